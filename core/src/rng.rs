@@ -115,9 +115,9 @@ mod tests {
         assert_eq!(rng.pick(&items), Some(&GOLDEN_PICK));
     }
     const GOLDEN_BELOW: [u32; 12] = [52, 76, 86, 10, 35, 29, 22, 51, 52, 26, 94, 97];
-    const GOLDEN_SHUFFLE: [u32; 10] = [0; 10];
-    const GOLDEN_SAMPLE: [u32; 3] = [0; 3];
-    const GOLDEN_PICK: u32 = 0;
+    const GOLDEN_SHUFFLE: [u32; 10] = [5, 6, 9, 8, 3, 4, 0, 7, 2, 1];
+    const GOLDEN_SAMPLE: [u32; 3] = [6, 9, 5];
+    const GOLDEN_PICK: u32 = 8;
 
     #[test]
     fn a_sample_is_without_replacement_and_leaves_the_rest() {
