@@ -30,7 +30,12 @@ extern crate std;
 
 pub use rand_core;
 
+#[cfg(feature = "alloc")]
+mod hashing;
+pub mod heartbeat;
 pub mod id;
+pub mod machine;
+pub mod resource;
 pub mod rng;
 pub mod schedule;
 pub mod time;

@@ -1,0 +1,216 @@
+//! The contract between a protocol and whatever runs it.
+//!
+//! A protocol is a [`Machine`]: a value that handles one [`Event`] at a time and answers with [`Effect`]s through its
+//! [`Context`]. It reads no clock, opens no socket and draws no entropy; its host does all that. The same machine
+//! therefore runs in a simulator, a model checker, a fuzzer and a real agent.
+//!
+//! # The run loop of a host
+//! 1. Build the machine. Feed every record found on disk as [`Event::Restored`], in any order, then [`Event::Start`].
+//! 2. Wait for a message, a due timer or a command, and feed it with the present time.
+//! 3. Execute the effects in order. A [`Effect::Persist`] is durable before any effect behind it is executed.
+//! 4. Go to 2.
+//!
+//! [`EffectQueue`] collects effects for hosts that want a list, [`TimerQueue`] keeps their timers. Hosts without an
+//! allocator implement [`Context`] themselves: three functions.
+//!
+//! # Machines inside machines
+//! A parent runs a child in a lifted context: `self.child.handle(event, &mut cx.lift(AsChild(..)))`, where an [`Embed`]
+//! says how the child's messages, timers, keys and records become the parent's, and what becomes of its notices. Lift
+//! only one's own `cx`. Type parameters that a machine has no use for are [`core::convert::Infallible`].
+//!
+//! [`crate::heartbeat`] is a small machine with everything in it, embedded in a parent in its example.
+
+#[cfg(feature = "alloc")]
+mod effects;
+mod lift;
+#[cfg(feature = "alloc")]
+mod timers;
+
+#[cfg(feature = "alloc")]
+pub use effects::{Collect, EffectQueue};
+pub use lift::{Embed, Lifted};
+#[cfg(feature = "alloc")]
+pub use timers::TimerQueue;
+
+use core::fmt::{self, Debug};
+use core::hash::Hash;
+
+use crate::id::NodeId;
+use crate::time::Time;
+
+/// What states and everything that crosses a machine's border can do, so that any of it can be logged, compared and
+/// model-checked. Implemented for every type that qualifies.
+pub trait Data: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
+
+impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Data for T {}
+
+/// A protocol as a pure state machine.
+///
+/// What an implementation promises:
+/// - **Pure.** State changes only in [`handle`](Self::handle), by its arguments alone: the same events at the same times
+///   with the same random choices give the same effects on every platform.
+/// - **Ordered, durable effects.** What must survive a crash is persisted by an effect in front of the message that tells
+///   of it: a vote before it is sent. Records are keyed, a newer one replaces the older, and live ones are bounded in
+///   number. A host may crash between any two effects.
+/// - **Restart.** A machine built anew and fed its live records in any order, then `Start`, goes on safely. `Restored` has
+///   no effects; `Start` re-arms timers.
+/// - **Hostile input is normal.** Any message in any state, duplicated, reordered, late or forged, never panics, never
+///   causes unbounded work or memory, and never breaks an invariant.
+/// - **Timers are hints.** `Wake` on an equal timer replaces it; `Cancel` may come too late. A stale or early timer does
+///   nothing; where that matters the timer carries a generation.
+/// - **Bounded.** Everything a peer can grow has a cap; at the cap there is a defined outcome and a counter or a notice.
+///   The type's documentation states the most effects per event.
+/// - **Checkable.** State is kept in a canonical order, so that equal situations are equal values.
+pub trait Machine: Data {
+    /// What it says to its kind on other nodes.
+    type Message: Data;
+    /// What it asks to be woken with.
+    type Timer: Data + Copy + Ord;
+    /// What its host or its parent may ask of it.
+    type Command: Data;
+    /// What it tells its host or its parent.
+    type Notice: Data;
+    /// The name of a record: persisting under the same key replaces.
+    type Key: Data + Copy + Ord;
+    /// What it must not forget in a crash.
+    type Record: Data;
+
+    /// Takes one event and pushes its effects, in order.
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>);
+
+    /// Names an invariant of this state that does not hold. Costs at most a pass over the state.
+    fn check(&self) -> Result<(), Violation>;
+}
+
+/// What happens to a machine.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Event<M: Machine> {
+    /// All records have been restored; begin.
+    Start,
+    /// A message came in. Who sent it is the transport's word, not the sender's.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// What it says.
+        message: M::Message,
+    },
+    /// A message to this node could not be delivered, as far as the transport can tell.
+    Unreachable {
+        /// Where it was to go.
+        to: NodeId,
+    },
+    /// A timer is due.
+    Timer(M::Timer),
+    /// The host or the parent wants something.
+    Command(M::Command),
+    /// A record of an earlier life. Only before `Start`.
+    Restored(M::Record),
+}
+
+/// What a machine wants done.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Effect<M: Machine> {
+    /// Make this record durable under its key before doing anything that follows.
+    Persist(M::Key, M::Record),
+    /// The record under this key is no longer needed.
+    Forget(M::Key),
+    /// Send a message; it may be lost, delayed or duplicated.
+    Send {
+        /// Where it goes.
+        to: NodeId,
+        /// What it says.
+        message: M::Message,
+    },
+    /// Feed this timer back at or after the given time; replaces an equal timer that is still pending.
+    Wake {
+        /// When.
+        at: Time,
+        /// With what.
+        timer: M::Timer,
+    },
+    /// This timer is no longer needed.
+    Cancel(M::Timer),
+    /// Tell the host or the parent.
+    Notify(M::Notice),
+}
+
+/// What a machine sees of its host while it handles an event.
+///
+/// A host writes the first three functions; the rest are short forms of [`push`](Self::push).
+pub trait Context<M: Machine> {
+    /// The host's generator; machines draw from it only through [`crate::rng::Choose`].
+    type Rng: rand_core::Rng + ?Sized;
+
+    /// The present time, the same throughout one event.
+    fn now(&self) -> Time;
+
+    /// The source of random choices.
+    fn rng(&mut self) -> &mut Self::Rng;
+
+    /// Adds an effect behind those already pushed.
+    fn push(&mut self, effect: Effect<M>);
+
+    /// Pushes [`Effect::Send`].
+    fn send(&mut self, to: NodeId, message: M::Message) {
+        self.push(Effect::Send { to, message });
+    }
+
+    /// Pushes [`Effect::Wake`].
+    fn wake(&mut self, at: Time, timer: M::Timer) {
+        self.push(Effect::Wake { at, timer });
+    }
+
+    /// Pushes [`Effect::Cancel`].
+    fn cancel(&mut self, timer: M::Timer) {
+        self.push(Effect::Cancel(timer));
+    }
+
+    /// Pushes [`Effect::Notify`].
+    fn notify(&mut self, notice: M::Notice) {
+        self.push(Effect::Notify(notice));
+    }
+
+    /// Pushes [`Effect::Persist`].
+    fn persist(&mut self, key: M::Key, record: M::Record) {
+        self.push(Effect::Persist(key, record));
+    }
+
+    /// Pushes [`Effect::Forget`].
+    fn forget(&mut self, key: M::Key) {
+        self.push(Effect::Forget(key));
+    }
+
+    /// The context in which a child of this machine runs.
+    fn lift<E>(&mut self, embed: E) -> Lifted<'_, Self, M, E>
+    where
+        Self: Sized,
+    {
+        Lifted::new(self, embed)
+    }
+}
+
+/// The name of an invariant that does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Violation {
+    /// The invariant, as a sentence: "no two reservations on a node overlap".
+    pub invariant: &'static str,
+}
+
+impl Violation {
+    /// Passes if the invariant holds, else names it.
+    pub const fn unless(holds: bool, invariant: &'static str) -> Result<(), Self> {
+        if holds {
+            Ok(())
+        } else {
+            Err(Self { invariant })
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this does not hold: {}", self.invariant)
+    }
+}
+
+impl core::error::Error for Violation {}
