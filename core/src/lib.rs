@@ -34,7 +34,10 @@ pub use rand_core;
 mod hashing;
 pub mod heartbeat;
 pub mod id;
+pub mod job;
 pub mod machine;
+#[cfg(feature = "alloc")]
+pub mod queue;
 pub mod resource;
 pub mod rng;
 pub mod schedule;

@@ -1,0 +1,378 @@
+//! The words all schedulers share: a [`Job`], what a host may ask ([`Command`]), what it is told ([`Notice`]), and the
+//! reasons for a no ([`Refusal`], [`Failure`]).
+//!
+//! Every scheduler takes the same job and refuses by name what it cannot honour, so that a host drives them all alike.
+//!
+//! ```
+//! use core::num::NonZeroU32;
+//! use gridweave_core::id::JobId;
+//! use gridweave_core::job::{Command, Demand, Job, JobError};
+//! use gridweave_core::time::{Span, Time};
+//!
+//! let four_nodes = Demand::Nodes(NonZeroU32::new(4).unwrap());
+//! let mut job = Job::new(JobId::new(17), four_nodes, Span::from_secs(3600))?;
+//! job.deadline = Some(Time::from_secs(86_400));
+//! let command = Command::Submit(job);
+//!
+//! assert_eq!(Job::new(JobId::new(18), four_nodes, Span::ZERO), Err(JobError::ZeroEstimate));
+//! # let _ = command;
+//! # Ok::<(), JobError>(())
+//! ```
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+use crate::id::{JobId, OrganisationId, UserId};
+use crate::resource::{Dimension, Requirement};
+use crate::time::{Span, Time};
+
+/// What someone wants run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Job {
+    /// Its name, unique in the grid.
+    pub id: JobId,
+    /// Who wants it.
+    pub submitter: Submitter,
+    /// When it came into the grid; queues that keep the order of arrival go by this, wherever the job moves.
+    pub submitted: Time,
+    /// How much it takes.
+    pub demand: Demand,
+    /// What each of its nodes must have.
+    pub requirement: Requirement,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "positive"))]
+    estimate: Span,
+    /// When it should be done.
+    pub deadline: Option<Time>,
+    /// What makes one placement better than another.
+    pub criterion: Criterion,
+}
+
+impl Job {
+    /// A job of user 0 in organisation 0, submitted at the origin, without requirement or deadline, as soon as possible.
+    /// Set the other fields as needed.
+    pub const fn new(id: JobId, demand: Demand, estimate: Span) -> Result<Self, JobError> {
+        if estimate.is_zero() {
+            return Err(JobError::ZeroEstimate);
+        }
+        let submitter = Submitter {
+            user: UserId::new(0),
+            organisation: OrganisationId::new(0),
+        };
+        Ok(Self {
+            id,
+            submitter,
+            submitted: Time::ZERO,
+            demand,
+            requirement: Requirement::any(),
+            estimate,
+            deadline: None,
+            criterion: Criterion::Soonest,
+        })
+    }
+
+    /// How long it is expected to run on a node of baseline speed; never zero.
+    pub const fn estimate(&self) -> Span {
+        self.estimate
+    }
+}
+
+/// Who submits a job.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Submitter {
+    /// The user.
+    pub user: UserId,
+    /// The virtual organisation on whose behalf.
+    pub organisation: OrganisationId,
+}
+
+/// How much a job takes at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Demand {
+    /// So many whole nodes, all starting together.
+    Nodes(NonZeroU32),
+    /// So many cores, wherever they are.
+    Cores(NonZeroU32),
+}
+
+/// What makes one placement better than another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Criterion {
+    /// The earliest start.
+    #[default]
+    Soonest,
+    /// Nodes close to each other.
+    Closest,
+    /// A cost function that the hosts of the grid know by this number.
+    Custom(u16),
+}
+
+/// Why there is no such job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum JobError {
+    /// It would take no time.
+    ZeroEstimate,
+}
+
+/// What a host asks of a scheduler.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// Run this job.
+    Submit(Job),
+    /// Run it no more, wherever it is.
+    Cancel(JobId),
+    /// The job that this node was told to start has ended by itself.
+    Ended {
+        /// Which.
+        job: JobId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Hand over what this node keeps and go.
+    Leave,
+}
+
+/// How a job ended on the node that ran it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Outcome {
+    /// It did what it was to do.
+    Done,
+    /// It broke.
+    Broke,
+}
+
+/// What a scheduler tells its host about a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Notice {
+    /// The job.
+    pub job: JobId,
+    /// What happened to it.
+    pub news: News,
+}
+
+/// What happens to a job.
+///
+/// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved` and `Started`; and exactly one
+/// of `Finished`, `Failed` or `Cancelled` comes last. A node that runs a job is told `Started` when it is to begin and
+/// `Stopped` if it is to end it early.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum News {
+    /// It will run.
+    Accepted {
+        /// When it is expected to start.
+        start: Time,
+    },
+    /// It will run elsewhere or at another time than was told.
+    Moved {
+        /// When it is expected to start now.
+        start: Time,
+    },
+    /// It runs.
+    Started,
+    /// This node runs it no longer.
+    Stopped,
+    /// It is done.
+    Finished,
+    /// It will not be done.
+    Failed(Failure),
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl News {
+    /// Whether nothing more will be told where the job was submitted.
+    pub const fn is_last(&self) -> bool {
+        matches!(self, Self::Finished | Self::Failed(_) | Self::Cancelled)
+    }
+}
+
+/// Why an accepted or submitted job will not be done.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Failure {
+    /// It was never accepted.
+    Refused(Refusal),
+    /// A node that ran it, or was about to, is gone.
+    NodeLost,
+    /// It ran longer than it may.
+    Overran,
+    /// It broke while it ran.
+    Broke,
+}
+
+/// Why a scheduler does not take a job. Nothing of it is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A job of this name is known already.
+    Known,
+    /// It wants more nodes or cores than can be found.
+    TooLarge,
+    /// Nobody who was asked has what it needs.
+    NoMatch,
+    /// It names a dimension, by position, that the grid is not configured with.
+    UnknownDimension(u8),
+    /// This scheduler does not place several nodes, or cores, at once.
+    UnsupportedDemand,
+    /// This scheduler does not keep deadlines.
+    UnsupportedDeadline,
+    /// This scheduler does not know the criterion.
+    UnsupportedCriterion,
+    /// Its deadline is past.
+    DeadlinePassed,
+    /// There is no room in the queue or the schedule.
+    Full,
+    /// Whoever submits it may not.
+    NotAuthorised,
+    /// This node is leaving.
+    Leaving,
+}
+
+impl Refusal {
+    /// The refusal of a requirement that names this dimension.
+    pub const fn unknown(dimension: Dimension) -> Self {
+        Self::UnknownDimension(dimension.position() as u8)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownDimension(position) => {
+                return write!(f, "the grid has no dimension {position}");
+            }
+            Self::Known => "a job of this name is known already",
+            Self::TooLarge => "it wants more than can be found",
+            Self::NoMatch => "nobody has what it needs",
+            Self::UnsupportedDemand => "this scheduler cannot place such a demand",
+            Self::UnsupportedDeadline => "this scheduler keeps no deadlines",
+            Self::UnsupportedCriterion => "this scheduler does not know the criterion",
+            Self::DeadlinePassed => "its deadline is past",
+            Self::Full => "there is no room",
+            Self::NotAuthorised => "the submitter may not",
+            Self::Leaving => "this node is leaving",
+        })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refused(refusal) => return write!(f, "refused: {refusal}"),
+            Self::NodeLost => "a node was lost",
+            Self::Overran => "it ran longer than it may",
+            Self::Broke => "it broke while it ran",
+        })
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZeroEstimate => "a job must be expected to run for longer than zero",
+        })
+    }
+}
+
+impl core::error::Error for Refusal {}
+impl core::error::Error for Failure {}
+impl core::error::Error for JobError {}
+
+#[cfg(feature = "serde")]
+fn positive<'de, D: serde::Deserializer<'de>>(decoder: D) -> Result<Span, D::Error> {
+    let span = <Span as serde::Deserialize>::deserialize(decoder)?;
+    if span.is_zero() {
+        return Err(serde::de::Error::custom(JobError::ZeroEstimate));
+    }
+    Ok(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::{Dimensions, Kind};
+
+    fn job() -> Job {
+        Job::new(
+            JobId::new(1),
+            Demand::Nodes(NonZeroU32::MIN),
+            Span::from_secs(1),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn only_the_last_news_is_the_last() {
+        for last in [
+            News::Finished,
+            News::Failed(Failure::NodeLost),
+            News::Cancelled,
+        ] {
+            assert!(last.is_last());
+        }
+        let start = Time::ZERO;
+        for more in [
+            News::Accepted { start },
+            News::Moved { start },
+            News::Started,
+            News::Stopped,
+        ] {
+            assert!(!more.is_last());
+        }
+    }
+
+    #[test]
+    fn a_new_job_asks_for_nothing_special() {
+        let job = job();
+        assert_eq!(job.estimate(), Span::from_secs(1));
+        assert_eq!((job.submitted, job.deadline), (Time::ZERO, None));
+        assert_eq!(
+            (job.requirement, job.criterion),
+            (Requirement::any(), Criterion::Soonest)
+        );
+        assert_eq!(job.submitter, Submitter::default());
+    }
+
+    #[test]
+    fn refusals_and_failures_say_why() {
+        let dimensions = Dimensions::new(&[("a", Kind::Level), ("b", Kind::Level)]).unwrap();
+        let b = dimensions.named("b").unwrap();
+        assert_eq!(Refusal::unknown(b), Refusal::UnknownDimension(1));
+        assert_eq!(
+            std::format!("{}", Failure::Refused(Refusal::unknown(b))),
+            "refused: the grid has no dimension 1"
+        );
+        assert_eq!(std::format!("{}", Refusal::Full), "there is no room");
+        assert_eq!(std::format!("{}", Failure::NodeLost), "a node was lost");
+        assert!(std::format!("{}", JobError::ZeroEstimate).contains("zero"));
+    }
+
+    #[test]
+    fn a_job_is_small_enough_to_travel_inside_a_message() {
+        assert!(size_of::<Job>() <= 224, "{}", size_of::<Job>());
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn decoding_refuses_a_job_that_takes_no_time() {
+        let bytes = postcard::to_allocvec(&job()).unwrap();
+        assert_eq!(postcard::from_bytes::<Job>(&bytes), Ok(job()));
+        let zero = Job {
+            estimate: Span::ZERO,
+            ..job()
+        };
+        let bytes = postcard::to_allocvec(&zero).unwrap();
+        assert!(postcard::from_bytes::<Job>(&bytes).is_err());
+    }
+}

@@ -1,0 +1,287 @@
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{NotRunning, QueueError};
+use crate::id::JobId;
+use crate::machine::Violation;
+use crate::resource::{Pool, Requirement};
+use crate::time::Time;
+
+/// A multi-core node that runs as many jobs at once as fit, and the jobs that wait for it.
+///
+/// Run times are unknown, so nothing tells whether a backfilled job delays another. Instead each waiting job counts how
+/// often it was passed: its backfilling counter, BC. A job may pass the head of the queue only if its own counter is no
+/// smaller (P4 section IV). Without migration two bounds follow (PROTOCOLS L2): counters never increase along the queue,
+/// and a job is passed at most as often as it is places ahead of the first job that passes it.
+///
+/// Jobs wait in the order in which they came into the grid, wherever they waited before (PROTOCOLS L13).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct BackfillQueue {
+    pool: Pool,
+    limit: usize,
+    /// Sorted by (submitted, job).
+    waiting: Vec<Waiting>,
+    /// Sorted by job.
+    running: Vec<(JobId, Requirement)>,
+}
+
+/// A waiting job; this is also what migrates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Waiting {
+    /// Which.
+    pub job: JobId,
+    /// What it needs.
+    pub requirement: Requirement,
+    /// When it came into the grid.
+    pub submitted: Time,
+    /// How often it was passed: P4's BC, which it keeps when it moves.
+    pub passed: u32,
+}
+
+/// Which waiting jobs may start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Discipline {
+    /// Only the head, when it fits: P4's Vanilla (PROTOCOLS L15).
+    HeadOnly,
+    /// The head when it fits, else the best that may pass it: P4's local scheduling.
+    Backfill,
+}
+
+/// Why a migrant does not start here. Nothing changed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum MigrantRefusal {
+    /// The head of the queue was passed more often than the migrant.
+    HeadPassedMore,
+    /// What it needs is not free.
+    NoRoom,
+    /// It is in the queue or running already.
+    Known,
+    /// There is no room for another job.
+    Full,
+}
+
+impl BackfillQueue {
+    /// An idle node for at most `limit` jobs, waiting and running.
+    pub const fn new(pool: Pool, limit: usize) -> Self {
+        Self {
+            pool,
+            limit,
+            waiting: Vec::new(),
+            running: Vec::new(),
+        }
+    }
+
+    /// What the node has and has left.
+    pub const fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The jobs that wait, in order.
+    pub fn waiting(&self) -> &[Waiting] {
+        &self.waiting
+    }
+
+    /// The jobs that run, by id, and what each uses.
+    pub fn running(&self) -> &[(JobId, Requirement)] {
+        &self.running
+    }
+
+    /// P4's NBC: how often the head of the queue was passed; zero if nobody waits (PROTOCOLS L1).
+    pub fn head_passed(&self) -> u32 {
+        self.waiting.first().map_or(0, |head| head.passed)
+    }
+
+    /// Lets a job wait here, with the counter it brings.
+    pub fn enqueue(&mut self, job: Waiting) -> Result<(), QueueError> {
+        if self.knows(job.job) {
+            return Err(QueueError::Known);
+        }
+        if !self.pool.suits(&job.requirement) {
+            return Err(QueueError::Unsuitable);
+        }
+        if self.len() >= self.limit {
+            return Err(QueueError::Full);
+        }
+        let place = self
+            .waiting
+            .partition_point(|other| order(other) < order(&job));
+        self.waiting.insert(place, job);
+        Ok(())
+    }
+
+    /// Takes a waiting job out, to wait elsewhere or never to run.
+    pub fn take(&mut self, job: JobId) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
+        Some(self.waiting.remove(place))
+    }
+
+    /// Starts one waiting job, if one may start now: the head, or under [`Discipline::Backfill`] the best-scoring job that
+    /// fits and was passed no less often than the head. All that stood ahead of it have then been passed once more.
+    pub fn start_next(&mut self, discipline: Discipline) -> Option<JobId> {
+        let head = self.waiting.first()?;
+        let place = if self.pool.fits(&head.requirement) {
+            0
+        } else if discipline == Discipline::HeadOnly {
+            return None;
+        } else {
+            best(&self.waiting, &self.pool, head.passed)?
+        };
+        let job = *self.waiting.get(place)?;
+        self.run(&job).ok()?;
+        self.waiting.remove(place);
+        for passed in self.waiting.iter_mut().take(place) {
+            passed.passed = passed.passed.saturating_add(1);
+        }
+        Some(job.job)
+    }
+
+    /// The waiting job that fills another node best, of those that could start there at once and may pass its head: what a
+    /// node offers to one that pulls (PROTOCOLS L1: BC at least the target's NBC; L6).
+    pub fn best_for(&self, target: &Pool, target_head_passed: u32) -> Option<&Waiting> {
+        self.waiting
+            .get(best(&self.waiting, target, target_head_passed)?)
+    }
+
+    /// Starts a job that comes from another node because it can start here at once. All that wait here have then been
+    /// passed once more (PROTOCOLS L3).
+    pub fn start_migrant(&mut self, job: &Waiting) -> Result<(), MigrantRefusal> {
+        if self.knows(job.job) {
+            return Err(MigrantRefusal::Known);
+        }
+        if job.passed < self.head_passed() {
+            return Err(MigrantRefusal::HeadPassedMore);
+        }
+        if self.len() >= self.limit {
+            return Err(MigrantRefusal::Full);
+        }
+        self.run(job)?;
+        for passed in &mut self.waiting {
+            passed.passed = passed.passed.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Frees what an ended job used.
+    pub fn finish(&mut self, job: JobId) -> Result<(), NotRunning> {
+        let place = self
+            .running
+            .binary_search_by_key(&job, |(id, _)| *id)
+            .map_err(|_| NotRunning)?;
+        let (_, requirement) = self.running.remove(place);
+        let returned = self.pool.give_back(&requirement);
+        debug_assert!(returned.is_ok(), "a running job took what it now returns");
+        Ok(())
+    }
+
+    /// Names a rule that this queue breaks.
+    pub fn check(&self) -> Result<(), Violation> {
+        Violation::unless(
+            self.waiting.is_sorted_by(|a, b| order(a) < order(b)),
+            "waiting jobs stand in the order of their arrival in the grid",
+        )?;
+        Violation::unless(
+            self.running.is_sorted_by(|a, b| a.0 < b.0),
+            "running jobs are sorted and distinct",
+        )?;
+        let mut pool = Pool::new(self.pool.dimensions().clone(), *self.pool.total());
+        let fit = self
+            .running
+            .iter()
+            .all(|(_, requirement)| pool.take(requirement).is_ok());
+        Violation::unless(
+            fit && pool == self.pool,
+            "running jobs use exactly what the node has not free",
+        )?;
+        Violation::unless(self.len() <= self.limit, "a queue keeps within its limit")
+    }
+
+    fn run(&mut self, job: &Waiting) -> Result<(), MigrantRefusal> {
+        let place = self.running.binary_search_by_key(&job.job, |(id, _)| *id);
+        let Err(place) = place else {
+            return Err(MigrantRefusal::Known);
+        };
+        self.pool
+            .take(&job.requirement)
+            .map_err(|_| MigrantRefusal::NoRoom)?;
+        self.running.insert(place, (job.job, job.requirement));
+        Ok(())
+    }
+
+    fn knows(&self, job: JobId) -> bool {
+        self.running
+            .binary_search_by_key(&job, |(id, _)| *id)
+            .is_ok()
+            || self.waiting.iter().any(|waiting| waiting.job == job)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len().saturating_add(self.running.len())
+    }
+}
+
+fn order(job: &Waiting) -> (Time, JobId) {
+    (job.submitted, job.job)
+}
+
+/// The place of the best-scoring job that fits and was passed at least this often; ties by arrival.
+fn best(waiting: &[Waiting], pool: &Pool, least_passed: u32) -> Option<usize> {
+    waiting
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| job.passed >= least_passed)
+        .filter_map(|(place, job)| Some((pool.score(&job.requirement)?, place)))
+        .min()
+        .map(|(_, place)| place)
+}
+
+impl fmt::Display for MigrantRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HeadPassedMore => "the head of the queue was passed more often",
+            Self::NoRoom => "what the job needs is not free",
+            Self::Known => "the job is queued or running already",
+            Self::Full => "the queue is full",
+        })
+    }
+}
+
+impl core::error::Error for MigrantRefusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::{Dimensions, Kind};
+
+    #[test]
+    fn a_broken_queue_is_named() {
+        let dimensions = Dimensions::new(&[("cores", Kind::Amount)]).unwrap();
+        let cores = dimensions.named("cores").unwrap();
+        let total = dimensions.capability(&[4]).unwrap();
+        let mut queue = BackfillQueue::new(Pool::new(dimensions, total), 2);
+        let requirement = Requirement::any().with(cores, 1);
+        for id in [1, 2] {
+            let submitted = Time::from_secs(id);
+            queue
+                .enqueue(Waiting {
+                    job: JobId::new(id),
+                    requirement,
+                    submitted,
+                    passed: 0,
+                })
+                .unwrap();
+        }
+        let named = |queue: &BackfillQueue| queue.check().unwrap_err().invariant;
+        queue.limit = 1;
+        assert_eq!(named(&queue), "a queue keeps within its limit");
+        queue.waiting.reverse();
+        assert!(named(&queue).starts_with("waiting jobs stand in the order"));
+        queue.waiting.clear();
+        queue.running.push((JobId::new(1), requirement));
+        assert!(named(&queue).starts_with("running jobs use exactly"));
+        queue.running.push((JobId::new(1), requirement));
+        assert_eq!(named(&queue), "running jobs are sorted and distinct");
+    }
+}

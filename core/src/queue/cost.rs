@@ -1,0 +1,64 @@
+use core::fmt;
+
+use crate::time::{Span, Time};
+
+/// What a site asks for a job, in microseconds; lower is better, and it may be negative. Saturates.
+///
+/// Costs of one function compare with each other; those of different functions do not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Cost(i64);
+
+impl Cost {
+    /// This many microseconds.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// In microseconds.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Whether this cost beats another by at least `threshold` (PROTOCOLS A12).
+    pub fn beats(self, other: Cost, threshold: Span) -> bool {
+        let gain = i128::from(other.0).saturating_sub(i128::from(self.0));
+        gain >= i128::from(threshold.as_micros())
+    }
+
+    /// How much more this is than another.
+    #[must_use]
+    pub const fn minus(self, other: Cost) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    pub(super) fn saturating(micros: i128) -> Self {
+        let clamped = micros.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+        Self(clamped as i64)
+    }
+}
+
+/// Negative accumulated lateness over jobs in the order they will run, given as (deadline, expected end), after P3
+/// (PROTOCOLS A8): if all are in time, minus the sum of their slack; if any is late, the sum of what the late ones are
+/// late. So it is at most zero exactly if every deadline can be met. Jobs without a deadline count for nothing.
+pub(super) fn accumulated_lateness(jobs: impl Iterator<Item = (Option<Time>, Time)>) -> Cost {
+    let (mut slack, mut late) = (0_i128, 0_i128);
+    for (deadline, end) in jobs {
+        let Some(deadline) = deadline else { continue };
+        slack = slack.saturating_add(i128::from((deadline - end).as_micros()));
+        late = late.saturating_add(i128::from((end - deadline).as_micros()));
+    }
+    Cost::saturating(if late > 0 {
+        late
+    } else {
+        slack.saturating_neg()
+    })
+}
+
+impl fmt::Debug for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}", Span::from_micros(self.0.unsigned_abs()))
+    }
+}

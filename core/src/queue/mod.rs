@@ -1,0 +1,74 @@
+//! Local queues: the order in which one site runs its jobs, and what taking another job would cost.
+//!
+//! - [`SiteQueue`]: one job after another under first-come-first-served, shortest-job-first or earliest-deadline-first,
+//!   with the two costs of P3 by which sites bid for a job: the time to its completion, and accumulated lateness.
+//! - [`BackfillQueue`]: as many jobs at once as fit, backfilled without run times and with a bound on how often a job can be
+//!   passed, after P4.
+//!
+//! ```
+//! use gridweave_core::id::JobId;
+//! use gridweave_core::queue::{Policy, QueuedJob, SiteQueue};
+//! use gridweave_core::resource::Speed;
+//! use gridweave_core::time::{Span, Time};
+//!
+//! let hours = |n: u64| Span::from_secs(3600 * n);
+//! let job = |id, estimate| QueuedJob { job: JobId::new(id), estimate, deadline: None };
+//!
+//! let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::try_from(2.0)?, 100);
+//! site.push(job(1, hours(8)))?;
+//! site.push(job(2, hours(2)))?;
+//! let now = Time::ZERO;
+//! assert_eq!(site.start_next(now).map(|started| started.job), Some(JobId::new(2)));
+//!
+//! // An hour of job 2 at double speed, then three hours of the newcomer, which is shorter than job 1.
+//! let bid = site.completion_with(now, &job(3, hours(6)));
+//! assert_eq!(bid.as_micros(), hours(1 + 3).as_micros() as i64);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod backfill;
+mod cost;
+mod site;
+#[cfg(test)]
+mod tests;
+
+pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Waiting};
+pub use cost::Cost;
+pub use site::{Policy, QueuedJob, Running, SiteQueue};
+
+use core::fmt;
+
+/// Why a job is not queued. The queue is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum QueueError {
+    /// It is in the queue or running already.
+    Known,
+    /// There is no room for another job.
+    Full,
+    /// The node could not run it even if it were idle.
+    Unsuitable,
+}
+
+/// The job does not run here. Nothing changed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NotRunning;
+
+impl fmt::Display for QueueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Known => "the job is queued or running already",
+            Self::Full => "the queue is full",
+            Self::Unsuitable => "the node can never run the job",
+        })
+    }
+}
+
+impl fmt::Display for NotRunning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the job does not run here")
+    }
+}
+
+impl core::error::Error for QueueError {}
+impl core::error::Error for NotRunning {}

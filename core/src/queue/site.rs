@@ -1,0 +1,259 @@
+use alloc::vec::Vec;
+
+use super::cost::accumulated_lateness;
+use super::{Cost, NotRunning, QueueError};
+use crate::id::JobId;
+use crate::machine::Violation;
+use crate::resource::Speed;
+use crate::time::{Span, Time};
+
+/// In which order a site runs its jobs. Ties go by arrival at the site.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Policy {
+    /// First come, first served: by arrival at the site.
+    FirstCome,
+    /// The shortest estimate first, at baseline speed.
+    ShortestFirst,
+    /// The earliest deadline first; jobs without one come last.
+    EarliestDeadline,
+}
+
+/// A job in a site's queue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct QueuedJob {
+    /// Which.
+    pub job: JobId,
+    /// How long it is expected to run at baseline speed: P3's ERT.
+    pub estimate: Span,
+    /// When it should be done.
+    pub deadline: Option<Time>,
+}
+
+/// The job a site runs, and since when.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Running {
+    /// Which.
+    pub job: QueuedJob,
+    /// Since when.
+    pub started: Time,
+}
+
+/// A site that runs one job at a time, and the jobs that wait for it in the order they will run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SiteQueue {
+    policy: Policy,
+    speed: Speed,
+    limit: usize,
+    running: Option<Running>,
+    /// Sorted by the policy; equals stay in the order of arrival.
+    waiting: Vec<QueuedJob>,
+}
+
+impl SiteQueue {
+    /// What a job that has outrun its estimate is expected to need still (PROTOCOLS A21).
+    pub const OVERRUN: Span = Span::from_secs(1);
+
+    /// An idle site for at most `limit` waiting jobs.
+    pub const fn new(policy: Policy, speed: Speed, limit: usize) -> Self {
+        Self {
+            policy,
+            speed,
+            limit,
+            running: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Adds a job where the policy puts it.
+    pub fn push(&mut self, job: QueuedJob) -> Result<(), QueueError> {
+        if self
+            .running
+            .is_some_and(|running| running.job.job == job.job)
+            || self.holds(job.job)
+        {
+            return Err(QueueError::Known);
+        }
+        if self.waiting.len() >= self.limit {
+            return Err(QueueError::Full);
+        }
+        self.waiting.insert(self.place(&job), job);
+        Ok(())
+    }
+
+    /// Takes a waiting job out.
+    pub fn remove(&mut self, job: JobId) -> Option<QueuedJob> {
+        let place = self.waiting.iter().position(|queued| queued.job == job)?;
+        Some(self.waiting.remove(place))
+    }
+
+    /// Starts the first waiting job if the site is idle.
+    pub fn start_next(&mut self, now: Time) -> Option<QueuedJob> {
+        if self.running.is_some() || self.waiting.is_empty() {
+            return None;
+        }
+        let job = self.waiting.remove(0);
+        self.running = Some(Running { job, started: now });
+        Some(job)
+    }
+
+    /// Makes the site idle again.
+    pub fn finish(&mut self, job: JobId) -> Result<Running, NotRunning> {
+        self.running
+            .take_if(|running| running.job.job == job)
+            .ok_or(NotRunning)
+    }
+
+    /// The job that runs.
+    pub const fn running(&self) -> Option<&Running> {
+        self.running.as_ref()
+    }
+
+    /// The jobs that wait, in the order they will run.
+    pub fn waiting(&self) -> &[QueuedJob] {
+        &self.waiting
+    }
+
+    /// The site's policy.
+    pub const fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// P3's ETTC: how long from now until a new job would be done, were it queued now. What it does to the jobs behind it
+    /// does not count (PROTOCOLS A11).
+    pub fn completion_with(&self, now: Time, candidate: &QueuedJob) -> Cost {
+        let ahead = self.waiting.iter().take(self.place(candidate));
+        let wait: Span = ahead.map(|queued| self.duration(queued)).sum();
+        let whole = self.remaining(now) + wait + self.duration(candidate);
+        Cost::saturating(i128::from(whole.as_micros()))
+    }
+
+    /// P3's ETTC of a job that waits here.
+    pub fn completion_of(&self, now: Time, job: JobId) -> Option<Cost> {
+        let place = self.waiting.iter().position(|queued| queued.job == job)?;
+        let through: Span = self
+            .waiting
+            .iter()
+            .take(place.saturating_add(1))
+            .map(|queued| self.duration(queued))
+            .sum();
+        Some(Cost::saturating(i128::from(
+            (self.remaining(now) + through).as_micros(),
+        )))
+    }
+
+    /// P3's NAL of the queue as it is, the running job included (PROTOCOLS A10); zero if it is empty.
+    pub fn lateness(&self, now: Time) -> Cost {
+        self.lateness_in_order(now, self.waiting.iter())
+    }
+
+    /// P3's NAL of the queue with a new job in it, read literally: it adds up the whole queue, so that a long queue that is
+    /// all in time looks better than an idle site (PROTOCOLS A9).
+    pub fn lateness_with(&self, now: Time, candidate: &QueuedJob) -> Cost {
+        let (before, after) = self
+            .waiting
+            .split_at(self.place(candidate).min(self.waiting.len()));
+        self.lateness_in_order(now, before.iter().chain([candidate]).chain(after))
+    }
+
+    /// What a new job adds to the NAL of the queue (PROTOCOLS A9, the marginal variant).
+    pub fn added_lateness(&self, now: Time, candidate: &QueuedJob) -> Cost {
+        self.lateness_with(now, candidate).minus(self.lateness(now))
+    }
+
+    /// Names a rule that this queue breaks.
+    pub fn check(&self) -> Result<(), Violation> {
+        let in_order = |a: &QueuedJob, b: &QueuedJob| match self.policy {
+            Policy::FirstCome => true,
+            Policy::ShortestFirst => a.estimate <= b.estimate,
+            Policy::EarliestDeadline => due(a) <= due(b),
+        };
+        Violation::unless(
+            self.waiting.is_sorted_by(in_order),
+            "waiting jobs stand in the order of the policy",
+        )?;
+        Violation::unless(
+            self.waiting.len() <= self.limit,
+            "a queue keeps within its limit",
+        )
+    }
+
+    fn lateness_in_order<'a>(
+        &self,
+        now: Time,
+        waiting: impl Iterator<Item = &'a QueuedJob>,
+    ) -> Cost {
+        let free = now + self.remaining(now);
+        let running = self
+            .running
+            .iter()
+            .map(|running| (running.job.deadline, free));
+        let waiting = waiting.scan(free, |end, queued| {
+            *end += self.duration(queued);
+            Some((queued.deadline, *end))
+        });
+        accumulated_lateness(running.chain(waiting))
+    }
+
+    fn holds(&self, job: JobId) -> bool {
+        self.waiting.iter().any(|queued| queued.job == job)
+    }
+
+    /// Where a new job stands: behind all that come before it and all its equals.
+    fn place(&self, job: &QueuedJob) -> usize {
+        match self.policy {
+            Policy::FirstCome => self.waiting.len(),
+            Policy::ShortestFirst => self
+                .waiting
+                .partition_point(|queued| queued.estimate <= job.estimate),
+            Policy::EarliestDeadline => self
+                .waiting
+                .partition_point(|queued| due(queued) <= due(job)),
+        }
+    }
+
+    fn duration(&self, job: &QueuedJob) -> Span {
+        self.speed.duration_of(job.estimate)
+    }
+
+    fn remaining(&self, now: Time) -> Span {
+        self.running.map_or(Span::ZERO, |running| {
+            let left = self.duration(&running.job) - (now - running.started);
+            left.max(Self::OVERRUN)
+        })
+    }
+}
+
+fn due(job: &QueuedJob) -> Time {
+    job.deadline.unwrap_or(Time::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_queue_is_named() {
+        let job = |id, secs, deadline| QueuedJob {
+            job: JobId::new(id),
+            estimate: Span::from_secs(secs),
+            deadline: Some(Time::from_secs(deadline)),
+        };
+        let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 2);
+        site.waiting.extend([job(1, 20, 5), job(2, 10, 9)]);
+        assert_eq!(
+            site.check().unwrap_err().invariant,
+            "waiting jobs stand in the order of the policy"
+        );
+        site.policy = Policy::EarliestDeadline;
+        assert_eq!(site.check(), Ok(()));
+        site.waiting.reverse();
+        assert!(site.check().is_err());
+        site.policy = Policy::FirstCome;
+        assert_eq!(site.check(), Ok(()));
+        site.limit = 1;
+        assert_eq!(
+            site.check().unwrap_err().invariant,
+            "a queue keeps within its limit"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+use core::fmt::Debug;
+use core::hash::Hash;
+
+/// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a `heapless::Vec` without an
+/// allocator.
+pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[T]> {
+    /// The most items it can ever hold.
+    const CAPACITY: usize;
+
+    /// Puts an item at this place and moves the later ones back. Gives the item back if it is full or `place` is beyond
+    /// its length.
+    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T>;
+
+    /// Takes out the item at this place, if there is one, and moves the later ones up.
+    fn remove_at(&mut self, place: usize) -> Option<T>;
+
+    /// Keeps only the items for which `keep` says so, in their order.
+    fn keep_if(&mut self, keep: impl FnMut(&T) -> bool);
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Clone + Eq + Hash + Debug> Storage<T> for alloc::vec::Vec<T> {
+    const CAPACITY: usize = usize::MAX;
+
+    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
+        if place > self.len() {
+            return Err(item);
+        }
+        self.insert(place, item);
+        Ok(())
+    }
+
+    fn remove_at(&mut self, place: usize) -> Option<T> {
+        (place < self.len()).then(|| self.remove(place))
+    }
+
+    fn keep_if(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.retain(keep);
+    }
+}
+
+impl<T: Clone + Eq + Hash + Debug, const N: usize> Storage<T> for heapless::Vec<T, N> {
+    const CAPACITY: usize = N;
+
+    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
+        if place > self.len() {
+            return Err(item);
+        }
+        self.insert(place, item)
+    }
+
+    fn remove_at(&mut self, place: usize) -> Option<T> {
+        (place < self.len()).then(|| self.remove(place))
+    }
+
+    fn keep_if(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.retain(keep);
+    }
+}
