@@ -1,1 +1,10 @@
-//! Placeholder.
+//! How `gridweave-core` is proved: slow obvious twins of its layers, drivers that hold both to the same answers, and
+//! checkers for the invariants by name.
+//!
+//! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.
+//! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
+//!
+//! The suites are in `tests/tests`; run them with `cargo test`.
+
+pub mod invariants;
+pub mod twins;

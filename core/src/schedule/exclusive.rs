@@ -98,12 +98,10 @@ impl<S: Storage<Reservation>> Schedule<S> {
             && overlapping(self.swaps.as_ref(), interval).is_empty()
     }
 
-    /// When the node is busy from `from` on, as windows with a gap between any two; the first may have begun before.
+    /// When the node is busy from `from` on, as windows with a gap between any two.
     pub fn busy_windows(&self, from: Time) -> BusyWindows<'_> {
-        BusyWindows::new(
-            unfinished(self.firm.as_ref(), from),
-            unfinished(self.swaps.as_ref(), from),
-        )
+        let (firm, swaps) = (self.firm.as_ref(), self.swaps.as_ref());
+        BusyWindows::new(unfinished(firm, from), unfinished(swaps, from), from)
     }
 
     /// When the node is free within an interval, in order.
@@ -137,23 +135,21 @@ impl<S: Storage<Reservation>> Schedule<S> {
         interval: Interval,
         lease: Time,
     ) -> Result<(), ReserveError> {
-        let mut superseded = None;
-        for known in self.of_job(holder.job) {
-            if known.holder.epoch > holder.epoch {
-                return Err(ReserveError::Stale);
-            }
-            if known.holder.epoch == holder.epoch {
-                let same = known.interval == interval;
-                return if same {
-                    Ok(())
-                } else {
-                    Err(ReserveError::OtherInterval)
-                };
-            }
-            superseded = superseded.max(Some(known.holder));
+        if self.newer_than(holder) {
+            return Err(ReserveError::Stale);
         }
-        // The older of two is what an abort restores; the newer of two has lost its place.
-        let superseded = superseded.filter(|_| self.of_job(holder.job).count() > 1);
+        if let Some(same) = self.find(holder) {
+            return if same.interval == interval {
+                Ok(())
+            } else {
+                Err(ReserveError::OtherInterval)
+            };
+        }
+        // The older of two is what an abort restores; the newer of two loses its place.
+        let superseded = match self.of_job(holder.job).count() {
+            0 | 1 => None,
+            _ => self.of_job(holder.job).map(|known| known.holder).max(),
+        };
         let others = |list: &S| {
             overlapping(list.as_ref(), interval)
                 .iter()
@@ -180,10 +176,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
     ///
     /// Whether the lease still stands is for [`expire`](Self::expire), which an owner calls first.
     pub fn commit(&mut self, holder: Holder) -> Result<(), CommitError> {
-        if self
-            .of_job(holder.job)
-            .any(|known| known.holder.epoch > holder.epoch)
-        {
+        if self.newer_than(holder) {
             return Err(CommitError::Stale);
         }
         let held = *self.find(holder).ok_or(CommitError::NotHeld)?;
@@ -257,6 +250,11 @@ impl<S: Storage<Reservation>> Schedule<S> {
 
     fn of_job(&self, job: JobId) -> impl Iterator<Item = &Reservation> {
         self.iter().filter(move |known| known.holder.job == job)
+    }
+
+    fn newer_than(&self, holder: Holder) -> bool {
+        self.of_job(holder.job)
+            .any(|known| known.holder.epoch > holder.epoch)
     }
 
     /// Puts a reservation where it belongs: beside the others, or over its own job's older one.

@@ -123,6 +123,18 @@ fn a_later_epoch_fences_an_earlier_one() {
 }
 
 #[test]
+fn a_fenced_attempt_is_stale_even_if_it_still_stands() {
+    let mut schedule = three();
+    schedule.hold(attempt(1, 1), secs(5, 15), t(99)).unwrap();
+    for interval in [secs(10, 20), secs(30, 40)] {
+        assert_eq!(
+            schedule.hold(attempt(1, 0), interval, t(99)),
+            Err(ReserveError::Stale)
+        );
+    }
+}
+
+#[test]
 fn a_swap_overlaps_its_own_job_only_and_replaces_it_when_committed() {
     let mut schedule = three();
     let hold = schedule.hold(attempt(1, 1), secs(15, 25), t(99));
@@ -268,6 +280,8 @@ fn windows_merge_what_touches_and_gaps_lie_between() {
         schedule.busy_windows(t(20)).collect::<Vec<_>>(),
         [secs(20, 30), secs(45, 60)]
     );
+    let cut: Vec<_> = schedule.busy_windows(t(15)).collect();
+    assert_eq!(cut, [secs(15, 30), secs(45, 60)]);
     assert_eq!(schedule.busy_windows(t(60)).count(), 0);
     let free = |start, end| schedule.free_windows(secs(start, end)).collect::<Vec<_>>();
     assert_eq!(free(0, 99), [secs(0, 10), secs(30, 45), secs(60, 99)]);

@@ -1,17 +1,19 @@
 use super::Reservation;
 use crate::time::{Interval, Time};
 
-/// When a schedule is busy: sorted, and with a gap between any two; made by
+/// When a schedule is busy from some instant on: sorted, and with a gap between any two; made by
 /// [`Schedule::busy_windows`](super::Schedule::busy_windows).
 #[derive(Clone, Debug)]
 pub struct BusyWindows<'a> {
     firm: &'a [Reservation],
     swaps: &'a [Reservation],
+    from: Time,
 }
 
 impl<'a> BusyWindows<'a> {
-    pub(super) fn new(firm: &'a [Reservation], swaps: &'a [Reservation]) -> Self {
-        Self { firm, swaps }
+    /// Of these reservations, which all end after `from`.
+    pub(super) fn new(firm: &'a [Reservation], swaps: &'a [Reservation], from: Time) -> Self {
+        Self { firm, swaps, from }
     }
 
     fn pop_first(&mut self) -> Option<Interval> {
@@ -44,7 +46,7 @@ impl Iterator for BusyWindows<'_> {
         while let Some(more) = self.pop_touching(end) {
             end = end.max(more.end());
         }
-        Interval::new(first.start(), end).ok()
+        Interval::new(first.start().max(self.from), end).ok()
     }
 }
 

@@ -1,0 +1,36 @@
+use std::collections::BTreeMap;
+
+use gridweave_core::id::JobId;
+use gridweave_core::machine::Violation;
+use gridweave_core::queue::Waiting;
+
+/// Watches who passes whom in one queue: no job is passed more often than it was places ahead of the first job that passed
+/// it (PROTOCOLS L2; only without migration).
+#[derive(Clone, Debug, Default)]
+pub struct Passes {
+    /// How often each was passed, and its bound.
+    passed: BTreeMap<JobId, (usize, usize)>,
+    most: usize,
+}
+
+impl Passes {
+    /// A job was started out of this queue.
+    pub fn started(&mut self, before: &[Waiting], job: JobId) -> Result<(), Violation> {
+        let place = before
+            .iter()
+            .position(|waiting| waiting.job == job)
+            .unwrap_or(0);
+        for (ahead, other) in before.iter().take(place).enumerate() {
+            let (passed, bound) = self.passed.entry(other.job).or_insert((0, place - ahead));
+            *passed += 1;
+            self.most = self.most.max(*passed);
+            Violation::unless(*passed <= *bound, super::PASSING_BOUNDED)?;
+        }
+        Ok(())
+    }
+
+    /// The most often that any job was passed.
+    pub const fn most(&self) -> usize {
+        self.most
+    }
+}

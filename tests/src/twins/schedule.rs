@@ -1,0 +1,311 @@
+//! [`Schedule`] beside an unsorted list of bitmaps.
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use gridweave_core::id::{Epoch, JobId};
+use gridweave_core::schedule::{
+    BusyTime, CommitError, Holder, Reservation, ReserveError, Schedule, Status, Storage,
+};
+use gridweave_core::time::{Interval, Span, Time};
+use proptest::prelude::*;
+
+use super::Twins;
+use crate::invariants;
+
+/// The room of both twins.
+const LIMIT: usize = 6;
+/// Nothing is reserved from here on.
+const END: u64 = 64;
+
+/// Schedules over storage `S`, all of whose times are below 64 ticks.
+#[derive(Clone, Debug)]
+pub struct Schedules<S>(PhantomData<S>);
+
+/// One operation on a schedule.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "named after the methods they call")]
+pub enum Step {
+    Hold {
+        holder: Holder,
+        interval: Interval,
+        lease: Time,
+    },
+    Reserve {
+        holder: Holder,
+        interval: Interval,
+    },
+    Commit {
+        holder: Holder,
+    },
+    Release {
+        holder: Holder,
+    },
+    Expire {
+        now: Time,
+    },
+    Prune {
+        now: Time,
+    },
+    EarliestFit {
+        from: Time,
+        length: Span,
+    },
+    FreeWindows {
+        within: Interval,
+    },
+    Snapshot {
+        from: Time,
+        most: usize,
+    },
+}
+
+/// What an operation answers.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "named after the answers they hold")]
+pub enum Answer {
+    Reserved(Result<(), ReserveError>),
+    Committed(Result<(), CommitError>),
+    Released(Option<Reservation>),
+    Dropped(usize),
+    Fit(Option<Time>),
+    Windows(Vec<Interval>),
+    Snapshot(Vec<Interval>, Time),
+}
+
+/// Every reservation with the ticks it takes as bits, in no order.
+#[derive(Clone, Debug, Default)]
+pub struct Bitmaps(Vec<(Reservation, u64)>);
+
+fn bits(interval: Interval) -> u64 {
+    (interval.start().as_micros()..interval.end().as_micros())
+        .fold(0, |bits, tick| bits | 1 << tick)
+}
+
+/// The runs of set bits.
+fn runs(bits: u64) -> Vec<Interval> {
+    let mut runs = Vec::new();
+    let mut tick = 0;
+    while tick < END {
+        let start = tick;
+        while tick < END && bits >> tick & 1 == 1 {
+            tick += 1;
+        }
+        if tick > start {
+            runs.push(Interval::new(Time::from_micros(start), Time::from_micros(tick)).unwrap());
+        }
+        tick += u64::from(tick == start);
+    }
+    runs
+}
+
+impl Bitmaps {
+    fn busy(&self) -> u64 {
+        self.0.iter().fold(0, |all, (_, bits)| all | bits)
+    }
+
+    fn hold(
+        &mut self,
+        holder: Holder,
+        interval: Interval,
+        lease: Time,
+    ) -> Result<(), ReserveError> {
+        let own: Vec<_> = self
+            .0
+            .iter()
+            .map(|(r, _)| *r)
+            .filter(|r| r.holder.job == holder.job)
+            .collect();
+        if own.iter().any(|r| r.holder.epoch > holder.epoch) {
+            return Err(ReserveError::Stale);
+        }
+        if let Some(same) = own.iter().find(|r| r.holder == holder) {
+            return if same.interval == interval {
+                Ok(())
+            } else {
+                Err(ReserveError::OtherInterval)
+            };
+        }
+        let wanted = bits(interval);
+        if self
+            .0
+            .iter()
+            .any(|(r, taken)| r.holder.job != holder.job && taken & wanted != 0)
+        {
+            return Err(ReserveError::Taken);
+        }
+        if own.len() == 2 {
+            let newer = own.iter().map(|r| r.holder).max().unwrap();
+            self.0.retain(|(r, _)| r.holder != newer);
+        } else if self.0.len() == LIMIT {
+            return Err(ReserveError::Full);
+        }
+        self.0.push((
+            Reservation {
+                holder,
+                interval,
+                status: Status::Held { lease },
+            },
+            wanted,
+        ));
+        Ok(())
+    }
+
+    fn commit(&mut self, holder: Holder) -> Result<(), CommitError> {
+        if self
+            .0
+            .iter()
+            .any(|(r, _)| r.holder.job == holder.job && r.holder.epoch > holder.epoch)
+        {
+            return Err(CommitError::Stale);
+        }
+        if !self.0.iter().any(|(r, _)| r.holder == holder) {
+            return Err(CommitError::NotHeld);
+        }
+        self.0
+            .retain(|(r, _)| r.holder.job != holder.job || r.holder == holder);
+        for (reservation, _) in &mut self.0 {
+            if reservation.holder == holder {
+                reservation.status = Status::Committed;
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_where(&mut self, unwanted: impl Fn(&Reservation) -> bool) -> usize {
+        let before = self.0.len();
+        self.0.retain(|(r, _)| !unwanted(r));
+        before - self.0.len()
+    }
+
+    fn fit(&self, from: u64, length: u64) -> Option<Time> {
+        let busy = self.busy();
+        let free = |tick: u64| tick >= END || busy >> tick & 1 == 0;
+        (from..=from.max(END))
+            .find(|&start| (start..start + length).all(free))
+            .map(Time::from_micros)
+    }
+}
+
+impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
+    type Step = Step;
+    type Answer = Answer;
+    type Model = Bitmaps;
+    type Real = Schedule<S>;
+
+    fn begin() -> (Bitmaps, Schedule<S>) {
+        (Bitmaps::default(), Schedule::with_limit(LIMIT))
+    }
+
+    fn steps() -> BoxedStrategy<Step> {
+        let time = || (0..END).prop_map(Time::from_micros);
+        let holder = || {
+            (0..5_u64, 0..4_u64).prop_map(|(job, epoch)| Holder {
+                job: JobId::new(job),
+                epoch: Epoch::new(epoch),
+            })
+        };
+        let interval = || {
+            (0..END - 1, 1..16_u64).prop_map(|(start, length)| {
+                let end = (start + length).min(END);
+                Interval::new(Time::from_micros(start), Time::from_micros(end)).unwrap()
+            })
+        };
+        prop_oneof![
+            6 => (holder(), interval(), time())
+                .prop_map(|(holder, interval, lease)| Step::Hold { holder, interval, lease }),
+            3 => (holder(), interval()).prop_map(|(holder, interval)| Step::Reserve { holder, interval }),
+            3 => holder().prop_map(|holder| Step::Commit { holder }),
+            2 => holder().prop_map(|holder| Step::Release { holder }),
+            1 => time().prop_map(|now| Step::Expire { now }),
+            1 => (0..24_u64).prop_map(|now| Step::Prune { now: Time::from_micros(now) }),
+            2 => (time(), 1..20_u64)
+                .prop_map(|(from, length)| Step::EarliestFit { from, length: Span::from_micros(length) }),
+            1 => interval().prop_map(|within| Step::FreeWindows { within }),
+            1 => (time(), 0..5_usize).prop_map(|(from, most)| Step::Snapshot { from, most }),
+        ]
+        .boxed()
+    }
+
+    fn model(model: &mut Bitmaps, step: &Step) -> Answer {
+        match *step {
+            Step::Hold {
+                holder,
+                interval,
+                lease,
+            } => Answer::Reserved(model.hold(holder, interval, lease)),
+            Step::Reserve { holder, interval } => {
+                let held = model.hold(holder, interval, Time::MAX);
+                Answer::Reserved(held.map(|()| model.commit(holder).unwrap()))
+            }
+            Step::Commit { holder } => Answer::Committed(model.commit(holder)),
+            Step::Release { holder } => {
+                let released = model.0.iter().map(|(r, _)| *r).find(|r| r.holder == holder);
+                model.drop_where(|r| r.holder == holder);
+                Answer::Released(released)
+            }
+            Step::Expire { now } => Answer::Dropped(
+                model.drop_where(|r| matches!(r.status, Status::Held { lease } if lease <= now)),
+            ),
+            Step::Prune { now } => {
+                Answer::Dropped(model.drop_where(|r| bits(r.interval) >> now.as_micros() == 0))
+            }
+            Step::EarliestFit { from, length } => {
+                Answer::Fit(model.fit(from.as_micros(), length.as_micros()))
+            }
+            Step::FreeWindows { within } => Answer::Windows(runs(!model.busy() & bits(within))),
+            Step::Snapshot { from, most } => {
+                let mut windows = runs(model.busy() & !0 << from.as_micros());
+                let horizon = windows.get(most).map_or(Time::MAX, |next| next.start());
+                windows.truncate(most);
+                Answer::Snapshot(windows, horizon)
+            }
+        }
+    }
+
+    fn real(real: &mut Schedule<S>, step: &Step) -> Answer {
+        match *step {
+            Step::Hold {
+                holder,
+                interval,
+                lease,
+            } => Answer::Reserved(real.hold(holder, interval, lease)),
+            Step::Reserve { holder, interval } => Answer::Reserved(real.reserve(holder, interval)),
+            Step::Commit { holder } => Answer::Committed(real.commit(holder)),
+            Step::Release { holder } => Answer::Released(real.release(holder)),
+            Step::Expire { now } => Answer::Dropped(real.expire(now)),
+            Step::Prune { now } => Answer::Dropped(real.prune(now)),
+            Step::EarliestFit { from, length } => {
+                Answer::Fit(real.earliest_fit(from, length).ok().map(Interval::start))
+            }
+            Step::FreeWindows { within } => Answer::Windows(real.free_windows(within).collect()),
+            Step::Snapshot { from, most } => {
+                let snapshot = real.snapshot(0, from, most);
+                Answer::Snapshot(snapshot.windows().to_vec(), snapshot.horizon())
+            }
+        }
+    }
+
+    fn compare(model: &Bitmaps, real: &Schedule<S>) {
+        real.check().unwrap();
+        invariants::reservations_never_overlap(real.iter()).unwrap();
+        let by_holder = |mut all: Vec<Reservation>| {
+            all.sort_by_key(|r| r.holder);
+            all
+        };
+        let (expected, stand) = (
+            model.0.iter().map(|(r, _)| *r).collect(),
+            real.iter().copied().collect(),
+        );
+        assert_eq!(by_holder(expected), by_holder(stand));
+        assert_eq!(
+            real.busy_windows(Time::ZERO).collect::<Vec<_>>(),
+            runs(model.busy())
+        );
+        let leases = model.0.iter().filter_map(|(r, _)| match r.status {
+            Status::Held { lease } => Some(lease),
+            Status::Committed => None,
+        });
+        assert_eq!(real.next_expiry(), leases.min());
+    }
+}

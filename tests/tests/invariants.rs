@@ -1,0 +1,423 @@
+//! The invariants by name: each holds of the real code, and each checker catches a planted bug.
+
+use gridweave_core::id::{Epoch, JobId, NodeId};
+use gridweave_core::machine::Violation;
+use gridweave_core::queue::{BackfillQueue, Discipline, Waiting};
+use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement};
+use gridweave_core::rng::Choose;
+use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule, Status};
+use gridweave_core::time::{Interval, Span, Time};
+use gridweave_tests::invariants::{self, Executions, Observation, Passes};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+fn rng(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+fn t(ticks: u32) -> Time {
+    Time::from_micros(u64::from(ticks))
+}
+
+/// A node that takes reservations, rightly or wrongly.
+trait Node {
+    fn reservations(&self) -> Vec<Reservation>;
+    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool;
+    fn expire(&mut self, now: Time);
+}
+
+impl Node for Schedule<Vec<Reservation>> {
+    fn reservations(&self) -> Vec<Reservation> {
+        self.iter().copied().collect()
+    }
+    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool {
+        Schedule::hold(self, holder, interval, lease).is_ok()
+    }
+    fn expire(&mut self, now: Time) {
+        Schedule::expire(self, now);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Bug {
+    /// Looks only whether either end lies in another reservation, and so misses one that is covered.
+    MissesCovered,
+    /// Lets a hold live at the instant its lease ends.
+    LeasesOneInstantTooLong,
+}
+
+struct Buggy(Vec<Reservation>, Bug);
+
+impl Node for Buggy {
+    fn reservations(&self) -> Vec<Reservation> {
+        self.0.clone()
+    }
+    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool {
+        let last = interval.end() - Span::from_micros(1);
+        let hit =
+            |r: &Reservation| r.interval.contains(interval.start()) || r.interval.contains(last);
+        let covered = |r: &Reservation| interval.overlaps(r.interval);
+        let taken = match self.1 {
+            Bug::MissesCovered => self.0.iter().any(hit),
+            Bug::LeasesOneInstantTooLong => self.0.iter().any(covered),
+        };
+        if !taken {
+            self.0.push(Reservation {
+                holder,
+                interval,
+                status: Status::Held { lease },
+            });
+        }
+        !taken
+    }
+    fn expire(&mut self, now: Time) {
+        let until = match self.1 {
+            Bug::LeasesOneInstantTooLong => now - Span::from_micros(1),
+            Bug::MissesCovered => now,
+        };
+        self.0.retain(|r| !r.has_expired(until));
+    }
+}
+
+/// Random holds of ever new jobs; the first broken invariant, and how many holds were granted.
+fn hammer(node: &mut impl Node, seed: u64) -> (Result<(), Violation>, u32) {
+    let mut rng = rng(seed);
+    let mut granted = 0;
+    for job in 0..500_u32 {
+        let now = t(job);
+        node.expire(now);
+        let start = now + Span::from_micros(u64::from(rng.below(40)));
+        let length = Span::from_micros(u64::from(rng.below(12) + 1));
+        let holder = Holder {
+            job: JobId::new(u64::from(job)),
+            epoch: Epoch::new(0),
+        };
+        let lease = now + Span::from_micros(u64::from(rng.below(30) + 1));
+        granted += u32::from(node.hold(holder, Interval::starting(start, length).unwrap(), lease));
+        let all = node.reservations();
+        let checked = invariants::reservations_never_overlap(&all)
+            .and_then(|()| invariants::holds_end_with_their_lease(&all, now));
+        if checked.is_err() {
+            return (checked, granted);
+        }
+    }
+    (Ok(()), granted)
+}
+
+fn broken(invariant: &'static str) -> Result<(), Violation> {
+    Err(Violation { invariant })
+}
+
+#[test]
+fn no_two_reservations_on_a_node_overlap() {
+    for seed in 0..50 {
+        let (held, granted) = hammer(&mut Schedule::new(), seed);
+        assert_eq!(held, Ok(()));
+        assert!(
+            granted > 60,
+            "only {granted} holds were granted, so nothing was shown"
+        );
+    }
+    let (caught, _) = hammer(&mut Buggy(Vec::new(), Bug::MissesCovered), 0);
+    assert_eq!(caught, broken("no two reservations on a node overlap"));
+}
+
+#[test]
+fn a_hold_never_outlives_its_lease() {
+    let (caught, _) = hammer(&mut Buggy(Vec::new(), Bug::LeasesOneInstantTooLong), 0);
+    assert_eq!(caught, broken("a hold never outlives its lease"));
+    let mut schedule = Schedule::<Vec<Reservation>>::new();
+    let holder = Holder {
+        job: JobId::new(1),
+        epoch: Epoch::new(0),
+    };
+    let interval = Interval::new(t(0), t(9)).unwrap();
+    Schedule::hold(&mut schedule, holder, interval, t(5)).unwrap();
+    assert!(invariants::holds_end_with_their_lease(schedule.iter(), t(4)).is_ok());
+    assert!(invariants::holds_end_with_their_lease(schedule.iter(), t(5)).is_err());
+    Schedule::expire(&mut schedule, t(5));
+    assert!(schedule.is_empty());
+}
+
+#[test]
+fn an_older_epoch_never_changes_state() {
+    let mut rng = rng(3);
+    let mut schedule = Schedule::<Vec<Reservation>>::new();
+    let mut stale = 0;
+    for step in 0..3000 {
+        let job = rng.below(4);
+        let epoch = u64::from(rng.below(30)) + step / 100;
+        let holder = Holder {
+            job: JobId::new(u64::from(job)),
+            epoch: Epoch::new(epoch),
+        };
+        let interval = Interval::starting(t(rng.below(60)), Span::from_micros(5)).unwrap();
+        let before = schedule.clone();
+        let held = Schedule::hold(&mut schedule, holder, interval, Time::MAX);
+        let known = before
+            .iter()
+            .filter(|r| r.holder.job == holder.job)
+            .map(|r| r.holder.epoch)
+            .max();
+        if known > Some(holder.epoch) {
+            assert_eq!(held, Err(ReserveError::Stale));
+            assert!(schedule.commit(holder).is_err());
+            invariants::an_older_epoch_changes_nothing(&before, &schedule).unwrap();
+            stale += 1;
+        } else if held.is_ok() && rng.below(3) == 0 {
+            schedule.commit(holder).unwrap();
+        }
+    }
+    assert!(
+        stale > 1000,
+        "only {stale} requests were stale, so nothing was shown"
+    );
+    // A schedule without fencing would take the older attempt in.
+    let unfenced = {
+        let mut grown = schedule.clone();
+        let holder = Holder {
+            job: JobId::new(99),
+            epoch: Epoch::new(0),
+        };
+        grown
+            .reserve(
+                holder,
+                Interval::starting(t(1000), Span::from_micros(1)).unwrap(),
+            )
+            .unwrap();
+        grown
+    };
+    assert_eq!(
+        invariants::an_older_epoch_changes_nothing(&schedule, &unfenced),
+        broken("an older epoch never changes state")
+    );
+}
+
+/// A quad-core node under random local arrivals and ends; each start is given to `started` with the queue before it.
+fn local_workload(
+    seed: u64,
+    may_pass: impl Fn(&Waiting, &Waiting) -> bool,
+    mut started: impl FnMut(&[Waiting], JobId, &[Waiting]) -> Result<(), Violation>,
+) -> Result<(), Violation> {
+    let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)]).unwrap();
+    let (cores, memory) = (
+        dimensions.named("cores").unwrap(),
+        dimensions.named("memory").unwrap(),
+    );
+    let total = dimensions.capability(&[4, 64]).unwrap();
+    let mut queue = BackfillQueue::new(Pool::new(dimensions, total), 10_000);
+    let mut rng = rng(seed);
+    for arrival in 0..4000_u64 {
+        let requirement = Requirement::any()
+            .with(cores, u64::from(rng.below(4) + 1))
+            .with(memory, u64::from(rng.below(65)));
+        let job = JobId::new(arrival);
+        let submitted = Time::from_secs(arrival);
+        queue
+            .enqueue(Waiting {
+                job,
+                requirement,
+                submitted,
+                passed: 0,
+            })
+            .unwrap();
+        while queue.waiting().len() > 20 || rng.below(3) == 0 {
+            if let Some((running, _)) = rng.pick(queue.running()).copied() {
+                queue.finish(running).unwrap();
+            }
+            loop {
+                let before = queue.waiting().to_vec();
+                let Some(job) = queue.start_next(Discipline::Backfill) else {
+                    break;
+                };
+                let place = before
+                    .iter()
+                    .position(|waiting| waiting.job == job)
+                    .unwrap();
+                assert!(place == 0 || may_pass(&before[place], &before[0]));
+                started(&before, job, queue.waiting())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn backfilling_counters_never_increase_along_the_queue() {
+    for seed in 0..5 {
+        let rule = |job: &Waiting, head: &Waiting| job.passed >= head.passed;
+        local_workload(seed, rule, |_, _, after| {
+            invariants::counters_never_increase(after)
+        })
+        .unwrap();
+    }
+    // A queue that counts a pass for the wrong side is caught.
+    let waiting = |passed| Waiting {
+        job: JobId::new(u64::from(passed)),
+        requirement: Requirement::any(),
+        submitted: Time::ZERO,
+        passed,
+    };
+    assert_eq!(
+        invariants::counters_never_increase(&[waiting(0), waiting(1)]),
+        broken("backfilling counters never increase along the queue")
+    );
+}
+
+#[test]
+fn no_job_is_passed_more_often_than_it_was_places_ahead_of_its_first_passer() {
+    let mut most = 0;
+    for seed in 0..5 {
+        let mut passes = Passes::default();
+        let rule = |job: &Waiting, head: &Waiting| job.passed >= head.passed;
+        local_workload(seed, rule, |before, job, _| passes.started(before, job)).unwrap();
+        most = most.max(passes.most());
+    }
+    assert!(
+        most >= 4,
+        "jobs were passed {most} times at most, so nothing was shown"
+    );
+
+    // A queue without counters lets every small job pass the large head, and is caught.
+    let waiting = |id: u64| Waiting {
+        job: JobId::new(id),
+        requirement: Requirement::any(),
+        submitted: Time::from_secs(id),
+        passed: 0,
+    };
+    let mut passes = Passes::default();
+    let caught = (2..20)
+        .try_for_each(|small| passes.started(&[waiting(1), waiting(small)], JobId::new(small)));
+    assert_eq!(caught, broken("no job is passed more often than its bound"));
+}
+
+#[test]
+fn no_more_is_in_use_than_there_is() {
+    assert!(invariants::capacity_is_never_exceeded(&[(0, 5, 3), (5, 9, 4), (2, 5, 1)], 4).is_ok());
+    // Off by one at the end of a job.
+    assert_eq!(
+        invariants::capacity_is_never_exceeded(&[(0, 6, 3), (5, 9, 2)], 4),
+        broken("no more is in use than there is")
+    );
+}
+
+#[test]
+fn a_view_holds_no_self_no_duplicate_and_no_more_than_its_size() {
+    let node = NodeId::new;
+    assert!(invariants::view_is_sound(node(0), 2, &[node(2), node(1)]).is_ok());
+    for bad in [
+        &[node(0)][..],
+        &[node(1), node(1)],
+        &[node(1), node(2), node(3)],
+    ] {
+        assert_eq!(
+            invariants::view_is_sound(node(0), 2, bad),
+            broken("a view holds no self, no duplicate, and no more than its size")
+        );
+    }
+}
+
+const JOB: JobId = JobId::new(1);
+const A: NodeId = NodeId::new(1);
+const B: NodeId = NodeId::new(2);
+
+fn committed(epoch: u64, node: NodeId) -> Observation {
+    Observation::Committed {
+        job: JOB,
+        epoch: Epoch::new(epoch),
+        node,
+    }
+}
+
+fn started(epoch: u64, node: NodeId) -> Observation {
+    Observation::Started {
+        job: JOB,
+        epoch: Epoch::new(epoch),
+        node,
+        gang: 2,
+    }
+}
+
+fn stopped(epoch: u64, node: NodeId) -> Observation {
+    Observation::Stopped {
+        job: JOB,
+        epoch: Epoch::new(epoch),
+        node,
+    }
+}
+
+fn history(observations: &[Observation]) -> Result<(), Violation> {
+    let mut executions = Executions::default();
+    observations
+        .iter()
+        .try_for_each(|observation| executions.observe(*observation))?;
+    executions.at_rest()
+}
+
+#[test]
+fn no_node_starts_a_job_unless_all_nodes_of_that_epoch_committed() {
+    let caught = broken("no node starts a job unless all nodes of that epoch committed");
+    assert_eq!(
+        history(&[
+            committed(0, A),
+            committed(0, B),
+            started(0, A),
+            started(0, B)
+        ]),
+        Ok(())
+    );
+    assert_eq!(history(&[committed(0, A), started(0, A)]), caught);
+    assert_eq!(
+        history(&[committed(0, A), committed(1, B), started(1, B)]),
+        caught
+    );
+    assert_eq!(
+        history(&[committed(0, A), committed(0, A), started(0, A)]),
+        caught
+    );
+}
+
+#[test]
+fn at_most_one_live_execution_of_a_job() {
+    let gang = |epoch| {
+        [
+            committed(epoch, A),
+            committed(epoch, B),
+            started(epoch, A),
+            started(epoch, B),
+        ]
+    };
+    let twice = [gang(0), gang(1)].concat();
+    assert_eq!(
+        history(&twice),
+        broken("at most one live execution of a job")
+    );
+    let ended = [stopped(0, A), stopped(0, B)];
+    assert_eq!(history(&[&gang(0)[..], &ended, &gang(1)].concat()), Ok(()));
+    let same_node = [&gang(0)[..], &[started(0, B)]].concat();
+    assert_eq!(
+        history(&same_node),
+        broken("at most one live execution of a job")
+    );
+}
+
+#[test]
+fn every_accepted_job_has_exactly_one_outcome() {
+    let caught =
+        broken("every accepted job has exactly one outcome: finished, failed or cancelled");
+    let (accepted, outcome) = (
+        Observation::Accepted { job: JOB },
+        Observation::Outcome { job: JOB },
+    );
+    assert_eq!(history(&[accepted, outcome]), Ok(()));
+    assert_eq!(history(&[accepted]), caught);
+    assert_eq!(history(&[accepted, outcome, outcome]), caught);
+}
+
+#[test]
+fn every_invariant_has_a_name_of_its_own() {
+    let mut names = invariants::NAMES.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), invariants::NAMES.len());
+}
