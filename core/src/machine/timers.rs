@@ -1,4 +1,5 @@
-use alloc::collections::BTreeMap;
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
 use core::hash::Hash;
 
 use crate::hashing::FixedMap;
@@ -21,68 +22,75 @@ use crate::time::Time;
 /// assert_eq!(timers.pop_due(Time::from_secs(5)), None);
 /// ```
 #[derive(Clone, Debug)]
-pub struct TimerQueue<T> {
-    due: BTreeMap<(Time, u64), T>,
-    places: FixedMap<T, (Time, u64)>,
+pub struct TimerQueue<T: Ord> {
+    /// Every pending timer, and some that were replaced or cancelled; never one of those on top.
+    due: BinaryHeap<Reverse<(Time, u64, T)>>,
+    /// The sequence under which each pending timer was set last.
+    pending: FixedMap<T, u64>,
     sequence: u64,
 }
 
-impl<T: Copy + Eq + Hash> TimerQueue<T> {
+impl<T: Copy + Ord + Hash> TimerQueue<T> {
     /// No timer pending.
     pub fn new() -> Self {
         Self {
-            due: BTreeMap::new(),
-            places: FixedMap::default(),
+            due: BinaryHeap::new(),
+            pending: FixedMap::default(),
             sequence: 0,
         }
     }
 
     /// Sets the timer, or moves it if it is pending.
     pub fn wake(&mut self, at: Time, timer: T) {
-        let place = (at, self.sequence);
-        // 2^64 timers are never set; were they, the order among the last at one time would be by place alone.
+        self.pending.insert(timer, self.sequence);
+        self.due.push(Reverse((at, self.sequence, timer)));
+        // Nobody sets 2^64 timers.
         self.sequence = self.sequence.saturating_add(1);
-        if let Some(old) = self.places.insert(timer, place) {
-            self.due.remove(&old);
-        }
-        self.due.insert(place, timer);
+        self.drop_stale();
     }
 
     /// Drops the timer if it is pending.
     pub fn cancel(&mut self, timer: T) {
-        if let Some(place) = self.places.remove(&timer) {
-            self.due.remove(&place);
-        }
+        self.pending.remove(&timer);
+        self.drop_stale();
     }
 
     /// When the next timer is due.
     pub fn next_at(&self) -> Option<Time> {
-        self.due.first_key_value().map(|((at, _), _)| *at)
+        self.due.peek().map(|Reverse((at, ..))| *at)
     }
 
     /// Takes out the next timer that is due by `now`, with the time it was set for.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, T)> {
-        let entry = self
-            .due
-            .first_entry()
-            .filter(|entry| entry.key().0 <= now)?;
-        let ((at, _), timer) = entry.remove_entry();
-        self.places.remove(&timer);
+        let &Reverse((at, _, timer)) = self.due.peek().filter(|Reverse((at, ..))| *at <= now)?;
+        self.cancel(timer);
         Some((at, timer))
     }
 
     /// How many timers are pending.
     pub fn len(&self) -> usize {
-        self.due.len()
+        self.pending.len()
     }
 
     /// Whether none is pending.
     pub fn is_empty(&self) -> bool {
-        self.due.is_empty()
+        self.pending.is_empty()
+    }
+
+    /// Drops what was replaced or cancelled: from the top always, from below once it is most of the queue.
+    fn drop_stale(&mut self) {
+        let pending = &self.pending;
+        let stale = |(_, sequence, timer): &(Time, u64, T)| pending.get(timer) != Some(sequence);
+        while self.due.peek().is_some_and(|Reverse(top)| stale(top)) {
+            self.due.pop();
+        }
+        if self.due.len() > pending.len().saturating_mul(2).saturating_add(32) {
+            self.due.retain(|Reverse(entry)| !stale(entry));
+        }
     }
 }
 
-impl<T: Copy + Eq + Hash> Default for TimerQueue<T> {
+impl<T: Copy + Ord + Hash> Default for TimerQueue<T> {
     fn default() -> Self {
         Self::new()
     }
@@ -122,5 +130,19 @@ mod tests {
         );
         timers.wake(Time::ZERO, 'a');
         assert_eq!(timers.pop_due(Time::ZERO), Some((Time::ZERO, 'a')));
+    }
+
+    #[test]
+    fn timers_that_are_set_again_and_again_take_no_more_room() {
+        let mut timers = TimerQueue::new();
+        timers.wake(Time::ZERO, 'b');
+        for n in 0..10_000 {
+            timers.wake(Time::from_secs(n + 1), 'a');
+        }
+        assert_eq!(timers.len(), 2);
+        assert!(timers.due.len() <= 2 * 2 + 32, "{}", timers.due.len());
+        timers.cancel('a');
+        assert_eq!(timers.pop_due(Time::MAX), Some((Time::ZERO, 'b')));
+        assert_eq!(timers.due.len(), 0);
     }
 }

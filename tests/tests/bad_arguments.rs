@@ -1,0 +1,107 @@
+//! Bad arguments give a typed error or a documented saturating result, and nothing panics.
+
+use core::num::NonZeroU32;
+
+use gridweave_core::heartbeat::{ConfigError, Detector};
+use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
+use gridweave_core::job::{Demand, Job, JobError};
+use gridweave_core::queue::{Policy, QueueError, QueuedJob, SiteQueue};
+use gridweave_core::resource::{DimensionError, Dimensions, Kind, Speed, SpeedError};
+use gridweave_core::rng::Choose;
+use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule};
+use gridweave_core::time::{Interval, IntervalError, Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+const HOLDER: Holder = Holder {
+    job: JobId::new(1),
+    epoch: Epoch::new(u64::MAX),
+};
+
+#[test]
+fn zero_capacity_refuses_everything_by_name() {
+    let now = Interval::starting(Time::ZERO, Span::from_secs(1)).unwrap();
+    let mut none = Schedule::<Vec<Reservation>>::with_limit(0);
+    assert_eq!(none.reserve(HOLDER, now), Err(ReserveError::Full));
+    let mut none = Schedule::<heapless::Vec<Reservation, 0>>::new();
+    assert_eq!(none.hold(HOLDER, now, Time::MAX), Err(ReserveError::Full));
+    let job = QueuedJob {
+        job: JobId::new(1),
+        estimate: Span::ZERO,
+        deadline: None,
+    };
+    let mut none = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 0);
+    assert_eq!(none.push(job), Err(QueueError::Full));
+    assert!(Detector::<0>::new(NodeId::new(0), Span::MAX, u8::MAX).is_ok());
+    assert_eq!(
+        Detector::<0>::new(NodeId::new(0), Span::ZERO, 1),
+        Err(ConfigError::ZeroPeriod)
+    );
+}
+
+#[test]
+fn empty_and_reversed_intervals_do_not_exist() {
+    let (a, b) = (Time::from_secs(1), Time::from_secs(2));
+    assert_eq!(Interval::new(a, a), Err(IntervalError::Empty));
+    assert_eq!(Interval::new(b, a), Err(IntervalError::Reversed));
+    let demand = Demand::Nodes(NonZeroU32::MIN);
+    assert_eq!(
+        Job::new(JobId::new(1), demand, Span::ZERO),
+        Err(JobError::ZeroEstimate)
+    );
+}
+
+#[test]
+fn the_end_of_time_is_an_error_or_saturates() {
+    assert_eq!(Time::MAX + Span::MAX, Time::MAX);
+    assert_eq!(
+        Interval::starting(Time::MAX, Span::from_micros(1)),
+        Err(IntervalError::BeyondTime)
+    );
+    let mut schedule = Schedule::<Vec<Reservation>>::new();
+    let last = Interval::new(Time::MAX - Span::from_micros(2), Time::MAX).unwrap();
+    schedule.reserve(HOLDER, last).unwrap();
+    let fit = |from, length| schedule.earliest_fit(from, Span::from_micros(length));
+    assert_eq!(fit(last.start(), 1), Err(IntervalError::BeyondTime));
+    assert_eq!(fit(Time::MAX, 1), Err(IntervalError::BeyondTime));
+    assert_eq!(fit(Time::ZERO, u64::MAX), Err(IntervalError::BeyondTime));
+    assert_eq!(fit(Time::ZERO, u64::MAX - 2).unwrap().end(), last.start());
+    assert_eq!(HOLDER.epoch.next(), None);
+    assert_eq!(
+        Incarnation::new(u32::MAX).next(),
+        Incarnation::new(u32::MAX)
+    );
+    let endless = QueuedJob {
+        job: JobId::new(1),
+        estimate: Span::MAX,
+        deadline: Some(Time::ZERO),
+    };
+    let mut site = SiteQueue::new(Policy::EarliestDeadline, Speed::BASELINE, 9);
+    site.push(endless).unwrap();
+    site.start_next(Time::MAX).unwrap();
+    assert_eq!(
+        site.lateness_with(Time::MAX, &endless).as_micros(),
+        i64::MAX
+    );
+}
+
+#[test]
+fn more_than_eight_dimensions_are_refused() {
+    let nine = ["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|name| (name, Kind::Amount));
+    assert_eq!(Dimensions::new(&nine), Err(DimensionError::TooMany));
+}
+
+#[test]
+fn numbers_that_are_not_numbers_are_refused() {
+    assert_eq!(Speed::try_from(f64::NAN), Err(SpeedError::NotFinite));
+    assert_eq!(Speed::try_from(-0.0), Err(SpeedError::OutOfRange));
+}
+
+#[test]
+fn a_choice_among_nothing_is_no_choice() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    assert_eq!(rng.below(0), 0);
+    assert_eq!(rng.pick::<u8>(&[]), None);
+    let (chosen, rest) = rng.sample::<u8>(&mut [], 9);
+    assert!(chosen.is_empty() && rest.is_empty());
+}
