@@ -2,9 +2,11 @@
 //! checkers for the invariants by name.
 //!
 //! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.
+//! - [`fuzzing`]: the bodies of the fuzz targets, which drive the same twins from bytes.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.
 
+pub mod fuzzing;
 pub mod invariants;
 pub mod twins;

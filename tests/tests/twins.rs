@@ -1,12 +1,11 @@
 //! Each layer gives the same answers as its slow obvious twin, over thousands of random histories.
 
-use gridweave_core::schedule::Reservation;
 use gridweave_tests::twins::{Driven, backfill, schedule, site, timers};
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use proptest_state_machine::prop_state_machine;
 
-type Growable = Driven<schedule::Schedules<Vec<Reservation>>>;
-type Fixed = Driven<schedule::Schedules<heapless::Vec<Reservation, 8>>>;
+type Growable = Driven<schedule::Growable>;
+type Fixed = Driven<schedule::Fixed>;
 type Sites = Driven<site::Sites>;
 type Backfill = Driven<backfill::Backfill>;
 type Timers = Driven<timers::Timers>;

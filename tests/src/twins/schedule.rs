@@ -22,6 +22,11 @@ const END: u64 = 64;
 #[derive(Clone, Debug)]
 pub struct Schedules<S>(PhantomData<S>);
 
+/// Over growable storage.
+pub type Growable = Schedules<Vec<Reservation>>;
+/// Over storage without an allocator.
+pub type Fixed = Schedules<heapless::Vec<Reservation, 8>>;
+
 /// One operation on a schedule.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named after the methods they call")]

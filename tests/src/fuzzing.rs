@@ -1,0 +1,60 @@
+//! The bodies of the fuzz targets: bytes in, a panic if anything is wrong.
+
+use core::fmt::Debug;
+
+use gridweave_core::heartbeat;
+use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::queue::Waiting;
+use gridweave_core::resource::Dimensions;
+use gridweave_core::schedule::Snapshot;
+use gridweave_core::time::Interval;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::twins::Twins;
+
+/// How many bytes choose one step.
+const BYTES_PER_STEP: usize = 8;
+
+/// Drives a layer and its twin with the same steps that proptest takes, each chosen by the next few bytes.
+pub fn drive<T: Twins>(bytes: &[u8]) {
+    let steps = T::steps();
+    let (mut model, mut real) = T::begin();
+    for chosen_by in bytes.chunks(BYTES_PER_STEP) {
+        let mut seed = [0; 32];
+        seed[..chosen_by.len()].copy_from_slice(chosen_by);
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        let Ok(tree) = steps.new_tree(&mut runner) else {
+            return;
+        };
+        let step = tree.current();
+        let (expected, answer) = (T::model(&mut model, &step), T::real(&mut real, &step));
+        assert_eq!(answer, expected, "the answers to {step:?} differ");
+        T::compare(&model, &real);
+    }
+}
+
+/// Decodes bytes as everything that crosses a boundary; what decodes must encode to what decodes to the same.
+pub fn decode(bytes: &[u8]) {
+    round_trip::<Interval>(bytes);
+    round_trip::<Dimensions>(bytes);
+    round_trip::<Job>(bytes);
+    round_trip::<Command>(bytes);
+    round_trip::<Notice>(bytes);
+    round_trip::<Waiting>(bytes);
+    round_trip::<heartbeat::Message>(bytes);
+    round_trip::<Snapshot>(bytes);
+}
+
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(bytes: &[u8]) {
+    let Ok((value, _)) = postcard::take_from_bytes::<T>(bytes) else {
+        return;
+    };
+    let encoded = postcard::to_allocvec(&value).expect("what decodes can be encoded");
+    let (again, rest) = postcard::take_from_bytes::<T>(&encoded).expect("what is encoded decodes");
+    assert_eq!(again, value);
+    assert!(rest.is_empty());
+}
