@@ -5,6 +5,7 @@ use gridweave_core::machine::Violation;
 use gridweave_core::queue::{BackfillQueue, Discipline, Waiting};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement};
 use gridweave_core::rng::Choose;
+use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_tests::invariants::{self, Executions, Observation, Passes};
@@ -293,6 +294,29 @@ fn no_job_is_passed_more_often_than_it_was_places_ahead_of_its_first_passer() {
 
 #[test]
 fn no_more_is_in_use_than_there_is() {
+    for seed in 0..5 {
+        let mut rng = rng(seed);
+        let mut machine = Availability::new(16).unwrap();
+        let mut jobs = Vec::new();
+        for _ in 0..200 {
+            let (count, length) = (
+                rng.below(16) + 1,
+                Span::from_micros(u64::from(rng.below(50)) + 1),
+            );
+            let start = machine
+                .earliest_fit(t(rng.below(300)), count, length)
+                .unwrap();
+            let interval = Interval::starting(start, length).unwrap();
+            machine.reserve(interval, count).unwrap();
+            jobs.push((start.as_micros(), interval.end().as_micros(), count));
+            if rng.below(3) == 0 {
+                let (start, end, count) = jobs.swap_remove(rng.index(jobs.len()));
+                let gone = Interval::new(Time::from_micros(start), Time::from_micros(end)).unwrap();
+                machine.release(gone, count).unwrap();
+            }
+            invariants::capacity_is_never_exceeded(&jobs, 16).unwrap();
+        }
+    }
     assert!(invariants::capacity_is_never_exceeded(&[(0, 5, 3), (5, 9, 4), (2, 5, 1)], 4).is_ok());
     // Off by one at the end of a job.
     assert_eq!(

@@ -1,12 +1,13 @@
 //! Each layer gives the same answers as its slow obvious twin, over thousands of random histories.
 
-use gridweave_tests::twins::{Driven, backfill, schedule, site, timers};
+use gridweave_tests::twins::{Driven, availability, backfill, schedule, site, timers};
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use proptest_state_machine::prop_state_machine;
 
 type Growable = Driven<schedule::Growable>;
 type Fixed = Driven<schedule::Fixed>;
 type Sites = Driven<site::Sites>;
+type Availability = Driven<availability::Profiles>;
 type Backfill = Driven<backfill::Backfill>;
 type Timers = Driven<timers::Timers>;
 
@@ -34,6 +35,9 @@ prop_state_machine! {
 
     #[test]
     fn a_backfill_queue_answers_as_plain_lists_and_the_formulas_of_p4(sequential 1..80 => Backfill);
+
+    #[test]
+    fn a_profile_answers_as_a_row_of_slots(sequential 1..60 => Availability);
 
     #[test]
     fn a_timer_queue_answers_as_an_unsorted_list(sequential 1..60 => Timers);

@@ -3,6 +3,7 @@
 //! Each pair implements [`Twins`] once: how to make both, which steps there are, and what each answers. Everything that
 //! generates steps, be it proptest's state machine here or a fuzzer, drives the pair through it.
 
+pub mod availability;
 pub mod backfill;
 pub mod schedule;
 pub mod site;
