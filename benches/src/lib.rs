@@ -4,3 +4,4 @@
 //! tables in `docs/performance.md`.
 
 pub mod availability;
+pub mod schedule;

@@ -10,3 +10,8 @@
 pub mod fuzzing;
 pub mod invariants;
 pub mod twins;
+
+/// The README's example runs as it stands.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,3 +1,4 @@
+use core::cmp::Ordering;
 use core::fmt;
 
 use super::{BusyWindows, FreeWindows, Holder, Reservation, Status, Storage};
@@ -14,13 +15,15 @@ use crate::time::{Interval, IntervalError, Span, Time};
 /// older reservation. Committing the newer one drops the older; releasing the newer one, or the end of its lease, leaves
 /// the older one as it was. A job has at most two reservations, and a third attempt takes the place of the second.
 ///
-/// Costs: finding time is a binary search plus a walk over the windows in between; finding a holder is a walk over the
-/// list; nothing allocates once the storage has grown to its working size.
+/// Costs: finding time is a binary search plus a walk over the windows in between; finding a job is a walk over the
+/// names of all; nothing allocates once the storage has grown to its working size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Schedule<S> {
+pub struct Schedule<S: Storage<Reservation>> {
     limit: usize,
     /// Sorted, without overlap.
     firm: S,
+    /// The jobs of `firm`, in the same order: a sixth of the bytes, for the searches that go by job.
+    jobs: S::Of<JobId>,
     /// Holds that overlap their own job's older reservation in `firm`, and nothing else. Sorted, without overlap.
     swaps: S,
 }
@@ -51,6 +54,12 @@ pub enum CommitError {
     NotHeld,
 }
 
+/// Where the reservations of a job stand, in the order of [`Schedule::iter`]: one, or two of which one is older.
+struct Attempts {
+    older: Option<usize>,
+    newest: Option<usize>,
+}
+
 impl<S: Storage<Reservation>> Schedule<S> {
     /// The most reservations of a schedule made by [`new`](Self::new) on growable storage.
     pub const DEFAULT_LIMIT: usize = 1024;
@@ -65,6 +74,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
         Self {
             limit: limit.min(S::CAPACITY),
             firm: S::default(),
+            jobs: S::Of::default(),
             swaps: S::default(),
         }
     }
@@ -113,13 +123,14 @@ impl<S: Storage<Reservation>> Schedule<S> {
     /// the end of time.
     pub fn earliest_fit(&self, from: Time, length: Span) -> Result<Interval, IntervalError> {
         let mut fit = Interval::starting(from, length)?;
-        for busy in self.busy_windows(from) {
-            if fit.end() <= busy.start() {
-                break;
+        loop {
+            let beside_firm = push_back(fit, self.firm.as_ref())?;
+            let beside_both = push_back(beside_firm, self.swaps.as_ref())?;
+            if beside_both == beside_firm {
+                return Ok(beside_both);
             }
-            fit = Interval::starting(fit.start().max(busy.end()), length)?;
+            fit = beside_both;
         }
-        Ok(fit)
     }
 
     /// Reserves time for good: [`hold`](Self::hold) and [`commit`](Self::commit) in one.
@@ -135,36 +146,33 @@ impl<S: Storage<Reservation>> Schedule<S> {
         interval: Interval,
         lease: Time,
     ) -> Result<(), ReserveError> {
-        if self.newer_than(holder) {
-            return Err(ReserveError::Stale);
+        let Attempts { older, newest } = self.attempts(holder.job);
+        if let Some(known) = newest.and_then(|place| self.at(place)) {
+            match known.holder.epoch.cmp(&holder.epoch) {
+                Ordering::Greater => return Err(ReserveError::Stale),
+                Ordering::Equal if known.interval == interval => return Ok(()),
+                Ordering::Equal => return Err(ReserveError::OtherInterval),
+                Ordering::Less => {}
+            }
         }
-        if let Some(same) = self.find(holder) {
-            return if same.interval == interval {
-                Ok(())
-            } else {
-                Err(ReserveError::OtherInterval)
-            };
-        }
-        // The older of two is what an abort restores; the newer of two loses its place.
-        let superseded = match self.of_job(holder.job).count() {
-            0 | 1 => None,
-            _ => self.of_job(holder.job).map(|known| known.holder).max(),
-        };
         let others = |list: &S| {
-            overlapping(list.as_ref(), interval)
+            let overlapping = overlapping(list.as_ref(), interval);
+            overlapping
                 .iter()
-                .any(|r| r.holder.job != holder.job)
+                .any(|known| known.holder.job != holder.job)
         };
         if others(&self.firm) || others(&self.swaps) {
             return Err(ReserveError::Taken);
         }
+        // Of two, the older is what an abort restores, and the newer loses its place.
+        let superseded = older.and(newest);
         if self.len() >= self.limit && superseded.is_none() {
             return Err(ReserveError::Full);
         }
-        if let Some(superseded) = superseded {
-            self.release(superseded);
+        if let Some(place) = superseded {
+            self.remove(place);
         }
-        self.place(Reservation {
+        self.insert(Reservation {
             holder,
             interval,
             status: Status::Held { lease },
@@ -176,23 +184,23 @@ impl<S: Storage<Reservation>> Schedule<S> {
     ///
     /// Whether the lease still stands is for [`expire`](Self::expire), which an owner calls first.
     pub fn commit(&mut self, holder: Holder) -> Result<(), CommitError> {
-        if self.newer_than(holder) {
-            return Err(CommitError::Stale);
+        let Attempts { older, newest } = self.attempts(holder.job);
+        let newest = newest.ok_or(CommitError::NotHeld)?;
+        let known = self.at_mut(newest).ok_or(CommitError::NotHeld)?;
+        match known.holder.epoch.cmp(&holder.epoch) {
+            Ordering::Greater => return Err(CommitError::Stale),
+            Ordering::Less => return Err(CommitError::NotHeld),
+            Ordering::Equal => known.status = Status::Committed,
         }
-        let held = *self.find(holder).ok_or(CommitError::NotHeld)?;
-        self.remove_where(|known| known.holder.job == holder.job);
-        self.place(Reservation {
-            status: Status::Committed,
-            ..held
-        });
+        if let Some(older) = older {
+            self.remove(older);
+        }
         Ok(())
     }
 
     /// Gives time back, held or committed. `None` if this attempt has none.
     pub fn release(&mut self, holder: Holder) -> Option<Reservation> {
-        let released = *self.find(holder)?;
-        self.remove_where(|known| known.holder == holder);
-        Some(released)
+        self.remove(self.place(holder)?)
     }
 
     /// Drops the holds whose lease has ended by `now`, and says how many.
@@ -225,6 +233,11 @@ impl<S: Storage<Reservation>> Schedule<S> {
             disjoint(&self.firm) && disjoint(&self.swaps),
             "no two reservations on a node overlap",
         )?;
+        let jobs = self.firm.as_ref().iter().map(|known| &known.holder.job);
+        Violation::unless(
+            jobs.eq(self.jobs.as_ref()),
+            "the jobs stand in the order of their reservations",
+        )?;
         Violation::unless(
             self.swaps.as_ref().iter().all(|swap| self.is_sound(swap)),
             "only a newer hold of the same job overlaps a reservation",
@@ -252,36 +265,97 @@ impl<S: Storage<Reservation>> Schedule<S> {
         self.iter().filter(move |known| known.holder.job == job)
     }
 
-    fn newer_than(&self, holder: Holder) -> bool {
-        self.of_job(holder.job)
-            .any(|known| known.holder.epoch > holder.epoch)
+    /// Where the reservations of a job are; one pass over the jobs.
+    fn attempts(&self, job: JobId) -> Attempts {
+        let mut attempts = Attempts {
+            older: None,
+            newest: None,
+        };
+        let mut newest = None;
+        let mut found = |place: usize, known: &Reservation| {
+            let epoch = Some(known.holder.epoch);
+            if epoch > newest {
+                attempts = Attempts {
+                    older: attempts.newest,
+                    newest: Some(place),
+                };
+                newest = epoch;
+            } else {
+                attempts.older = Some(place);
+            }
+        };
+        for place in places_of(job, self.jobs.as_ref()) {
+            if let Some(known) = self.firm.as_ref().get(place) {
+                found(place, known);
+            }
+        }
+        for (place, known) in self.swaps.as_ref().iter().enumerate() {
+            if known.holder.job == job {
+                found(self.firm.as_ref().len().saturating_add(place), known);
+            }
+        }
+        attempts
+    }
+
+    fn place(&self, holder: Holder) -> Option<usize> {
+        let Attempts { older, newest } = self.attempts(holder.job);
+        let is_held = |place: &usize| self.at(*place).is_some_and(|known| known.holder == holder);
+        newest.filter(is_held).or(older.filter(is_held))
     }
 
     /// Puts a reservation where it belongs: beside the others, or over its own job's older one.
-    fn place(&mut self, reservation: Reservation) {
-        let free = overlapping(self.firm.as_ref(), reservation.interval).is_empty();
-        let list = if free {
-            &mut self.firm
+    fn insert(&mut self, reservation: Reservation) {
+        let place = unfinished_from(self.firm.as_ref(), reservation.interval.start());
+        let next = self.firm.as_ref().get(place);
+        let inserted = if next.is_none_or(|next| !next.interval.overlaps(reservation.interval)) {
+            self.jobs.insert_at(place, reservation.holder.job).is_ok()
+                && self.firm.insert_at(place, reservation).is_ok()
         } else {
-            &mut self.swaps
+            let place = unfinished_from(self.swaps.as_ref(), reservation.interval.start());
+            self.swaps.insert_at(place, reservation).is_ok()
         };
-        let place = unfinished_from(list.as_ref(), reservation.interval.start());
-        let placed = list.insert_at(place, reservation);
-        debug_assert!(
-            placed.is_ok(),
-            "the limit keeps a place for every reservation"
-        );
+        debug_assert!(inserted, "the limit keeps room for every reservation");
     }
 
-    fn remove_where(&mut self, mut unwanted: impl FnMut(&Reservation) -> bool) -> usize {
+    /// The reservation at a place in the order of [`iter`](Self::iter).
+    fn at(&self, place: usize) -> Option<&Reservation> {
+        match place.checked_sub(self.firm.as_ref().len()) {
+            None => self.firm.as_ref().get(place),
+            Some(place) => self.swaps.as_ref().get(place),
+        }
+    }
+
+    fn at_mut(&mut self, place: usize) -> Option<&mut Reservation> {
+        match place.checked_sub(self.firm.as_ref().len()) {
+            None => self.firm.as_mut().get_mut(place),
+            Some(place) => self.swaps.as_mut().get_mut(place),
+        }
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Reservation> {
+        let removed = match place.checked_sub(self.firm.as_ref().len()) {
+            None => {
+                self.jobs.remove_at(place);
+                self.firm.remove_at(place)
+            }
+            Some(place) => self.swaps.remove_at(place),
+        };
+        self.settle();
+        removed
+    }
+
+    fn remove_where(&mut self, unwanted: impl Fn(&Reservation) -> bool) -> usize {
         let before = self.len();
-        self.firm.keep_if(|known| !unwanted(known));
-        self.swaps.keep_if(|known| !unwanted(known));
-        let removed = before.saturating_sub(self.len());
-        if removed > 0 {
+        // Most often there is nothing to remove, and then nothing is moved.
+        if self.iter().any(&unwanted) {
+            let mut firm = self.firm.as_ref().iter();
+            self.jobs
+                .keep_if(|_| firm.next().is_some_and(|known| !unwanted(known)));
+            self.firm.keep_if(|known| !unwanted(known));
+            self.swaps.keep_if(|known| !unwanted(known));
             self.settle();
         }
-        removed
+        before.saturating_sub(self.len())
     }
 
     /// Moves each hold that no longer overlaps anything to the others, so that equal situations are equal values.
@@ -290,7 +364,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
         while let Some(&swap) = self.swaps.as_ref().get(next) {
             if overlapping(self.firm.as_ref(), swap.interval).is_empty() {
                 self.swaps.remove_at(next);
-                self.place(swap);
+                self.insert(swap);
             } else {
                 next = next.saturating_add(1);
             }
@@ -304,6 +378,21 @@ impl<S: Storage<Reservation>> Default for Schedule<S> {
     }
 }
 
+/// The places of a job among others.
+fn places_of(job: JobId, jobs: &[JobId]) -> impl Iterator<Item = usize> {
+    const CHUNK: usize = 16;
+    jobs.chunks(CHUNK)
+        .enumerate()
+        // No early exit inside a chunk, so that it is compared in a few vector instructions.
+        .filter(move |(_, chunk)| chunk.iter().fold(false, |any, other| any | (*other == job)))
+        .flat_map(move |(chunk, jobs)| {
+            let places = (chunk.saturating_mul(CHUNK)..).zip(jobs);
+            places
+                .filter(move |(_, other)| **other == job)
+                .map(|(place, _)| place)
+        })
+}
+
 /// The place of the first reservation that ends after `from`.
 fn unfinished_from(sorted: &[Reservation], from: Time) -> usize {
     sorted.partition_point(|known| known.interval.end() <= from)
@@ -313,6 +402,19 @@ fn unfinished(sorted: &[Reservation], from: Time) -> &[Reservation] {
     sorted
         .get(unfinished_from(sorted, from)..)
         .unwrap_or_default()
+}
+
+/// The first interval as long as `fit`, at or after it, that is free of these reservations.
+fn push_back(fit: Interval, sorted: &[Reservation]) -> Result<Interval, IntervalError> {
+    let length = fit.length();
+    let mut start = fit.start();
+    for known in unfinished(sorted, start) {
+        if known.interval.start() - start >= length {
+            break;
+        }
+        start = known.interval.end();
+    }
+    Interval::starting(start, length)
 }
 
 fn overlapping(sorted: &[Reservation], interval: Interval) -> &[Reservation] {
@@ -343,3 +445,85 @@ impl fmt::Display for CommitError {
 
 impl core::error::Error for ReserveError {}
 impl core::error::Error for CommitError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Epoch;
+    use std::vec::Vec;
+
+    fn held(job: u64, epoch: u64, start: u64, end: u64) -> Reservation {
+        let interval = Interval::new(Time::from_secs(start), Time::from_secs(end)).unwrap();
+        let holder = Holder {
+            job: JobId::new(job),
+            epoch: Epoch::new(epoch),
+        };
+        Reservation {
+            holder,
+            interval,
+            status: Status::Held { lease: Time::MAX },
+        }
+    }
+
+    fn named(limit: usize, firm: &[Reservation], swaps: &[Reservation]) -> &'static str {
+        let jobs = firm.iter().map(|known| known.holder.job).collect();
+        let schedule = Schedule {
+            limit,
+            firm: firm.to_vec(),
+            jobs,
+            swaps: swaps.to_vec(),
+        };
+        schedule
+            .check()
+            .map_or_else(|violation| violation.invariant, |()| "sound")
+    }
+
+    #[test]
+    fn a_broken_schedule_is_named() {
+        let (a, b) = (held(1, 0, 0, 5), held(2, 0, 5, 9));
+        assert_eq!(named(9, &[a, b], &[held(1, 1, 2, 4)]), "sound");
+        let overlap = "no two reservations on a node overlap";
+        assert_eq!(named(9, &[b, a], &[]), overlap);
+        assert_eq!(named(9, &[a, held(2, 0, 4, 9)], &[]), overlap);
+        assert_eq!(
+            named(9, &[a], &[held(1, 1, 2, 4), held(1, 2, 3, 5)]),
+            overlap
+        );
+        let swap = "only a newer hold of the same job overlaps a reservation";
+        assert_eq!(named(9, &[a, b], &[held(1, 1, 2, 6)]), swap);
+        assert_eq!(named(9, &[a], &[held(1, 0, 2, 4)]), swap);
+        assert_eq!(named(9, &[a], &[held(1, 1, 7, 8)]), swap);
+        let committed = Reservation {
+            status: Status::Committed,
+            ..held(1, 1, 2, 4)
+        };
+        assert_eq!(named(9, &[a], &[committed]), swap);
+        let three = [a, held(1, 1, 5, 6), held(1, 2, 7, 8)];
+        assert_eq!(
+            named(9, &three, &[]),
+            "a job has at most two reservations on a node"
+        );
+        assert_eq!(named(1, &[a, b], &[]), "a schedule keeps within its limit");
+        let schedule = Schedule {
+            limit: 9,
+            firm: Vec::from([a]),
+            jobs: Vec::new(),
+            swaps: Vec::new(),
+        };
+        assert!(schedule.check().is_err());
+    }
+
+    #[test]
+    fn a_job_is_found_wherever_it_stands() {
+        for length in 0..70 {
+            let jobs: Vec<_> = (0..length).map(JobId::new).collect();
+            for job in 0..length {
+                let places: Vec<_> = places_of(JobId::new(job), &jobs).collect();
+                assert_eq!(places, [job as usize]);
+            }
+            assert_eq!(places_of(JobId::new(99), &jobs).count(), 0);
+        }
+        let twice = [JobId::new(1), JobId::new(2), JobId::new(1)];
+        assert_eq!(places_of(JobId::new(1), &twice).collect::<Vec<_>>(), [0, 2]);
+    }
+}

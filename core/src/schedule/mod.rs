@@ -1,7 +1,7 @@
 //! Who has which time: of one node, of many nodes at once, and of a machine with many processors.
 //!
 //! - [`Schedule`]: the reservations of one node, which never overlap. [`Snapshot`]: when it is busy, to send around.
-//! - [`common`]: of many schedules, the earliest time when enough of them are free together.
+//! - [`common_slot`]: of many schedules, the earliest time when enough of them are free together.
 //! - [`availability`]: how many processors of a machine are free over time.
 //!
 //! # Reserving time on one node
@@ -37,7 +37,7 @@
 pub mod availability;
 mod busy;
 #[cfg(feature = "alloc")]
-pub mod common;
+pub mod common_slot;
 mod exclusive;
 mod reservation;
 #[cfg(feature = "alloc")]

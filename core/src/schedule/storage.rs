@@ -7,6 +7,9 @@ pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[
     /// The most items it can ever hold.
     const CAPACITY: usize;
 
+    /// The same kind of storage for other items.
+    type Of<U: Clone + Eq + Hash + Debug>: Storage<U>;
+
     /// Puts an item at this place and moves the later ones back. Gives the item back if it is full or `place` is beyond
     /// its length.
     fn insert_at(&mut self, place: usize, item: T) -> Result<(), T>;
@@ -21,6 +24,8 @@ pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[
 #[cfg(feature = "alloc")]
 impl<T: Clone + Eq + Hash + Debug> Storage<T> for alloc::vec::Vec<T> {
     const CAPACITY: usize = usize::MAX;
+
+    type Of<U: Clone + Eq + Hash + Debug> = alloc::vec::Vec<U>;
 
     fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
         if place > self.len() {
@@ -41,6 +46,8 @@ impl<T: Clone + Eq + Hash + Debug> Storage<T> for alloc::vec::Vec<T> {
 
 impl<T: Clone + Eq + Hash + Debug, const N: usize> Storage<T> for heapless::Vec<T, N> {
     const CAPACITY: usize = N;
+
+    type Of<U: Clone + Eq + Hash + Debug> = heapless::Vec<U, N>;
 
     fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
         if place > self.len() {

@@ -395,43 +395,6 @@ fn decoding_a_snapshot_checks_what_new_checks() {
 }
 
 #[test]
-fn a_broken_schedule_is_named() {
-    // Fields of a schedule are private, so only storage that lies can break it.
-    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-    struct Forgets(Vec<Reservation>);
-    impl AsRef<[Reservation]> for Forgets {
-        fn as_ref(&self) -> &[Reservation] {
-            &self.0
-        }
-    }
-    impl AsMut<[Reservation]> for Forgets {
-        fn as_mut(&mut self) -> &mut [Reservation] {
-            &mut self.0
-        }
-    }
-    impl Storage<Reservation> for Forgets {
-        const CAPACITY: usize = 9;
-        /// Inserts everything twice.
-        fn insert_at(&mut self, place: usize, item: Reservation) -> Result<(), Reservation> {
-            self.0.insert(place, item);
-            self.0.insert(place, item);
-            Ok(())
-        }
-        fn remove_at(&mut self, place: usize) -> Option<Reservation> {
-            Some(self.0.remove(place))
-        }
-        fn keep_if(&mut self, keep: impl FnMut(&Reservation) -> bool) {
-            self.0.retain(keep);
-        }
-    }
-    let mut schedule = Schedule::<Forgets>::new();
-    schedule.reserve(attempt(1, 0), secs(0, 5)).unwrap();
-    let violation = schedule.check().unwrap_err();
-    assert_eq!(violation.invariant, "no two reservations on a node overlap");
-    assert!(violation.to_string().contains("no two reservations"));
-}
-
-#[test]
 fn errors_say_what_is_wrong() {
     assert!(ReserveError::Taken.to_string().contains("another job"));
     assert!(ReserveError::Stale.to_string().contains("newer"));
