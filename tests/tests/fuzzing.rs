@@ -3,6 +3,7 @@
 use gridweave_core::time::{Interval, Time};
 use gridweave_tests::fuzzing;
 use gridweave_tests::twins::availability::Profiles;
+use gridweave_tests::twins::common_slot::Grids;
 use gridweave_tests::twins::{backfill::Backfill, schedule::Growable, site::Sites, timers::Timers};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
@@ -20,6 +21,7 @@ fn bytes_drive_every_pair_of_twins_to_the_same_answers() {
         fuzzing::drive::<Growable>(&bytes);
         fuzzing::drive::<Backfill>(&bytes);
         fuzzing::drive::<Profiles>(&bytes);
+        fuzzing::drive::<Grids>(&bytes);
         fuzzing::drive::<Sites>(&bytes);
         fuzzing::drive::<Timers>(&bytes);
     }

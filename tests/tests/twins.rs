@@ -1,6 +1,6 @@
 //! Each layer gives the same answers as its slow obvious twin, over thousands of random histories.
 
-use gridweave_tests::twins::{Driven, availability, backfill, schedule, site, timers};
+use gridweave_tests::twins::{Driven, availability, backfill, common_slot, schedule, site, timers};
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use proptest_state_machine::prop_state_machine;
 
@@ -8,6 +8,7 @@ type Growable = Driven<schedule::Growable>;
 type Fixed = Driven<schedule::Fixed>;
 type Sites = Driven<site::Sites>;
 type Availability = Driven<availability::Profiles>;
+type Grids = Driven<common_slot::Grids>;
 type Backfill = Driven<backfill::Backfill>;
 type Timers = Driven<timers::Timers>;
 
@@ -38,6 +39,9 @@ prop_state_machine! {
 
     #[test]
     fn a_profile_answers_as_a_row_of_slots(sequential 1..60 => Availability);
+
+    #[test]
+    fn a_common_slot_is_where_one_bitmap_per_node_says(sequential 1..80 => Grids);
 
     #[test]
     fn a_timer_queue_answers_as_an_unsorted_list(sequential 1..60 => Timers);

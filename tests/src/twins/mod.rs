@@ -5,6 +5,7 @@
 
 pub mod availability;
 pub mod backfill;
+pub mod common_slot;
 pub mod schedule;
 pub mod site;
 pub mod timers;
