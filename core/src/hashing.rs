@@ -8,7 +8,7 @@ use core::hash::{BuildHasherDefault, Hasher};
 /// A map with the fixed hasher.
 pub(crate) type FixedMap<K, V> = hashbrown::HashMap<K, V, BuildHasherDefault<Mix>>;
 
-/// Folds words by multiplication, then spreads the high bits once at the end.
+/// Folds words by multiplication, which moves bits up only, and brings the high bits down once at the end.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Mix(u64);
 
@@ -43,8 +43,8 @@ impl Hasher for Mix {
     }
 
     fn finish(&self) -> u64 {
-        let folded = self.0 ^ (self.0 >> 32);
-        folded.wrapping_mul(PHI)
+        let folded = (self.0 ^ (self.0 >> 32)).wrapping_mul(PHI);
+        folded ^ (folded >> 29)
     }
 }
 
@@ -60,6 +60,14 @@ mod tests {
         let low: BTreeSet<u64> = (0..1024_u64)
             .map(|key| build.hash_one(key) & 0xfff)
             .collect();
+        let pairs: BTreeSet<u64> = (0..1024_u64)
+            .map(|key| build.hash_one((key / 32, key % 32)) & 0xfff)
+            .collect();
+        assert!(pairs.len() > 850, "{}", pairs.len());
+        let strides: BTreeSet<u64> = (0..1024_u64)
+            .map(|key| build.hash_one(key << 40) & 0xfff)
+            .collect();
+        assert!(strides.len() > 850, "{}", strides.len());
         let high: BTreeSet<u64> = (0..1024_u64).map(|key| build.hash_one(key) >> 57).collect();
         assert!(low.len() > 850, "{}", low.len());
         assert_eq!(high.len(), 128);
@@ -76,6 +84,7 @@ mod tests {
         let distinct: BTreeSet<u64> = parts.iter().map(|part| build.hash_one(part)).collect();
         assert_eq!(distinct.len(), parts.len());
         assert_ne!(build.hash_one("abcdefgh-a"), build.hash_one("abcdefgh-b"));
-        assert_ne!(build.hash_one([1_usize, 2]), build.hash_one([2_usize, 1]));
+        assert_ne!(build.hash_one(1_usize), build.hash_one(2_usize));
+        assert_ne!(build.hash_one([1_u8; 3]), build.hash_one([1_u8; 4]));
     }
 }

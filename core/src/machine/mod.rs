@@ -23,6 +23,8 @@
 #[cfg(feature = "alloc")]
 mod effects;
 mod lift;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "alloc")]
 mod timers;
 

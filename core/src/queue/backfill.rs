@@ -278,6 +278,8 @@ mod tests {
         assert_eq!(named(&queue), "a queue keeps within its limit");
         queue.waiting.reverse();
         assert!(named(&queue).starts_with("waiting jobs stand in the order"));
+        queue.waiting = Vec::from([queue.waiting[0]; 2]);
+        assert!(named(&queue).starts_with("waiting jobs stand in the order"));
         queue.waiting.clear();
         queue.running.push((JobId::new(1), requirement));
         assert!(named(&queue).starts_with("running jobs use exactly"));

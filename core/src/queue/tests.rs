@@ -183,7 +183,11 @@ fn costs_saturate_and_compare_by_threshold() {
     assert!(cost(5).beats(cost(10), Span::from_secs(5)));
     assert!(!cost(5).beats(cost(10), Span::from_micros(5_000_001)));
     assert!(cost(5).beats(cost(5), Span::ZERO) && !cost(6).beats(cost(5), Span::ZERO));
-    assert_eq!(std::format!("{:?} {:?}", cost(-2), cost(2)), "-2s 2s");
+    assert_eq!(cost(-2).as_micros(), -2_000_000);
+    assert_eq!(
+        std::format!("{:?} {:?} {:?}", cost(-2), cost(0), cost(2)),
+        "-2s 0s 2s"
+    );
     let far = QueuedJob {
         deadline: Some(Time::MAX),
         ..job(1, 1)
