@@ -5,6 +5,8 @@ use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
 use gridweave_core::rng::Choose;
+use gridweave_core::schedule::availability::Availability;
+use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
@@ -73,6 +75,79 @@ fn a_schedule_without_allocator_allocates_nothing_at_all() {
         }
     });
     assert_eq!(work.count_total, 0);
+}
+
+#[test]
+fn a_search_for_a_common_slot_allocates_nothing_once_it_has_grown() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let schedules: Vec<Vec<Interval>> = (0..100)
+        .map(|_| {
+            let mut at = 0;
+            let mut window = || {
+                at += u64::from(rng.below(20)) + 1;
+                let start = Time::from_secs(at);
+                at += u64::from(rng.below(90)) + 1;
+                Interval::new(start, Time::from_secs(at)).unwrap()
+            };
+            (0..20).map(|_| window()).collect()
+        })
+        .collect();
+    let mut search = CommonSearch::default();
+    let mut all = |rng: &mut Xoshiro256PlusPlus| {
+        for count in [1, 8, 64, 100] {
+            let (now, length) = (Time::ZERO, Span::from_secs(15));
+            let found = search.earliest(&schedules, now, length, count, InOrder);
+            assert_eq!(found.unwrap().chosen.len(), count as usize);
+            search
+                .earliest(&schedules, now, length, count, BestFit)
+                .unwrap();
+            search
+                .earliest(&schedules, now, length, count, Seeded(rng))
+                .unwrap();
+        }
+    };
+    assert!(
+        measure(|| all(&mut rng)).count_total > 0,
+        "the counter does not count"
+    );
+    assert_eq!(measure(|| all(&mut rng)).count_total, 0);
+}
+
+#[test]
+fn a_profile_allocates_nothing_once_it_has_been_as_large_as_it_gets() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut machine = Availability::new(64).unwrap();
+    let mut fill_and_empty = |machine: &mut Availability| {
+        let mut taken = Vec::with_capacity(2_000);
+        measure(|| {
+            for _ in 0..2_000 {
+                let (count, length) = (
+                    rng.below(64) + 1,
+                    Span::from_secs(u64::from(rng.below(900)) + 1),
+                );
+                let start = machine.earliest_fit(Time::ZERO, count, length).unwrap();
+                let interval = Interval::starting(start, length).unwrap();
+                machine.reserve(interval, count).unwrap();
+                taken.push((interval, count));
+                if rng.below(4) == 0 {
+                    let (interval, count) = taken.swap_remove(rng.index(taken.len()));
+                    machine.release(interval, count).unwrap();
+                }
+            }
+            for (interval, count) in taken.drain(..) {
+                machine.release(interval, count).unwrap();
+            }
+        })
+        .count_total
+    };
+    assert!(
+        fill_and_empty(&mut machine) > 0,
+        "the counter does not count"
+    );
+    fill_and_empty(&mut machine);
+    // The same work in another order may need a block more than ever before, and then keeps it.
+    let later: u64 = (0..5).map(|_| fill_and_empty(&mut machine)).sum();
+    assert!(later <= 40, "{later} allocations in 10,000 rounds");
 }
 
 #[test]

@@ -284,10 +284,12 @@ impl<S: Storage<Reservation>> Schedule<S> {
                 attempts.older = Some(place);
             }
         };
-        for place in places_of(job, self.jobs.as_ref()) {
+        let mut next = 0;
+        while let Some(place) = place_of(job, self.jobs.as_ref(), next) {
             if let Some(known) = self.firm.as_ref().get(place) {
                 found(place, known);
             }
+            next = place.saturating_add(1);
         }
         for (place, known) in self.swaps.as_ref().iter().enumerate() {
             if known.holder.job == job {
@@ -378,19 +380,19 @@ impl<S: Storage<Reservation>> Default for Schedule<S> {
     }
 }
 
-/// The places of a job among others.
-fn places_of(job: JobId, jobs: &[JobId]) -> impl Iterator<Item = usize> {
-    const CHUNK: usize = 16;
-    jobs.chunks(CHUNK)
-        .enumerate()
-        // No early exit inside a chunk, so that it is compared in a few vector instructions.
-        .filter(move |(_, chunk)| chunk.iter().fold(false, |any, other| any | (*other == job)))
-        .flat_map(move |(chunk, jobs)| {
-            let places = (chunk.saturating_mul(CHUNK)..).zip(jobs);
-            places
-                .filter(move |(_, other)| **other == job)
-                .map(|(place, _)| place)
-        })
+/// The first place of a job among others, from some place on.
+fn place_of(job: JobId, jobs: &[JobId], from: usize) -> Option<usize> {
+    let rest = jobs.get(from..)?;
+    let (chunks, tail) = rest.as_chunks::<8>();
+    // No early exit inside a chunk, so that it is compared in a few vector instructions.
+    let holds = |chunk: &[JobId; 8]| chunk.iter().fold(false, |any, other| any | (*other == job));
+    let skipped = chunks.iter().position(holds);
+    let (skipped, rest) = match skipped {
+        Some(chunk) => (chunk.wrapping_mul(8), chunks.get(chunk)?.as_slice()),
+        None => (chunks.len().wrapping_mul(8), tail),
+    };
+    let within = rest.iter().position(|other| *other == job)?;
+    Some(from.wrapping_add(skipped).wrapping_add(within))
 }
 
 /// The place of the first reservation that ends after `from`.
@@ -515,15 +517,16 @@ mod tests {
 
     #[test]
     fn a_job_is_found_wherever_it_stands() {
-        for length in 0..70 {
+        for length in 0..40 {
             let jobs: Vec<_> = (0..length).map(JobId::new).collect();
             for job in 0..length {
-                let places: Vec<_> = places_of(JobId::new(job), &jobs).collect();
-                assert_eq!(places, [job as usize]);
+                let place = job as usize;
+                for from in 0..=jobs.len() + 1 {
+                    let expected = (from <= place).then_some(place);
+                    assert_eq!(place_of(JobId::new(job), &jobs, from), expected);
+                }
             }
-            assert_eq!(places_of(JobId::new(99), &jobs).count(), 0);
+            assert_eq!(place_of(JobId::new(99), &jobs, 0), None);
         }
-        let twice = [JobId::new(1), JobId::new(2), JobId::new(1)];
-        assert_eq!(places_of(JobId::new(1), &twice).collect::<Vec<_>>(), [0, 2]);
     }
 }
