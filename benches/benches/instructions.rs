@@ -9,12 +9,14 @@
 use std::hint::black_box;
 
 use gridweave_benches::availability::Dense;
+use gridweave_benches::common_slot::{Answer, Workload};
 use gridweave_benches::schedule::{Ours, Work};
 use gridweave_core::id::JobId;
 use gridweave_core::machine::TimerQueue;
 use gridweave_core::queue::{BackfillQueue, Discipline, Policy, QueuedJob, SiteQueue, Waiting};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement, Speed};
 use gridweave_core::schedule::availability::Availability;
+use gridweave_core::schedule::common_slot::CommonSearch;
 use gridweave_core::time::{Span, Time};
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
@@ -28,8 +30,8 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::at_20(args = (20, 1), setup = Work::with, config = at_most(1_792_000))]
-#[bench::at_100(args = (100, 1), setup = Work::with, config = at_most(3_516_000))]
+#[bench::at_20(args = (20, 1), setup = Work::with, config = at_most(1_494_000))]
+#[bench::at_100(args = (100, 1), setup = Work::with, config = at_most(2_734_000))]
 fn thousand_rounds_of_a_schedule(mut work: Work<Ours>) -> Work<Ours> {
     for _ in 0..1_000 {
         black_box(work.round());
@@ -54,6 +56,22 @@ fn thousand_churns_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availab
         dense.churn();
     }
     dense
+}
+
+#[library_benchmark]
+#[bench::near(args = (20, 64, Answer::Near), setup = search, config = at_most(125_000))]
+#[bench::far(args = (20, 64, Answer::Far), setup = search, config = at_most(265_400))]
+fn a_common_slot((workload, mut search): (Workload, CommonSearch)) -> (Workload, CommonSearch) {
+    black_box(workload.sweep(&mut search));
+    (workload, search)
+}
+
+/// A workload, and a search that has grown to its size.
+fn search(reservations: u64, count: u32, answer: Answer) -> (Workload, CommonSearch) {
+    let workload = Workload::new(reservations, count, answer);
+    let mut search = CommonSearch::default();
+    workload.sweep(&mut search);
+    (workload, search)
 }
 
 fn full_site(jobs: u64) -> SiteQueue {
@@ -102,7 +120,7 @@ fn full_desktop(jobs: u64) -> BackfillQueue {
             submitted,
             passed: 0,
         };
-        queue.enqueue(job).expect("there is room");
+        queue.push(job).expect("there is room");
     }
     queue.start_next(Discipline::HeadOnly);
     queue
@@ -138,6 +156,7 @@ library_benchmark_group!(
         thousand_rounds_of_a_schedule,
         thousand_finds_of_a_profile,
         thousand_churns_of_a_profile,
+        a_common_slot,
         bid_for_a_job,
         backfill_a_desktop,
         thousand_timers

@@ -4,4 +4,5 @@
 //! tables in `docs/performance.md`.
 
 pub mod availability;
+pub mod common_slot;
 pub mod schedule;

@@ -1,7 +1,7 @@
 //! The one hasher of the core's maps: fixed, so that a run never depends on where it runs.
 //!
-//! Maps keyed by it are never iterated and always capped, so an adversary who picks colliding keys costs at most a pass
-//! over the cap.
+//! Maps keyed by it are never iterated, and hold no more than what their owner keeps pending, so that an adversary who picks
+//! colliding keys costs at most a pass over that.
 
 use core::hash::{BuildHasherDefault, Hasher};
 

@@ -1,2 +1,4 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| gridweave_tests::fuzzing::decode(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    gridweave_tests::fuzzing::decode(bytes);
+});

@@ -4,10 +4,10 @@ use core::fmt::Debug;
 
 use gridweave_core::heartbeat;
 use gridweave_core::job::{Command, Job, Notice};
-use gridweave_core::queue::Waiting;
-use gridweave_core::resource::Dimensions;
-use gridweave_core::schedule::Snapshot;
-use gridweave_core::time::Interval;
+use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
+use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
+use gridweave_core::schedule::{CommitError, Holder, ReserveError, Snapshot};
+use gridweave_core::time::{Interval, Time};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Serialize;
@@ -37,24 +37,36 @@ pub fn drive<T: Twins>(bytes: &[u8]) {
     }
 }
 
-/// Decodes bytes as everything that crosses a boundary; what decodes must encode to what decodes to the same.
-pub fn decode(bytes: &[u8]) {
-    round_trip::<Interval>(bytes);
-    round_trip::<Dimensions>(bytes);
-    round_trip::<Job>(bytes);
-    round_trip::<Command>(bytes);
-    round_trip::<Notice>(bytes);
-    round_trip::<Waiting>(bytes);
-    round_trip::<heartbeat::Message>(bytes);
-    round_trip::<Snapshot>(bytes);
+/// Decodes bytes as everything that crosses a boundary, and says how much of it decoded. What decodes must encode to what
+/// decodes to the same.
+pub fn decode(bytes: &[u8]) -> usize {
+    let decoded = [
+        round_trip::<Time>(bytes),
+        round_trip::<Interval>(bytes),
+        round_trip::<Capability>(bytes),
+        round_trip::<Requirement>(bytes),
+        round_trip::<Dimensions>(bytes),
+        round_trip::<Speed>(bytes),
+        round_trip::<Job>(bytes),
+        round_trip::<Command>(bytes),
+        round_trip::<Notice>(bytes),
+        round_trip::<Cost>(bytes),
+        round_trip::<Waiting>(bytes),
+        round_trip::<MigrantRefusal>(bytes),
+        round_trip::<Holder>(bytes),
+        round_trip::<ReserveError>(bytes),
+        round_trip::<CommitError>(bytes),
+        round_trip::<Snapshot>(bytes),
+        round_trip::<heartbeat::Message>(bytes),
+    ];
+    decoded.into_iter().flatten().count()
 }
 
-fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(bytes: &[u8]) {
-    let Ok((value, _)) = postcard::take_from_bytes::<T>(bytes) else {
-        return;
-    };
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(bytes: &[u8]) -> Option<()> {
+    let (value, _) = postcard::take_from_bytes::<T>(bytes).ok()?;
     let encoded = postcard::to_allocvec(&value).expect("what decodes can be encoded");
     let (again, rest) = postcard::take_from_bytes::<T>(&encoded).expect("what is encoded decodes");
     assert_eq!(again, value);
     assert!(rest.is_empty());
+    Some(())
 }

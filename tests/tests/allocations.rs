@@ -12,8 +12,13 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Every operation of a schedule, on random times of a window that moves on.
-fn churn(schedule: &mut Schedule<Vec<Reservation>>, rng: &mut Xoshiro256PlusPlus, rounds: u64) {
+/// A schedule at work on random times of a window that moves on; how many swaps were held.
+fn churn(
+    schedule: &mut Schedule<Vec<Reservation>>,
+    rng: &mut Xoshiro256PlusPlus,
+    rounds: u64,
+) -> u32 {
+    let mut swaps = 0;
     for round in 0..rounds {
         let now = Time::from_secs(round);
         schedule.prune(now);
@@ -29,10 +34,19 @@ fn churn(schedule: &mut Schedule<Vec<Reservation>>, rng: &mut Xoshiro256PlusPlus
         let lease = now + Span::from_secs(u64::from(rng.below(30)));
         if schedule.hold(holder, fit, lease).is_ok() && rng.below(3) > 0 {
             schedule.commit(holder).unwrap();
-            // Half an hour later, the same job swaps for time that overlaps its own.
-            let epoch = Epoch::new(round + rounds);
-            let better = Interval::starting(fit.start() + length, length).unwrap();
-            let _ = schedule.hold(Holder { job, epoch }, better, lease);
+            // The same job holds time that overlaps its own, and takes it for good or not.
+            let newer = Holder {
+                job,
+                epoch: Epoch::new(round + rounds),
+            };
+            let half = Span::from_micros(length.as_micros() / 2);
+            let better = Interval::starting(fit.start() + half, length).unwrap();
+            if schedule.hold(newer, better, lease).is_ok() {
+                swaps += 1;
+                if rng.below(2) == 0 {
+                    schedule.commit(newer).unwrap();
+                }
+            }
         }
         let within = Interval::starting(now, Span::from_secs(900)).unwrap();
         let free: u64 = schedule
@@ -44,17 +58,22 @@ fn churn(schedule: &mut Schedule<Vec<Reservation>>, rng: &mut Xoshiro256PlusPlus
             schedule.release(holder);
         }
     }
+    swaps
 }
 
 #[test]
 fn a_schedule_allocates_nothing_once_it_has_grown() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut schedule = Schedule::new();
-    let warm_up = measure(|| churn(&mut schedule, &mut rng, 2_000));
+    let mut swaps = 0;
+    let warm_up = measure(|| swaps = churn(&mut schedule, &mut rng, 2_000));
+    assert!(swaps > 100, "only {swaps} swaps were held");
     assert!(warm_up.count_total > 0, "the counter does not count");
     // The window starts again at zero, over a schedule of the same size.
     schedule.prune(Time::MAX);
-    let steady = measure(|| churn(&mut schedule, &mut rng, 2_000));
+    let steady = measure(|| {
+        churn(&mut schedule, &mut rng, 2_000);
+    });
     assert_eq!(steady.count_total, 0);
 }
 

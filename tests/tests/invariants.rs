@@ -6,7 +6,7 @@ use gridweave_core::queue::{BackfillQueue, Discipline, Waiting};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
-use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule, Status};
+use gridweave_core::schedule::{Holder, Reservation, Schedule, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_tests::invariants::{self, Executions, Observation, Passes};
 use rand::SeedableRng;
@@ -25,6 +25,7 @@ trait Node {
     fn reservations(&self) -> Vec<Reservation>;
     fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool;
     fn expire(&mut self, now: Time);
+    fn release(&mut self, holder: Holder);
 }
 
 impl Node for Schedule<Vec<Reservation>> {
@@ -37,6 +38,9 @@ impl Node for Schedule<Vec<Reservation>> {
     fn expire(&mut self, now: Time) {
         Schedule::expire(self, now);
     }
+    fn release(&mut self, holder: Holder) {
+        Schedule::release(self, holder);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -45,6 +49,8 @@ enum Bug {
     MissesCovered,
     /// Lets a hold live at the instant its lease ends.
     LeasesOneInstantTooLong,
+    /// Takes every attempt at a job for its own.
+    KnowsNoEpochs,
 }
 
 struct Buggy(Vec<Reservation>, Bug);
@@ -60,7 +66,7 @@ impl Node for Buggy {
         let covered = |r: &Reservation| interval.overlaps(r.interval);
         let taken = match self.1 {
             Bug::MissesCovered => self.0.iter().any(hit),
-            Bug::LeasesOneInstantTooLong => self.0.iter().any(covered),
+            Bug::LeasesOneInstantTooLong | Bug::KnowsNoEpochs => self.0.iter().any(covered),
         };
         if !taken {
             self.0.push(Reservation {
@@ -74,9 +80,12 @@ impl Node for Buggy {
     fn expire(&mut self, now: Time) {
         let until = match self.1 {
             Bug::LeasesOneInstantTooLong => now - Span::from_micros(1),
-            Bug::MissesCovered => now,
+            Bug::MissesCovered | Bug::KnowsNoEpochs => now,
         };
         self.0.retain(|r| !r.has_expired(until));
+    }
+    fn release(&mut self, holder: Holder) {
+        self.0.retain(|r| r.holder != holder);
     }
 }
 
@@ -140,127 +149,200 @@ fn a_hold_never_outlives_its_lease() {
     assert!(schedule.is_empty());
 }
 
-#[test]
-fn an_older_epoch_never_changes_state() {
-    let mut rng = rng(3);
-    let mut schedule = Schedule::<Vec<Reservation>>::new();
+/// Random attempts at four jobs, many of them older than what stands; the first broken invariant, and how many were stale.
+fn attempts(node: &mut impl Node, seed: u64) -> (Result<(), Violation>, u32) {
+    let mut rng = rng(seed);
     let mut stale = 0;
-    for step in 0..3000 {
-        let job = rng.below(4);
-        let epoch = u64::from(rng.below(30)) + step / 100;
+    for step in 0..3000_u64 {
+        let job = JobId::new(u64::from(rng.below(4)));
         let holder = Holder {
-            job: JobId::new(u64::from(job)),
-            epoch: Epoch::new(epoch),
+            job,
+            epoch: Epoch::new(u64::from(rng.below(30)) + step / 100),
         };
         let interval = Interval::starting(t(rng.below(60)), Span::from_micros(5)).unwrap();
-        let before = schedule.clone();
-        let held = Schedule::hold(&mut schedule, holder, interval, Time::MAX);
-        let known = before
+        let before = node.reservations();
+        let newest = before
             .iter()
-            .filter(|r| r.holder.job == holder.job)
+            .filter(|r| r.holder.job == job)
             .map(|r| r.holder.epoch)
             .max();
-        if known > Some(holder.epoch) {
-            assert_eq!(held, Err(ReserveError::Stale));
-            assert!(schedule.commit(holder).is_err());
-            invariants::an_older_epoch_changes_nothing(&before, &schedule).unwrap();
+        let held = node.hold(holder, interval, Time::MAX);
+        if newest > Some(holder.epoch) {
             stale += 1;
-        } else if held.is_ok() && rng.below(3) == 0 {
-            schedule.commit(holder).unwrap();
+            let checked = invariants::an_older_epoch_changes_nothing(&before, &node.reservations());
+            if checked.is_err() {
+                return (checked, stale);
+            }
+        } else if held && rng.below(3) == 0 {
+            node.release(holder);
         }
     }
-    assert!(
-        stale > 1000,
-        "only {stale} requests were stale, so nothing was shown"
-    );
-    // A schedule without fencing would take the older attempt in.
-    let unfenced = {
-        let mut grown = schedule.clone();
-        let holder = Holder {
-            job: JobId::new(99),
-            epoch: Epoch::new(0),
-        };
-        grown
-            .reserve(
-                holder,
-                Interval::starting(t(1000), Span::from_micros(1)).unwrap(),
-            )
-            .unwrap();
-        grown
-    };
-    assert_eq!(
-        invariants::an_older_epoch_changes_nothing(&schedule, &unfenced),
-        broken("an older epoch never changes state")
-    );
+    (Ok(()), stale)
 }
 
-/// A quad-core node under random local arrivals and ends; each start is given to `started` with the queue before it.
+#[test]
+fn an_older_epoch_never_changes_state() {
+    for seed in 0..5 {
+        let (held, stale) = attempts(&mut Schedule::new(), seed);
+        assert_eq!(held, Ok(()));
+        assert!(
+            stale > 1000,
+            "only {stale} attempts were stale, so nothing was shown"
+        );
+    }
+    // A node that knows no epochs takes the older attempt in.
+    let (caught, _) = attempts(&mut Buggy(Vec::new(), Bug::KnowsNoEpochs), 0);
+    assert_eq!(caught, broken("an older epoch never changes state"));
+}
+
+/// A node that runs jobs out of order, rightly or wrongly.
+trait Desktop {
+    fn push(&mut self, job: Waiting);
+    fn waiting(&self) -> &[Waiting];
+    fn running(&self) -> Vec<JobId>;
+    fn finish(&mut self, job: JobId);
+    fn start_next(&mut self) -> Option<JobId>;
+}
+
+impl Desktop for BackfillQueue {
+    fn push(&mut self, job: Waiting) {
+        BackfillQueue::push(self, job).unwrap();
+    }
+    fn waiting(&self) -> &[Waiting] {
+        BackfillQueue::waiting(self)
+    }
+    fn running(&self) -> Vec<JobId> {
+        BackfillQueue::running(self)
+            .iter()
+            .map(|(job, _)| *job)
+            .collect()
+    }
+    fn finish(&mut self, job: JobId) {
+        BackfillQueue::finish(self, job).unwrap();
+    }
+    fn start_next(&mut self) -> Option<JobId> {
+        BackfillQueue::start_next(self, Discipline::Backfill)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    /// Whoever fits may pass, as often as it likes.
+    NoCounters,
+    /// Whoever stands behind the job that passes is counted, not whoever stands ahead.
+    CountsTheWrongSide,
+}
+
+struct Careless {
+    rule: Rule,
+    pool: Pool,
+    waiting: Vec<Waiting>,
+    running: Vec<Waiting>,
+}
+
+impl Desktop for Careless {
+    fn push(&mut self, job: Waiting) {
+        self.waiting.push(job);
+    }
+    fn waiting(&self) -> &[Waiting] {
+        &self.waiting
+    }
+    fn running(&self) -> Vec<JobId> {
+        self.running.iter().map(|job| job.job).collect()
+    }
+    fn finish(&mut self, job: JobId) {
+        let place = self
+            .running
+            .iter()
+            .position(|other| other.job == job)
+            .unwrap();
+        self.pool
+            .give_back(&self.running.remove(place).requirement)
+            .unwrap();
+    }
+    fn start_next(&mut self) -> Option<JobId> {
+        let place = self
+            .waiting
+            .iter()
+            .position(|job| self.pool.fits(&job.requirement))?;
+        let job = self.waiting.remove(place);
+        self.pool.take(&job.requirement).unwrap();
+        self.running.push(job);
+        let passed = match self.rule {
+            Rule::NoCounters => 0..place,
+            Rule::CountsTheWrongSide => place..self.waiting.len(),
+        };
+        self.waiting[passed]
+            .iter_mut()
+            .for_each(|job| job.passed += 1);
+        Some(job.job)
+    }
+}
+
+const CORES: u64 = 4;
+const MEMORY: u64 = 64;
+
+fn quad() -> Pool {
+    let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)]).unwrap();
+    let total = dimensions.capability(&[CORES, MEMORY]).unwrap();
+    Pool::new(dimensions, total)
+}
+
+/// Random local arrivals and ends, some arrivals at the same instant and with ids in no order; each start is given to
+/// `started` with the queue before and after it.
 fn local_workload(
+    desktop: &mut impl Desktop,
     seed: u64,
-    may_pass: impl Fn(&Waiting, &Waiting) -> bool,
     mut started: impl FnMut(&[Waiting], JobId, &[Waiting]) -> Result<(), Violation>,
 ) -> Result<(), Violation> {
-    let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)]).unwrap();
-    let (cores, memory) = (
-        dimensions.named("cores").unwrap(),
-        dimensions.named("memory").unwrap(),
-    );
-    let total = dimensions.capability(&[4, 64]).unwrap();
-    let mut queue = BackfillQueue::new(Pool::new(dimensions, total), 10_000);
+    let pool = quad();
+    let at = |name| pool.dimensions().named(name).unwrap();
     let mut rng = rng(seed);
     for arrival in 0..4000_u64 {
         let requirement = Requirement::any()
-            .with(cores, u64::from(rng.below(4) + 1))
-            .with(memory, u64::from(rng.below(65)));
-        let job = JobId::new(arrival);
-        let submitted = Time::from_secs(arrival);
-        queue
-            .enqueue(Waiting {
-                job,
-                requirement,
-                submitted,
-                passed: 0,
-            })
-            .unwrap();
-        while queue.waiting().len() > 20 || rng.below(3) == 0 {
-            if let Some((running, _)) = rng.pick(queue.running()).copied() {
-                queue.finish(running).unwrap();
+            .with(at("cores"), u64::from(rng.below(CORES as u32) + 1))
+            .with(at("memory"), u64::from(rng.below(MEMORY as u32 + 1)));
+        let job = JobId::new(arrival.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let submitted = Time::from_secs(arrival / 3);
+        desktop.push(Waiting {
+            job,
+            requirement,
+            submitted,
+            passed: 0,
+        });
+        while desktop.waiting().len() > 20 || rng.below(3) == 0 {
+            if let Some(running) = rng.pick(&desktop.running()) {
+                desktop.finish(*running);
             }
             loop {
-                let before = queue.waiting().to_vec();
-                let Some(job) = queue.start_next(Discipline::Backfill) else {
+                let before = desktop.waiting().to_vec();
+                let Some(job) = desktop.start_next() else {
                     break;
                 };
-                let place = before
-                    .iter()
-                    .position(|waiting| waiting.job == job)
-                    .unwrap();
-                assert!(place == 0 || may_pass(&before[place], &before[0]));
-                started(&before, job, queue.waiting())?;
+                started(&before, job, desktop.waiting())?;
             }
         }
     }
     Ok(())
 }
 
+fn careless(rule: Rule) -> Careless {
+    Careless {
+        rule,
+        pool: quad(),
+        waiting: Vec::new(),
+        running: Vec::new(),
+    }
+}
+
 #[test]
 fn backfilling_counters_never_increase_along_the_queue() {
+    let check = |_: &[Waiting], _, after: &[Waiting]| invariants::counters_never_increase(after);
     for seed in 0..5 {
-        let rule = |job: &Waiting, head: &Waiting| job.passed >= head.passed;
-        local_workload(seed, rule, |_, _, after| {
-            invariants::counters_never_increase(after)
-        })
-        .unwrap();
+        local_workload(&mut BackfillQueue::new(quad(), 10_000), seed, check).unwrap();
     }
-    // A queue that counts a pass for the wrong side is caught.
-    let waiting = |passed| Waiting {
-        job: JobId::new(u64::from(passed)),
-        requirement: Requirement::any(),
-        submitted: Time::ZERO,
-        passed,
-    };
     assert_eq!(
-        invariants::counters_never_increase(&[waiting(0), waiting(1)]),
+        local_workload(&mut careless(Rule::CountsTheWrongSide), 0, check),
         broken("backfilling counters never increase along the queue")
     );
 }
@@ -270,8 +352,11 @@ fn no_job_is_passed_more_often_than_it_was_places_ahead_of_its_first_passer() {
     let mut most = 0;
     for seed in 0..5 {
         let mut passes = Passes::default();
-        let rule = |job: &Waiting, head: &Waiting| job.passed >= head.passed;
-        local_workload(seed, rule, |before, job, _| passes.started(before, job)).unwrap();
+        let mut queue = BackfillQueue::new(quad(), 10_000);
+        local_workload(&mut queue, seed, |before, job, _| {
+            passes.started(before, job)
+        })
+        .unwrap();
         most = most.max(passes.most());
     }
     assert!(
@@ -279,17 +364,12 @@ fn no_job_is_passed_more_often_than_it_was_places_ahead_of_its_first_passer() {
         "jobs were passed {most} times at most, so nothing was shown"
     );
 
-    // A queue without counters lets every small job pass the large head, and is caught.
-    let waiting = |id: u64| Waiting {
-        job: JobId::new(id),
-        requirement: Requirement::any(),
-        submitted: Time::from_secs(id),
-        passed: 0,
-    };
     let mut passes = Passes::default();
-    let caught = (2..20)
-        .try_for_each(|small| passes.started(&[waiting(1), waiting(small)], JobId::new(small)));
-    assert_eq!(caught, broken("no job is passed more often than its bound"));
+    let mut queue = careless(Rule::NoCounters);
+    assert_eq!(
+        local_workload(&mut queue, 0, |before, job, _| passes.started(before, job)),
+        broken("no job is passed more often than its bound")
+    );
 }
 
 #[test]

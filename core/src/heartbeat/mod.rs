@@ -4,6 +4,8 @@
 //! is [`Notice::Suspected`]; it is pinged on, and the first fresh answer makes it [`Notice::Returned`], or
 //! [`Notice::Restarted`] if it comes from a later incarnation: such a peer has forgotten everything it did not persist.
 //!
+//! If the transport reports a peer as unreachable, one more unanswered ping is enough.
+//!
 //! Suspicion is a hint. It may be wrong, and two nodes may disagree; safety must rest on leases and epochs.
 //!
 //! # Embedding it
@@ -57,7 +59,7 @@
 //!             Event::Message { from, message } => Event::Message { from, message },
 //!             Event::Unreachable { to } => Event::Unreachable { to },
 //!             Event::Timer(timer) => Event::Timer(timer),
-//!             Event::Restored(record) => Event::Restored(record),
+//!             Event::Restored((), record) => Event::Restored((), record),
 //!         };
 //!         let mut seen = AsDetector::default();
 //!         self.detector.handle(event, &mut cx.lift(&mut seen));
@@ -191,7 +193,7 @@ pub enum Notice {
         /// Which.
         peer: NodeId,
     },
-    /// A suspected peer answers again, in the life it was known in.
+    /// A suspected peer answers, in the life it was known in or for the first time.
     Returned {
         /// Which.
         peer: NodeId,
@@ -256,6 +258,14 @@ impl<const N: usize> Detector<N> {
             .ok()
             .and_then(|at| self.peers.get(at))
             .is_some_and(|watched| watched.standing == Standing::Suspected)
+    }
+
+    /// The number of this life, once it has started.
+    pub const fn incarnation(&self) -> Option<Incarnation> {
+        match self.life {
+            Life::Started { incarnation, .. } => Some(incarnation),
+            Life::NotStarted { .. } => None,
+        }
     }
 
     /// The peers that are watched, in the order of their ids.
@@ -391,11 +401,10 @@ impl<const N: usize> Detector<N> {
         let Some(watched) = self.peers.get_mut(place) else {
             return;
         };
-        // The transport's word shortens the wait to the next tick; it does not replace it, for it may be forged.
-        if let Standing::Trusted { .. } = watched.standing {
-            watched.standing = Standing::Trusted {
-                unanswered: self.limit,
-            };
+        // The transport's word shortens the wait to one last ping. It does not replace it, for the transport may be wrong.
+        if let Standing::Trusted { unanswered } = watched.standing {
+            let unanswered = unanswered.max(self.limit.saturating_sub(1));
+            watched.standing = Standing::Trusted { unanswered };
         }
     }
 
@@ -434,7 +443,7 @@ impl<const N: usize> Machine for Detector<N> {
             Event::Timer(tick) => self.tick(tick, cx),
             Event::Command(Command::Watch(peer)) => self.watch(peer, cx),
             Event::Command(Command::Unwatch(peer)) => self.unwatch(peer),
-            Event::Restored(incarnation) => {
+            Event::Restored((), incarnation) => {
                 if let Life::NotStarted { last } = &mut self.life {
                     *last = (*last).max(Some(incarnation));
                 }

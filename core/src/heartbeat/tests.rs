@@ -125,19 +125,24 @@ fn a_start_persists_the_incarnation_before_anything_else() {
         [Effect::Persist((), BORN), wake(101, 0)]
     );
     assert_eq!(bench.feed(Event::Start), []);
+    assert_eq!(bench.detector.incarnation(), Some(BORN));
+    assert_eq!(Bench::new().detector.incarnation(), None);
 }
 
 #[test]
 fn a_restart_lives_under_the_next_incarnation() {
     let mut bench = Bench::new();
     for record in [3, 7, 4] {
-        assert_eq!(bench.feed(Event::Restored(Incarnation::new(record))), []);
+        assert_eq!(
+            bench.feed(Event::Restored((), Incarnation::new(record))),
+            []
+        );
     }
     assert_eq!(
         bench.feed(Event::Start),
         [Effect::Persist((), Incarnation::new(8)), wake(101, 0)]
     );
-    assert_eq!(bench.feed(Event::Restored(Incarnation::new(90))), []);
+    assert_eq!(bench.feed(Event::Restored((), Incarnation::new(90))), []);
     let ping = Message::Ping {
         asker: Incarnation::new(1),
         round: 6,
@@ -256,14 +261,19 @@ fn an_old_or_foreign_pong_is_no_sign_of_life() {
 }
 
 #[test]
-fn an_undeliverable_ping_leaves_one_period_to_answer() {
+fn an_unreachable_peer_has_one_ping_left_to_answer() {
     let mut bench = Bench::watching(A);
     assert_eq!(bench.feed(Event::Unreachable { to: A }), []);
     assert_eq!(bench.feed(Event::Unreachable { to: B }), []);
-    assert!(!bench.detector.suspects(A));
+    assert_eq!(bench.tick(0), [ping(A, 1), wake(109, 1)]);
+    assert_eq!(bench.feed(Event::Unreachable { to: A }), []);
     assert_eq!(
-        bench.tick(0).first(),
-        Some(&Effect::Notify(Notice::Suspected { peer: A }))
+        bench.tick(1),
+        [
+            Effect::Notify(Notice::Suspected { peer: A }),
+            ping(A, 2),
+            wake(117, 2)
+        ]
     );
     assert_eq!(bench.feed(Event::Unreachable { to: A }), []);
     assert!(bench.detector.suspects(A));

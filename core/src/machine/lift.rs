@@ -5,7 +5,8 @@ use crate::time::Time;
 
 /// How a child machine's output becomes its parent's.
 ///
-/// Mind that two children, or two of one kind, need different messages, timers and keys in the parent.
+/// Mind that two children of a parent need messages, timers and keys of their own in it, so that what comes back finds its
+/// child.
 pub trait Embed<Child: Machine, Parent: Machine> {
     /// The parent's message that carries the child's.
     fn message(&mut self, message: Child::Message) -> Parent::Message;

@@ -49,20 +49,21 @@ impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Data for T {}
 /// A protocol as a pure state machine.
 ///
 /// What an implementation promises:
-/// - **Pure.** State changes only in [`handle`](Self::handle), by its arguments alone: the same events at the same times
-///   with the same random choices give the same effects on every platform.
-/// - **Ordered, durable effects.** What must survive a crash is persisted by an effect in front of the message that tells
-///   of it: a vote before it is sent. Records are keyed, a newer one replaces the older, and live ones are bounded in
-///   number. A host may crash between any two effects.
-/// - **Restart.** A machine built anew and fed its live records in any order, then `Start`, goes on safely. `Restored` has
-///   no effects; `Start` re-arms timers.
-/// - **Hostile input is normal.** Any message in any state, duplicated, reordered, late or forged, never panics, never
-///   causes unbounded work or memory, and never breaks an invariant.
-/// - **Timers are hints.** `Wake` on an equal timer replaces it; `Cancel` may come too late. A stale or early timer does
-///   nothing; where that matters the timer carries a generation.
-/// - **Bounded.** Everything a peer can grow has a cap; at the cap there is a defined outcome and a counter or a notice.
-///   The type's documentation states the most effects per event.
-/// - **Checkable.** State is kept in a canonical order, so that equal situations are equal values.
+/// - **It is a function.** Only [`handle`](Self::handle) changes the state, and only by what it is given. Whoever replays
+///   events, times and choices gets the same effects, on any platform.
+/// - **What must last is written first.** A vote or a decision is persisted by an effect in front of the message that tells
+///   of it, because the host may stop after any effect. Under one key only the latest record counts, and the number of
+///   keys in use is bounded.
+/// - **It restarts.** Built anew, given its live records in whatever order (which has no effects) and then `Start` (which
+///   sets its timers again), it goes on without harm.
+/// - **It expects the worst.** A message may come in any state, twice, late, out of order or from a liar. It never causes a
+///   panic, an invariant to break, or work and memory beyond a bound.
+/// - **Timers are hints.** Setting an equal timer moves it, and cancelling may be too late. A timer that is out of date
+///   does nothing, and one that comes too early at most asks to be woken again; where it matters a timer carries a number
+///   that tells.
+/// - **It is bounded.** Whatever a peer can make grow has a cap and a defined outcome there: a notice or a counter. The
+///   type says how many effects one event can have.
+/// - **It is comparable.** Equal situations are equal values, so state is kept in one canonical order.
 pub trait Machine: Data {
     /// What it says to its kind on other nodes.
     type Message: Data;
@@ -105,8 +106,8 @@ pub enum Event<M: Machine> {
     Timer(M::Timer),
     /// The host or the parent wants something.
     Command(M::Command),
-    /// A record of an earlier life. Only before `Start`.
-    Restored(M::Record),
+    /// A record of an earlier life, under its key. Only before `Start`.
+    Restored(M::Key, M::Record),
 }
 
 /// What a machine wants done.

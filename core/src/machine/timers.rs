@@ -60,9 +60,12 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
         self.due.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Takes out the next timer that is due by `now`, with the time it was set for.
+    /// Takes out the next timer that is due by `now`, with the time it was set for. One set for [`Time::MAX`] is never due.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, T)> {
-        let &Reverse((at, _, timer)) = self.due.peek().filter(|Reverse((at, ..))| *at <= now)?;
+        let &Reverse((at, _, timer)) = self
+            .due
+            .peek()
+            .filter(|Reverse((at, ..))| *at <= now && *at < Time::MAX)?;
         self.cancel(timer);
         Some((at, timer))
     }
@@ -130,6 +133,14 @@ mod tests {
         );
         timers.wake(Time::ZERO, 'a');
         assert_eq!(timers.pop_due(Time::ZERO), Some((Time::ZERO, 'a')));
+    }
+
+    #[test]
+    fn a_timer_for_the_end_of_time_is_never_due() {
+        let mut timers = TimerQueue::new();
+        timers.wake(Time::MAX, 'a');
+        assert_eq!(timers.pop_due(Time::MAX), None);
+        assert_eq!((timers.len(), timers.next_at()), (1, Some(Time::MAX)));
     }
 
     #[test]

@@ -3,6 +3,7 @@ use core::fmt;
 
 use super::{NotRunning, QueueError};
 use crate::id::JobId;
+use crate::job::Job;
 use crate::machine::Violation;
 use crate::resource::{Pool, Requirement};
 use crate::time::Time;
@@ -11,15 +12,40 @@ use crate::time::Time;
 ///
 /// Run times are unknown, so nothing tells whether a backfilled job delays another. Instead each waiting job counts how
 /// often it was passed: its backfilling counter, BC. A job may pass the head of the queue only if its own counter is no
-/// smaller (P4 section IV). Without migration two bounds follow (PROTOCOLS L2): counters never increase along the queue,
-/// and a job is passed at most as often as it is places ahead of the first job that passes it.
+/// smaller (P4 section IV). While jobs arrive in the order in which they came into the grid and none migrates, two bounds
+/// follow (PROTOCOLS L2): counters never increase along the queue, and a job is passed at most as often as it is places
+/// ahead of the first job that passes it.
 ///
-/// Jobs wait in the order in which they came into the grid, wherever they waited before (PROTOCOLS L13).
+/// Jobs wait in the order in which they came into the grid, wherever they waited before (PROTOCOLS L13); of equals, the
+/// first to arrive here is first.
+///
+/// ```
+/// use gridweave_core::id::JobId;
+/// use gridweave_core::queue::{BackfillQueue, Discipline, Waiting};
+/// use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement};
+/// use gridweave_core::time::Time;
+///
+/// let dimensions = Dimensions::new(&[("cores", Kind::Amount)])?;
+/// let cores = dimensions.named("cores").unwrap();
+/// let quad = dimensions.capability(&[4])?;
+/// let mut node = BackfillQueue::new(Pool::new(dimensions, quad), 100);
+/// for (id, needs) in [(1, 3), (2, 2), (3, 1)] {
+///     let requirement = Requirement::any().with(cores, needs);
+///     let submitted = Time::from_secs(id);
+///     node.push(Waiting { job: JobId::new(id), requirement, submitted, passed: 0 })?;
+/// }
+///
+/// // Job 1 starts, job 2 does not fit beside it, and job 3 passes job 2.
+/// let started: Vec<_> = std::iter::from_fn(|| node.start_next(Discipline::Backfill)).collect();
+/// assert_eq!(started, [JobId::new(1), JobId::new(3)]);
+/// assert_eq!(node.waiting()[0].passed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BackfillQueue {
     pool: Pool,
     limit: usize,
-    /// Sorted by (submitted, job).
+    /// Sorted by when they came into the grid; equals by arrival here.
     waiting: Vec<Waiting>,
     /// Sorted by job.
     running: Vec<(JobId, Requirement)>,
@@ -37,6 +63,18 @@ pub struct Waiting {
     pub submitted: Time,
     /// How often it was passed: P4's BC, which it keeps when it moves.
     pub passed: u32,
+}
+
+impl From<&Job> for Waiting {
+    /// A job that nobody has passed yet.
+    fn from(job: &Job) -> Self {
+        Self {
+            job: job.id,
+            requirement: job.requirement,
+            submitted: job.submitted,
+            passed: 0,
+        }
+    }
 }
 
 /// Which waiting jobs may start.
@@ -95,7 +133,7 @@ impl BackfillQueue {
     }
 
     /// Lets a job wait here, with the counter it brings.
-    pub fn enqueue(&mut self, job: Waiting) -> Result<(), QueueError> {
+    pub fn push(&mut self, job: Waiting) -> Result<(), QueueError> {
         if self.knows(job.job) {
             return Err(QueueError::Known);
         }
@@ -107,13 +145,13 @@ impl BackfillQueue {
         }
         let place = self
             .waiting
-            .partition_point(|other| order(other) < order(&job));
+            .partition_point(|other| other.submitted <= job.submitted);
         self.waiting.insert(place, job);
         Ok(())
     }
 
     /// Takes a waiting job out, to wait elsewhere or never to run.
-    pub fn take(&mut self, job: JobId) -> Option<Waiting> {
+    pub fn remove(&mut self, job: JobId) -> Option<Waiting> {
         let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
         Some(self.waiting.remove(place))
     }
@@ -179,12 +217,20 @@ impl BackfillQueue {
     /// Names a rule that this queue breaks.
     pub fn check(&self) -> Result<(), Violation> {
         Violation::unless(
-            self.waiting.is_sorted_by(|a, b| order(a) < order(b)),
+            self.waiting.is_sorted_by_key(|job| job.submitted),
             "waiting jobs stand in the order of their arrival in the grid",
         )?;
         Violation::unless(
             self.running.is_sorted_by(|a, b| a.0 < b.0),
             "running jobs are sorted and distinct",
+        )?;
+        let waits_once = |job: &Waiting| {
+            let twins = self.waiting.iter().filter(|other| other.job == job.job);
+            twins.count() == 1 && !self.runs(job.job)
+        };
+        Violation::unless(
+            self.waiting.iter().all(waits_once),
+            "a job waits or runs, and once",
         )?;
         let mut pool = Pool::new(self.pool.dimensions().clone(), *self.pool.total());
         let fit = self
@@ -211,19 +257,18 @@ impl BackfillQueue {
     }
 
     fn knows(&self, job: JobId) -> bool {
+        self.runs(job) || self.waiting.iter().any(|waiting| waiting.job == job)
+    }
+
+    fn runs(&self, job: JobId) -> bool {
         self.running
             .binary_search_by_key(&job, |(id, _)| *id)
             .is_ok()
-            || self.waiting.iter().any(|waiting| waiting.job == job)
     }
 
     fn len(&self) -> usize {
         self.waiting.len().saturating_add(self.running.len())
     }
-}
-
-fn order(job: &Waiting) -> (Time, JobId) {
-    (job.submitted, job.job)
 }
 
 /// The place of the best-scoring job that fits and was passed at least this often; ties by arrival.
@@ -265,7 +310,7 @@ mod tests {
         for id in [1, 2] {
             let submitted = Time::from_secs(id);
             queue
-                .enqueue(Waiting {
+                .push(Waiting {
                     job: JobId::new(id),
                     requirement,
                     submitted,
@@ -279,7 +324,13 @@ mod tests {
         queue.waiting.reverse();
         assert!(named(&queue).starts_with("waiting jobs stand in the order"));
         queue.waiting = Vec::from([queue.waiting[0]; 2]);
-        assert!(named(&queue).starts_with("waiting jobs stand in the order"));
+        assert_eq!(named(&queue), "a job waits or runs, and once");
+        queue.waiting.pop();
+        queue.pool.take(&requirement).unwrap();
+        queue.running.push((queue.waiting[0].job, requirement));
+        assert_eq!(named(&queue), "a job waits or runs, and once");
+        queue.running.clear();
+        queue.pool.give_back(&requirement).unwrap();
         queue.waiting.clear();
         queue.running.push((JobId::new(1), requirement));
         assert!(named(&queue).starts_with("running jobs use exactly"));

@@ -27,12 +27,6 @@ impl Cost {
         gain >= i128::from(threshold.as_micros())
     }
 
-    /// How much more this is than another.
-    #[must_use]
-    pub const fn minus(self, other: Cost) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-
     pub(super) fn saturating(micros: i128) -> Self {
         let clamped = micros.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         Self(clamped as i64)
@@ -42,18 +36,18 @@ impl Cost {
 /// Negative accumulated lateness over jobs in the order they will run, given as (deadline, expected end), after P3
 /// (PROTOCOLS A8): if all are in time, minus the sum of their slack; if any is late, the sum of what the late ones are
 /// late. So it is at most zero exactly if every deadline can be met. Jobs without a deadline count for nothing.
-pub(super) fn accumulated_lateness(jobs: impl Iterator<Item = (Option<Time>, Time)>) -> Cost {
+pub(super) fn accumulated_lateness(jobs: impl Iterator<Item = (Option<Time>, Time)>) -> i128 {
     let (mut slack, mut late) = (0_i128, 0_i128);
     for (deadline, end) in jobs {
         let Some(deadline) = deadline else { continue };
         slack = slack.saturating_add(i128::from((deadline - end).as_micros()));
         late = late.saturating_add(i128::from((end - deadline).as_micros()));
     }
-    Cost::saturating(if late > 0 {
+    if late > 0 {
         late
     } else {
         slack.saturating_neg()
-    })
+    }
 }
 
 impl fmt::Debug for Cost {

@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::cost::accumulated_lateness;
 use super::{Cost, NotRunning, QueueError};
 use crate::id::JobId;
+use crate::job::Job;
 use crate::machine::Violation;
 use crate::resource::Speed;
 use crate::time::{Span, Time};
@@ -29,6 +30,16 @@ pub struct QueuedJob {
     pub deadline: Option<Time>,
 }
 
+impl From<&Job> for QueuedJob {
+    fn from(job: &Job) -> Self {
+        Self {
+            job: job.id,
+            estimate: job.estimate(),
+            deadline: job.deadline,
+        }
+    }
+}
+
 /// The job a site runs, and since when.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Running {
@@ -53,7 +64,7 @@ impl SiteQueue {
     /// What a job that has outrun its estimate is expected to need still (PROTOCOLS A21).
     pub const OVERRUN: Span = Span::from_secs(1);
 
-    /// An idle site for at most `limit` waiting jobs.
+    /// An idle site for at most `limit` jobs, waiting and running.
     pub const fn new(policy: Policy, speed: Speed, limit: usize) -> Self {
         Self {
             policy,
@@ -66,14 +77,10 @@ impl SiteQueue {
 
     /// Adds a job where the policy puts it.
     pub fn push(&mut self, job: QueuedJob) -> Result<(), QueueError> {
-        if self
-            .running
-            .is_some_and(|running| running.job.job == job.job)
-            || self.holds(job.job)
-        {
+        if self.jobs().any(|known| known.job == job.job) {
             return Err(QueueError::Known);
         }
-        if self.waiting.len() >= self.limit {
+        if self.jobs().count() >= self.limit {
             return Err(QueueError::Full);
         }
         self.waiting.insert(self.place(&job), job);
@@ -143,21 +150,18 @@ impl SiteQueue {
 
     /// P3's NAL of the queue as it is, the running job included (PROTOCOLS A10); zero if it is empty.
     pub fn lateness(&self, now: Time) -> Cost {
-        self.lateness_in_order(now, self.waiting.iter())
+        Cost::saturating(self.without(now))
     }
 
-    /// P3's NAL of the queue with a new job in it, read literally: it adds up the whole queue, so that a long queue that is
-    /// all in time looks better than an idle site (PROTOCOLS A9).
+    /// P3's NAL of the queue with a new job in it, read literally: it adds up all that wait, so that many jobs in time make a
+    /// site look better than none (PROTOCOLS A9).
     pub fn lateness_with(&self, now: Time, candidate: &QueuedJob) -> Cost {
-        let (before, after) = self
-            .waiting
-            .split_at(self.place(candidate).min(self.waiting.len()));
-        self.lateness_in_order(now, before.iter().chain([candidate]).chain(after))
+        Cost::saturating(self.with(now, candidate))
     }
 
     /// What a new job adds to the NAL of the queue (PROTOCOLS A9, the marginal variant).
     pub fn added_lateness(&self, now: Time, candidate: &QueuedJob) -> Cost {
-        self.lateness_with(now, candidate).minus(self.lateness(now))
+        Cost::saturating(self.with(now, candidate).saturating_sub(self.without(now)))
     }
 
     /// Names a rule that this queue breaks.
@@ -171,17 +175,30 @@ impl SiteQueue {
             self.waiting.is_sorted_by(in_order),
             "waiting jobs stand in the order of the policy",
         )?;
+        let once = |job: &QueuedJob| self.jobs().filter(|other| other.job == job.job).count() == 1;
+        Violation::unless(self.jobs().all(once), "a job waits or runs, and once")?;
         Violation::unless(
-            self.waiting.len() <= self.limit,
+            self.jobs().count() <= self.limit,
             "a queue keeps within its limit",
         )
+    }
+
+    fn without(&self, now: Time) -> i128 {
+        self.lateness_in_order(now, self.waiting.iter())
+    }
+
+    fn with(&self, now: Time, candidate: &QueuedJob) -> i128 {
+        let (before, after) = self
+            .waiting
+            .split_at(self.place(candidate).min(self.waiting.len()));
+        self.lateness_in_order(now, before.iter().chain([candidate]).chain(after))
     }
 
     fn lateness_in_order<'a>(
         &self,
         now: Time,
         waiting: impl Iterator<Item = &'a QueuedJob>,
-    ) -> Cost {
+    ) -> i128 {
         let free = now + self.remaining(now);
         let running = self
             .running
@@ -194,8 +211,12 @@ impl SiteQueue {
         accumulated_lateness(running.chain(waiting))
     }
 
-    fn holds(&self, job: JobId) -> bool {
-        self.waiting.iter().any(|queued| queued.job == job)
+    /// The running job, then those that wait.
+    fn jobs(&self) -> impl Iterator<Item = &QueuedJob> {
+        self.running
+            .iter()
+            .map(|running| &running.job)
+            .chain(&self.waiting)
     }
 
     /// Where a new job stands: behind all that come before it and all its equals.
@@ -218,7 +239,7 @@ impl SiteQueue {
     fn remaining(&self, now: Time) -> Span {
         self.running.map_or(Span::ZERO, |running| {
             let left = self.duration(&running.job) - (now - running.started);
-            left.max(Self::OVERRUN)
+            if left.is_zero() { Self::OVERRUN } else { left }
         })
     }
 }
@@ -254,6 +275,11 @@ mod tests {
         assert_eq!(
             site.check().unwrap_err().invariant,
             "a queue keeps within its limit"
+        );
+        site.waiting = Vec::from([job(1, 1, 1); 2]);
+        assert_eq!(
+            site.check().unwrap_err().invariant,
+            "a job waits or runs, and once"
         );
     }
 }

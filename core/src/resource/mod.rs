@@ -36,7 +36,7 @@ mod speed;
 mod vector;
 
 pub use dimension::{Dimension, DimensionError, Dimensions, Kind, MAX_DIMENSIONS};
-pub use pool::{Pool, Returned, Shortfall};
+pub use pool::{Pool, Shortfall, Surplus};
 pub use score::Score;
 pub use speed::{Speed, SpeedError};
 pub use vector::{Capability, Requirement};

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use super::{Capability, Dimension, Dimensions, Requirement, Score};
+use super::{Capability, Dimension, Dimensions, Kind, Requirement, Score};
 
 /// What a node has, and what of it the running jobs have left free.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -17,9 +17,9 @@ pub struct Shortfall {
     pub dimension: Dimension,
 }
 
-/// More would come back in this dimension than was ever taken. Nothing was given back.
+/// More would be free in this dimension than there is. Nothing changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Returned {
+pub struct Surplus {
     /// Which.
     pub dimension: Dimension,
 }
@@ -32,6 +32,31 @@ impl Pool {
             total,
             free: total,
         }
+    }
+
+    /// A node of which this much is free, as another node tells it: no more of any amount than there is, and levels and
+    /// categories as they are.
+    pub fn with_free(
+        dimensions: Dimensions,
+        total: Capability,
+        free: Capability,
+    ) -> Result<Self, Surplus> {
+        for (dimension, _, kind) in dimensions.iter() {
+            let (left, all) = (free.value(dimension), total.value(dimension));
+            let possible = if kind == Kind::Amount {
+                left <= all
+            } else {
+                left == all
+            };
+            if !possible {
+                return Err(Surplus { dimension });
+            }
+        }
+        Ok(Self {
+            dimensions,
+            total,
+            free,
+        })
     }
 
     /// The dimensions this node is described in.
@@ -81,7 +106,7 @@ impl Pool {
     }
 
     /// Gives back what an ended job used.
-    pub fn give_back(&mut self, requirement: &Requirement) -> Result<(), Returned> {
+    pub fn give_back(&mut self, requirement: &Requirement) -> Result<(), Surplus> {
         let mut free = self.free;
         for dimension in self.dimensions.amounts() {
             let returned = requirement.value(dimension).unwrap_or(0);
@@ -89,7 +114,7 @@ impl Pool {
                 Some(left) if left <= self.total.value(dimension) => {
                     free = free.with(dimension, left);
                 }
-                _ => return Err(Returned { dimension }),
+                _ => return Err(Surplus { dimension }),
             }
         }
         self.free = free;
@@ -123,7 +148,7 @@ impl fmt::Display for Shortfall {
     }
 }
 
-impl fmt::Display for Returned {
+impl fmt::Display for Surplus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -134,4 +159,4 @@ impl fmt::Display for Returned {
 }
 
 impl core::error::Error for Shortfall {}
-impl core::error::Error for Returned {}
+impl core::error::Error for Surplus {}

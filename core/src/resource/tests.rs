@@ -129,12 +129,12 @@ fn a_pool_lends_amounts_only_and_takes_back_no_more_than_it_lent() {
     let too_much = Requirement::any().with(cores, 1).with(memory, 1);
     assert_eq!(
         pool.give_back(&too_much),
-        Err(Returned { dimension: memory })
+        Err(Surplus { dimension: memory })
     );
     assert_eq!(pool.free().value(cores), 1);
     assert_eq!(pool.give_back(&job), Ok(()));
     assert!(pool.is_idle());
-    assert_eq!(pool.give_back(&job), Err(Returned { dimension: cores }));
+    assert_eq!(pool.give_back(&job), Err(Surplus { dimension: cores }));
     assert_eq!(pool.total(), &total);
     assert_eq!(pool.dimensions().len(), 4);
     assert!(
@@ -143,10 +143,35 @@ fn a_pool_lends_amounts_only_and_takes_back_no_more_than_it_lent() {
             .contains("dimension 0")
     );
     assert!(
-        Returned { dimension: memory }
+        Surplus { dimension: memory }
             .to_string()
             .contains("dimension 1")
     );
+}
+
+#[test]
+fn a_node_can_be_told_by_what_it_has_left() {
+    let dimensions = desktop();
+    let of = |values: &[u64; 4]| dimensions.capability(values).unwrap();
+    let total = of(&[4, 100, 3, 2]);
+    let told = |free: [u64; 4]| Pool::with_free(dimensions.clone(), total, of(&free));
+    let mut pool = Pool::new(dimensions.clone(), total);
+    pool.take(&Requirement::any().with(at(&dimensions, "cores"), 3))
+        .unwrap();
+    assert_eq!(told([1, 100, 3, 2]), Ok(pool));
+    for (free, name) in [
+        ([5, 100, 3, 2], "cores"),
+        ([4, 101, 3, 2], "memory"),
+        ([4, 100, 2, 2], "speed"),
+        ([4, 100, 3, 1], "architecture"),
+    ] {
+        assert_eq!(
+            told(free),
+            Err(Surplus {
+                dimension: at(&dimensions, name)
+            })
+        );
+    }
 }
 
 #[test]
@@ -156,7 +181,7 @@ fn giving_back_near_the_largest_amount_does_not_wrap() {
     let total = dimensions.capability(&[u64::MAX]).unwrap();
     let mut pool = Pool::new(dimensions, total);
     let one = Requirement::any().with(a, 1);
-    assert_eq!(pool.give_back(&one), Err(Returned { dimension: a }));
+    assert_eq!(pool.give_back(&one), Err(Surplus { dimension: a }));
     assert_eq!(pool.take(&Requirement::any().with(a, u64::MAX)), Ok(()));
     assert_eq!(pool.free().value(a), 0);
 }

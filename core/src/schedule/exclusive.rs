@@ -15,6 +15,9 @@ use crate::time::{Interval, IntervalError, Span, Time};
 /// older reservation. Committing the newer one drops the older; releasing the newer one, or the end of its lease, leaves
 /// the older one as it was. A job has at most two reservations, and a third attempt takes the place of the second.
 ///
+/// An attempt is refused as stale while a newer one of its job stands here. To remember epochs for longer is up to the owner.
+/// Giving time back is always allowed, also to an older attempt, which then is not there to come back to.
+///
 /// Costs: finding time is a binary search plus a walk over the windows in between; finding a job is a walk over the
 /// names of all; nothing allocates once the storage has grown to its working size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

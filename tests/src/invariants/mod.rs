@@ -1,4 +1,4 @@
-//! The invariants of DESIGN, by name, as checkers that know nothing of how the code under test works.
+//! What must always hold, by name, as checkers that know nothing of how the code under test works.
 //!
 //! A checker is itself tested: `tests/tests/invariants.rs` plants a bug for each and shows that it is caught.
 
@@ -93,7 +93,7 @@ pub fn capacity_is_never_exceeded(
     Ok(())
 }
 
-/// Backfilling counters never increase along the queue (PROTOCOLS L2; only without migration).
+/// Backfilling counters never increase along the queue (PROTOCOLS L2; while jobs arrive in order and none migrates).
 pub fn counters_never_increase(waiting: &[Waiting]) -> Result<(), Violation> {
     Violation::unless(
         waiting.is_sorted_by(|a, b| a.passed >= b.passed),

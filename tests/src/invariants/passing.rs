@@ -5,7 +5,7 @@ use gridweave_core::machine::Violation;
 use gridweave_core::queue::Waiting;
 
 /// Watches who passes whom in one queue: no job is passed more often than it was places ahead of the first job that passed
-/// it (PROTOCOLS L2; only without migration).
+/// it (PROTOCOLS L2; while jobs arrive in order and none migrates).
 #[derive(Clone, Debug, Default)]
 pub struct Passes {
     /// How often each was passed, and its bound.

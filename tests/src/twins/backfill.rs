@@ -35,8 +35,8 @@ pub struct Described {
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named after the methods they call")]
 pub enum Step {
-    Enqueue(Described),
-    Take(u64),
+    Push(Described),
+    Remove(u64),
     StartNext(Discipline),
     BestFor { busy: [u64; 2], head_passed: u32 },
     StartMigrant(Described),
@@ -186,8 +186,8 @@ impl Twins for Backfill {
             4 => Just(Discipline::Backfill),
         ];
         prop_oneof![
-            5 => job().prop_map(Step::Enqueue),
-            1 => (0..20_u64).prop_map(Step::Take),
+            5 => job().prop_map(Step::Push),
+            1 => (0..20_u64).prop_map(Step::Remove),
             5 => discipline.prop_map(Step::StartNext),
             1 => (0..=8_u64, 0..=16_u64, 0..3_u32)
                 .prop_map(|(a, b, head_passed)| Step::BestFor { busy: [a, b], head_passed }),
@@ -199,7 +199,7 @@ impl Twins for Backfill {
 
     fn model(lists: &mut Lists, step: &Step) -> String {
         match *step {
-            Step::Enqueue(job) => {
+            Step::Push(job) => {
                 let queued = if lists.knows(job.job) {
                     Err(QueueError::Known)
                 } else if !fits([0, 0], job.needs) {
@@ -208,12 +208,13 @@ impl Twins for Backfill {
                     Err(QueueError::Full)
                 } else {
                     lists.waiting.push(job);
-                    lists.waiting.sort_by_key(|job| (job.submitted, job.job));
+                    // Stable, so that equals stay in the order of their arrival.
+                    lists.waiting.sort_by_key(|job| job.submitted);
                     Ok(())
                 };
                 format!("{queued:?}")
             }
-            Step::Take(job) => {
+            Step::Remove(job) => {
                 let found = lists.waiting.iter().copied().find(|other| other.job == job);
                 lists.waiting.retain(|other| other.job != job);
                 format!("{:?}", found.map(waiting))
@@ -255,12 +256,12 @@ impl Twins for Backfill {
 
     fn real(queue: &mut BackfillQueue, step: &Step) -> String {
         match *step {
-            Step::Enqueue(job) => format!("{:?}", queue.enqueue(waiting(job))),
-            Step::Take(job) => format!("{:?}", queue.take(JobId::new(job))),
+            Step::Push(job) => format!("{:?}", queue.push(waiting(job))),
+            Step::Remove(job) => format!("{:?}", queue.remove(JobId::new(job))),
             Step::StartNext(discipline) => format!("{:?}", queue.start_next(discipline)),
             Step::BestFor { busy, head_passed } => {
-                let mut target = Pool::new(dimensions(), capability(TOTAL));
-                target.take(&requirement(busy.map(Some))).unwrap();
+                let free = capability([TOTAL[0] - busy[0], TOTAL[1] - busy[1]]);
+                let target = Pool::with_free(dimensions(), capability(TOTAL), free).unwrap();
                 format!("{:?}", queue.best_for(&target, head_passed).copied())
             }
             Step::StartMigrant(job) => format!("{:?}", queue.start_migrant(&waiting(job))),

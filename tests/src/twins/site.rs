@@ -74,7 +74,9 @@ impl List {
         if let Some((job, started)) = self.running {
             // A clock that was set back has seen nothing of the job.
             let elapsed = (clock - i128::from(started.as_micros())).max(0);
-            clock += (needs(&job) - elapsed).max(i128::from(SiteQueue::OVERRUN.as_micros()));
+            let left = needs(&job) - elapsed;
+            let overrun = i128::from(SiteQueue::OVERRUN.as_micros());
+            clock += if left > 0 { left } else { overrun };
             ends.push((job, clock));
         }
         for job in self.in_order(candidate) {
@@ -104,7 +106,7 @@ impl List {
                 let mut known = known.chain(self.waiting.iter().map(|(_, job)| job));
                 let pushed = if known.any(|other| other.job == job.job) {
                     Err(QueueError::Known)
-                } else if self.waiting.len() == LIMIT {
+                } else if self.waiting.len() + self.running.iter().len() == LIMIT {
                     Err(QueueError::Full)
                 } else {
                     self.waiting.push((self.arrivals, job));
@@ -200,11 +202,11 @@ impl Twins for Sites {
         let time = || (0..60_u64).prop_map(Time::from_secs);
         let id = || (0..9_u64).prop_map(JobId::new);
         let job = |id: BoxedStrategy<JobId>| {
-            (id, 1..12_u64, prop::option::of(0..80_u64)).prop_map(|(job, estimate, deadline)| {
+            (id, 1..120_u64, prop::option::of(0..80_u64)).prop_map(|(job, estimate, deadline)| {
                 let deadline = deadline.map(Time::from_secs);
                 QueuedJob {
                     job,
-                    estimate: Span::from_secs(estimate),
+                    estimate: Span::from_millis(100 * estimate),
                     deadline,
                 }
             })

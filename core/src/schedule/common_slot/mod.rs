@@ -8,9 +8,10 @@
 //!
 //! # How
 //! 1. `from` itself is tried first, and only until `count` schedules are found.
-//! 2. Time is swept in stretches, the first one short. Every range is counted into a bucket of time where it opens and out
-//!    of the one behind the bucket where it closes; the running sum is the most that may cover an instant of a bucket.
-//! 3. Where that reaches `count`, the ranges around are gathered, and the few that open or close in such buckets are
+//! 2. Time is swept in stretches, the first one short. Of each the gaps that are long enough are listed; if there are fewer
+//!    than `count`, the answer is not in it. Else every range is counted into a bucket of time where it opens and out of the
+//!    one behind the bucket where it closes; the running sum is the most that may cover an instant of a bucket.
+//! 3. Where that reaches `count`, the gaps around are gathered, and the few ranges that open or close in such buckets are
 //!    sorted to find the exact instant.
 //!
 //! # Cost
@@ -161,7 +162,7 @@ impl CommonSearch {
         };
         let start = self.sweep.first_covered(schedules, wanted)?;
         self.chosen.clear();
-        self.sweep.covering(start, count as usize, &mut self.chosen);
+        self.sweep.covering(start, wanted, &mut self.chosen);
         // Windows that break the rules of `BusyTime` can make the sweep see more than there are.
         (self.chosen.len() == count as usize).then_some(start)
     }

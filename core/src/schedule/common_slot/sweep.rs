@@ -3,18 +3,18 @@ use core::ops::Range;
 
 use super::first_unfinished;
 use crate::schedule::BusyTime;
-use crate::time::{Interval, Span, Time};
+use crate::time::{Span, Time};
 
-/// Buckets in a stretch of time: enough that few events share one, few enough for a first-level cache.
-const BUCKETS_PER_SCHEDULE: usize = 8;
+/// Buckets in a stretch of time, about as many as ranges: enough that few share one, few enough for a first-level cache.
 const FEWEST_BUCKETS: usize = 64;
 const MOST_BUCKETS: usize = 4096;
 /// Room for as many again, so that masking an index replaces checking it.
 const ROOM: usize = MOST_BUCKETS << 1;
 
 /// The first stretch holds about this many windows of each schedule, so that what lies far behind the answer is not read.
-const WINDOWS_PER_STRETCH: usize = 16;
-const STRETCH_GROWTH: u64 = 2;
+/// To come to a schedule again costs as much as several windows, so stretches grow fast.
+const WINDOWS_PER_STRETCH: usize = 3;
+const STRETCH_GROWTH: u64 = 4;
 
 /// How many buckets, from the first that may hold the answer, share a look at the schedules, and how many times as many
 /// share the next look.
@@ -33,8 +33,13 @@ pub(super) struct Sweep {
     tails: Vec<u64>,
     /// Of each schedule the first window that is not over when the next stretch begins.
     cursors: Vec<usize>,
-    /// What schedules admit in the stretch that is resolved: ordered by owner, then by time.
-    ranges: Vec<Starts>,
+    /// The gaps of the stretch that the job fits into, ordered by owner, then by time; behind `fitting` of them is room.
+    gaps: Vec<Gap>,
+    fitting: usize,
+    /// Of each schedule where the gaps of the next one begin.
+    ends: Vec<usize>,
+    /// Those that reach into the buckets that are looked at, and their owners.
+    near: Vec<(u32, Gap)>,
     opening: Vec<u64>,
     closing: Vec<u64>,
 }
@@ -47,12 +52,11 @@ pub(super) struct Wanted {
     pub(super) count: u32,
 }
 
-/// The starts from `first` to `last`, both included, at which the owner has room. Those of one owner never overlap.
-#[derive(Clone, Copy, Debug)]
-struct Starts {
+/// Free time that the job can start in from `first` on and has to leave by `end`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gap {
     first: u64,
-    last: u64,
-    owner: u32,
+    end: u64,
 }
 
 /// How far the buckets have been summed up.
@@ -73,9 +77,10 @@ struct Grid {
 
 impl Grid {
     /// Buckets from `from` up to and including `until`.
-    fn new(from: u64, until: u64, schedules: usize) -> Self {
-        let size = schedules.saturating_mul(BUCKETS_PER_SCHEDULE);
-        let size = size.clamp(FEWEST_BUCKETS, MOST_BUCKETS).next_power_of_two();
+    fn new(from: u64, until: u64, ranges: usize) -> Self {
+        let size = ranges
+            .clamp(FEWEST_BUCKETS, MOST_BUCKETS)
+            .next_power_of_two();
         let bits = u64::BITS.saturating_sub(until.saturating_sub(from).leading_zeros());
         let shift = bits.saturating_sub(size.trailing_zeros());
         Self {
@@ -110,55 +115,69 @@ impl Sweep {
         schedules: &[B],
         wanted: Wanted,
     ) -> Option<Time> {
-        let until = self.latest_answer(schedules, wanted)?;
         let mut from = wanted.from.as_micros();
-        let mut width = Self::first_stretch(schedules, until.saturating_sub(from));
-        self.cursors.clear();
-        self.cursors.extend(
-            schedules
-                .iter()
-                .map(|schedule| first_unfinished(schedule.windows(), wanted.from)),
-        );
-        loop {
-            let grid = Grid::new(from, from.saturating_add(width).min(until), schedules.len());
-            self.count_ranges(schedules, wanted, grid);
-            if let Some(answer) = self.first_in_stretch(schedules, wanted, grid) {
-                return Some(Time::from_micros(answer));
+        let (until, mut width) = self.begin(schedules, wanted)?;
+        while from <= until {
+            let last = from.saturating_add(width).min(until);
+            self.find_gaps(schedules, wanted.length, from, last);
+            if self.fitting >= wanted.count as usize {
+                let grid = Grid::new(from, last, self.fitting);
+                self.count_ranges(wanted.length, grid);
+                if let Some(answer) = self.first_in_stretch(wanted, grid) {
+                    return Some(Time::from_micros(answer));
+                }
             }
-            if grid.until == until {
-                return None;
-            }
-            from = grid.until.saturating_add(1);
+            from = last.saturating_add(1);
             width = width.saturating_mul(STRETCH_GROWTH);
         }
+        None
     }
 
-    /// How long the first stretch is, of all the time that is left.
-    fn first_stretch<B: BusyTime>(schedules: &[B], all: u64) -> u64 {
-        let windows = schedules.iter().fold(0_usize, |sum, schedule| {
-            sum.saturating_add(schedule.windows().len())
-        });
-        let stretches = windows
+    /// A time at or after the answer: when so many schedules are idle for ever, or else when the last window ends; and how
+    /// long the first stretch is.
+    fn begin<B: BusyTime>(&mut self, schedules: &[B], wanted: Wanted) -> Option<(u64, u64)> {
+        self.tails.clear();
+        self.cursors.clear();
+        let mut latest = wanted.from;
+        let mut ahead = 0_usize;
+        for schedule in schedules {
+            let windows = schedule.windows();
+            let cursor = first_unfinished(windows, wanted.from);
+            self.cursors.push(cursor);
+            ahead = ahead.saturating_add(windows.len().saturating_sub(cursor));
+            let tail = windows
+                .last()
+                .map_or(wanted.from, |w| w.end().max(wanted.from));
+            latest = latest.max(tail.min(schedule.horizon()));
+            if schedule.horizon() == Time::MAX && Time::MAX - tail >= wanted.length {
+                self.tails.push(tail.as_micros());
+            }
+        }
+        let last = (wanted.count as usize).checked_sub(1)?;
+        let until = if last < self.tails.len() {
+            *self.tails.select_nth_unstable(last).1
+        } else {
+            // What starts later than that does not end in time.
+            latest.min(Time::MAX - wanted.length).as_micros()
+        };
+        let all = until.saturating_sub(wanted.from.as_micros());
+        let stretches = ahead
             .checked_div(schedules.len().saturating_mul(WINDOWS_PER_STRETCH))
             .unwrap_or(0);
-        all.checked_div(stretches as u64).unwrap_or(all).max(1)
+        Some((
+            until,
+            all.checked_div(stretches as u64).unwrap_or(all).max(1),
+        ))
     }
 
     /// Looks for the answer where the buckets say that it may be.
     ///
-    /// Buckets that almost hold it cost a look at the schedules, so after each failure more of them share the next one.
-    fn first_in_stretch<B: BusyTime>(
-        &mut self,
-        schedules: &[B],
-        wanted: Wanted,
-        grid: Grid,
-    ) -> Option<u64> {
+    /// Buckets that almost hold it cost a look at the gaps of every schedule, so after each failure more of them share the next one.
+    fn first_in_stretch(&mut self, wanted: Wanted, grid: Grid) -> Option<u64> {
         let mut scan = Scan::default();
         let mut look = FIRST_LOOK;
         while let Some(places) = self.next_candidates(&mut scan, grid, wanted.count, look) {
-            let (begin, end) = (grid.begin(places.start), grid.begin(places.end));
-            self.gather(schedules, wanted.length, begin, end);
-            let answer = self.resolve(grid, end, wanted.count);
+            let answer = self.resolve(wanted, grid, places);
             if answer.is_some() {
                 return answer;
             }
@@ -167,63 +186,62 @@ impl Sweep {
         None
     }
 
-    /// A time at or after the answer: when so many schedules are idle for ever, or else when the last window ends.
-    fn latest_answer<B: BusyTime>(&mut self, schedules: &[B], wanted: Wanted) -> Option<u64> {
-        self.tails.clear();
-        let mut latest = wanted.from;
-        for schedule in schedules {
-            let end = schedule.windows().last().map_or(Time::ZERO, |w| w.end());
-            let tail = end.max(wanted.from);
-            latest = latest.max(tail.min(schedule.horizon()));
-            if schedule.horizon() == Time::MAX && Time::MAX - tail >= wanted.length {
-                self.tails.push(tail.as_micros());
-            }
-        }
-        let last = (wanted.count as usize).checked_sub(1)?;
-        if last < self.tails.len() {
-            return Some(*self.tails.select_nth_unstable(last).1);
-        }
-        Some(latest.as_micros())
-    }
-
-    /// Counts every range into the bucket that it opens in, and out of the one behind the bucket that it closes in.
-    fn count_ranges<B: BusyTime>(&mut self, schedules: &[B], wanted: Wanted, grid: Grid) {
-        self.most.resize(ROOM, 0);
-        self.most
-            .iter_mut()
-            .take(grid.size.wrapping_add(1))
-            .for_each(|most| *most = 0);
-        let Some(most) = self.most.first_chunk_mut::<ROOM>() else {
-            return;
-        };
-        let length = wanted.length.as_micros();
+    /// Lists the gaps that open from `from` to `until` and are long enough.
+    fn find_gaps<B: BusyTime>(&mut self, schedules: &[B], length: Span, from: u64, until: u64) {
+        let length = length.as_micros();
+        let mut fitting = 0_usize;
+        self.ends.clear();
         for (schedule, cursor) in schedules.iter().zip(&mut self.cursors) {
             let horizon = schedule.horizon().as_micros();
-            // Whether a gap is long enough is a coin toss to the processor, so it counts by nothing rather than branch.
-            let mut gap = |first: u64, end: u64| {
-                let fits = u32::from(end.saturating_sub(first) >= length);
-                let last = end.wrapping_sub(length).min(grid.until);
-                if let Some(change) = most.get_mut(grid.place(first) % ROOM) {
-                    *change = change.wrapping_add(fits);
-                }
-                if let Some(change) = most.get_mut(grid.place(last).wrapping_add(1) % ROOM) {
-                    *change = change.wrapping_sub(fits);
-                }
-            };
-            let mut first = grid.from;
             let mut windows = schedule.windows().get(*cursor..).unwrap_or_default();
             let all = windows.len();
+            let room = fitting.wrapping_add(all).wrapping_add(1);
+            if self.gaps.len() < room {
+                self.gaps.resize(room, Gap::default());
+            }
+            // Whether a gap is long enough is a coin toss to the processor, so the next one replaces it rather than branch.
+            let mut gap = |first: u64, end: u64| {
+                if let Some(gap) = self.gaps.get_mut(fitting) {
+                    *gap = Gap { first, end };
+                }
+                // No search goes so far that this wraps.
+                fitting = fitting.wrapping_add(usize::from(first.wrapping_add(length) <= end));
+            };
+            let mut first = from;
             while let Some((window, rest)) = windows.split_first() {
                 gap(first, window.start().as_micros().min(horizon));
                 first = window.end().as_micros();
-                if first > grid.until {
+                if first > until {
                     break;
                 }
                 windows = rest;
             }
-            *cursor = cursor.wrapping_add(all.wrapping_sub(windows.len()));
-            if first <= grid.until {
+            if first <= until {
                 gap(first, horizon);
+            }
+            *cursor = cursor.wrapping_add(all.wrapping_sub(windows.len()));
+            self.ends.push(fitting);
+        }
+        self.fitting = fitting;
+    }
+
+    /// Counts every range into the bucket that it opens in, and out of the one behind the bucket that it closes in.
+    fn count_ranges(&mut self, length: Span, grid: Grid) {
+        let length = length.as_micros();
+        self.most.resize(ROOM, 0);
+        let Some(most) = self.most.first_chunk_mut::<ROOM>() else {
+            return;
+        };
+        most.iter_mut()
+            .take(grid.size.wrapping_add(1))
+            .for_each(|most| *most = 0);
+        for gap in self.gaps.get(..self.fitting).unwrap_or_default() {
+            let last = gap.end.wrapping_sub(length).min(grid.until);
+            if let Some(change) = most.get_mut(grid.place(gap.first) % ROOM) {
+                *change = change.wrapping_add(1);
+            }
+            if let Some(change) = most.get_mut(grid.place(last).wrapping_add(1) % ROOM) {
+                *change = change.wrapping_sub(1);
             }
         }
     }
@@ -259,55 +277,46 @@ impl Sweep {
         Some(begin..place)
     }
 
-    /// Takes in every range that reaches into `[begin, end)`.
-    fn gather<B: BusyTime>(&mut self, schedules: &[B], length: Span, begin: u64, end: u64) {
-        self.ranges.clear();
-        let length = length.as_micros();
-        for (owner, schedule) in (0..u32::MAX).zip(schedules) {
-            let horizon = schedule.horizon().as_micros();
-            let mut gap = |first: u64, end: u64| {
-                if end.saturating_sub(first) >= length {
-                    self.ranges.push(Starts {
-                        first,
-                        last: end.wrapping_sub(length),
-                        owner,
-                    });
-                }
-            };
-            // Never backwards, so that one owner's ranges never overlap, whatever its windows do.
-            let mut first = begin;
-            for window in unfinished(schedule.windows(), Time::from_micros(begin)) {
-                gap(first, window.start().as_micros().min(horizon));
-                first = first.max(window.end().as_micros());
-                if first >= end {
+    /// Picks out the gaps that open before `opening` and last until `lasting` or longer.
+    fn gather(&mut self, lasting: u64, opening: u64) {
+        self.near.clear();
+        let mut begin = 0;
+        for (owner, &end) in (0..u32::MAX).zip(&self.ends) {
+            let gaps = self.gaps.get(begin..end).unwrap_or_default();
+            begin = end;
+            let over = gaps.partition_point(|gap| gap.end < lasting);
+            for gap in gaps.get(over..).unwrap_or_default() {
+                if gap.first >= opening {
                     break;
                 }
-            }
-            if first < end {
-                gap(first, horizon);
+                self.near.push((owner, *gap));
             }
         }
     }
 
-    /// The first instant before `end` that `count` of the gathered ranges cover.
+    /// The first instant in these buckets that `count` ranges cover.
     ///
     /// It lies where a range opens in a candidate bucket, so only what opens or closes in these is sorted.
-    fn resolve(&mut self, grid: Grid, end: u64, count: u32) -> Option<u64> {
+    fn resolve(&mut self, wanted: Wanted, grid: Grid, places: Range<usize>) -> Option<u64> {
+        let (length, count) = (wanted.length.as_micros(), wanted.count);
+        let (begin, end) = (grid.begin(places.start), grid.begin(places.end));
+        self.gather(begin.saturating_add(length), end);
         self.opening.clear();
         self.closing.clear();
         let candidate = |at: u64| {
-            at < end
+            (begin..end).contains(&at)
                 && self
                     .most
                     .get(grid.place(at))
                     .is_some_and(|&most| most >= count)
         };
-        for range in &self.ranges {
-            if candidate(range.first) {
-                self.opening.push(range.first);
+        for (_, gap) in &self.near {
+            if candidate(gap.first) {
+                self.opening.push(gap.first);
             }
-            if candidate(range.last) {
-                self.closing.push(range.last);
+            let last = gap.end.wrapping_sub(length);
+            if candidate(last) {
+                self.closing.push(last);
             }
         }
         self.opening.sort_unstable();
@@ -333,21 +342,19 @@ impl Sweep {
         None
     }
 
-    /// The owners of the first `count` ranges that cover `at`, in order.
-    pub(super) fn covering(&self, at: Time, count: usize, owners: &mut Vec<u32>) {
-        let at = at.as_micros();
+    /// The owners of the first `count` gaps with room at `at`, in order.
+    pub(super) fn covering(&self, at: Time, wanted: Wanted, owners: &mut Vec<u32>) {
+        let (begin, length) = (at.as_micros(), wanted.length.as_micros());
+        let end = begin.saturating_add(length);
+        let covers = |gap: &Gap| gap.first <= begin && end <= gap.end;
         owners.extend(
-            self.ranges
+            self.near
                 .iter()
-                .filter(|range| range.first <= at && at <= range.last)
-                .map(|range| range.owner)
-                .take(count),
+                .filter(|(_, gap)| covers(gap))
+                .map(|&(owner, _)| owner)
+                .take(wanted.count as usize),
         );
+        // Only windows that break the rules of `BusyTime` give one owner two gaps at a time.
+        owners.dedup();
     }
-}
-
-fn unfinished(windows: &[Interval], at: Time) -> &[Interval] {
-    windows
-        .get(first_unfinished(windows, at)..)
-        .unwrap_or_default()
 }
