@@ -292,6 +292,18 @@ fn windows_merge_what_touches_and_gaps_lie_between() {
 }
 
 #[test]
+fn a_hold_that_outlasts_all_else_makes_the_last_window_longer() {
+    let mut schedule = three();
+    schedule.hold(attempt(3, 1), secs(55, 70), t(99)).unwrap();
+    let busy: Vec<_> = schedule.busy_windows(t(0)).collect();
+    assert_eq!(busy, [secs(10, 30), secs(50, 70)]);
+    assert_eq!(
+        schedule.earliest_fit(t(31), Span::from_secs(20)),
+        Ok(secs(70, 90))
+    );
+}
+
+#[test]
 fn a_full_schedule_refuses_and_stays_as_it_is() {
     let mut fixed = Fixed::new();
     fixed.reserve(attempt(1, 0), secs(0, 1)).unwrap();
