@@ -121,50 +121,60 @@ impl CommonSearch {
         if have < count {
             return Err(NoCommonSlot::TooFewSchedules { have });
         }
-        let start = self
-            .first_in_order(schedules, from, length, count)
-            .ok_or(NoCommonSlot::BeyondHorizon)?;
+        let now = Interval::starting(from, length).map_err(|_| NoCommonSlot::BeyondHorizon)?;
+        let slot = if self.enough_are_free(schedules, now, count) {
+            now
+        } else {
+            let wanted = Wanted {
+                from,
+                length,
+                count,
+            };
+            self.first_later(schedules, wanted)
+                .ok_or(NoCommonSlot::BeyondHorizon)?
+        };
         let question = Question {
             schedules,
             from,
-            slot: Interval::starting(start, length).map_err(|_| NoCommonSlot::BeyondHorizon)?,
+            slot,
             count: count as usize,
         };
         pick.choose(&question, self);
         Ok(CommonSlot {
-            start,
+            start: slot.start(),
             chosen: &self.chosen,
         })
     }
 
-    /// Finds the start, and leaves the first `count` schedules that are free then in `chosen`.
-    fn first_in_order<B: BusyTime>(
+    /// Whether enough schedules are free in a slot; the first of them are then in `chosen`.
+    fn enough_are_free<B: BusyTime>(
         &mut self,
         schedules: &[B],
-        from: Time,
-        length: Span,
+        slot: Interval,
         count: u32,
-    ) -> Option<Time> {
-        let now = Interval::starting(from, length).ok()?;
+    ) -> bool {
         self.chosen.clear();
         for (index, schedule) in (0..u32::MAX).zip(schedules) {
-            if is_free(schedule, now) {
+            if is_free(schedule, slot) {
                 self.chosen.push(index);
                 if self.chosen.len() >= count as usize {
-                    return Some(from);
+                    return true;
                 }
             }
         }
-        let wanted = Wanted {
-            from,
-            length,
-            count,
-        };
+        false
+    }
+
+    /// Finds the first slot, and leaves the first schedules that are free then in `chosen`.
+    fn first_later<B: BusyTime>(&mut self, schedules: &[B], wanted: Wanted) -> Option<Interval> {
         let start = self.sweep.first_covered(schedules, wanted)?;
         self.chosen.clear();
         self.sweep.covering(start, wanted, &mut self.chosen);
         // Windows that break the rules of `BusyTime` can make the sweep see more than there are.
-        (self.chosen.len() == count as usize).then_some(start)
+        let found = self.chosen.len() == wanted.count as usize;
+        Interval::starting(start, wanted.length)
+            .ok()
+            .filter(|_| found)
     }
 }
 
