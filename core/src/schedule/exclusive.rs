@@ -531,5 +531,9 @@ mod tests {
             }
             assert_eq!(place_of(JobId::new(99), &jobs, 0), None);
         }
+        // Twice among eight that are compared at once.
+        let twice = [9, 1, 9, 9, 1, 9, 9, 9].map(JobId::new);
+        assert_eq!(place_of(JobId::new(1), &twice, 0), Some(1));
+        assert_eq!(place_of(JobId::new(1), &twice, 2), Some(4));
     }
 }

@@ -203,3 +203,26 @@ impl Iterator for Runs {
         Some((first as usize, after as usize))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_sound_with_steps_and_padding_behind_them() {
+        let mut block = Block::EMPTY;
+        assert!(!block.is_sound());
+        block.push(Time::from_secs(1), 3);
+        assert!(block.is_sound());
+        let wrong_count = Block {
+            free: [3; CAPACITY],
+            ..block.clone()
+        };
+        assert!(!wrong_count.is_sound());
+        let wrong_time = Block {
+            times: [Time::ZERO; CAPACITY],
+            ..block
+        };
+        assert!(!wrong_time.is_sound());
+    }
+}

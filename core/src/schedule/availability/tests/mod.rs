@@ -272,3 +272,21 @@ fn a_profile_can_be_sent_and_shared() {
     fn sent_and_shared<T: Send + Sync + 'static>() {}
     sent_and_shared::<Availability>();
 }
+
+#[test]
+fn errors_say_what_is_wrong() {
+    use std::string::ToString;
+    assert!(NoProcessors.to_string().contains("at least one processor"));
+    assert!(
+        ReserveError::NotFree
+            .to_string()
+            .contains("too few processors are free")
+    );
+    assert!(
+        ReleaseError::MoreThanReserved
+            .to_string()
+            .contains("too few processors are reserved")
+    );
+    assert!(FitError::BeyondTime.to_string().contains("end of time"));
+    assert_eq!(Availability::new(7).unwrap().processors(), 7);
+}
