@@ -203,8 +203,16 @@ fn first_unfinished(windows: &[Interval], at: Time) -> usize {
 
 fn is_free<B: BusyTime>(schedule: &B, slot: Interval) -> bool {
     let windows = schedule.windows();
-    let next = windows.get(first_unfinished(windows, slot.start()));
-    slot.end() <= schedule.horizon() && next.is_none_or(|window| slot.end() <= window.start())
+    let before_next = match windows.first() {
+        None => true,
+        Some(first) if slot.end() <= first.start() => true,
+        Some(first) if slot.start() < first.end() => false,
+        Some(_) => {
+            let next = windows.get(first_unfinished(windows, slot.start()));
+            next.is_none_or(|window| slot.end() <= window.start())
+        }
+    };
+    before_next && slot.end() <= schedule.horizon()
 }
 
 impl fmt::Display for NoCommonSlot {
