@@ -59,8 +59,8 @@ fn thousand_churns_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availab
 }
 
 #[library_benchmark]
-#[bench::near(args = (20, 64, Answer::Near), setup = search, config = at_most(125_000))]
-#[bench::far(args = (20, 64, Answer::Far), setup = search, config = at_most(265_400))]
+#[bench::near(args = (20, 64, Answer::NEAR), setup = search, config = at_most(125_000))]
+#[bench::far(args = (20, 64, Answer::FAR), setup = search, config = at_most(265_400))]
 fn a_common_slot((workload, mut search): (Workload, CommonSearch)) -> (Workload, CommonSearch) {
     black_box(workload.sweep(&mut search));
     (workload, search)

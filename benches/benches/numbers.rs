@@ -39,7 +39,15 @@ fn common_slots(effort: Effort) {
         "| answer | reservations | n | job | ours | the paper's loop | a bitmap per node | one pass |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for cell in common_slot::measure_all(effort.times(30)) {
+    let mut cells = common_slot::measure_all(effort.times(30));
+    // How the ratios grow with the distance, for 20 reservations.
+    for distance in [1008, 2520, 7000] {
+        for count in common_slot::COUNTS {
+            let answer = common_slot::Answer::Away(distance);
+            cells.push(common_slot::measure(20, count, answer, effort.times(30)));
+        }
+    }
+    for cell in cells {
         let distance = cell.answer.distance();
         let micros = |duration: Duration| duration.as_secs_f64() * 1e6;
         let ours = micros(cell.sweep);

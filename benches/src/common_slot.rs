@@ -39,22 +39,23 @@ const BUSY_PERCENT: u64 = 85;
 pub enum Answer {
     /// At the instant asked for: two schedules of three, at random, are idle for longer than the job.
     Immediate,
-    /// About one cycle of 20 reservations away.
-    Near,
-    /// Half of what is reserved away.
-    Far,
+    /// So many slots away.
+    Away(u64),
 }
 
 impl Answer {
-    /// Every one of them.
-    pub const ALL: [Self; 3] = [Self::Immediate, Self::Near, Self::Far];
+    /// About one cycle of 20 reservations away.
+    pub const NEAR: Self = Self::Away(504);
+    /// Half of what is reserved away.
+    pub const FAR: Self = Self::Away(5040);
+    /// Those that every number of reservations is measured at.
+    pub const ALL: [Self; 3] = [Self::Immediate, Self::NEAR, Self::FAR];
 
     /// How many slots away it is.
     pub fn distance(self) -> u64 {
         match self {
             Self::Immediate => 0,
-            Self::Near => 504,
-            Self::Far => 5040,
+            Self::Away(slots) => slots,
         }
     }
 }
@@ -228,7 +229,7 @@ fn schedules(reservations: u64, count: u32, answer: Answer) -> Vec<Vec<Interval>
     let mut planted: Vec<u32> = (0..SCHEDULES as u32).collect();
     let planted = match answer {
         Answer::Immediate => &[],
-        Answer::Near | Answer::Far => &*rng.sample(&mut planted, count as usize).0,
+        Answer::Away(_) => &*rng.sample(&mut planted, count as usize).0,
     };
     (0..SCHEDULES as u32)
         .map(|index| {
