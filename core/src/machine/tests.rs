@@ -57,7 +57,7 @@ impl Embed<Child, Parent> for AsChild<'_> {
     fn record(&mut self, record: u8) -> u8 {
         record + 100
     }
-    /// Forwards odd-numbered notices up to five, keeps the others.
+    /// Forwards notices up to five, keeps the others.
     fn notice(&mut self, notice: u8) -> Option<u8> {
         if notice <= 5 {
             return Some(notice + 100);
