@@ -3,6 +3,12 @@
 //! This crate will hold the simulator. For now it holds the command line of the `gridweave` program, which can tell about
 //! itself and nothing else.
 
+pub mod grid;
+pub mod history;
+pub mod monitor;
+pub mod outcome;
+pub mod workload;
+
 use clap::Parser;
 
 /// The command line.

@@ -1,0 +1,82 @@
+//! What became of each job.
+
+use gridweave_core::time::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// It ran.
+    Ran {
+        /// From when.
+        start: Time,
+        /// Until when.
+        end: Time,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// It was never taken: no such grid could run it.
+    Rejected,
+    /// It was taken, and then lost for a reason that its submitter was told.
+    Failed,
+    /// The simulation was stopped before it ended.
+    Unfinished {
+        /// From when it runs, if it does.
+        start: Option<Time>,
+    },
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ending {
+    /// By itself.
+    Completed,
+    /// Its time was up.
+    Killed,
+}
+
+/// What schedulers are told about how long a job takes, and what happens if it takes longer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimates {
+    /// What the user asked for; the job ends when that is over.
+    Kill,
+    /// What the user asked for, or the run time if that is longer.
+    Extend,
+    /// The run time.
+    #[default]
+    Exact,
+}
+
+/// How long a job is said to run, and how long it will be let run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Duration {
+    /// What the scheduler is told.
+    pub estimate: Span,
+    /// What happens; never longer than the estimate.
+    pub actual: Span,
+    /// How it ends then.
+    pub ending: Ending,
+}
+
+impl Estimates {
+    /// What this rule makes of a job's times. A job without a requested time has its run time as the estimate.
+    pub fn apply(self, run_time: Span, requested: Option<Span>) -> Duration {
+        let requested = requested.unwrap_or(run_time);
+        let (estimate, actual) = match self {
+            Self::Kill => (requested, run_time.min(requested)),
+            Self::Extend => (requested.max(run_time), run_time),
+            Self::Exact => (run_time, run_time),
+        };
+        let ending = if actual < run_time {
+            Ending::Killed
+        } else {
+            Ending::Completed
+        };
+        Duration {
+            estimate,
+            actual,
+            ending,
+        }
+    }
+}
