@@ -172,12 +172,14 @@ pub enum Message {
 
 /// The timer of a round; an older round's tick does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tick {
     round: u32,
 }
 
 /// What a detector may be asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
     /// Watch this peer from the next tick on; nothing changes if it is watched already.
     Watch(NodeId),
@@ -187,6 +189,7 @@ pub enum Command {
 
 /// What a detector tells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
     /// This peer left too many pings unanswered.
     Suspected {

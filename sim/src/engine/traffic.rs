@@ -1,0 +1,96 @@
+//! What was sent, counted.
+
+use gridweave_core::time::{Span, Time};
+
+/// Messages and bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KindTraffic {
+    /// How many messages.
+    pub messages: u64,
+    /// How many bytes they have, encoded.
+    pub bytes: u64,
+}
+
+/// Everything that was sent, by kind; lost messages count, copies made by the network do not.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    kinds: Vec<(&'static str, KindTraffic)>,
+    /// What each kind counts as, where that is not its encoding.
+    sizes: Vec<Option<u32>>,
+    total: KindTraffic,
+    undelivered: u64,
+    window: Option<Span>,
+    per_window: Vec<u64>,
+}
+
+impl Traffic {
+    /// The most windows that are counted apart; later messages count in the last.
+    const MOST_WINDOWS: usize = 1 << 20;
+
+    /// Nothing of these kinds.
+    pub fn new(kinds: &[&'static str]) -> Self {
+        Self {
+            kinds: kinds
+                .iter()
+                .map(|name| (*name, KindTraffic::default()))
+                .collect(),
+            sizes: vec![None; kinds.len()],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn count_per(&mut self, window: Span) {
+        self.window = Some(window).filter(|window| !window.is_zero());
+    }
+
+    pub(super) fn count_as(&mut self, kind: usize, bytes: u32) {
+        if let Some(size) = self.sizes.get_mut(kind) {
+            *size = Some(bytes);
+        }
+    }
+
+    pub(super) fn sent(&mut self, now: Time, kind: usize, bytes: usize) {
+        let bytes = match self.sizes.get(kind) {
+            Some(Some(size)) => u64::from(*size),
+            _ => bytes as u64,
+        };
+        if let Some((_, count)) = self.kinds.get_mut(kind) {
+            count.messages += 1;
+            count.bytes += bytes;
+        }
+        self.total.messages += 1;
+        self.total.bytes += bytes;
+        if let Some(window) = self.window {
+            let index = (now.as_micros() / window.as_micros()) as usize;
+            let index = index.min(Self::MOST_WINDOWS - 1);
+            if index >= self.per_window.len() {
+                self.per_window.resize(index + 1, 0);
+            }
+            self.per_window[index] += 1;
+        }
+    }
+
+    pub(super) fn undelivered(&mut self) {
+        self.undelivered += 1;
+    }
+
+    /// All kinds together.
+    pub fn total(&self) -> KindTraffic {
+        self.total
+    }
+
+    /// Each kind by name, in the protocol's order.
+    pub fn kinds(&self) -> &[(&'static str, KindTraffic)] {
+        &self.kinds
+    }
+
+    /// How many messages, or copies of one, came to a node that was down or does not exist.
+    pub fn to_nobody(&self) -> u64 {
+        self.undelivered
+    }
+
+    /// How many messages were sent in each window, if they are counted so.
+    pub fn per_window(&self) -> &[u64] {
+        &self.per_window
+    }
+}

@@ -1,0 +1,222 @@
+//! The network between simulated nodes: how long a message travels, and whether it arrives.
+//!
+//! A message is sent whole, takes a one-way delay that depends on the pair of nodes or on chance, and may be lost,
+//! doubled or held up on the way. Bandwidth and queues are not modelled. All chance comes from one generator, so a run
+//! repeats exactly.
+//!
+//! ```
+//! use gridweave_core::time::{Span, Time};
+//! use gridweave_sim::config::Lasting;
+//! use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+//!
+//! let config = NetworkConfig {
+//!     delay: DelayConfig::Constant { delay: Lasting::new(Span::from_millis(50)) },
+//!     ..NetworkConfig::default()
+//! };
+//! let mut network = Network::new(&config, 2, 1)?;
+//! let arrivals: Vec<Time> = network.transmit(Time::ZERO, 0, 1).collect();
+//! assert_eq!(arrivals, [Time::from_millis(50)]);
+//! # Ok::<(), gridweave_sim::network::NetworkError>(())
+//! ```
+
+mod delay;
+mod places;
+#[cfg(test)]
+mod tests;
+
+pub use delay::{Delay, DelayConfig};
+pub use places::{NetworkError, Plane, RoundTrips};
+
+use gridweave_core::rand_core::Rng;
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Lasting;
+
+/// How a network behaves.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// How long messages travel.
+    pub delay: DelayConfig,
+    /// How likely a message is lost, from 0 to 1.
+    pub loss: f64,
+    /// How likely a message that arrives comes a second time.
+    pub duplication: f64,
+    /// How likely a message is held up, so that later ones overtake it.
+    pub reordering: f64,
+    /// The longest that a message is held up.
+    pub held_up: Lasting,
+    /// Whether a sender learns, a delay later, that its message found nobody.
+    pub report_unreachable: bool,
+    /// Times in which some nodes are cut off from the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<Partition>,
+}
+
+/// For some time, nothing passes between these nodes and all the others.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partition {
+    /// When it begins.
+    pub from: Lasting,
+    /// When it is over.
+    pub until: Lasting,
+    /// Who is cut off: ranges of node numbers, both ends included.
+    pub nodes: Vec<[u32; 2]>,
+}
+
+impl Partition {
+    fn holds(&self, now: Time) -> bool {
+        let now = now.as_micros();
+        self.from.span().as_micros() <= now && now < self.until.span().as_micros()
+    }
+
+    fn is_inside(&self, node: u32) -> bool {
+        self.nodes
+            .iter()
+            .any(|&[first, last]| (first..=last).contains(&node))
+    }
+}
+
+/// A chance, as how many of 2^32 draws it takes.
+#[derive(Clone, Copy, Debug)]
+struct Chance(u64);
+
+impl Chance {
+    fn new(name: &'static str, probability: f64) -> Result<Self, NetworkError> {
+        if !(0.0..=1.0).contains(&probability) {
+            return Err(NetworkError::Probability { name, probability });
+        }
+        Ok(Self((probability * 4_294_967_296.0) as u64))
+    }
+
+    /// Whether it comes true; draws nothing if it never or always does.
+    fn comes_true(self, rng: &mut impl Rng) -> bool {
+        match self.0 {
+            0 => false,
+            1..=0xffff_ffff => u64::from(rng.next_u32()) < self.0,
+            _ => true,
+        }
+    }
+}
+
+/// A number in `0..n`, also beyond 32 bits; one draw.
+fn below(rng: &mut impl Rng, n: u64) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+/// A network in use: its behaviour and its generator.
+#[derive(Clone, Debug)]
+pub struct Network {
+    delay: Delay,
+    loss: Chance,
+    duplication: Chance,
+    reordering: Chance,
+    held_up: Span,
+    report_unreachable: bool,
+    partitions: Vec<Partition>,
+    rng: Xoshiro256PlusPlus,
+    lost: u64,
+    duplicated: u64,
+    held: u64,
+    cut: u64,
+}
+
+impl Network {
+    /// A network of this kind for at least `nodes` nodes, whose chances follow from the seed. Reads the files that the
+    /// configuration names.
+    pub fn new(config: &NetworkConfig, nodes: u32, seed: u64) -> Result<Self, NetworkError> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        for partition in &config.partitions {
+            if partition.until <= partition.from {
+                return Err(NetworkError::EmptyPartition);
+            }
+        }
+        Ok(Self {
+            delay: Delay::new(&config.delay, nodes, &mut rng)?,
+            loss: Chance::new("loss", config.loss)?,
+            duplication: Chance::new("duplication", config.duplication)?,
+            reordering: Chance::new("reordering", config.reordering)?,
+            held_up: config.held_up.span(),
+            report_unreachable: config.report_unreachable,
+            partitions: config.partitions.clone(),
+            rng,
+            lost: 0,
+            duplicated: 0,
+            held: 0,
+            cut: 0,
+        })
+    }
+
+    /// Sends a message and tells when it arrives: never, once or twice.
+    ///
+    /// A partition is looked at when a message is sent; what is under way when it begins still arrives.
+    pub fn transmit(
+        &mut self,
+        now: Time,
+        from: u32,
+        to: u32,
+    ) -> impl Iterator<Item = Time> + use<> {
+        let cut = self.partitions.iter().any(|partition| {
+            partition.holds(now) && partition.is_inside(from) != partition.is_inside(to)
+        });
+        let arrives = if cut {
+            self.cut += 1;
+            false
+        } else if self.loss.comes_true(&mut self.rng) {
+            self.lost += 1;
+            false
+        } else {
+            true
+        };
+        let first = arrives.then(|| self.arrival(now, from, to));
+        let again = arrives && self.duplication.comes_true(&mut self.rng);
+        let second = again.then(|| {
+            self.duplicated += 1;
+            self.arrival(now, from, to)
+        });
+        first.into_iter().chain(second)
+    }
+
+    fn arrival(&mut self, now: Time, from: u32, to: u32) -> Time {
+        let mut delay = self.delay.between(from, to, &mut self.rng);
+        if self.reordering.comes_true(&mut self.rng) {
+            self.held += 1;
+            let longest = self.held_up.as_micros();
+            delay = delay + Span::from_micros(below(&mut self.rng, longest.saturating_add(1)));
+        }
+        now + delay
+    }
+
+    /// When a sender learns that its message found nobody, if it does.
+    pub fn bounce(&mut self, now: Time, from: u32, to: u32) -> Option<Time> {
+        self.report_unreachable
+            .then(|| now + self.delay.between(to, from, &mut self.rng))
+    }
+
+    /// How often each thing happened to messages so far.
+    pub fn mishaps(&self) -> Mishaps {
+        Mishaps {
+            lost: self.lost,
+            duplicated: self.duplicated,
+            held_up: self.held,
+            cut: self.cut,
+        }
+    }
+}
+
+/// What happened to messages on the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Mishaps {
+    /// Lost by chance.
+    pub lost: u64,
+    /// Delivered twice.
+    pub duplicated: u64,
+    /// Held up.
+    pub held_up: u64,
+    /// Stopped by a partition.
+    pub cut: u64,
+}

@@ -1,0 +1,173 @@
+use super::*;
+
+fn millis(millis: u64) -> Lasting {
+    Lasting::new(Span::from_millis(millis))
+}
+
+fn constant() -> NetworkConfig {
+    NetworkConfig {
+        delay: DelayConfig::Constant { delay: millis(10) },
+        ..NetworkConfig::default()
+    }
+}
+
+fn arrivals(network: &mut Network, sent: u64) -> Vec<Vec<u64>> {
+    (0..sent)
+        .map(|_| {
+            network
+                .transmit(Time::ZERO, 0, 1)
+                .map(Time::as_micros)
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_default_network_takes_no_time_and_loses_nothing() {
+    let mut network = Network::new(&NetworkConfig::default(), 2, 1).unwrap();
+    assert_eq!(arrivals(&mut network, 3), [[0], [0], [0]]);
+    assert_eq!(network.mishaps(), Mishaps::default());
+    assert_eq!(network.bounce(Time::ZERO, 0, 1), None);
+}
+
+#[test]
+fn uniform_delays_fill_their_bounds() {
+    let delay = DelayConfig::Uniform {
+        min: millis(1),
+        max: millis(2),
+    };
+    let config = NetworkConfig {
+        delay,
+        ..NetworkConfig::default()
+    };
+    let mut network = Network::new(&config, 2, 1).unwrap();
+    let all: Vec<u64> = arrivals(&mut network, 1000).concat();
+    assert!(all.iter().all(|micros| (1000..=2000).contains(micros)));
+    assert!(*all.iter().min().unwrap() < 1010 && *all.iter().max().unwrap() > 1990);
+}
+
+#[test]
+fn mishaps_happen_about_as_often_as_they_should_and_are_counted() {
+    let config = NetworkConfig {
+        loss: 0.1,
+        duplication: 0.2,
+        reordering: 0.5,
+        held_up: millis(5),
+        ..constant()
+    };
+    let mut network = Network::new(&config, 2, 7).unwrap();
+    let all = arrivals(&mut network, 10_000);
+    let lost = all.iter().filter(|arrivals| arrivals.is_empty()).count() as u64;
+    let twice = all.iter().filter(|arrivals| arrivals.len() == 2).count() as u64;
+    let late = all
+        .iter()
+        .flatten()
+        .filter(|&&micros| micros > 10_000)
+        .count() as u64;
+    let mishaps = network.mishaps();
+    assert_eq!((mishaps.lost, mishaps.duplicated), (lost, twice));
+    assert!((900..1100).contains(&lost), "{lost}");
+    assert!((1650..1950).contains(&twice), "{twice}");
+    // A message may be held up by nothing, so not all that are held up are late.
+    assert!(late <= mishaps.held_up && late > 5000, "{late} {mishaps:?}");
+    assert!(all.iter().flatten().all(|&micros| micros <= 15_000));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_network() {
+    let config = NetworkConfig {
+        delay: DelayConfig::Plane { side: millis(100) },
+        loss: 0.5,
+        ..NetworkConfig::default()
+    };
+    let run = |seed| arrivals(&mut Network::new(&config, 2, seed).unwrap(), 100);
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn a_partition_cuts_both_ways_while_it_lasts() {
+    let config = NetworkConfig {
+        partitions: vec![Partition {
+            from: Lasting::seconds(10),
+            until: Lasting::seconds(20),
+            nodes: vec![[0, 1], [5, 5]],
+        }],
+        ..constant()
+    };
+    let mut network = Network::new(&config, 6, 1).unwrap();
+    let mut passes = |at, from, to| network.transmit(Time::from_secs(at), from, to).count() == 1;
+    assert!(passes(9, 0, 2) && passes(20, 0, 2));
+    assert!(!passes(10, 0, 2) && !passes(10, 2, 1) && !passes(19, 5, 3));
+    assert!(passes(10, 0, 5) && passes(10, 3, 4));
+    assert_eq!(network.mishaps().cut, 3);
+}
+
+#[test]
+fn coordinates_come_from_lines_or_from_oversims_xml() {
+    let lines = Plane::parse("# x y\n0 0\n3 4\n\n-3.0 -4\n").unwrap();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.distance(0, 1), Span::from_millis(5));
+    assert_eq!(lines.distance(1, 2), Span::from_millis(10));
+    // The fourth node is the first again.
+    assert_eq!(lines.distance(3, 1), Span::from_millis(5));
+    let xml = "<nodelist dimensions=\"2\"><node>\n<coord> 0 </coord>\n<coord> 1.5 </coord></node>\
+        <node><coord>0</coord><coord>0</coord></node></nodelist>";
+    let xml = Plane::parse(xml).unwrap();
+    assert_eq!(xml.distance(0, 1), Span::from_micros(1500));
+    for wrong in [
+        "",
+        "1 2 3",
+        "1 x",
+        "1e300 0",
+        "nan 0",
+        "<coord>1</coord>",
+        "<a>",
+    ] {
+        assert!(Plane::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_matrix_is_a_square_of_round_trips() {
+    let matrix = RoundTrips::parse("0 10.5\n10.5\t0\n").unwrap();
+    assert_eq!(matrix.len(), 2);
+    assert_eq!(matrix.one_way(0, 1), Span::from_micros(5250));
+    assert_eq!(matrix.one_way(2, 3), Span::from_micros(5250));
+    assert_eq!(matrix.one_way(1, 1), Span::ZERO);
+    for wrong in ["", "1 2", "1 2\n3", "1 2\n3 -4", "1 2\n3 x"] {
+        assert!(RoundTrips::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn bad_networks_are_refused_by_name() {
+    let refused = |config: NetworkConfig| Network::new(&config, 2, 1).unwrap_err().to_string();
+    let wrong = NetworkConfig {
+        loss: 1.5,
+        ..constant()
+    };
+    assert!(refused(wrong).contains("network.loss is 1.5"));
+    let wrong = NetworkConfig {
+        duplication: f64::NAN,
+        ..constant()
+    };
+    assert!(refused(wrong).contains("network.duplication"));
+    let delay = DelayConfig::Uniform {
+        min: millis(2),
+        max: millis(1),
+    };
+    let wrong = NetworkConfig {
+        delay,
+        ..constant()
+    };
+    assert!(refused(wrong).contains("max 1ms below min 2ms"));
+    let delay = DelayConfig::Matrix {
+        file: "no/such/file".into(),
+    };
+    let wrong = NetworkConfig {
+        delay,
+        ..constant()
+    };
+    assert!(refused(wrong).contains("no/such/file"));
+}
