@@ -1,6 +1,6 @@
 //! What there is to run jobs on.
 
-use gridweave_core::resource::{Capability, Dimensions, Speed};
+use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Speed};
 
 /// The nodes of a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +27,16 @@ pub struct Profile {
     pub capability: Capability,
     /// How fast it runs jobs.
     pub speed: Speed,
+}
+
+impl Mixed {
+    /// The dimension by which jobs share a node, if there is one: the first amount called `cores` or `slots`.
+    pub fn shares(&self) -> Option<Dimension> {
+        self.dimensions
+            .iter()
+            .find(|(_, name, kind)| *kind == Kind::Amount && matches!(*name, "cores" | "slots"))
+            .map(|(dimension, ..)| dimension)
+    }
 }
 
 impl Grid {

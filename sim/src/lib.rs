@@ -11,6 +11,8 @@ pub mod history;
 pub mod monitor;
 pub mod network;
 pub mod outcome;
+pub mod results;
+pub mod run;
 pub mod workload;
 
 use clap::Parser;

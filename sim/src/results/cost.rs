@@ -1,0 +1,68 @@
+//! What a run cost the machine that did it: the only thing that differs between two runs of one seed.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+/// What `engine.json` holds. Figures that the operating system does not give are left out.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Cost {
+    /// Seconds of processor time of the thread that simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_s: Option<f64>,
+    /// Seconds that passed.
+    pub wall_s: f64,
+    /// Events per second of processor time, or of time that passed if that is all there is.
+    pub events_per_s: f64,
+    /// The most memory that the process has held so far, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+    /// The version of this program.
+    pub version: &'static str,
+}
+
+/// Measures a run on the thread that it is made on.
+#[derive(Clone, Copy, Debug)]
+pub struct Meter {
+    began: Instant,
+    cpu: Option<u64>,
+}
+
+impl Meter {
+    /// Begins now.
+    pub fn start() -> Self {
+        Self {
+            began: Instant::now(),
+            cpu: thread_nanos(),
+        }
+    }
+
+    /// What it cost since.
+    pub fn stop(self, events: u64) -> Cost {
+        let wall_s = self.began.elapsed().as_secs_f64();
+        let cpu_s = self
+            .cpu
+            .zip(thread_nanos())
+            .map(|(before, after)| after.saturating_sub(before) as f64 / 1e9);
+        Cost {
+            cpu_s,
+            wall_s,
+            events_per_s: events as f64 / cpu_s.unwrap_or(wall_s).max(1e-9),
+            peak_rss_bytes: peak_bytes(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+/// How long this thread has been on a processor, as Linux counts it.
+fn thread_nanos() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+fn peak_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

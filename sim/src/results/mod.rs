@@ -1,0 +1,85 @@
+//! What a run came to: numbers, tables and files.
+
+mod allocation;
+mod cost;
+mod folder;
+mod jobs;
+mod series;
+mod statistics;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use allocation::{NodeSet, allocations};
+pub use cost::{Cost, Meter};
+pub use folder::{Draft, FolderError};
+pub use jobs::write_jobs;
+pub use series::{Row, series};
+pub use statistics::{Distribution, Estimate};
+pub use summary::{Deadlines, Jobs, Kind, Messages, Summary, Utilization};
+
+use gridweave_core::time::Span;
+
+use crate::grid::Grid;
+use crate::outcome::Estimates;
+use crate::workload::Workload;
+
+/// What was simulated, for whoever sums it up.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// Who scheduled.
+    pub scheduler: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// How many jobs of its source are not in the workload.
+    pub skipped: u64,
+    /// The nodes.
+    pub grid: &'a Grid,
+    /// What schedulers were told about run times.
+    pub estimates: Estimates,
+}
+
+impl Facts<'_> {
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u64 {
+        self.grid.len() as u64
+    }
+
+    /// How many units of work the grid does at once: nodes where they are taken whole, else the units of the dimension that
+    /// jobs share a node by.
+    pub fn capacity(&self) -> u64 {
+        match self.grid {
+            Grid::Uniform(nodes) => u64::from(*nodes),
+            Grid::Mixed(mixed) => match mixed.shares() {
+                Some(shares) => mixed
+                    .nodes
+                    .iter()
+                    .map(|node| node.capability.value(shares))
+                    .sum(),
+                None => mixed.nodes.len() as u64,
+            },
+        }
+    }
+
+    /// How many of these units a job takes.
+    pub fn weight(&self, job: usize) -> u32 {
+        let Grid::Mixed(mixed) = self.grid else {
+            return self.workload.jobs[job].processors;
+        };
+        let needed = mixed
+            .shares()
+            .zip(self.workload.requirements.get(job))
+            .and_then(|(shares, requirement)| requirement.value(shares));
+        needed.map_or(1, |needed| u32::try_from(needed).unwrap_or(u32::MAX))
+    }
+
+    /// How long a job runs on a node of baseline speed, if it is not kept from it.
+    pub fn run_time(&self, job: usize) -> Span {
+        let job = &self.workload.jobs[job];
+        self.estimates
+            .apply(job.run_time, job.requested_time)
+            .actual
+    }
+}

@@ -1,0 +1,178 @@
+use super::*;
+use crate::outcome::{Ending, Outcome};
+use crate::run::{Faults, Placement, Run};
+use crate::workload::Submission;
+use gridweave_core::time::Time;
+
+fn job(number: u64, at: u64, run: u64, processors: u32) -> Submission {
+    Submission {
+        number,
+        at: Time::from_secs(at),
+        run_time: Span::from_secs(run),
+        requested_time: None,
+        processors,
+        user: 0,
+        group: 0,
+        site: None,
+    }
+}
+
+fn ran(start: u64, end: u64) -> Outcome {
+    Outcome::Ran {
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+        ending: Ending::Completed,
+    }
+}
+
+/// Four nodes; two jobs one after the other, one that is too large, one that waits when the run is stopped.
+fn small() -> (Workload, Run) {
+    let jobs = vec![
+        job(1, 0, 10, 4),
+        job(2, 5, 20, 2),
+        job(3, 6, 5, 9),
+        job(4, 8, 30, 1),
+    ];
+    let workload = Workload {
+        name: "small".into(),
+        jobs,
+        ..Workload::default()
+    };
+    let run = Run {
+        outcomes: vec![
+            ran(0, 10),
+            ran(10, 30),
+            Outcome::Rejected,
+            Outcome::Unfinished { start: None },
+        ],
+        placement: Placement::Interchangeable,
+        traffic: Default::default(),
+        faults: Faults::default(),
+        violations: 0,
+        events: 9,
+        digest: "d".into(),
+    };
+    (workload, run)
+}
+
+fn facts<'a>(workload: &'a Workload, grid: &'a Grid) -> Facts<'a> {
+    Facts {
+        scheduler: "central-fcfs",
+        seed: 3,
+        workload,
+        skipped: 2,
+        grid,
+        estimates: Estimates::Exact,
+    }
+}
+
+#[test]
+fn a_summary_counts_and_weighs() {
+    let (workload, run) = small();
+    let grid = Grid::Uniform(4);
+    let facts = facts(&workload, &grid);
+    let rows = series(&facts, &run, Span::from_secs(10));
+    let summary = Summary::new(&facts, &run, &rows, Span::from_secs(10));
+    let jobs = Jobs {
+        submitted: 4,
+        completed: 2,
+        killed: 0,
+        failed: 0,
+        rejected: 1,
+        unfinished: 1,
+        skipped: 2,
+    };
+    assert_eq!(summary.jobs, jobs);
+    assert!(summary.partial);
+    assert_eq!((summary.wait.mean, summary.wait.max), (2.5, 5.0));
+    assert_eq!(summary.turnaround.mean, 17.5);
+    assert_eq!(summary.bounded_slowdown.max, 1.25);
+    // 40 + 40 node-seconds of 4 x 30, and 40 + 40 + 45 + 30 asked for within 8 seconds.
+    assert_eq!(summary.utilization.effective, 80.0 / 120.0);
+    assert_eq!(summary.utilization.requested, 155.0 / 32.0);
+    assert_eq!(summary.utilization.peak, 1.0);
+    assert_eq!(summary.makespan, 30.0);
+}
+
+#[test]
+fn a_series_has_a_row_per_window() {
+    let (workload, run) = small();
+    let grid = Grid::Uniform(4);
+    let rows = series(&facts(&workload, &grid), &run, Span::from_secs(10));
+    let columns: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (
+                row.time,
+                row.effective_utilization,
+                row.queue_length,
+                row.idle_nodes,
+            )
+        })
+        .collect();
+    let expected = [
+        (0.0, 1.0, 2, 4),
+        (10.0, 0.5, 1, 2),
+        (20.0, 0.5, 1, 4),
+        (30.0, 0.0, 1, 4),
+    ];
+    assert_eq!(columns, expected);
+    assert_eq!(rows[0].requested_utilization, 155.0 / 40.0);
+}
+
+#[test]
+fn jobs_are_written_in_batsims_columns() {
+    let (workload, run) = small();
+    let grid = Grid::Uniform(4);
+    let mut bytes = Vec::new();
+    write_jobs(&facts(&workload, &grid), &run, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("job_id,workload_name,profile,submission_time,"));
+    assert_eq!(
+        lines[1..],
+        [
+            "1,small,,0,4,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1.000000,0-3,-1,",
+            "2,small,,5,2,20,1,COMPLETED_SUCCESSFULLY,10,20,30,5,25,1.250000,0-1,-1,",
+            "3,small,,6,9,5,0,REJECTED,,,,,,,,-1,",
+            "4,small,,8,1,30,0,SUBMITTED,,,,,,,,-1,",
+        ]
+    );
+}
+
+#[test]
+fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("a/out");
+    let write = |text: &'static str| {
+        let draft = Draft::new(&place).unwrap();
+        draft
+            .write("config.toml", |file| {
+                std::io::Write::write_all(file, text.as_bytes())
+            })
+            .unwrap();
+        draft.write("deep/er.txt", |_| Ok(())).unwrap();
+        draft
+    };
+    drop(write("one"));
+    assert!(!place.exists());
+    write("one").publish().unwrap();
+    write("two").publish().unwrap();
+    let read = std::fs::read_to_string(place.join("config.toml")).unwrap();
+    assert_eq!(read, "two");
+    assert!(place.join("deep/er.txt").is_file());
+    let left: Vec<_> = std::fs::read_dir(home.path().join("a")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    // A folder with other things in it is left alone; so is a file.
+    let foreign = home.path().join("b");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join("thesis.tex"), "").unwrap();
+    assert!(
+        Draft::new(&foreign)
+            .unwrap_err()
+            .to_string()
+            .contains("no output of gridweave")
+    );
+    assert!(Draft::new(&foreign.join("thesis.tex")).is_err());
+    assert!(Draft::new(&foreign.join("thesis.tex/out")).is_err());
+}

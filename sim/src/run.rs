@@ -1,0 +1,56 @@
+//! What a simulation gives back, whichever scheduler ran in it.
+
+use crate::engine::Traffic;
+use crate::network::Mishaps;
+use crate::outcome::Outcome;
+
+/// What came of one simulation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// What became of each job, in the order of the workload.
+    pub outcomes: Vec<Outcome>,
+    /// Where jobs ran.
+    pub placement: Placement,
+    /// What was sent; centralised schedulers send nothing.
+    pub traffic: Traffic,
+    /// What went wrong on purpose.
+    pub faults: Faults,
+    /// How many invariants were found broken.
+    pub violations: u64,
+    /// How many events there were.
+    pub events: u64,
+    /// The digest of the history.
+    pub digest: String,
+}
+
+/// Where jobs ran.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// Anywhere: nodes are alike, and the scheduler only counted them.
+    Interchangeable,
+    /// On these nodes, in the order of the workload; nowhere if the job did not run.
+    Assigned(Vec<Box<[u32]>>),
+}
+
+/// What went wrong on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Faults {
+    /// How often a node went down.
+    pub crashes: u64,
+    /// How often a node came up after the beginning, again or for the first time.
+    pub starts: u64,
+    /// How many messages came to nobody.
+    pub undelivered: u64,
+    /// What the network did to messages.
+    #[serde(flatten)]
+    pub network: Mishaps,
+}
+
+impl Run {
+    /// Whether it was stopped before every job had its outcome.
+    pub fn is_partial(&self) -> bool {
+        self.outcomes
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Unfinished { .. }))
+    }
+}
