@@ -4,6 +4,7 @@
 //! itself and nothing else.
 
 pub mod config;
+pub mod decentral;
 pub mod engine;
 pub mod event_queue;
 pub mod grid;

@@ -1,5 +1,6 @@
 //! Looking at a simulation from another thread while it runs, and asking it to stop.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gridweave_core::time::Time;
@@ -9,7 +10,7 @@ use gridweave_core::time::Time;
 /// Simulations report about every thousand events, so figures lag a little.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     now: AtomicU64,
     jobs: AtomicU64,
     events: AtomicU64,
@@ -18,6 +19,14 @@ pub struct Monitor {
 impl Monitor {
     /// How many events pass between two reports.
     pub const EVERY: u64 = 1024;
+
+    /// A monitor that is also asked to stop through this flag, which others may share.
+    pub fn sharing(stop: Arc<AtomicBool>) -> Self {
+        Self {
+            stop,
+            ..Self::default()
+        }
+    }
 
     /// Asks the simulation to end at its next report.
     pub fn stop(&self) {

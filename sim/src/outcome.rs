@@ -19,6 +19,8 @@ pub enum Outcome {
     Rejected,
     /// It was taken, and then lost for a reason that its submitter was told.
     Failed,
+    /// It was taken, and nobody ever told its end.
+    Lost,
     /// The simulation was stopped before it ended.
     Unfinished {
         /// From when it runs, if it does.

@@ -16,7 +16,7 @@
 //! # Machines inside machines
 //! A parent runs a child in a lifted context: `self.child.handle(event, &mut cx.lift(AsChild(..)))`, where an [`Embed`]
 //! says how the child's messages, timers, keys and records become the parent's, and what becomes of its notices. Lift
-//! only one's own `cx`. Type parameters that a machine has no use for are [`core::convert::Infallible`].
+//! only one's own `cx`. Type parameters that a machine has no use for are [`Never`].
 //!
 //! [`crate::heartbeat`] is a small machine with everything in it, embedded in a parent in its example.
 
@@ -45,6 +45,12 @@ use crate::time::Time;
 pub trait Data: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Data for T {}
+
+/// What there is none of: the message, timer or record of a machine that has no such thing. Unlike
+/// [`core::convert::Infallible`] it has an encoding, namely none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Never {}
 
 /// A protocol as a pure state machine.
 ///

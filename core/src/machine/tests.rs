@@ -10,7 +10,7 @@ struct Child;
 impl Machine for Child {
     type Message = u8;
     type Timer = u8;
-    type Command = Infallible;
+    type Command = Never;
     type Notice = u8;
     type Key = u8;
     type Record = u8;
@@ -70,7 +70,7 @@ impl Embed<Child, Parent> for AsChild<'_> {
 impl Machine for Parent {
     type Message = u8;
     type Timer = u8;
-    type Command = Infallible;
+    type Command = Never;
     type Notice = u8;
     type Key = u8;
     type Record = u8;

@@ -186,7 +186,7 @@ impl Network {
         if self.reordering.comes_true(&mut self.rng) {
             self.held += 1;
             let longest = self.held_up.as_micros();
-            delay = delay + Span::from_micros(below(&mut self.rng, longest.saturating_add(1)));
+            delay += Span::from_micros(below(&mut self.rng, longest.saturating_add(1)));
         }
         now + delay
     }

@@ -114,7 +114,7 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 }
                 start
             }
-            Outcome::Rejected | Outcome::Failed => Some(job.at),
+            Outcome::Rejected | Outcome::Failed | Outcome::Lost => Some(job.at),
         };
         waiting[at(job.at)] += 1;
         if let Some(start) = started {
@@ -149,7 +149,7 @@ fn busy_nodes(facts: &Facts<'_>, run: &Run, windows: usize, micros: u64) -> Vec<
     for (job, outcome) in run.outcomes.iter().enumerate() {
         match *outcome {
             Outcome::Ran { start, end, .. } => {
-                changes.extend([(start, true, job), (end, false, job)])
+                changes.extend([(start, true, job), (end, false, job)]);
             }
             Outcome::Unfinished { start: Some(start) } => changes.push((start, true, job)),
             _ => {}

@@ -64,6 +64,8 @@ pub struct Jobs {
     pub failed: u64,
     /// Were never taken.
     pub rejected: u64,
+    /// Were taken and never heard of again.
+    pub lost: u64,
     /// Had no outcome when the run was stopped.
     pub unfinished: u64,
     /// Were left out of the workload when it was read.
@@ -150,6 +152,7 @@ impl Summary {
                 }
                 Outcome::Rejected => jobs.rejected += 1,
                 Outcome::Failed => jobs.failed += 1,
+                Outcome::Lost => jobs.lost += 1,
                 Outcome::Unfinished { .. } => jobs.unfinished += 1,
             }
         }

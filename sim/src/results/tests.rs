@@ -79,6 +79,7 @@ fn a_summary_counts_and_weighs() {
         killed: 0,
         failed: 0,
         rejected: 1,
+        lost: 0,
         unfinished: 1,
         skipped: 2,
     };

@@ -1,0 +1,144 @@
+//! The floor: each job goes to a node drawn at random and waits its turn there.
+//!
+//! Nobody asks how long the queue is. A scheduler that talks to its neighbours must do better than this, and it shows in a
+//! page what a scheduler is made of. It takes jobs of one node only, and has no answer to lost messages or crashes.
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
+use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
+use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::resource::Speed;
+use gridweave_core::rng::Choose;
+use serde::Serialize;
+
+use crate::engine::Protocol;
+
+/// One node: it knows how many there are, and what waits here.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Random {
+    nodes: u32,
+    queue: SiteQueue,
+    /// Who submitted each job that is here, in the order of arrival.
+    submitters: Vec<(JobId, NodeId)>,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+pub enum Message {
+    /// Run this.
+    Assign(Box<Job>),
+    /// Your job is done.
+    Done(JobId),
+    /// There is no room for your job.
+    Full(JobId),
+}
+
+impl Random {
+    /// The most jobs that a node holds.
+    const ROOM: usize = 1 << 20;
+
+    /// A node of a grid with this many.
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            queue: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, Self::ROOM),
+            submitters: Vec::new(),
+        }
+    }
+
+    fn submit(&self, job: Job, cx: &mut impl Context<Self>) {
+        if job.demand != Demand::Nodes(core::num::NonZeroU32::MIN) {
+            let refusal = Failure::Refused(Refusal::UnsupportedDemand);
+            cx.notify(Notice {
+                job: job.id,
+                news: News::Failed(refusal),
+            });
+            return;
+        }
+        let to = NodeId::new(u64::from(cx.rng().below(self.nodes)));
+        cx.send(to, Message::Assign(Box::new(job)));
+    }
+
+    fn start_next(&mut self, cx: &mut impl Context<Self>) {
+        if let Some(started) = self.queue.start_next(cx.now()) {
+            cx.notify(Notice {
+                job: started.job,
+                news: News::Started,
+            });
+        }
+    }
+}
+
+impl Machine for Random {
+    type Message = Message;
+    type Timer = Never;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Never;
+    type Record = Never;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        let tell = |job, news| Notice { job, news };
+        match event {
+            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Ended { job, .. }) => {
+                if self.queue.finish(job).is_ok() {
+                    let place = self.submitters.iter().position(|(held, _)| *held == job);
+                    if let Some(place) = place {
+                        let (_, submitter) = self.submitters.remove(place);
+                        cx.send(submitter, Message::Done(job));
+                    }
+                    self.start_next(cx);
+                }
+            }
+            Event::Message {
+                from,
+                message: Message::Assign(job),
+            } => {
+                if self.queue.push((&*job).into()).is_ok() {
+                    self.submitters.push((job.id, from));
+                    self.start_next(cx);
+                } else {
+                    cx.send(from, Message::Full(job.id));
+                }
+            }
+            Event::Message {
+                message: Message::Done(job),
+                ..
+            } => cx.notify(tell(job, News::Finished)),
+            Event::Message {
+                message: Message::Full(job),
+                ..
+            } => {
+                let refusal = Failure::Refused(Refusal::Full);
+                cx.notify(tell(job, News::Failed(refusal)));
+            }
+            Event::Command(Command::Cancel(_) | Command::Leave)
+            | Event::Start
+            | Event::Unreachable { .. } => {}
+            Event::Timer(never) => match never {},
+            Event::Restored(never, _) => match never {},
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.queue.check()?;
+        let held = self.queue.waiting().len() + usize::from(self.queue.running().is_some());
+        Violation::unless(
+            held == self.submitters.len(),
+            "every job that is here has a submitter",
+        )
+    }
+}
+
+impl Protocol for Random {
+    const KINDS: &'static [&'static str] = &["assign", "done", "full"];
+
+    fn kind(message: &Message) -> usize {
+        match message {
+            Message::Assign(_) => 0,
+            Message::Done(_) => 1,
+            Message::Full(_) => 2,
+        }
+    }
+}
