@@ -3,30 +3,19 @@
 //! This crate will hold the simulator. For now it holds the command line of the `gridweave` program, which can tell about
 //! itself and nothing else.
 
+pub mod central;
 pub mod config;
 pub mod decentral;
 pub mod engine;
 pub mod event_queue;
+pub mod experiment;
 pub mod grid;
 pub mod history;
 pub mod monitor;
 pub mod network;
 pub mod outcome;
+pub mod program;
 pub mod results;
 pub mod run;
+pub mod scheduler;
 pub mod workload;
-
-use clap::Parser;
-
-/// The command line.
-#[derive(Parser, Clone, Copy, Debug)]
-#[command(
-    name = "gridweave",
-    version,
-    about = "Decentralised grid scheduling: nodes schedule jobs among themselves",
-    long_about = "Decentralised grid scheduling: nodes schedule jobs among themselves, each keeping its own schedule.\n\n\
-        This program will replay workloads through decentralised and centralised schedulers. It does not do so yet: \
-        the core library is what there is so far, and `cargo test` is how to see it work.",
-    after_help = "Exit status: 0 done, 2 bad usage."
-)]
-pub struct Cli {}

@@ -1,9 +1,7 @@
 //! The `gridweave` program.
 
-use clap::{CommandFactory, Parser};
-use gridweave_sim::Cli;
+use std::process::ExitCode;
 
-fn main() -> std::io::Result<()> {
-    let Cli {} = Cli::parse();
-    Cli::command().print_long_help()
+fn main() -> ExitCode {
+    gridweave_sim::program::main()
 }

@@ -123,6 +123,24 @@ impl<'de> Deserialize<'de> for Lasting {
     }
 }
 
+/// Plain spans that are text in configurations, for `#[serde(with = "…")]`.
+pub(crate) mod text {
+    use gridweave_core::time::Span;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Lasting;
+
+    pub(crate) fn serialize<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
+        Lasting::new(*span).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Span, D::Error> {
+        Lasting::deserialize(deserializer).map(Lasting::span)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

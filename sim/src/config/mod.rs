@@ -1,5 +1,336 @@
 //! What a run is made of, as a file.
+//!
+//! A [`Config`] is everything that a run depends on, so that a run is a function of it. It is read from TOML, and what a run
+//! writes back, with everything filled in that was left open, repeats that run.
+//!
+//! ```
+//! use gridweave_sim::config::Config;
+//!
+//! let mut config = Config::parse("scheduler = 'central-easy'\n[workload]\nestimates = 'kill'")?;
+//! config = config.with("grid.nodes=100")?;
+//! assert_eq!(config.grid.nodes, Some(100));
+//!
+//! let error = Config::parse("schedular = 'central-easy'").unwrap_err();
+//! assert!(error.to_string().contains("schedular"));
+//! # Ok::<(), gridweave_sim::config::ConfigError>(())
+//! ```
 
-mod lasting;
+pub mod lasting;
+mod workload;
 
 pub use lasting::{Lasting, LastingError};
+pub use workload::{Shape, Source, WorkloadConfig};
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::network::NetworkConfig;
+use crate::scheduler::Scheduler;
+
+/// Everything that a run depends on.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Who schedules.
+    pub scheduler: Scheduler,
+    /// Decides everything that is left to chance.
+    pub seed: u64,
+    /// The nodes.
+    pub grid: GridConfig,
+    /// The jobs.
+    pub workload: WorkloadConfig,
+    /// What lies between the nodes; centralised schedulers do not use it.
+    pub network: NetworkConfig,
+    /// Nodes that go down, come up and join; centralised schedulers do not suffer it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+    /// How results are summed up.
+    pub report: ReportConfig,
+}
+
+/// The nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GridConfig {
+    /// How many; what the workload says if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// How many processors of a trace make up one node. A job takes whole nodes.
+    pub cores_per_node: u32,
+    /// For how long nothing may happen to any job before those without an outcome count as lost.
+    pub patience: Lasting,
+}
+
+impl Default for GridConfig {
+    fn default() -> Self {
+        Self {
+            nodes: None,
+            cores_per_node: 1,
+            patience: Lasting::seconds(7 * 86_400),
+        }
+    }
+}
+
+/// Something that happens to a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Fault {
+    /// It goes down.
+    Crash {
+        /// When.
+        at: Lasting,
+        /// Which.
+        node: u32,
+    },
+    /// It comes up again, with its disk.
+    Restart {
+        /// When.
+        at: Lasting,
+        /// Which.
+        node: u32,
+    },
+}
+
+/// How results are summed up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReportConfig {
+    /// How much time each row of `series.csv` covers.
+    pub window: Lasting,
+    /// Jobs that run for less count as so long in the bounded slowdown.
+    pub slowdown_threshold: Lasting,
+}
+
+impl Default for ReportConfig {
+    fn default() -> Self {
+        Self {
+            window: Lasting::seconds(3600),
+            slowdown_threshold: Lasting::seconds(10),
+        }
+    }
+}
+
+/// Why there is no such configuration; one line that says what is wrong, and where.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    /// The same, with where it was found in front.
+    #[must_use]
+    pub fn within(self, place: impl std::fmt::Display) -> Self {
+        Self(format!("{place}: {}", self.0))
+    }
+
+    /// TOML's errors show the line in question over several lines; this puts them into one.
+    pub(crate) fn new(error: &toml::de::Error, text: &str) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map(|before| before.matches('\n').count() + 1);
+        let message = error.message().replace('\n', " ");
+        Self(match line {
+            Some(line) => format!("line {line}: {message}"),
+            None => message,
+        })
+    }
+}
+
+impl<T: Into<String>> From<T> for ConfigError {
+    fn from(what: T) -> Self {
+        Self(what.into())
+    }
+}
+
+impl Config {
+    /// Reads it from text.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text)
+            .map_err(|error| ConfigError::new(&error, text))
+            .and_then(Self::checked)
+    }
+
+    /// Reads it from a file; errors begin with the file's name.
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        Self::parse(&read_text(file)?).map_err(|error| error.within(file.display()))
+    }
+
+    /// The same with one key set, given as `key=value`: keys are dotted, values are TOML or plain words.
+    pub fn with(&self, setting: &str) -> Result<Self, ConfigError> {
+        let (key, value) = setting.split_once('=').ok_or_else(|| {
+            ConfigError(format!(
+                "'{setting}' sets nothing; write key=value, such as grid.nodes=100"
+            ))
+        })?;
+        let (key, value) = (key.trim(), value.trim());
+        self.set(key, plain_value(value))
+    }
+
+    /// The same with one dotted key set.
+    pub fn set(&self, key: &str, value: Value) -> Result<Self, ConfigError> {
+        let mut whole = self.to_table();
+        insert(&mut whole, key, value)?;
+        Self::from_table(whole).map_err(|error| error.within(key))
+    }
+
+    /// Reads it from a table.
+    pub fn from_table(table: Table) -> Result<Self, ConfigError> {
+        table
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError(error.message().replace('\n', " ")))
+            .and_then(Self::checked)
+    }
+
+    /// As a table, which reads back as the same.
+    pub fn to_table(&self) -> Table {
+        match Value::try_from(self) {
+            Ok(Value::Table(table)) => table,
+            // Everything in it has a form in TOML.
+            _ => Table::new(),
+        }
+    }
+
+    /// As text, which repeats the same run; generators that are not used are left out.
+    pub fn to_toml(&self) -> String {
+        let mut table = self.to_table();
+        if let Some(Value::Table(workload)) = table.get_mut("workload") {
+            for generator in Source::GENERATORS {
+                if self.workload.source != generator {
+                    workload.remove(generator.key());
+                }
+            }
+        }
+        toml::to_string(&table).unwrap_or_default()
+    }
+
+    /// Refuses what can be seen to be wrong without looking at the workload.
+    fn checked(self) -> Result<Self, ConfigError> {
+        let wrong = |what: &str| Err(ConfigError(what.into()));
+        if self.grid.nodes == Some(0) {
+            return wrong("grid.nodes is 0; a grid needs at least one node");
+        }
+        if self.grid.cores_per_node == 0 {
+            return wrong("grid.cores_per_node is 0; give at least one");
+        }
+        if self.report.window.span().is_zero() {
+            return wrong(
+                "report.window is 0s; give the length of a row of series.csv, such as 1h",
+            );
+        }
+        self.workload.checked().map_err(ConfigError)?;
+        Ok(self)
+    }
+}
+
+/// The text of a configuration file, if that is what it is.
+pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
+    const MOST_BYTES: u64 = 1 << 20;
+    let explain = |what: String| ConfigError(format!("{}: {what}", file.display()));
+    let size = std::fs::metadata(file)
+        .map_err(|error| explain(format!("cannot be read ({error}); check the path")))?
+        .len();
+    if size > MOST_BYTES {
+        return Err(explain(
+            "is larger than 1 MiB, so it is no configuration".into(),
+        ));
+    }
+    let bytes = std::fs::read(file)
+        .map_err(|error| explain(format!("cannot be read ({error}); check the path")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| explain("is not text; give a configuration in TOML".into()))
+}
+
+/// A value from the command line: TOML if it is, else a word.
+fn plain_value(text: &str) -> Value {
+    let wrapped = format!("value = {text}");
+    toml::from_str::<Table>(&wrapped)
+        .ok()
+        .filter(|table| table.len() == 1)
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| Value::String(text.into()))
+}
+
+fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError> {
+    match key.split_once('.') {
+        None if key.is_empty() => Err(ConfigError("a key is missing before '='".into())),
+        None => {
+            table.insert(key.into(), value);
+            Ok(())
+        }
+        Some((first, rest)) => {
+            let below = table
+                .entry(first)
+                .or_insert_with(|| Value::Table(Table::new()));
+            match below {
+                Value::Table(below) => {
+                    // Another kind has other parameters: those of the old kind would be unknown to it.
+                    if rest == "kind" {
+                        below.clear();
+                    }
+                    insert(below, rest, value)
+                }
+                _ => Err(ConfigError(format!("{first} is a value and has no {rest}"))),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_reads_back_as_itself() {
+        let config = Config::default();
+        assert_eq!(Config::parse(&config.to_toml()), Ok(config.clone()));
+        assert_eq!(Config::parse(""), Ok(config));
+    }
+
+    #[test]
+    fn keys_are_set_by_their_dotted_names() {
+        let config = Config::default();
+        let set = |setting: &str| config.with(setting);
+        assert_eq!(set("seed=7").unwrap().seed, 7);
+        assert_eq!(
+            set("workload.estimates=kill").unwrap().workload.estimates,
+            crate::outcome::Estimates::Kill
+        );
+        assert_eq!(
+            set("report.window = 30m").unwrap().report.window,
+            Lasting::seconds(1800)
+        );
+        let network = set("network.delay={ kind = 'constant', delay = '5ms' }").unwrap();
+        let network = network.with("network.loss=0.5").unwrap();
+        assert_eq!(network.network.loss, 0.5);
+        let zero = network.with("network.delay.kind=zero").unwrap();
+        assert_eq!(zero.network.delay, crate::network::DelayConfig::Zero);
+    }
+
+    #[test]
+    fn mistakes_are_told_in_one_line_that_names_them() {
+        let config = Config::default();
+        for (setting, named) in [
+            ("seed", "key=value"),
+            ("=5", "key is missing"),
+            ("sed=5", "sed"),
+            ("grid.nodes=0", "grid.nodes"),
+            ("grid.nodes=-3", "grid.nodes"),
+            ("seed.x=1", "seed is a value"),
+            ("scheduler=slurm", "slurm"),
+            ("report.window=0s", "report.window"),
+            ("report.window=1 hour", "1 hour"),
+            ("workload.load=0", "workload.load"),
+        ] {
+            let error = config.with(setting).unwrap_err().to_string();
+            assert!(error.contains(named), "{setting}: {error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+        let error = Config::parse("seed = 1\n[grid]\nnodez = 3\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 3") && error.contains("nodez"),
+            "{error}"
+        );
+    }
+}

@@ -27,7 +27,7 @@ use crate::engine::{Happening, Protocol, Simulation};
 use crate::event_queue::EventQueue;
 use crate::grid::Grid;
 use crate::monitor::{Monitor, Progress};
-use crate::outcome::{Ending, Estimates, Outcome};
+use crate::outcome::{Estimates, Outcome};
 use crate::run::{Faults, Placement, Run};
 use crate::workload::Workload;
 

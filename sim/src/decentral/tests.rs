@@ -3,6 +3,7 @@ use super::*;
 use crate::config::Lasting;
 use crate::engine::Checking;
 use crate::network::{DelayConfig, Network, NetworkConfig};
+use crate::outcome::Ending;
 use crate::workload::Submission;
 
 fn workload(jobs: u64, processors: u32) -> Workload {

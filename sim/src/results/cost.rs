@@ -12,7 +12,7 @@ pub struct Cost {
     pub cpu_s: Option<f64>,
     /// Seconds that passed.
     pub wall_s: f64,
-    /// Events per second of processor time, or of time that passed if that is all there is.
+    /// Events per second of processor time, or of time that passed if the former is not known or too short to be.
     pub events_per_s: f64,
     /// The most memory that the process has held so far, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,10 +44,12 @@ impl Meter {
             .cpu
             .zip(thread_nanos())
             .map(|(before, after)| after.saturating_sub(before) as f64 / 1e9);
+        // The system counts processor time in ticks, so short runs show none of it.
+        let counted = cpu_s.filter(|cpu_s| *cpu_s > 0.05).unwrap_or(wall_s);
         Cost {
             cpu_s,
             wall_s,
-            events_per_s: events as f64 / cpu_s.unwrap_or(wall_s).max(1e-9),
+            events_per_s: events as f64 / counted.max(1e-9),
             peak_rss_bytes: peak_bytes(),
             version: env!("CARGO_PKG_VERSION"),
         }

@@ -1,0 +1,136 @@
+//! Which jobs, and what is made of them.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Lasting;
+use crate::outcome::Estimates;
+use crate::workload::generate::{Aria, Desktop, Grid5000Like};
+
+/// Which jobs, and what is made of them.
+///
+/// Transforms apply in the order of [`Transform`](crate::workload::Transform), whatever the order in the file.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkloadConfig {
+    /// Where they come from.
+    pub source: Source,
+    /// The file, if they come from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+    /// A digest of the file's bytes; a run refuses a file with another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_digest: Option<String>,
+    /// What schedulers are told about run times.
+    pub estimates: Estimates,
+    /// Whether parallel jobs stay whole.
+    pub shape: Shape,
+    /// Only jobs submitted from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Lasting>,
+    /// Only jobs submitted before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Lasting>,
+    /// Only so many jobs, from the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<usize>,
+    /// Jobs that need more nodes are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_nodes: Option<u32>,
+    /// Submit times are scaled so that run times make this load (PROTOCOLS D19).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// P3's jobs and nodes.
+    pub aria: Aria,
+    /// P4's jobs and nodes.
+    pub desktop: Desktop,
+    /// Jobs like those P1 describes.
+    pub grid5000_like: Grid5000Like,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// A week of UniLu Gaia, which is part of the program.
+    #[default]
+    Bundled,
+    /// A file.
+    Trace,
+    /// Made up after P3.
+    Aria,
+    /// Made up after P4.
+    Desktop,
+    /// Made up to fit what P1 says of its trace.
+    #[serde(rename = "grid5000-like")]
+    Grid5000Like,
+}
+
+impl Source {
+    /// The names of all that need no file.
+    pub const NAMES: [&'static str; 4] = ["bundled", "aria", "desktop", "grid5000-like"];
+
+    /// All that are made up.
+    pub const GENERATORS: [Self; 3] = [Self::Aria, Self::Desktop, Self::Grid5000Like];
+
+    /// The key of its parameters in a configuration, if it has any.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Bundled => "bundled",
+            Self::Trace => "trace",
+            Self::Aria => "aria",
+            Self::Desktop => "desktop",
+            Self::Grid5000Like => "grid5000_like",
+        }
+    }
+
+    /// Whether the seed decides which jobs there are.
+    pub fn is_generated(self) -> bool {
+        Self::GENERATORS.contains(&self)
+    }
+}
+
+/// Whether parallel jobs stay whole.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// They start on all their nodes at once.
+    #[default]
+    Gangs,
+    /// Each becomes as many serial jobs.
+    Serial,
+}
+
+impl WorkloadConfig {
+    pub(super) fn checked(&self) -> Result<(), String> {
+        if self.source == Source::Trace && self.trace.is_none() {
+            return Err("workload.source is 'trace' without a file; set workload.trace".into());
+        }
+        if self.source != Source::Trace && self.trace.is_some() {
+            return Err(
+                "workload.trace is set but workload.source is not 'trace'; drop one of them".into(),
+            );
+        }
+        if self.max_nodes == Some(0) {
+            return Err("workload.max_nodes is 0, which leaves no job; give at least 1".into());
+        }
+        if self.first == Some(0) {
+            return Err("workload.first is 0, which leaves no job; give at least 1".into());
+        }
+        if self
+            .load
+            .is_some_and(|load| !(load > 0.0 && load.is_finite()))
+        {
+            return Err("workload.load must be above 0, such as 0.95".into());
+        }
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && until <= from
+        {
+            return Err(
+                "workload.until is not after workload.from, so no job is in between".into(),
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Several runs as one.
+
+use serde_json::{Map, Value, json};
+
+use crate::results::Estimate;
+
+/// Joins the summaries of several runs: each number becomes its mean and the half-width of its 95 % confidence interval,
+/// what is equal everywhere stays, and what differs otherwise becomes a list.
+pub fn aggregate(summaries: &[Value]) -> Value {
+    let Some(first) = summaries.first() else {
+        return Value::Null;
+    };
+    match first {
+        Value::Object(fields) => {
+            let joined = fields.keys().map(|key| {
+                let values: Vec<Value> = summaries
+                    .iter()
+                    .map(|summary| summary.get(key).cloned().unwrap_or(Value::Null))
+                    .collect();
+                // Seeds and digests name runs; their mean says nothing.
+                let value = match key.as_str() {
+                    "seed" | "digest" => Value::Array(values),
+                    _ => aggregate(&values),
+                };
+                (key.clone(), value)
+            });
+            Value::Object(joined.collect::<Map<_, _>>())
+        }
+        Value::Number(_) => {
+            let numbers: Vec<f64> = summaries.iter().filter_map(Value::as_f64).collect();
+            let Estimate { mean, ci95 } = Estimate::of(&numbers);
+            json!({ "mean": mean, "ci95": ci95 })
+        }
+        _ if summaries.iter().all(|summary| summary == first) => first.clone(),
+        _ => Value::Array(summaries.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_estimates_and_the_rest_stays() {
+        let runs =
+            [1, 3].map(|n| json!({ "name": "a", "seed": n, "x": { "y": n }, "flag": n == 1 }));
+        let joined = aggregate(&runs);
+        assert_eq!(joined["name"], "a");
+        assert_eq!(joined["seed"], json!([1, 3]));
+        assert_eq!(joined["x"]["y"]["mean"], 2.0);
+        assert!((joined["x"]["y"]["ci95"].as_f64().unwrap() - 12.706).abs() < 1e-9);
+        assert_eq!(joined["flag"], json!([true, false]));
+    }
+}

@@ -1,0 +1,220 @@
+//! The jobs and nodes that a configuration asks for.
+
+use std::fs::File;
+use std::io::Read;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
+use std::sync::Arc;
+
+use gridweave_core::time::Span;
+
+use super::InputError;
+use crate::config::{Config, Lasting, Shape, Source};
+use crate::grid::Grid;
+use crate::history::History;
+use crate::outcome::Estimates;
+use crate::results::Facts;
+use crate::scheduler::Scheduler;
+use crate::workload::generate::GenerateError;
+use crate::workload::{
+    AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, Workload, bundled, read,
+};
+
+/// Jobs and nodes, ready to be simulated. Cheap to clone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prepared {
+    /// The configuration with everything filled in that was left open.
+    pub config: Config,
+    /// The jobs.
+    pub workload: Arc<Workload>,
+    /// The nodes.
+    pub grid: Arc<Grid>,
+    /// How many records of the source are not among the jobs because they cannot be run.
+    pub skipped: u64,
+    /// What a reader should know about the workload: whom to thank, what was left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads or makes up the jobs and nodes that the configuration asks for.
+pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
+    let mut prepared = Prepared {
+        config: config.clone(),
+        workload: Arc::default(),
+        grid: Arc::new(Grid::Uniform(1)),
+        skipped: 0,
+        notes: Vec::new(),
+    };
+    match config.workload.source {
+        Source::Bundled => prepared.take_trace(bundled())?,
+        Source::Trace => {
+            let file = config.workload.trace.as_deref().unwrap_or(Path::new(""));
+            let trace = read(file, Origin::FirstJob)?;
+            prepared.pin_trace(file)?;
+            prepared.take_trace(trace)?;
+        }
+        Source::Aria => {
+            prepared.take_generated(config.workload.aria.generate(config.seed))?;
+        }
+        Source::Desktop => {
+            prepared.take_generated(config.workload.desktop.generate(config.seed))?;
+        }
+        Source::Grid5000Like => {
+            prepared.take_generated(config.workload.grid5000_like.generate(config.seed))?;
+        }
+    }
+    prepared.transform()?;
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// The same jobs and nodes under another scheduler.
+    #[must_use]
+    pub fn under(&self, scheduler: Scheduler) -> Self {
+        let mut other = self.clone();
+        other.config.scheduler = scheduler;
+        other
+    }
+
+    /// The same with another seed; jobs that the seed decides on are made anew.
+    pub fn seeded(&self, seed: u64) -> Result<Self, InputError> {
+        let mut config = self.config.clone();
+        config.seed = seed;
+        if config.workload.source.is_generated() && seed != self.config.seed {
+            return prepare(&config);
+        }
+        Ok(Self {
+            config,
+            ..self.clone()
+        })
+    }
+
+    /// What is simulated, for whoever sums it up.
+    pub fn facts(&self) -> Facts<'_> {
+        Facts {
+            scheduler: self.config.scheduler.name(),
+            seed: self.config.seed,
+            workload: &self.workload,
+            skipped: self.skipped,
+            grid: &self.grid,
+            estimates: self.config.workload.estimates,
+        }
+    }
+
+    /// Notes which file it is, so that another one is not mistaken for it.
+    fn pin_trace(&mut self, file: &Path) -> Result<(), InputError> {
+        // The trace was read just now; if it is gone meanwhile, it cannot be pinned.
+        let Ok(found) = digest_of(file) else {
+            return Ok(());
+        };
+        match &self.config.workload.trace_digest {
+            Some(wanted) if *wanted != found => Err(InputError::OtherTrace {
+                file: file.into(),
+                found,
+                wanted: wanted.clone(),
+            }),
+            _ => {
+                self.config.workload.trace_digest = Some(found);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_trace(&mut self, trace: Trace) -> Result<(), InputError> {
+        let cores = self.config.grid.cores_per_node;
+        let nodes = self
+            .config
+            .grid
+            .nodes
+            .or_else(|| trace.header.max_procs().map(|procs| procs.div_ceil(cores)))
+            .filter(|&nodes| nodes > 0)
+            .ok_or_else(|| InputError::NoNodes {
+                name: trace.workload.name.clone(),
+            })?;
+        self.config.grid.nodes = Some(nodes);
+        self.grid = Arc::new(Grid::Uniform(nodes));
+        self.skipped = trace.skipped.total();
+        if self.skipped > 0 {
+            self.notes
+                .push(format!("{}: {}", trace.workload.name, trace.skipped));
+        }
+        let thanks: Vec<&str> = trace.header.acknowledge().collect();
+        if !thanks.is_empty() {
+            let thanks = thanks.join(", ");
+            self.notes
+                .push(format!("{}: thanks to {thanks}", trace.workload.name));
+        }
+        self.workload = Arc::new(trace.workload);
+        Ok(())
+    }
+
+    fn take_generated(
+        &mut self,
+        made: Result<(Workload, Grid), GenerateError>,
+    ) -> Result<(), InputError> {
+        let name = self.config.workload.source.key();
+        if self.config.grid.nodes.is_some() || self.config.grid.cores_per_node != 1 {
+            return Err(InputError::OwnNodes { name });
+        }
+        let (workload, grid) = made.map_err(|error| InputError::Generate { name, error })?;
+        (self.workload, self.grid) = (Arc::new(workload), Arc::new(grid));
+        Ok(())
+    }
+
+    fn transform(&mut self) -> Result<(), InputError> {
+        let config = &self.config.workload;
+        let window = (config.from.is_some() || config.until.is_some()).then(|| Window {
+            from: config.from.unwrap_or_default().span(),
+            until: config.until.map_or(Span::MAX, Lasting::span),
+        });
+        let cap = config.max_nodes.and_then(NonZeroU32::new);
+        let transform = Transform {
+            window,
+            cores_per_node: NonZeroU32::new(self.config.grid.cores_per_node)
+                .filter(|cores| cores.get() > 1),
+            cap: cap.map(|nodes| Cap {
+                nodes,
+                above: AboveCap::Drop,
+            }),
+            parallel: match config.shape {
+                Shape::Gangs => Parallel::Keep,
+                Shape::Serial => Parallel::Split,
+            },
+            first: config.first.and_then(NonZeroUsize::new),
+            load: config.load.map(|load| TargetLoad {
+                nodes: u32::try_from(self.facts().capacity()).unwrap_or(u32::MAX),
+                load,
+                by: Estimates::Exact,
+            }),
+        };
+        let workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
+        let name = workload.name.clone();
+        let transformed = transform
+            .apply(workload)
+            .map_err(|error| InputError::Transform {
+                name: name.clone(),
+                error,
+            })?;
+        if transformed.dropped > 0 {
+            self.skipped += transformed.dropped;
+            self.notes.push(format!(
+                "{name}: left out {} jobs above workload.max_nodes",
+                transformed.dropped
+            ));
+        }
+        self.workload = Arc::new(transformed.workload);
+        Ok(())
+    }
+}
+
+/// A digest of a file's bytes.
+fn digest_of(file: &Path) -> std::io::Result<String> {
+    let mut file = File::open(file)?;
+    let mut history = History::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(history.digest()),
+            read => history.bytes(&buffer[..read]),
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The command line.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::config::{Config, Lasting, Source};
+use crate::outcome::Estimates;
+use crate::scheduler::Scheduler;
+use crate::workload::{AboveCap, Cap, Parallel, TargetLoad, Transform, Window};
+use gridweave_core::time::Span;
+
+/// The command line.
+#[derive(Parser, Clone, Debug)]
+#[command(
+    name = "gridweave",
+    version,
+    about = "Grid scheduling without a centre, replayed on real workloads",
+    long_about = "Grid scheduling without a centre, replayed on real workloads.\n\n\
+        Without a command it compares all schedulers on a bundled week of a real cluster, prints a table and writes a folder of \
+        results. Everything is simulated: a run is a function of its configuration and seed, and can be repeated bit for bit.",
+    after_help = EXAMPLES,
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub(super) action: Option<Action>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gridweave
+  gridweave run --scheduler central-easy --trace KTH-SP2.swf.gz --nodes 100 --set workload.estimates=kill
+  gridweave compare --schedulers central-easy,central-conservative --trace log.swf --set workload.load=0.9
+  gridweave run --workload desktop --scheduler central-greedy --runs 10
+  gridweave run --config gridweave-out/config.toml --out again
+  gridweave trace info log.swf.gz
+
+Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
+
+/// What is said, and how.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Output {
+    /// Print results as JSON on stdout
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Show no progress bar; there is none anyway if stdout or stderr is no terminal
+    #[arg(long, global = true)]
+    pub(super) no_progress: bool,
+    /// Say nothing but errors, and results if --json is given
+    #[arg(long, short, global = true)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum Action {
+    /// Replay a workload under one scheduler
+    #[command(after_help = RUN_HELP)]
+    Run {
+        /// Who schedules [default: that of the configuration, else central-easy]
+        #[arg(long, value_name = "NAME")]
+        scheduler: Option<Scheduler>,
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Replay a workload under several schedulers, one row each
+    #[command(after_help = COMPARE_HELP)]
+    Compare {
+        /// Which schedulers [default: all that can run the workload]
+        #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+        schedulers: Vec<Scheduler>,
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Run every combination of the values in a file, on all cores
+    #[command(after_help = SWEEP_HELP)]
+    Sweep {
+        /// What to run
+        #[arg(value_name = "FILE.toml")]
+        file: PathBuf,
+        /// Where results go, a folder per run; runs that are finished there are not repeated
+        #[arg(long, value_name = "DIR", default_value = "gridweave-sweep")]
+        out: PathBuf,
+    },
+    /// Look at, convert or make up a trace
+    #[command(subcommand)]
+    Trace(TraceAction),
+    /// Check a configuration or a sweep without running it
+    Validate {
+        /// What to check
+        #[arg(value_name = "FILE.toml")]
+        file: PathBuf,
+    },
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// For which shell
+        shell: Shell,
+    },
+}
+
+const RUN_HELP: &str = "\
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, random.
+
+Files in the output folder:
+  jobs.csv      one row per job, in Batsim's columns
+  summary.json  waits, slowdowns, utilisation, messages, digest
+  series.csv    utilisation, queue, idle nodes and messages over time
+  config.toml   everything the run depends on; --config with it repeats the run
+  engine.json   time and memory, the only file that differs between two runs of one seed
+
+Keys for --set are those of config.toml, such as:
+  workload.estimates=kill|extend|exact   what schedulers are told about run times
+  workload.load=0.95                     submit times scaled to this load
+  workload.from=1d workload.until=8d     a part of the trace
+  workload.shape=serial                  parallel jobs split into serial ones
+  grid.cores_per_node=8                  whole nodes instead of processors
+  network.delay={kind='constant',delay='50ms'}
+
+Example:
+  gridweave run --scheduler central-conservative --trace log.swf.gz --set workload.first=10000 --out result";
+
+const COMPARE_HELP: &str = "\
+There are two tables if jobs are parallel: gangs, with jobs as they are, and serial, with each parallel job split into \
+serial ones on the same processors, for schedulers that place one node at a time. The last column compares the waiting time \
+with that under central-easy (or the first scheduler named), over the jobs that both ran.
+
+Example:
+  gridweave compare --schedulers central-fcfs,central-easy --trace log.swf.gz --runs 5";
+
+const SWEEP_HELP: &str = "\
+A sweep has a configuration under [base] and lists of values under [vary]:
+  [base]
+  scheduler = 'central-easy'
+  [vary]
+  'workload.estimates' = ['kill', 'extend', 'exact']
+  'grid.nodes' = [100, 128]
+The six runs go into six folders, and a table of them into table.csv.";
+
+/// What is run.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Setup {
+    /// Replay this file: SWF or GWF, also compressed with gzip
+    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    trace: Option<PathBuf>,
+    /// Replay this workload
+    #[arg(long, value_name = "NAME", value_parser = Source::NAMES)]
+    workload: Option<String>,
+    /// How many nodes there are [default: what the trace says]
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+    /// Decides everything that is left to chance [default: 0]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Begin with this configuration, such as the config.toml of an earlier run
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Set one key of the configuration; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// How many seeds to run, one after the other; results are means with 95 % confidence intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: Option<u32>,
+    /// Where results go; an earlier result is replaced [default: gridweave-out]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Setup {
+    /// The configuration that these options ask for: file, then options, then settings.
+    pub(super) fn config(&self) -> anyhow::Result<Config> {
+        let mut config = match &self.config {
+            Some(file) => Config::read(file)?,
+            None => Config::default(),
+        };
+        if let Some(trace) = &self.trace {
+            config.workload.source = Source::Trace;
+            config.workload.trace = Some(trace.clone());
+            config.workload.trace_digest = None;
+        }
+        if let Some(name) = &self.workload {
+            config.workload.trace = None;
+            config.workload.trace_digest = None;
+            config = config.with(&format!("workload.source={name}"))?;
+        }
+        if let Some(nodes) = self.nodes {
+            let source = config.workload.source;
+            let key = if source.is_generated() {
+                format!("workload.{}.nodes", source.key())
+            } else {
+                "grid.nodes".into()
+            };
+            config = config
+                .set(&key, toml::Value::Integer(i64::from(nodes)))
+                .with_context(|| format!("--nodes {nodes}"))?;
+        }
+        if let Some(seed) = self.seed {
+            config.seed = seed;
+        }
+        for setting in &self.set {
+            config = config
+                .with(setting)
+                .with_context(|| format!("--set {setting}"))?;
+        }
+        Ok(config)
+    }
+
+    pub(super) fn runs(&self) -> u32 {
+        self.runs.unwrap_or(1)
+    }
+
+    pub(super) fn out(&self) -> PathBuf {
+        self.out
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("gridweave-out"))
+    }
+}
+
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum TraceAction {
+    /// Say what is in a trace
+    Info {
+        /// The trace
+        file: PathBuf,
+        /// How many nodes the load is for [default: what the trace says]
+        #[arg(long, value_name = "N")]
+        nodes: Option<u32>,
+    },
+    /// Write a trace as SWF, whole or cut and scaled
+    #[command(
+        after_help = "Example:\n  gridweave trace convert grid5000.gwf first-week.swf.gz --until 7d"
+    )]
+    Convert {
+        /// The trace
+        file: PathBuf,
+        /// The file to write, compressed if it ends in .gz
+        to: PathBuf,
+        #[command(flatten)]
+        cut: Cut,
+    },
+    /// Make up a workload and write it as SWF
+    #[command(
+        after_help = "Example:\n  gridweave trace generate grid5000-like like.swf.gz --seed 3"
+    )]
+    Generate {
+        /// Which
+        #[arg(value_parser = ["aria", "desktop", "grid5000-like"])]
+        name: String,
+        /// The file to write, compressed if it ends in .gz
+        to: PathBuf,
+        /// Decides everything that is left to chance
+        #[arg(long, value_name = "S", default_value_t = 0)]
+        seed: u64,
+        /// Set one key of the configuration, such as workload.aria.jobs=100
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
+}
+
+/// How a trace is cut and scaled.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Only jobs submitted so long after the first or later
+    #[arg(long, value_name = "TIME")]
+    from: Option<Lasting>,
+    /// Only jobs submitted earlier than so long after the first
+    #[arg(long, value_name = "TIME")]
+    until: Option<Lasting>,
+    /// Only so many jobs
+    #[arg(long, value_name = "N")]
+    first: Option<NonZeroUsize>,
+    /// Only jobs of at most so many nodes
+    #[arg(long, value_name = "N")]
+    max_nodes: Option<NonZeroU32>,
+    /// Nodes of so many processors, taken whole
+    #[arg(long, value_name = "N")]
+    cores_per_node: Option<NonZeroU32>,
+    /// Split parallel jobs into serial ones
+    #[arg(long)]
+    serial: bool,
+    /// Scale submit times to this load
+    #[arg(long, value_name = "LOAD")]
+    load: Option<f64>,
+    /// How many nodes the load is for [default: what the trace says]
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+}
+
+impl Cut {
+    /// The transform that these options ask for, of a trace with so many processors.
+    pub(super) fn transform(&self, processors: Option<u32>) -> anyhow::Result<Transform> {
+        let nodes = self.nodes.or_else(|| {
+            let cores = self.cores_per_node.map_or(1, NonZeroU32::get);
+            processors.map(|processors| processors.div_ceil(cores))
+        });
+        let load = match (self.load, nodes) {
+            (Some(load), Some(nodes)) => Some(TargetLoad {
+                nodes,
+                load,
+                by: Estimates::Exact,
+            }),
+            (Some(_), None) => {
+                bail!("the trace does not say how many processors there are; give --nodes")
+            }
+            (None, _) => None,
+        };
+        let window = (self.from.is_some() || self.until.is_some()).then(|| Window {
+            from: self.from.unwrap_or_default().span(),
+            until: self.until.map_or(Span::MAX, Lasting::span),
+        });
+        Ok(Transform {
+            window,
+            cores_per_node: self.cores_per_node,
+            cap: self.max_nodes.map(|nodes| Cap {
+                nodes,
+                above: AboveCap::Drop,
+            }),
+            parallel: if self.serial {
+                Parallel::Split
+            } else {
+                Parallel::Keep
+            },
+            first: self.first,
+            load,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Showing how far runs are, while they are made on all cores.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+
+use super::session::Session;
+use crate::config::Lasting;
+use crate::monitor::Monitor;
+use gridweave_core::time::Time;
+
+/// Runs that are being made.
+pub(super) struct Watched<'a> {
+    session: &'a Session,
+    tasks: usize,
+    jobs: u64,
+    running: Mutex<Vec<Arc<Monitor>>>,
+    /// Of runs that are over.
+    jobs_done: AtomicU64,
+    events_done: AtomicU64,
+    over: AtomicBool,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(session: &'a Session, tasks: usize, jobs: u64) -> Self {
+        Self {
+            session,
+            tasks,
+            jobs,
+            running: Mutex::new(Vec::new()),
+            jobs_done: AtomicU64::new(0),
+            events_done: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes each run, several at a time, and returns what came of them in the given order.
+    pub(super) fn each<T: Send, R: Send>(
+        &self,
+        tasks: Vec<T>,
+        make: impl Fn(T, &Monitor) -> R + Sync,
+    ) -> Vec<R> {
+        std::thread::scope(|scope| {
+            if self.session.shows_progress() {
+                scope.spawn(|| self.show());
+            }
+            let made = tasks
+                .into_par_iter()
+                .map(|task| {
+                    let monitor = Arc::new(self.session.monitor());
+                    self.with_running(|running| running.push(Arc::clone(&monitor)));
+                    let made = make(task, &monitor);
+                    self.with_running(|running| running.retain(|one| !Arc::ptr_eq(one, &monitor)));
+                    let last = monitor.progress();
+                    self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
+                    self.events_done.fetch_add(last.events, Ordering::Relaxed);
+                    made
+                })
+                .collect();
+            self.over.store(true, Ordering::Relaxed);
+            made
+        })
+    }
+
+    fn with_running<R>(&self, look: impl FnOnce(&mut Vec<Arc<Monitor>>) -> R) -> R {
+        // A panic while it was held left the list as good as it was.
+        let mut running = self
+            .running
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        look(&mut running)
+    }
+
+    fn show(&self) {
+        let bar = ProgressBar::new(self.jobs);
+        let style = ProgressStyle::with_template(
+            "{elapsed} {wide_bar} {human_pos}/{human_len} jobs, {msg}",
+        );
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        let began = Instant::now();
+        while !self.over.load(Ordering::Relaxed) {
+            let (mut jobs, mut events, mut now, mut running) = (
+                self.jobs_done.load(Ordering::Relaxed),
+                self.events_done.load(Ordering::Relaxed),
+                Time::ZERO,
+                0,
+            );
+            self.with_running(|monitors| {
+                running = monitors.len();
+                for monitor in monitors {
+                    let progress = monitor.progress();
+                    jobs += progress.jobs;
+                    events += progress.events;
+                    now = now.max(progress.now);
+                }
+            });
+            let rate = events as f64 / began.elapsed().as_secs_f64().max(0.001);
+            let now =
+                Lasting::new(now.round_up(gridweave_core::time::Span::from_secs(60)) - Time::ZERO);
+            bar.set_position(jobs.min(self.jobs));
+            bar.set_message(format!(
+                "{running} of {} runs at {now}, {rate:.0} events/s",
+                self.tasks
+            ));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,48 @@
+//! How much a workload asks of a grid.
+
+use gridweave_core::time::Span;
+
+use super::Workload;
+use crate::outcome::Estimates;
+
+/// Work over what there is to do it with, while jobs are submitted (PROTOCOLS D16, D19): an exact fraction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Load {
+    /// Processors times microseconds asked for.
+    pub work: u128,
+    /// Processors times microseconds there are from the first submission to the last.
+    pub available: u128,
+}
+
+impl Load {
+    /// The fraction as a number, 1 being all there is; `None` if there is nothing to divide by.
+    pub fn ratio(self) -> Option<f64> {
+        (self.available > 0).then(|| self.work as f64 / self.available as f64)
+    }
+}
+
+impl Workload {
+    /// Processors times microseconds that all jobs ask for together, by run times ([`Estimates::Exact`], as in PROTOCOLS
+    /// D22) or by what else schedulers are told.
+    pub fn work(&self, estimates: Estimates) -> u128 {
+        let work = self.jobs.iter().map(|job| {
+            let duration = estimates.apply(job.run_time, job.requested_time);
+            let micros = u128::from(duration.estimate.as_micros());
+            micros.saturating_mul(u128::from(job.processors))
+        });
+        work.fold(0, u128::saturating_add)
+    }
+
+    /// The load on so many processors or nodes over the time of submissions.
+    pub fn load(&self, nodes: u32, estimates: Estimates) -> Load {
+        Load {
+            work: self.work(estimates),
+            available: capacity(nodes, self.span()),
+        }
+    }
+}
+
+/// What so many nodes have to give in this time.
+pub(super) fn capacity(nodes: u32, span: Span) -> u128 {
+    u128::from(nodes).saturating_mul(u128::from(span.as_micros()))
+}

@@ -1,0 +1,135 @@
+//! What makes a record of any format a job.
+
+use gridweave_core::time::{Span, Time};
+use serde::Serialize;
+
+use super::Submission;
+use super::field::Decimal;
+use super::skipped::Reason;
+
+/// The latest submit time and the longest run time that are believed; half of what [`Time`] can hold, so that sums fit.
+pub const LATEST: Span = Span::from_micros(u64::MAX / 2);
+
+/// How many records were taken although something about them is unusual.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Oddities {
+    /// Submitted before the record above it; sorted into its place.
+    pub out_of_order: u64,
+    /// No requested processors; those allocated are taken.
+    pub processors_as_allocated: u64,
+    /// No requested time.
+    pub without_requested_time: u64,
+    /// Ran for longer than requested.
+    pub above_requested_time: u64,
+    /// Fewer columns than the format has; what is missing counts as unknown.
+    pub short: u64,
+    /// Marked as a part of a job that was stopped and continued; such a log may have a record of the whole as well.
+    pub parts: u64,
+}
+
+/// The columns of a record that matter, still as text. SWF and GWF agree on them.
+pub(super) struct Record<'a> {
+    pub(super) number: &'a [u8],
+    pub(super) submit: &'a [u8],
+    pub(super) run_time: &'a [u8],
+    pub(super) allocated: &'a [u8],
+    pub(super) requested: &'a [u8],
+    pub(super) requested_time: &'a [u8],
+}
+
+/// Who submitted a job, and where.
+pub(super) struct Provenance {
+    pub(super) user: u32,
+    pub(super) group: u32,
+    pub(super) site: Option<u32>,
+}
+
+impl Record<'_> {
+    /// The job, with its submit time as in the file.
+    pub(super) fn to_submission(
+        &self,
+        provenance: &Provenance,
+        oddities: &mut Oddities,
+    ) -> Result<Submission, Reason> {
+        let number = number(self.number)?;
+        let submit = Decimal::parse(self.submit).ok_or(Reason::NotANumber)?;
+        if submit.is_negative() {
+            return Err(Reason::NoSubmitTime);
+        }
+        let run_time = Decimal::parse(self.run_time).ok_or(Reason::NotANumber)?;
+        if !run_time.is_positive() {
+            return Err(Reason::NoRunTime);
+        }
+        let at = believable(submit)?;
+        let run_time = believable(run_time)?;
+        // A run time below a microsecond is still a run time.
+        let run_time = run_time.max(Span::from_micros(1));
+        let (processors, source) = self.processors()?;
+        let requested_time = self.requested_time();
+
+        oddities.processors_as_allocated += u64::from(source == Source::Allocated);
+        oddities.without_requested_time += u64::from(requested_time.is_none());
+        let above = requested_time.is_some_and(|requested| run_time > requested);
+        oddities.above_requested_time += u64::from(above);
+        Ok(Submission {
+            number,
+            at: Time::ZERO + at,
+            run_time,
+            requested_time,
+            processors,
+            user: provenance.user,
+            group: provenance.group,
+            site: provenance.site,
+        })
+    }
+
+    fn processors(&self) -> Result<(u32, Source), Reason> {
+        if let Some(requested) = Decimal::parse(self.requested).filter(|n| n.is_positive()) {
+            return Ok((count(requested)?, Source::Requested));
+        }
+        let allocated = Decimal::parse(self.allocated).ok_or(Reason::NotANumber)?;
+        if !allocated.is_positive() {
+            return Err(Reason::NoProcessors);
+        }
+        Ok((count(allocated)?, Source::Allocated))
+    }
+
+    /// A requested time is advice: one that cannot be read is none, and one without bound is cut.
+    fn requested_time(&self) -> Option<Span> {
+        let requested = Decimal::parse(self.requested_time).filter(|n| n.is_positive())?;
+        let span = Span::from_micros(requested.seconds_to_micros());
+        Some(span.min(LATEST)).filter(|span| !span.is_zero())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Requested,
+    Allocated,
+}
+
+fn number(field: &[u8]) -> Result<u64, Reason> {
+    let number = Decimal::parse(field).and_then(Decimal::to_whole);
+    match number.ok_or(Reason::NotANumber)? {
+        u64::MAX => Err(Reason::OutOfRange),
+        number => Ok(number),
+    }
+}
+
+fn believable(seconds: Decimal) -> Result<Span, Reason> {
+    let span = Span::from_micros(seconds.seconds_to_micros());
+    if span > LATEST {
+        return Err(Reason::OutOfRange);
+    }
+    Ok(span)
+}
+
+fn count(processors: Decimal) -> Result<u32, Reason> {
+    u32::try_from(processors.round_up()).map_err(|_| Reason::OutOfRange)
+}
+
+/// A natural number that is an identity in the trace; `None` if it is unknown or not such a number.
+pub(super) fn identity(field: &[u8]) -> Option<u32> {
+    let whole = Decimal::parse(field).and_then(Decimal::to_whole)?;
+    u32::try_from(whole).ok()
+}

@@ -1,0 +1,232 @@
+use core::num::{NonZeroU32, NonZeroUsize};
+
+use gridweave_core::resource::{Dimensions, Kind, Requirement};
+
+use super::*;
+use crate::outcome::Estimates;
+
+/// Jobs with a deadline a hundred seconds after their submission, and requirements that name them.
+fn workload(jobs: Vec<Submission>) -> Workload {
+    let number = Dimensions::new(&[("number", Kind::Level)]).unwrap();
+    let number = number.named("number").unwrap();
+    let requirement = |job: &Submission| Requirement::any().with(number, job.number);
+    Workload {
+        name: "test".to_owned(),
+        requirements: jobs.iter().map(requirement).collect(),
+        deadlines: jobs
+            .iter()
+            .map(|job| job.at + Span::from_secs(100))
+            .collect(),
+        jobs,
+    }
+}
+
+/// Whether each job still has the requirement and the slack that it came with.
+fn assert_in_step(done: &Transformed) {
+    let workload = &done.workload;
+    assert_eq!(workload.requirements.len(), workload.jobs.len());
+    assert_eq!(workload.deadlines.len(), workload.jobs.len());
+    for (position, job) in workload.jobs.iter().enumerate() {
+        let original = done.original.get(position).copied().unwrap_or(job.number);
+        let named: Vec<u64> = workload.requirements[position]
+            .named()
+            .map(|(_, n)| n)
+            .collect();
+        assert_eq!(named, [original]);
+        assert_eq!(workload.deadlines[position] - job.at, Span::from_secs(100));
+    }
+}
+
+fn four() -> Workload {
+    workload(vec![
+        job(11, 0, 1),
+        job(12, 10, 20),
+        job(13, 20, 16),
+        job(14, 40, 33),
+    ])
+}
+
+fn nodes(nodes: u32) -> NonZeroU32 {
+    NonZeroU32::new(nodes).expect("some nodes")
+}
+
+#[test]
+fn no_change_changes_nothing() {
+    let done = Transform::default().apply(four()).unwrap();
+    assert_eq!(done.workload, four());
+    assert!(done.original.is_empty());
+}
+
+#[test]
+fn a_window_is_half_open_and_its_start_becomes_zero() {
+    let window = Window {
+        from: Span::from_secs(5),
+        until: Span::from_secs(40),
+    };
+    let transform = Transform {
+        window: Some(window),
+        ..Transform::default()
+    };
+    let done = transform.apply(four()).unwrap();
+    assert_eq!(numbers(&done.workload), [12, 13]);
+    assert_eq!(done.workload.jobs[0].at, Time::from_secs(5));
+    assert_eq!(done.outside_window, 2);
+    assert_in_step(&done);
+}
+
+#[test]
+fn a_window_that_holds_nothing_is_an_error() {
+    let window = Window {
+        from: Span::from_secs(41),
+        until: Span::from_secs(90),
+    };
+    let transform = Transform {
+        window: Some(window),
+        ..Transform::default()
+    };
+    let error = transform.apply(four()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no job was submitted from 41s until 90s; the last came at 40s: choose another window"
+    );
+    let nothing = transform.apply(Workload::default());
+    assert_eq!(nothing, Err(TransformError::NoJobs));
+}
+
+#[test]
+fn whole_nodes_are_rounded_up_before_the_cap_applies() {
+    let mut transform = Transform {
+        cores_per_node: Some(nodes(16)),
+        cap: Some(Cap {
+            nodes: nodes(2),
+            above: AboveCap::Drop,
+        }),
+        ..Transform::default()
+    };
+    let done = transform.apply(four()).unwrap();
+    let sizes: Vec<u32> = done
+        .workload
+        .jobs
+        .iter()
+        .map(|job| job.processors)
+        .collect();
+    assert_eq!((sizes, done.dropped), (vec![1, 2, 1], 1));
+    assert_in_step(&done);
+
+    transform.cap = Some(Cap {
+        nodes: nodes(2),
+        above: AboveCap::Clamp,
+    });
+    let done = transform.apply(four()).unwrap();
+    let sizes: Vec<u32> = done
+        .workload
+        .jobs
+        .iter()
+        .map(|job| job.processors)
+        .collect();
+    assert_eq!(
+        (sizes, done.dropped, done.clamped),
+        (vec![1, 2, 1, 2], 0, 1)
+    );
+}
+
+#[test]
+fn a_cap_below_every_job_is_an_error() {
+    let transform = Transform {
+        cap: Some(Cap {
+            nodes: nodes(2),
+            above: AboveCap::Drop,
+        }),
+        ..Transform::default()
+    };
+    let large = workload(vec![job(1, 0, 3)]);
+    let error = transform.apply(large).unwrap_err();
+    assert_eq!(error, TransformError::AllAboveCap { nodes: nodes(2) });
+}
+
+#[test]
+fn a_split_job_is_as_many_serial_jobs_with_numbers_of_their_own() {
+    let transform = Transform {
+        parallel: Parallel::Split,
+        first: NonZeroUsize::new(4),
+        ..Transform::default()
+    };
+    let jobs = vec![job(7, 0, 1), job(5, 10, 2), job(5, 20, 3)];
+    let before = workload(jobs);
+    let done = transform.apply(before).unwrap();
+    assert_eq!(numbers(&done.workload), [1, 2, 3, 4]);
+    assert_eq!(done.original, [7, 5, 5, 5]);
+    assert_eq!(done.beyond_first, 2);
+    assert!(done.workload.jobs.iter().all(|job| job.processors == 1));
+    assert_eq!(done.workload.jobs[2].at, Time::from_secs(10));
+    assert_in_step(&done);
+}
+
+#[test]
+fn splitting_does_not_fill_memory() {
+    let transform = Transform {
+        parallel: Parallel::Split,
+        ..Transform::default()
+    };
+    let error = transform
+        .apply(workload(vec![job(1, 0, u32::MAX)]))
+        .unwrap_err();
+    assert!(
+        matches!(error, TransformError::TooManyParts { .. }),
+        "{error}"
+    );
+}
+
+fn at_load(load: f64, by: Estimates) -> Transform {
+    Transform {
+        load: Some(TargetLoad { nodes: 7, load, by }),
+        ..Transform::default()
+    }
+}
+
+#[test]
+fn submit_times_are_scaled_to_the_target_load_and_nothing_else_is() {
+    let before = four();
+    assert_eq!(before.load(7, Estimates::Exact).ratio(), Some(0.25));
+    let done = at_load(0.5, Estimates::Exact).apply(before).unwrap();
+    let times: Vec<Time> = done.workload.jobs.iter().map(|job| job.at).collect();
+    assert_eq!(times, [0, 5, 10, 20].map(Time::from_secs));
+    assert_eq!(done.workload.load(7, Estimates::Exact).ratio(), Some(0.5));
+    assert_in_step(&done);
+    let spread = at_load(0.125, Estimates::Exact).apply(four()).unwrap();
+    assert_eq!(spread.workload.span(), Span::from_secs(80));
+}
+
+#[test]
+fn the_load_may_be_that_of_requested_times() {
+    let mut before = four();
+    for job in &mut before.jobs {
+        job.requested_time = Some(Span::from_secs(2));
+    }
+    let done = at_load(0.5, Estimates::Kill).apply(before).unwrap();
+    assert_eq!(done.workload.span(), Span::from_secs(40));
+}
+
+#[test]
+fn a_load_that_cannot_be_is_an_error() {
+    for load in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
+        let error = at_load(load, Estimates::Exact).apply(four()).unwrap_err();
+        assert!(matches!(error, TransformError::BadLoad { .. }), "{load}");
+    }
+    let at_once = workload(vec![job(1, 3, 1), job(2, 3, 1)]);
+    let error = at_load(0.5, Estimates::Exact).apply(at_once).unwrap_err();
+    assert_eq!(error, TransformError::NoSpan);
+}
+
+#[test]
+fn extreme_jobs_do_not_overflow_a_load() {
+    let extreme = |number, at| Submission {
+        run_time: Span::MAX,
+        requested_time: Some(Span::MAX),
+        at,
+        ..job(number, 0, u32::MAX)
+    };
+    let before = workload(vec![extreme(1, Time::ZERO), extreme(2, Time::MAX)]);
+    let done = at_load(1e-6, Estimates::Kill).apply(before).unwrap();
+    assert_eq!(done.workload.jobs[1].at, Time::MAX);
+}
