@@ -78,6 +78,8 @@ struct Host<'a, P: Protocol> {
     executions: EventQueue<u32>,
     slots: Vec<Execution>,
     free: Vec<u32>,
+    /// Which jobs run on each node.
+    jobs_on: Vec<Vec<usize>>,
     /// Jobs that are due to be submitted, in order.
     next: usize,
     rng: Xoshiro256PlusPlus,
@@ -98,11 +100,11 @@ where
     let jobs = hosting.workload.jobs.len();
     let mut host = Host {
         hosting,
-        simulation,
         tracked: vec![Tracked::default(); jobs],
         executions: EventQueue::new(),
         slots: Vec::new(),
         free: Vec::new(),
+        jobs_on: vec![Vec::new(); simulation.len()],
         next: 0,
         rng: Xoshiro256PlusPlus::seed_from_u64(hosting.seed),
         done: 0,
@@ -110,6 +112,7 @@ where
         violations: 0,
         faults: Faults::default(),
         last_news: Time::ZERO,
+        simulation,
     };
     let stopped = host.run(monitor);
     host.finish(stopped)
@@ -218,10 +221,12 @@ where
                 }
                 Happening::Crashed { node, .. } => {
                     self.faults.crashes += 1;
-                    for tracked in &mut self.tracked {
-                        let before = tracked.running.len();
-                        tracked.running.retain(|(where_, _)| *where_ != node);
-                        self.live -= (before - tracked.running.len()) as u64;
+                    let jobs = self.jobs_on.get_mut(node.get() as usize);
+                    for job in jobs.map(std::mem::take).unwrap_or_default() {
+                        self.tracked[job]
+                            .running
+                            .retain(|(place, _)| *place != node);
+                        self.live -= 1;
                     }
                 }
                 Happening::Started { at, .. } => self.faults.starts += u64::from(at > Time::ZERO),
@@ -239,11 +244,8 @@ where
         match notice.news {
             News::Started => self.begin(index, node, at),
             News::Stopped => {
-                let tracked = &mut self.tracked[index];
-                let before = tracked.running.len();
-                tracked.running.retain(|(where_, _)| *where_ != node);
-                self.live -= (before - tracked.running.len()) as u64;
-                tracked.ended.clear();
+                self.forget(index, node);
+                self.tracked[index].ended.clear();
             }
             News::Accepted { .. } | News::Moved { .. } => {}
             News::Finished => match (self.tracked[index].start, self.tracked[index].end) {
@@ -264,6 +266,16 @@ where
         }
     }
 
+    /// Takes a job off a node, if it runs there, and says since when it did.
+    fn forget(&mut self, index: usize, node: NodeId) -> Option<Time> {
+        let running = &mut self.tracked[index].running;
+        let place = running.iter().position(|(place, _)| *place == node)?;
+        let (_, started) = running.swap_remove(place);
+        self.jobs_on[node.get() as usize].retain(|job| *job != index);
+        self.live -= 1;
+        Some(started)
+    }
+
     fn close(&mut self, index: usize, outcome: Outcome) {
         let tracked = &mut self.tracked[index];
         if tracked.outcome.is_some() {
@@ -278,7 +290,7 @@ where
     fn begin(&mut self, index: usize, node: NodeId, now: Time) {
         let submission = &self.hosting.workload.jobs[index];
         let tracked = &mut self.tracked[index];
-        let twice = tracked.running.iter().any(|(where_, _)| *where_ == node);
+        let twice = tracked.running.iter().any(|(place, _)| *place == node);
         if twice || tracked.running.len() >= submission.processors as usize {
             // At most one execution of a job is alive.
             self.violations += 1;
@@ -289,6 +301,12 @@ where
         }
         tracked.running.push((node, now));
         tracked.start = Some(now);
+        // Nodes may have joined since.
+        let number = node.get() as usize;
+        if number >= self.jobs_on.len() {
+            self.jobs_on.resize(number + 1, Vec::new());
+        }
+        self.jobs_on[number].push(index);
         self.live += 1;
         let speed = match self.hosting.grid {
             Grid::Uniform(_) => Speed::BASELINE,
@@ -322,18 +340,13 @@ where
         };
         self.free.push(slot);
         let Execution { job, node, started } = self.slots[slot as usize];
-        let tracked = &mut self.tracked[job];
-        let Some(place) = tracked
-            .running
-            .iter()
-            .position(|run| *run == (node, started))
-        else {
+        // Another attempt at the job may run on the same node by now.
+        if !self.tracked[job].running.contains(&(node, started)) {
             return;
-        };
-        tracked.running.swap_remove(place);
-        tracked.ended.push(node);
-        tracked.end = Some(now);
-        self.live -= 1;
+        }
+        self.forget(job, node);
+        self.tracked[job].ended.push(node);
+        self.tracked[job].end = Some(now);
         self.last_news = now;
         let ended = Command::Ended {
             job: JobId::new(job as u64),
