@@ -4,6 +4,10 @@ use gridweave_core::resource::{Capability, Dimensions, Speed};
 
 /// The nodes of a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one grid, which nobody moves about"
+)]
 pub enum Grid {
     /// So many equal nodes of baseline speed, each taken whole by one job at a time.
     Uniform(u32),
