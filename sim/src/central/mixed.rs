@@ -1,0 +1,125 @@
+//! Whatever fits anywhere starts, on the fastest node that has room (PROTOCOLS L16): parts of nodes that differ.
+
+use std::cmp::Reverse;
+
+use gridweave_core::resource::{Pool, Speed};
+use gridweave_core::time::Time;
+
+use super::driver::{Floor, Policy, Running};
+use super::observer::Observer;
+use super::task::{Tasks, requirement};
+use crate::grid::{Mixed, Profile};
+use crate::workload::Workload;
+
+/// A node and what is free of it.
+#[derive(Debug)]
+struct Node {
+    /// Its place in the grid.
+    place: u32,
+    speed: Speed,
+    pool: Pool,
+    searched: Searched,
+}
+
+/// Whether those who wait were tried on a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Searched {
+    /// Not since something of it came back.
+    Not,
+    /// None of them fits.
+    InVain,
+}
+
+/// Who waits, and the nodes from the fastest to the slowest; of equal ones, the first in the grid comes first.
+#[derive(Debug)]
+pub(super) struct MixedGreedy<'a> {
+    workload: &'a Workload,
+    tasks: &'a Tasks,
+    nodes: Vec<Node>,
+    queue: Vec<u32>,
+    arrived: Vec<u32>,
+    /// For each job, where its node is in `nodes`.
+    held: Vec<Option<u32>>,
+}
+
+impl<'a> MixedGreedy<'a> {
+    pub(super) fn new(mixed: &Mixed, workload: &'a Workload, tasks: &'a Tasks) -> Self {
+        let node = |(place, profile): (u32, &Profile)| Node {
+            place,
+            speed: profile.speed,
+            pool: Pool::new(mixed.dimensions.clone(), profile.capability),
+            searched: Searched::Not,
+        };
+        let mut nodes: Vec<Node> = (0..).zip(&mixed.nodes).map(node).collect();
+        nodes.sort_by_key(|node| (Reverse(node.speed), node.place));
+        Self {
+            workload,
+            tasks,
+            nodes,
+            queue: Vec::new(),
+            arrived: Vec::new(),
+            held: vec![None; workload.jobs.len()],
+        }
+    }
+
+    /// Starts a job on the first of the nodes that has room and is worth a look.
+    fn try_start(
+        &mut self,
+        job: u32,
+        worth: impl Fn(&Node) -> bool,
+        floor: &mut Floor<'_, impl Observer>,
+    ) -> bool {
+        let requirement = requirement(self.workload, job as usize);
+        let mut nodes = self.nodes.iter();
+        let fitting = nodes.position(|node| worth(node) && node.pool.fits(&requirement));
+        let Some(position) = fitting else {
+            return false;
+        };
+        let node = &mut self.nodes[position];
+        let taken = node.pool.take(&requirement);
+        debug_assert_eq!(taken, Ok(()), "what fits can be taken");
+        self.held[job as usize] = Some(position as u32);
+        let takes = node.speed.duration_of(self.tasks.of(job).actual);
+        floor.start_on(job, node.place, takes);
+        true
+    }
+}
+
+impl Policy for MixedGreedy<'_> {
+    fn end(&mut self, _: Time, ended: &Running) {
+        let Some(position) = self.held[ended.job as usize] else {
+            return;
+        };
+        let node = &mut self.nodes[position as usize];
+        let returned = node
+            .pool
+            .give_back(&requirement(self.workload, ended.job as usize));
+        debug_assert_eq!(returned, Ok(()), "what ends was taken before");
+        node.searched = Searched::Not;
+    }
+
+    fn arrive(&mut self, job: u32) {
+        self.arrived.push(job);
+    }
+
+    fn pass(&mut self, _: Time, floor: &mut Floor<'_, impl Observer>) {
+        // Those who waited before fitted nowhere then, so only nodes that got something back since can have room for them.
+        if self.nodes.iter().any(|node| node.searched == Searched::Not) {
+            let mut queue = core::mem::take(&mut self.queue);
+            queue.retain(|&job| !self.try_start(job, |node| node.searched == Searched::Not, floor));
+            self.queue = queue;
+            for node in &mut self.nodes {
+                node.searched = Searched::InVain;
+            }
+        }
+        let mut arrived = core::mem::take(&mut self.arrived);
+        arrived.retain(|&job| !self.try_start(job, |_| true, floor));
+        self.queue.append(&mut arrived);
+        self.arrived = arrived;
+    }
+
+    fn nodes(self) -> Vec<Option<u32>> {
+        let place = |position: u32| self.nodes[position as usize].place;
+        self.held.iter().map(|held| held.map(place)).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What schedulers need to know of each job, close together.
+
+use gridweave_core::resource::{Pool, Requirement};
+use gridweave_core::time::{Span, Time};
+
+use crate::grid::{Mixed, Profile};
+use crate::outcome::{Ending, Estimates};
+use crate::workload::{Submission, Workload};
+
+/// A job as a scheduler sees it, and how long it really takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    /// What the scheduler is told.
+    pub(super) estimate: Span,
+    /// What happens; never longer than the estimate.
+    pub(super) actual: Span,
+    /// How many processors it takes.
+    pub(super) size: u32,
+    pub(super) ending: Ending,
+    pub(super) admission: Admission,
+}
+
+/// Whether a job is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Admission {
+    /// It can run once enough is free.
+    Taken,
+    /// This grid could never run it.
+    Rejected,
+}
+
+/// All jobs, in the order of the workload.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    tasks: Vec<Task>,
+    over_by: Time,
+}
+
+impl Tasks {
+    /// Gangs of whole, equal processors.
+    pub(super) fn on_uniform(processors: u32, workload: &Workload, estimates: Estimates) -> Self {
+        Self::new(workload, estimates, |_, job| job.processors <= processors)
+    }
+
+    /// Parts of one of several nodes that differ.
+    pub(super) fn on_mixed(mixed: &Mixed, workload: &Workload, estimates: Estimates) -> Self {
+        let idle = |node: &Profile| Pool::new(mixed.dimensions.clone(), node.capability);
+        let nodes: Vec<Pool> = mixed.nodes.iter().map(idle).collect();
+        Self::new(workload, estimates, |job, _| {
+            let requirement = requirement(workload, job);
+            nodes.iter().any(|node| node.suits(&requirement))
+        })
+    }
+
+    fn new(
+        workload: &Workload,
+        estimates: Estimates,
+        suits: impl Fn(usize, &Submission) -> bool,
+    ) -> Self {
+        let mut over_by = workload.jobs.last().map_or(Time::ZERO, |job| job.at);
+        let tasks = workload.jobs.iter().enumerate().map(|(place, job)| {
+            let duration = estimates.apply(job.run_time, job.requested_time);
+            // A workload promises that no job needs nothing; one that breaks this cannot be run.
+            let sound = job.processors > 0 && !duration.actual.is_zero();
+            let admission = if sound && suits(place, job) {
+                over_by += duration.estimate;
+                Admission::Taken
+            } else {
+                Admission::Rejected
+            };
+            Task {
+                estimate: duration.estimate,
+                actual: duration.actual,
+                size: job.processors,
+                ending: duration.ending,
+                admission,
+            }
+        });
+        let tasks = tasks.collect();
+        Self { tasks, over_by }
+    }
+
+    /// When all would be over if they ran one after another; no sensible schedule takes longer.
+    pub(super) fn over_by(&self) -> Time {
+        self.over_by
+    }
+
+    /// The job in this place.
+    pub(super) fn of(&self, job: u32) -> &Task {
+        &self.tasks[job as usize]
+    }
+}
+
+/// What a job needs of its node; nothing if the workload does not tell.
+pub(super) fn requirement(workload: &Workload, job: usize) -> Requirement {
+    let told = workload.requirements.get(job).copied();
+    told.unwrap_or_else(Requirement::any)
+}
