@@ -4,5 +4,6 @@
 //! tables in `docs/performance.md`.
 
 pub mod availability;
+pub mod central;
 pub mod common_slot;
 pub mod schedule;

@@ -4,7 +4,10 @@ use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Speed};
 
 /// The nodes of a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one grid in a run")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one grid, which nobody moves about"
+)]
 pub enum Grid {
     /// So many equal nodes of baseline speed, each taken whole by one job at a time.
     Uniform(u32),

@@ -4,11 +4,6 @@
 //! itself and nothing else.
 
 pub mod central;
-pub mod config;
-pub mod decentral;
-pub mod engine;
-pub mod event_queue;
-pub mod experiment;
 pub mod grid;
 pub mod history;
 pub mod monitor;

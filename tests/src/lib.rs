@@ -3,12 +3,14 @@
 //!
 //! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.
 //! - [`fuzzing`]: the bodies of the fuzz targets, which drive the same twins from bytes.
+//! - [`oracles`]: centralised schedulers straight from their rules, for the simulator's to be compared with.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.
 
 pub mod fuzzing;
 pub mod invariants;
+pub mod oracles;
 pub mod twins;
 
 /// The README's example runs as it stands.

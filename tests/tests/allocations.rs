@@ -9,6 +9,11 @@ use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
+use gridweave_sim::central::{Central, simulate};
+use gridweave_sim::grid::Grid;
+use gridweave_sim::monitor::Monitor;
+use gridweave_sim::outcome::Estimates;
+use gridweave_sim::workload::{Submission, Workload};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -221,4 +226,60 @@ fn a_heartbeat_is_handled_without_allocation() {
     let steady = measure(|| answered = (0..100).map(|_| beat()).sum());
     assert_eq!(answered, 800);
     assert_eq!(steady.count_total, 0);
+}
+
+/// The same day over and over, with queues and jobs that end early.
+fn days(days: u64) -> Workload {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut day = || {
+        let run = u64::from(rng.below(3000)) + 60;
+        Submission {
+            number: 0,
+            at: Time::from_secs(u64::from(rng.below(20_000))),
+            run_time: Span::from_secs(run),
+            requested_time: Some(Span::from_secs(run + u64::from(rng.below(9000)))),
+            processors: rng.below(60) + 1,
+            user: 0,
+            group: 0,
+            site: None,
+        }
+    };
+    let day: Vec<Submission> = (0..200).map(|_| day()).collect();
+    let repeat = |number: u64| {
+        day.iter().map(move |job| Submission {
+            number,
+            at: job.at + Span::from_secs(200_000 * number),
+            ..*job
+        })
+    };
+    let mut jobs: Vec<Submission> = (0..days).flat_map(repeat).collect();
+    jobs.sort_by_key(|job| job.at);
+    Workload {
+        jobs,
+        ..Workload::default()
+    }
+}
+
+#[test]
+fn a_centralised_scheduler_allocates_no_more_for_a_month_than_for_a_few_days() {
+    let (few, month) = (days(3), days(30));
+    for central in Central::ALL {
+        let count = |workload: &Workload| {
+            let monitor = Monitor::default();
+            let mut run = None;
+            let counted = measure(|| {
+                let grid = Grid::Uniform(64);
+                run = Some(simulate(
+                    central,
+                    &grid,
+                    workload,
+                    Estimates::Kill,
+                    &monitor,
+                ));
+            });
+            assert!(matches!(run, Some(Ok(_))));
+            counted.count_total
+        };
+        assert_eq!(count(&few), count(&month), "{central}");
+    }
 }

@@ -38,14 +38,18 @@ pub(super) struct Conservative<'a> {
     starts: BinaryHeap<Reverse<(Time, u32)>>,
     arrived: Vec<u32>,
     known: KnownFits,
-    /// Whether some job ended before it was expected to, since the last pass.
     ended: Ended,
+    /// Nothing later was released when reservations last moved.
+    moved_until: Time,
 }
 
+/// How jobs ended since the last pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ended {
+    /// When they were expected to, so that nothing can move.
     AsExpected,
-    Early,
+    /// Some earlier, and all of them were expected to be over by this time.
+    Early { until: Time },
 }
 
 impl<'a> Conservative<'a> {
@@ -62,6 +66,7 @@ impl<'a> Conservative<'a> {
             arrived: Vec::new(),
             known: KnownFits::new(),
             ended: Ended::AsExpected,
+            moved_until: Time::ZERO,
         }
     }
 
@@ -80,15 +85,21 @@ impl<'a> Conservative<'a> {
         given.expect("what is released was reserved");
     }
 
-    /// Moves each waiting job, in the order of arrival, to the earliest time at which it fits now.
-    fn compress(&mut self, now: Time, floor: &mut Floor<'_, impl Observer>) {
+    /// Moves each waiting job, in the order of arrival, to the earliest time at which it fits now. Ended jobs released
+    /// processors up to `until`.
+    fn compress(&mut self, now: Time, until: Time, floor: &mut Floor<'_, impl Observer>) {
         self.known.clear();
+        // A job was last looked at before those behind it moved, so what they released then counts as new.
+        let mut released_until = until.max(self.moved_until);
+        self.moved_until = Time::ZERO;
         for place in 0..self.queue.len() {
             let booked = self.queue[place];
-            if booked.start == GONE {
+            if booked.start == GONE || booked.start <= now {
                 continue;
             }
-            if let Some(earlier) = self.move_earlier(now, &booked) {
+            if let Some(earlier) = self.move_earlier(now, &booked, released_until) {
+                self.moved_until = self.moved_until.max(booked.start + booked.length);
+                released_until = released_until.max(self.moved_until);
                 self.queue[place].start = earlier;
                 self.starts.push(Reverse((earlier, place as u32)));
                 floor.promise(booked.job, earlier);
@@ -99,36 +110,34 @@ impl<'a> Conservative<'a> {
     /// Moves one reservation, if it can start earlier, and returns when.
     ///
     /// Releasing it, searching and reserving it again would do, but most reservations cannot move, and that is found out
-    /// without touching the profile. Let `[t, t + length)` with `t < start` be where it would fit. If it
-    /// reaches into the old reservation, then the processors just before `start` must be free; if it does not, it is free
-    /// in the profile as it stands.
-    fn move_earlier(&mut self, now: Time, booked: &Booked) -> Option<Time> {
+    /// without touching the profile. Let it fit at `[t, t + length)` with `t < start`. If that reaches up to `start`, then
+    /// its processors must be free just before `start`. They were not when the reservation was last looked at, and could
+    /// be now only if something was released there. Otherwise, it is free in the profile as it stands.
+    fn move_earlier(&mut self, now: Time, booked: &Booked, released_until: Time) -> Option<Time> {
         let &Booked {
             start,
             length,
             size,
             ..
         } = booked;
-        if start <= now {
-            return None;
-        }
-        let touching = self.profile.free_at(start - TICK) >= size;
-        let from = self.known.none_before(size, length).max(now);
-        if !touching && from >= start {
-            return None;
-        }
-        let untouched = self.earliest(from, size, length);
-        self.known.learn(size, length, untouched);
-        if !touching && untouched >= start {
-            return None;
-        }
-        self.release(start, length, size);
-        self.known.released(start);
+        let touching = start <= released_until && self.profile.free_at(start - TICK) >= size;
         let earlier = if touching {
+            self.release(start, length, size);
             self.earliest(now, size, length)
         } else {
-            untouched
+            let from = self.known.none_before(size, length).max(now);
+            if from >= start {
+                return None;
+            }
+            let earlier = self.earliest(from, size, length);
+            self.known.learn(size, length, earlier);
+            if earlier >= start {
+                return None;
+            }
+            self.release(start, length, size);
+            earlier
         };
+        self.known.released(start);
         self.reserve(earlier, length, size);
         Some(earlier)
     }
@@ -169,9 +178,10 @@ impl<'a> Conservative<'a> {
         }
     }
 
-    /// Closes the holes in the queue once there are more of them than jobs.
+    /// Drops what is gone or stale once there is more of it than of jobs.
     fn tidy(&mut self) {
-        if self.queue.len() < SHORT || self.queue.len() < 2 * self.waiting {
+        let most = SHORT.max(2 * self.waiting);
+        if self.queue.len() <= most && self.starts.len() <= 2 * most {
             return;
         }
         self.queue.retain(|booked| booked.start != GONE);
@@ -191,7 +201,11 @@ impl Policy for Conservative<'_> {
         if now < ended.expected {
             self.profile.advance(now);
             self.release(now, ended.expected - now, ended.size);
-            self.ended = Ended::Early;
+            let until = match self.ended {
+                Ended::AsExpected => ended.expected,
+                Ended::Early { until } => until.max(ended.expected),
+            };
+            self.ended = Ended::Early { until };
         }
     }
 
@@ -201,9 +215,9 @@ impl Policy for Conservative<'_> {
 
     fn pass(&mut self, now: Time, floor: &mut Floor<'_, impl Observer>) {
         self.profile.advance(now);
-        if self.ended == Ended::Early {
-            self.compress(now, floor);
+        if let Ended::Early { until } = self.ended {
             self.ended = Ended::AsExpected;
+            self.compress(now, until, floor);
         }
         self.place_arrivals(now, floor);
         self.start_due(now, floor);
@@ -218,9 +232,5 @@ impl Policy for Conservative<'_> {
             self.starts.pop();
         }
         None
-    }
-
-    fn nodes(self) -> Vec<Option<u32>> {
-        Vec::new()
     }
 }

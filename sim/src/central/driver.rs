@@ -38,8 +38,13 @@ pub(super) trait Policy {
     fn wakes_at(&mut self) -> Option<Time> {
         None
     }
-    /// Which node each job ran on, if that matters.
-    fn nodes(self) -> Vec<Option<u32>>;
+    /// Which node each job ran on; nothing if all are alike.
+    fn nodes(self) -> Vec<Option<u32>>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
 }
 
 /// Where jobs run.

@@ -135,8 +135,4 @@ impl Policy for Easy<'_> {
             head,
         };
     }
-
-    fn nodes(self) -> Vec<Option<u32>> {
-        Vec::new()
-    }
 }

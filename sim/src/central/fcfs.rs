@@ -45,8 +45,4 @@ impl Policy for Fcfs<'_> {
             floor.start(first);
         }
     }
-
-    fn nodes(self) -> Vec<Option<u32>> {
-        Vec::new()
-    }
 }

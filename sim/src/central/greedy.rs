@@ -57,8 +57,4 @@ impl Policy for Greedy<'_> {
         self.queue.tidy();
         self.searched = self.queue.end();
     }
-
-    fn nodes(self) -> Vec<Option<u32>> {
-        Vec::new()
-    }
 }

@@ -8,7 +8,7 @@ use gridweave_core::time::Time;
 use super::driver::{Floor, Policy, Running};
 use super::observer::Observer;
 use super::task::{Tasks, requirement};
-use crate::grid::Mixed;
+use crate::grid::{Mixed, Profile};
 use crate::workload::Workload;
 
 /// A node and what is free of it.
@@ -18,16 +18,16 @@ struct Node {
     place: u32,
     speed: Speed,
     pool: Pool,
-    room: Room,
+    searched: Searched,
 }
 
-/// Whether a node may hold somebody who waits.
+/// Whether those who wait were tried on a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Room {
-    /// Something came back since all who wait were tried.
-    Unknown,
+enum Searched {
+    /// Not since something of it came back.
+    Not,
     /// None of them fits.
-    None,
+    InVain,
 }
 
 /// Who waits, and the nodes from the fastest to the slowest; of equal ones, the first in the grid comes first.
@@ -44,11 +44,11 @@ pub(super) struct MixedGreedy<'a> {
 
 impl<'a> MixedGreedy<'a> {
     pub(super) fn new(mixed: &Mixed, workload: &'a Workload, tasks: &'a Tasks) -> Self {
-        let node = |(place, profile): (u32, &crate::grid::Profile)| Node {
+        let node = |(place, profile): (u32, &Profile)| Node {
             place,
             speed: profile.speed,
             pool: Pool::new(mixed.dimensions.clone(), profile.capability),
-            room: Room::Unknown,
+            searched: Searched::Not,
         };
         let mut nodes: Vec<Node> = (0..).zip(&mixed.nodes).map(node).collect();
         nodes.sort_by_key(|node| (Reverse(node.speed), node.place));
@@ -95,7 +95,7 @@ impl Policy for MixedGreedy<'_> {
             .pool
             .give_back(&requirement(self.workload, ended.job as usize));
         debug_assert_eq!(returned, Ok(()), "what ends was taken before");
-        node.room = Room::Unknown;
+        node.searched = Searched::Not;
     }
 
     fn arrive(&mut self, job: u32) {
@@ -104,12 +104,12 @@ impl Policy for MixedGreedy<'_> {
 
     fn pass(&mut self, _: Time, floor: &mut Floor<'_, impl Observer>) {
         // Those who waited before fitted nowhere then, so only nodes that got something back since can have room for them.
-        if self.nodes.iter().any(|node| node.room == Room::Unknown) {
+        if self.nodes.iter().any(|node| node.searched == Searched::Not) {
             let mut queue = core::mem::take(&mut self.queue);
-            queue.retain(|&job| !self.try_start(job, |node| node.room == Room::Unknown, floor));
+            queue.retain(|&job| !self.try_start(job, |node| node.searched == Searched::Not, floor));
             self.queue = queue;
             for node in &mut self.nodes {
-                node.room = Room::None;
+                node.searched = Searched::InVain;
             }
         }
         let mut arrived = core::mem::take(&mut self.arrived);

@@ -180,7 +180,7 @@ pub fn simulate_observed(
         return Err(Refused::TooManyJobs);
     }
     let processors = match grid {
-        // Queues mark holes with the largest number, so a grid may not be that large; no job in its right mind is.
+        // The largest number marks holes in queues, so no job may be that large.
         Grid::Uniform(processors) => (*processors).min(u32::MAX - 1),
         Grid::Mixed(mixed) if central == Central::Greedy => {
             let tasks = Tasks::on_mixed(mixed, workload, estimates);

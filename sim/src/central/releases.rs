@@ -138,3 +138,47 @@ impl Releases {
         spare.unwrap_or_else(|| Vec::with_capacity(BLOCK))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gridweave_core::rng::Choose;
+    use rand::SeedableRng;
+    use rand::rngs::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn releases_answer_as_an_unsorted_list() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let (mut releases, mut list) = (Releases::default(), Vec::new());
+        for step in 0..20_000 {
+            // It grows to some hundred entries and shrinks again, over and over.
+            let growing = step % 2_000 < 1_000;
+            if list.is_empty() || rng.below(10) < if growing { 8 } else { 1 } {
+                let at = Time::from_secs(u64::from(rng.below(900)));
+                let processors = rng.below(9) + 1;
+                releases.add(at, processors);
+                list.push((at, processors));
+            } else {
+                let (at, processors) = list.swap_remove(rng.index(list.len()));
+                releases.remove(at, processors);
+            }
+            if step % 200 != 0 {
+                continue;
+            }
+            let (free, needed) = (rng.below(50), rng.below(4_000) + 50);
+            let free_at = |at: Time| {
+                let back = list.iter().filter(|(by, _)| *by <= at);
+                free + back.map(|(_, processors)| processors).sum::<u32>()
+            };
+            let times = list.iter().map(|(at, _)| *at);
+            let at = times.filter(|&at| free_at(at) >= needed).min();
+            let enough = at.map(|at| Enough {
+                at,
+                free: free_at(at),
+            });
+            assert_eq!(releases.enough(free, needed), enough);
+        }
+        assert!(!releases.spare.is_empty(), "blocks were split and emptied");
+    }
+}

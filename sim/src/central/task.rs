@@ -3,7 +3,7 @@
 use gridweave_core::resource::{Pool, Requirement};
 use gridweave_core::time::{Span, Time};
 
-use crate::grid::Mixed;
+use crate::grid::{Mixed, Profile};
 use crate::outcome::{Ending, Estimates};
 use crate::workload::{Submission, Workload};
 
@@ -44,8 +44,7 @@ impl Tasks {
 
     /// Parts of one of several nodes that differ.
     pub(super) fn on_mixed(mixed: &Mixed, workload: &Workload, estimates: Estimates) -> Self {
-        let idle =
-            |node: &crate::grid::Profile| Pool::new(mixed.dimensions.clone(), node.capability);
+        let idle = |node: &Profile| Pool::new(mixed.dimensions.clone(), node.capability);
         let nodes: Vec<Pool> = mixed.nodes.iter().map(idle).collect();
         Self::new(workload, estimates, |job, _| {
             let requirement = requirement(workload, job);

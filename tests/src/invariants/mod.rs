@@ -1,12 +1,17 @@
 //! What must always hold, by name, as checkers that know nothing of how the code under test works.
 //!
-//! A checker is itself tested: `tests/tests/invariants.rs` plants a bug for each and shows that it is caught.
+//! A checker is itself tested: `tests/tests/invariants.rs` and `tests/tests/central.rs` plant bugs and show that they are
+//! caught.
 
 mod executions;
 mod passing;
+mod plans;
 
 pub use executions::{Executions, Observation};
 pub use passing::Passes;
+pub use plans::{
+    nobody_waits_who_fits, promises_are_kept, reservations_fit_together, starts_are_in_order,
+};
 
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::Violation;
@@ -15,7 +20,7 @@ use gridweave_core::schedule::{Reservation, Status};
 use gridweave_core::time::Time;
 
 /// The names of all invariants that have a checker here.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 15] = [
     NO_OVERLAP,
     LEASES_END,
     OLDER_EPOCHS,
@@ -26,6 +31,11 @@ pub const NAMES: [&str; 10] = [
     executions::GANG_COMMITTED,
     executions::ONE_EXECUTION,
     executions::ONE_OUTCOME,
+    plans::IN_ORDER,
+    plans::NEVER_LATER,
+    plans::KEPT,
+    plans::NOT_OVERBOOKED,
+    plans::NONE_FITS,
 ];
 
 const NO_OVERLAP: &str = "no two reservations on a node overlap";
