@@ -1,9 +1,28 @@
-//! Drives `gridweave-core` in virtual time.
+//! Schedulers in virtual time: a simulator for `gridweave-core`, and the `gridweave` program.
 //!
-//! This crate will hold the simulator. For now it holds the command line of the `gridweave` program, which can tell about
-//! itself and nothing else.
+//! [`experiment`] is the way in: a [`config::Config`] becomes jobs and nodes, those are simulated, and results become files.
+//! Its parts are useful alone:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`event_queue`] | pending events in the order of time, on a wheel of buckets |
+//! | [`network`] | delays, loss, duplication, partitions |
+//! | [`engine`] | many machines, one clock, a disk each |
+//! | [`workload`] | traces in SWF and GWF, transforms, generators |
+//! | [`central`] | schedulers that know everything |
+//! | [`decentral`] | the host of schedulers that are one machine per node |
+//! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
+//! | [`program`] | the command line |
+//!
+//! A run is a function of its configuration, and has a digest that tells two histories apart. Nothing here reads a clock or
+//! draws entropy, but for the measurement of what a run costs.
 
 pub mod central;
+pub mod config;
+pub mod decentral;
+pub mod engine;
+pub mod event_queue;
+pub mod experiment;
 pub mod grid;
 pub mod history;
 pub mod monitor;
