@@ -5,4 +5,5 @@
 
 pub mod availability;
 pub mod common_slot;
+pub mod events;
 pub mod schedule;

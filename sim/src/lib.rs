@@ -3,6 +3,7 @@
 //! This crate will hold the simulator. For now it holds the command line of the `gridweave` program, which can tell about
 //! itself and nothing else.
 
+pub mod event_queue;
 pub mod grid;
 pub mod history;
 pub mod monitor;
