@@ -6,4 +6,5 @@
 pub mod availability;
 pub mod central;
 pub mod common_slot;
+pub mod events;
 pub mod schedule;

@@ -12,7 +12,7 @@
 //! | [`central`] | schedulers that know everything |
 //! | [`decentral`] | the host of schedulers that are one machine per node |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
-//! | [`program`] | the command line |
+//! | `program` | the command line, with the feature of that name |
 //!
 //! A run is a function of its configuration, and has a digest that tells two histories apart. Nothing here reads a clock or
 //! draws entropy, but for the measurement of what a run costs.
@@ -28,6 +28,7 @@ pub mod history;
 pub mod monitor;
 pub mod network;
 pub mod outcome;
+#[cfg(feature = "program")]
 pub mod program;
 pub mod results;
 pub mod run;

@@ -10,6 +10,7 @@ use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seed
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::central::{Central, simulate};
+use gridweave_sim::event_queue::EventQueue;
 use gridweave_sim::grid::Grid;
 use gridweave_sim::monitor::Monitor;
 use gridweave_sim::outcome::Estimates;
@@ -281,5 +282,32 @@ fn a_centralised_scheduler_allocates_no_more_for_a_month_than_for_a_few_days() {
             counted.count_total
         };
         assert_eq!(count(&few), count(&month), "{central}");
+    }
+}
+
+#[test]
+fn an_event_queue_allocates_nothing_once_it_has_grown() {
+    type Delay = fn(&mut Xoshiro256PlusPlus) -> u64;
+    let delays: [Delay; 4] = [
+        |rng| u64::from(rng.below(1_000_000)),
+        |_| 1_000_000,
+        |rng| [1_000, 86_400_000_000][rng.index(2)],
+        |rng| u64::from(rng.below(2) * rng.below(1_000_000)),
+    ];
+    for delay in delays {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut events = EventQueue::new();
+        let fill = measure(|| {
+            (0..5_000_u64).for_each(|what| events.push(Time::from_micros(what * 7), what));
+        });
+        assert!(fill.count_total > 0, "the counter does not count");
+        let mut work = |rounds: u32| {
+            for _ in 0..rounds {
+                let (now, what) = events.pop().unwrap();
+                events.push(now + Span::from_micros(delay(&mut rng)), what);
+            }
+        };
+        work(100_000);
+        assert_eq!(measure(|| work(100_000)).count_total, 0);
     }
 }

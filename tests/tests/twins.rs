@@ -1,6 +1,8 @@
 //! Each layer gives the same answers as its slow obvious twin, over thousands of random histories.
 
-use gridweave_tests::twins::{Driven, availability, backfill, common_slot, schedule, site, timers};
+use gridweave_tests::twins::{
+    Driven, availability, backfill, common_slot, events, schedule, site, timers,
+};
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use proptest_state_machine::prop_state_machine;
 
@@ -11,6 +13,7 @@ type Availability = Driven<availability::Profiles>;
 type Grids = Driven<common_slot::Grids>;
 type Backfill = Driven<backfill::Backfill>;
 type Timers = Driven<timers::Timers>;
+type Events = Driven<events::Events>;
 
 /// The same histories in every run; a failure is shrunk and printed whole.
 fn seeded() -> ProptestConfig {
@@ -45,4 +48,7 @@ prop_state_machine! {
 
     #[test]
     fn a_timer_queue_answers_as_an_unsorted_list(sequential 1..60 => Timers);
+
+    #[test]
+    fn an_event_queue_answers_as_an_ordered_set(sequential 1..80 => Events);
 }

@@ -317,7 +317,7 @@ impl<P: Protocol> Simulation<P> {
     }
 
     /// When the next event is due.
-    pub fn next_at(&mut self) -> Option<Time> {
+    pub fn next_at(&self) -> Option<Time> {
         self.queue.next_at()
     }
 

@@ -15,7 +15,9 @@ use crate::engine::{Checking, Protocol, Simulation, Traffic};
 use crate::grid::Grid;
 use crate::monitor::Monitor;
 use crate::network::Network;
-use crate::results::{Cost, Draft, FolderError, Meter, Row, Summary, series, write_jobs};
+use crate::results::{
+    Cost, Draft, FolderError, Meter, Row, Summary, series, write_jobs, write_json,
+};
 use crate::run::{Faults, Placement, Run};
 use crate::scheduler::Scheduler;
 
@@ -160,10 +162,4 @@ impl Results {
             write_json(&self.cost, file)
         })
     }
-}
-
-/// Writes a value as JSON that people can read, with a line break at its end.
-pub(crate) fn write_json(value: &impl serde::Serialize, mut to: impl Write) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut to, value)?;
-    to.write_all(b"\n")
 }

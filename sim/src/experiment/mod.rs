@@ -28,7 +28,6 @@ mod sweep;
 pub use aggregate::aggregate;
 pub use comparison::wait_ratio;
 pub use execute::Results;
-pub(crate) use execute::write_json;
 pub use prepare::{Prepared, prepare};
 pub use sweep::{Point, Sweep};
 

@@ -12,9 +12,9 @@ use super::session::{Session, Task};
 use super::table::{Line, draw};
 use crate::central::Central;
 use crate::config::{Config, Shape};
-use crate::experiment::{Prepared, Results, prepare, wait_ratio, write_json};
+use crate::experiment::{Prepared, Results, prepare, wait_ratio};
 use crate::grid::Grid;
-use crate::results::{Draft, Summary};
+use crate::results::{Draft, Summary, write_json};
 use crate::scheduler::Scheduler;
 
 /// One table: some schedulers on the same jobs.

@@ -8,8 +8,8 @@ use super::Ending;
 use super::options::Setup;
 use super::session::{Session, Task};
 use super::table::{Line, draw};
-use crate::experiment::{Results, aggregate, prepare, write_json};
-use crate::results::{Draft, Summary};
+use crate::experiment::{Results, aggregate, prepare};
+use crate::results::{Draft, Summary, write_json};
 use crate::scheduler::Scheduler;
 
 /// Replays a workload under one scheduler.

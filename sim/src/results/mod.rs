@@ -18,6 +18,8 @@ pub use series::{Row, series};
 pub use statistics::{Distribution, Estimate};
 pub use summary::{Deadlines, Jobs, Kind, Messages, Summary, Utilization};
 
+use std::io;
+
 use gridweave_core::time::Span;
 
 use crate::grid::Grid;
@@ -82,4 +84,10 @@ impl Facts<'_> {
             .apply(job.run_time, job.requested_time)
             .actual
     }
+}
+
+/// Writes a value as JSON that people can read, with a line break at its end.
+pub fn write_json(value: &impl serde::Serialize, mut to: impl io::Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut to, value)?;
+    to.write_all(b"\n")
 }

@@ -149,7 +149,7 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
         let draft = Draft::new(&place).unwrap();
         draft
             .write("config.toml", |file| {
-                std::io::Write::write_all(file, text.as_bytes())
+                io::Write::write_all(file, text.as_bytes())
             })
             .unwrap();
         draft.write("deep/er.txt", |_| Ok(())).unwrap();
