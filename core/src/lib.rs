@@ -111,6 +111,8 @@ extern crate std;
 pub use rand_core;
 
 #[cfg(feature = "alloc")]
+pub mod commit;
+#[cfg(feature = "alloc")]
 mod hashing;
 pub mod heartbeat;
 pub mod id;

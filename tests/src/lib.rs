@@ -10,6 +10,7 @@
 
 pub mod fuzzing;
 pub mod invariants;
+pub mod model;
 pub mod oracles;
 pub mod twins;
 

@@ -1,0 +1,189 @@
+use core::fmt;
+
+use crate::job::Submitter;
+use crate::machine::Data;
+use crate::time::{Span, Time};
+
+/// The times and limits of the protocol, the same on all nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Config {
+    /// For how long a hold is asked; several round trips.
+    pub lease: Span,
+    /// The longest that a message is expected to travel. Longer delays cost attempts, never safety.
+    pub max_delay: Span,
+    /// How far two clocks may be apart. Beyond that, two attempts at a job may run at once.
+    pub max_skew: Span,
+    /// How long to wait for an answer before asking again.
+    pub retry: Span,
+    /// By how much that is put off at random, so that nodes do not ask in step.
+    pub jitter: Span,
+    /// How often to ask again.
+    pub retries: u8,
+    /// How long before its start a job must be committed.
+    pub lead: Span,
+    /// How long after its start a committed job waits for its permission.
+    pub grace: Span,
+    /// For how long a job may run without word from its coordinator.
+    pub permission: Permission,
+    /// How long an attempt that is over is remembered, so that its late messages are known as such.
+    pub retention: Span,
+    /// The most jobs that a participant remembers at once.
+    pub seats: u16,
+    /// The most holds of one coordinator at once.
+    pub holds_per_peer: u16,
+    /// For how long, in all, a coordinator may hold time without committing it. What it used comes back as time passes.
+    pub allowance: Span,
+    /// The most jobs that a coordinator sees to at once.
+    pub tasks: u16,
+    /// The most nodes of a job.
+    pub members: u16,
+}
+
+/// For how long a job may run without word from its coordinator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Permission {
+    /// Until the end of its reservation: no messages while it runs, and a lost node is replaced only after that.
+    UntilEnd,
+    /// For so long, renewed three times in that span. A node that is silent for as long as `retries` renewals is lost.
+    Renewed(Span),
+}
+
+impl Config {
+    /// Sensible times for a wide-area network.
+    pub const DEFAULT: Self = Self {
+        lease: Span::from_secs(5),
+        max_delay: Span::from_secs(1),
+        max_skew: Span::from_secs(1),
+        retry: Span::from_millis(1500),
+        jitter: Span::from_millis(500),
+        retries: 3,
+        lead: Span::from_secs(5),
+        grace: Span::from_secs(30),
+        permission: Permission::Renewed(Span::from_secs(300)),
+        retention: Span::from_secs(600),
+        seats: 1024,
+        holds_per_peer: 64,
+        allowance: Span::from_secs(300),
+        tasks: 1024,
+        members: 1024,
+    };
+
+    /// Refuses times that cannot work together.
+    pub fn checked(self) -> Result<Self, ConfigError> {
+        if self.lease <= self.max_delay.times(2) {
+            return Err(ConfigError::ShortLease);
+        }
+        if self.retry.is_zero() {
+            return Err(ConfigError::ZeroRetry);
+        }
+        if let Permission::Renewed(span) = self.permission
+            && span < Span::from_micros(3)
+        {
+            return Err(ConfigError::ShortPermission);
+        }
+        if self.seats == 0 || self.tasks == 0 || self.members == 0 || self.holds_per_peer == 0 {
+            return Err(ConfigError::ZeroLimit);
+        }
+        Ok(self)
+    }
+
+    /// How long it takes to ask as often as may be.
+    pub(super) fn patience(&self) -> Span {
+        let once = self.retry + self.jitter;
+        once.times(u64::from(self.retries).saturating_add(1))
+    }
+
+    /// Until when a permission that is given now lasts.
+    pub(super) fn permitted(&self, now: Time, end: Time) -> Time {
+        match self.permission {
+            Permission::UntilEnd => end,
+            Permission::Renewed(span) => (now + span).min(end),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Why times cannot work together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No decision can be made: a lease must outlast two delays.
+    ShortLease,
+    /// Nothing would ever be asked again.
+    ZeroRetry,
+    /// There is no time to renew it.
+    ShortPermission,
+    /// Nothing could ever be committed.
+    ZeroLimit,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ShortLease => "the lease does not outlast two delays",
+            Self::ZeroRetry => "the time between retries is zero",
+            Self::ShortPermission => "the permission is too short to be renewed",
+            Self::ZeroLimit => "a limit is zero",
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// Who may use this node, and for what. State of a host's own, such as a list of users, lives in the implementor.
+pub trait Policy: Data {
+    /// Whether a job of this submitter may be coordinated here.
+    fn may_submit(&self, submitter: &Submitter) -> bool;
+
+    /// Whether this node runs jobs of this submitter.
+    fn accepts(&self, submitter: &Submitter) -> bool;
+}
+
+/// Everyone may do everything.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Everyone;
+
+impl Policy for Everyone {
+    fn may_submit(&self, _: &Submitter) -> bool {
+        true
+    }
+
+    fn accepts(&self, _: &Submitter) -> bool {
+        true
+    }
+}
+
+/// The safeguards of the protocol, by name. Hosts use [`AllGuards`]; a test leaves one out, to see that something breaks.
+pub trait Guards: Data {
+    /// A participant refuses an attempt that is older than the newest it knows.
+    const FENCING: bool = true;
+    /// A participant ends leases before it looks at a message, so that a late commit finds no hold.
+    const LEASE_AT_COMMIT: bool = true;
+    /// A coordinator decides to commit only if every lease outlives the worst delay.
+    const LEASE_AT_DECISION: bool = true;
+    /// A participant writes its vote down before it sends it.
+    const VOTE_ON_DISK: bool = true;
+    /// A coordinator writes its decision down before it sends it.
+    const DECISION_ON_DISK: bool = true;
+    /// A coordinator permits a start only when all members have committed.
+    const BARRIER: bool = true;
+    /// A coordinator permits a start only when no earlier attempt can still run.
+    const EARLIER_PERMISSIONS: bool = true;
+    /// A coordinator releases the earlier attempt only when the later one is committed everywhere.
+    const LOCK_BEFORE_RELEASE: bool = true;
+    /// A participant obeys only the coordinator of the job.
+    const OWNERSHIP: bool = true;
+    /// A participant runs a job only under a permission that lasts.
+    const PERMISSION: bool = true;
+}
+
+/// All safeguards.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct AllGuards;
+
+impl Guards for AllGuards {}

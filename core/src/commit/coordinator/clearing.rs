@@ -1,0 +1,85 @@
+//! Freeing what is left of attempts that are over. Until a node has let go, or must have, the job may run there.
+
+use super::task::{Attempt, Task};
+use super::{Desk, Guards, Message, Setback};
+use crate::id::{Epoch, NodeId};
+
+impl<G: Guards> Desk<G> {
+    /// Gives up what is committed, and tries the next candidate.
+    pub(super) fn fail_attempt(&mut self, task: &mut Task, setback: Setback) {
+        if let Some(trial) = task.trial.take() {
+            self.abort(task, &trial);
+        }
+        self.retire_attempt(task);
+        self.try_next(task, setback);
+    }
+
+    /// Gives up everything.
+    pub(super) fn give_up(&mut self, task: &mut Task) {
+        task.candidates.clear();
+        if let Some(trial) = task.trial.take() {
+            self.abort(task, &trial);
+        }
+        self.retire_attempt(task);
+    }
+
+    pub(super) fn retire_attempt(&mut self, task: &mut Task) {
+        let Some(attempt) = task.attempt.take() else {
+            return;
+        };
+        for member in &attempt.members {
+            task.retire(member, &attempt, &self.config);
+        }
+        // On disk before anyone is told, so that a later life does not take the attempt up again.
+        self.persist(task);
+        self.release_old(task);
+    }
+
+    /// Asks all that are left of earlier attempts to let go.
+    pub(super) fn release_old(&mut self, task: &mut Task) {
+        task.clear_at = self.later();
+        let job = task.job;
+        for old in &task.old {
+            let through = old.through;
+            self.send(old.node, Message::Release { job, through });
+        }
+    }
+
+    /// Asks again those who have not answered; who must have let go by now is not asked any more.
+    pub(super) fn clear_again(&mut self, task: &mut Task) {
+        let before = task.old.len();
+        let now = self.now;
+        task.old.retain(|old| old.free_by > now);
+        if task.old.len() < before {
+            self.persist(task);
+        }
+        // While a later attempt is not committed everywhere, the earlier one is kept.
+        let standing = task.attempt.as_ref().is_none_or(Attempt::is_committed);
+        if standing {
+            self.release_old(task);
+        } else {
+            task.clear_at = self.later();
+        }
+        self.permit_if_waiting(task);
+    }
+
+    pub(super) fn released(&mut self, task: &mut Task, node: NodeId, through: Epoch) {
+        let before = task.old.len();
+        task.old
+            .retain(|old| old.node != node || old.through > through);
+        if task.old.len() < before {
+            self.persist(task);
+            self.permit_if_waiting(task);
+        }
+    }
+
+    fn permit_if_waiting(&mut self, task: &mut Task) {
+        if task
+            .attempt
+            .as_ref()
+            .is_some_and(Attempt::waits_for_permission)
+        {
+            self.permit_when_safe(task);
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! The side that wants time on several nodes at once.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+mod clearing;
+mod standing;
+mod task;
+mod voting;
+
+pub use task::{Candidate, Place};
+
+use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::message::{Message, Refused};
+use crate::id::{Epoch, Incarnation, JobId, NodeId};
+use crate::job::Submitter;
+use crate::machine::{Context, Event, Machine, Violation};
+use crate::rng::Choose;
+use crate::schedule::Holder;
+use crate::time::{Interval, Span, Time};
+use task::{Attempt, Purpose, Stage, Task};
+
+/// The coordinator of one node: it gets jobs their time on all of their nodes, or on none, and watches over them.
+///
+/// Most effects per event: for each task whose time has come, three for each of its nodes and four more.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Coordinator<P: Policy = Everyone, G: Guards = AllGuards> {
+    config: Config,
+    policy: P,
+    life: Incarnation,
+    /// How many attempts were made in this life.
+    attempts: u32,
+    /// Sorted by job.
+    tasks: Vec<Task>,
+    /// When the host was asked to wake us.
+    armed: Option<Time>,
+    guards: PhantomData<G>,
+}
+
+/// The one timer of a coordinator.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Due;
+
+/// What is asked of a coordinator.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// Get a job its time: the first of these candidates that can be had. If a node is lost before the start, a spare one
+    /// takes its place.
+    Place {
+        /// Which job.
+        job: JobId,
+        /// Who wants it.
+        submitter: Submitter,
+        /// When and where, best first.
+        candidates: Vec<Candidate>,
+        /// Nodes that could stand in for a lost one.
+        spares: Vec<NodeId>,
+    },
+    /// Move a job that has its time to a better one, if that can be had; else it keeps what it has.
+    Improve {
+        /// Which job.
+        job: JobId,
+        /// When and where.
+        candidate: Candidate,
+    },
+    /// Give up a job's time; it stops if it runs.
+    Release {
+        /// Which job.
+        job: JobId,
+    },
+}
+
+/// What a coordinator tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Notice {
+    /// The job has its time on all of its nodes.
+    Placed {
+        /// Which attempt.
+        holder: Holder,
+        /// When it will run.
+        interval: Interval,
+    },
+    /// A better place could not be had; the job keeps the one it has.
+    Kept {
+        /// Which job.
+        job: JobId,
+    },
+    /// The job has no time, and nothing more to try.
+    Unplaced {
+        /// Which job.
+        job: JobId,
+        /// Why the last attempt came to nothing.
+        setback: Setback,
+    },
+    /// All nodes have done the job.
+    Finished {
+        /// Which job.
+        job: JobId,
+    },
+    /// Nothing of the job is left anywhere, as far as can be known.
+    Cleared {
+        /// Which job.
+        job: JobId,
+    },
+}
+
+/// Why an attempt came to nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Setback {
+    /// A node said no.
+    Refused {
+        /// Which.
+        node: NodeId,
+        /// Why.
+        reason: Refused,
+        /// From when on it would fit there, as far as is known.
+        next_free: Time,
+    },
+    /// A node did not answer in time.
+    Silent {
+        /// Which.
+        node: NodeId,
+    },
+    /// The answers took so long that leases could end before a commit arrives, or the start is too near.
+    Slow,
+    /// A node's lease had ended when the commit came.
+    Expired {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node was lost after it had committed.
+    Lost {
+        /// Which.
+        node: NodeId,
+    },
+    /// The job broke on a node.
+    Broke {
+        /// Which.
+        node: NodeId,
+    },
+    /// Its submitter may not submit here.
+    NotAuthorised,
+    /// It names no node, one twice, or more than may be.
+    BadCandidate,
+    /// This node sees to as many jobs as it can, or has to clear up earlier attempts first.
+    Full,
+}
+
+/// The name of a coordinator's record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// Which life this is.
+    Life,
+    /// What was decided about a job.
+    Task(JobId),
+}
+
+/// What a coordinator must not forget.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// The latest life.
+    Life(Incarnation),
+    /// A job that is committed or being cleared up.
+    Task(Place),
+}
+
+/// The most candidates of a job at once.
+const MOST_CANDIDATES: usize = 16;
+
+/// What comes of work on a task.
+enum Out {
+    Send(NodeId, Message),
+    Notify(Notice),
+    Persist(Place),
+}
+
+/// Where a coordinator works on one task: all that it needs beside the task, and what comes of it.
+///
+/// `voting` gets a job its time, `standing` watches over it, `clearing` frees what is left of earlier attempts.
+struct Desk<G: Guards> {
+    config: Config,
+    life: Incarnation,
+    attempts: u32,
+    now: Time,
+    jitter: Span,
+    outs: Vec<Out>,
+    guards: PhantomData<G>,
+}
+
+impl<G: Guards> Desk<G> {
+    fn send(&mut self, to: NodeId, message: Message) {
+        self.outs.push(Out::Send(to, message));
+    }
+
+    fn notify(&mut self, notice: Notice) {
+        self.outs.push(Out::Notify(notice));
+    }
+
+    fn persist(&mut self, task: &Task) {
+        self.outs.push(Out::Persist(task.record()));
+    }
+
+    /// An attempt number that no earlier one of this coordinator has, in any of its lives.
+    fn next_epoch(&mut self) -> Epoch {
+        self.attempts = self.attempts.saturating_add(1);
+        Epoch::new(u64::from(self.life.get()) << 32 | u64::from(self.attempts))
+    }
+
+    /// When to ask again.
+    fn later(&self) -> Time {
+        self.now + self.config.retry + self.jitter
+    }
+
+    /// Does what is due for a task.
+    fn attend(&mut self, task: &mut Task) {
+        let now = self.now;
+        if let Some(trial) = task.trial.take_if(|trial| trial.resend <= now) {
+            self.ask_again(task, trial);
+        }
+        if task
+            .attempt
+            .as_ref()
+            .is_some_and(|attempt| attempt.next <= now)
+        {
+            self.attend_attempt(task);
+        }
+        if !task.old.is_empty() && task.clear_at <= now {
+            self.clear_again(task);
+        }
+    }
+}
+
+impl<P: Policy, G: Guards> Coordinator<P, G> {
+    /// A coordinator without jobs. The configuration is that of all nodes; see [`Config::checked`].
+    pub fn new(config: Config, policy: P) -> Self {
+        Self {
+            config,
+            policy,
+            life: Incarnation::new(0),
+            attempts: 0,
+            tasks: Vec::new(),
+            armed: None,
+            guards: PhantomData,
+        }
+    }
+
+    /// The jobs that are seen to.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.tasks.iter().map(|task| task.job)
+    }
+
+    fn place(&self, job: JobId) -> Result<usize, usize> {
+        self.tasks.binary_search_by_key(&job, |task| task.job)
+    }
+
+    /// Works on a task and then keeps it, or forgets it if nothing of it is left. False if there is no such task.
+    fn with_task(
+        &mut self,
+        job: JobId,
+        cx: &mut impl Context<Self>,
+        work: impl FnOnce(&mut Desk<G>, &mut Task),
+    ) -> bool {
+        let Ok(place) = self.place(job) else {
+            return false;
+        };
+        let mut task = self.tasks.remove(place);
+        let range = u32::try_from(self.config.jitter.as_micros()).unwrap_or(u32::MAX);
+        let mut desk = Desk {
+            config: self.config,
+            life: self.life,
+            attempts: self.attempts,
+            now: cx.now(),
+            jitter: Span::from_micros(u64::from(cx.rng().below(range))),
+            outs: Vec::new(),
+            guards: PhantomData::<G>,
+        };
+        work(&mut desk, &mut task);
+        self.attempts = desk.attempts;
+        for out in desk.outs {
+            match out {
+                Out::Send(to, message) => cx.send(to, message),
+                Out::Notify(notice) => cx.notify(notice),
+                Out::Persist(record) => cx.persist(Key::Task(job), Record::Task(record)),
+            }
+        }
+        if task.is_over() {
+            cx.forget(Key::Task(job));
+            cx.notify(Notice::Cleared { job });
+        } else {
+            self.tasks.insert(place, task);
+        }
+        true
+    }
+
+    fn take(
+        &mut self,
+        job: JobId,
+        submitter: Submitter,
+        mut candidates: Vec<Candidate>,
+        spares: Vec<NodeId>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let most = usize::from(self.config.members);
+        let sound = (1..=MOST_CANDIDATES).contains(&candidates.len())
+            && spares.len() <= most
+            && candidates.iter().all(|candidate| candidate.is_sound(most));
+        let place = self.place(job);
+        let setback = if !self.policy.may_submit(&submitter) {
+            Some(Setback::NotAuthorised)
+        } else if !sound {
+            Some(Setback::BadCandidate)
+        } else if place.is_err() && self.tasks.len() >= usize::from(self.config.tasks) {
+            Some(Setback::Full)
+        } else {
+            None
+        };
+        if let Some(setback) = setback {
+            cx.notify(Notice::Unplaced { job, setback });
+            return;
+        }
+        if let Err(place) = place {
+            self.tasks.insert(place, Task::new(job, submitter));
+        }
+        candidates.reverse();
+        self.with_task(job, cx, |desk, task| {
+            // A job that has its time, or is being tried, is not placed again on top of it; and what is left of earlier
+            // attempts must not pile up.
+            if task.attempt.is_some()
+                || task.trial.is_some()
+                || task.old.len() > most.saturating_mul(4)
+            {
+                let setback = Setback::Full;
+                desk.notify(Notice::Unplaced { job, setback });
+                return;
+            }
+            task.submitter = submitter;
+            task.spares = spares;
+            task.candidates = candidates;
+            desk.try_next(task, Setback::Full);
+        });
+    }
+
+    fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut impl Context<Self>) {
+        let most = usize::from(self.config.members);
+        let known = self.with_task(job, cx, |desk, task| {
+            let standing = |attempt: &Attempt| attempt.stage == Stage::Standing;
+            let possible = task.attempt.as_ref().is_some_and(standing)
+                && task.trial.is_none()
+                && candidate.is_sound(most);
+            if possible {
+                desk.try_candidate(task, candidate, Purpose::Improve);
+            } else {
+                desk.notify(Notice::Kept { job });
+            }
+        });
+        if !known {
+            cx.notify(Notice::Kept { job });
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+        let (job, epoch) = (message.job(), message.epoch());
+        let known = self.with_task(job, cx, |desk, task| match message {
+            Message::Prepared { lease, .. } => desk.voted(task, from, epoch, lease),
+            Message::Refused {
+                reason, next_free, ..
+            } => {
+                let setback = Setback::Refused {
+                    node: from,
+                    reason,
+                    next_free,
+                };
+                desk.refused(task, from, epoch, setback);
+            }
+            Message::Committed { .. } => desk.committed(task, from, epoch),
+            Message::Expired { .. } => desk.expired(task, from, epoch),
+            Message::Alive { standing, .. } => desk.alive(task, from, epoch, standing),
+            Message::Query { .. } => desk.queried(task, from, epoch),
+            Message::Released { through, .. } => desk.released(task, from, through),
+            Message::Ended { outcome, .. } => desk.ended(task, from, epoch, outcome),
+            // For participants.
+            Message::Prepare { .. }
+            | Message::Commit { .. }
+            | Message::Abort { .. }
+            | Message::Permit { .. }
+            | Message::Release { .. } => {}
+        });
+        if known {
+            return;
+        }
+        // What nobody knows was aborted, or is over.
+        match message {
+            Message::Prepared { holder, .. } => cx.send(from, Message::Abort { holder }),
+            Message::Committed { .. } | Message::Query { .. } | Message::Ended { .. } => {
+                let through = epoch;
+                cx.send(from, Message::Release { job, through });
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        self.life = self.life.next();
+        cx.persist(Key::Life, Record::Life(self.life));
+        let now = cx.now();
+        for task in &mut self.tasks {
+            task.clear_at = now;
+            if let Some(attempt) = task.attempt.as_mut() {
+                attempt.resume(now, &self.config);
+            }
+        }
+    }
+
+    fn restore(&mut self, key: Key, record: Record) {
+        match (key, record) {
+            (Key::Life, Record::Life(life)) => self.life = life,
+            (Key::Task(job), Record::Task(place)) => {
+                if let Err(position) = self.place(job) {
+                    self.tasks.insert(position, Task::restored(job, place));
+                }
+            }
+            // No such pair was ever written.
+            _ => {}
+        }
+    }
+
+    fn attend_all(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let due = self.tasks.iter().filter(|task| task.next_due() <= now);
+        let due: Vec<JobId> = due.map(|task| task.job).collect();
+        for job in due {
+            self.with_task(job, cx, Desk::attend);
+        }
+    }
+
+    fn arm(&mut self, cx: &mut impl Context<Self>) {
+        let due = self.tasks.iter().map(Task::next_due).min();
+        let due = due.filter(|due| *due < Time::MAX);
+        if due == self.armed {
+            return;
+        }
+        self.armed = due;
+        match due {
+            Some(at) => cx.wake(at, Due),
+            None => cx.cancel(Due),
+        }
+    }
+}
+
+impl<P: Policy, G: Guards> Machine for Coordinator<P, G> {
+    type Message = Message;
+    type Timer = Due;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Restored(key, record) => {
+                self.restore(key, record);
+                return;
+            }
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Timer(Due) => {
+                self.armed = None;
+                self.attend_all(cx);
+            }
+            Event::Command(Command::Place {
+                job,
+                submitter,
+                candidates,
+                spares,
+            }) => self.take(job, submitter, candidates, spares, cx),
+            Event::Command(Command::Improve { job, candidate }) => {
+                self.improve(job, &candidate, cx);
+            }
+            Event::Command(Command::Release { job }) => {
+                self.with_task(job, cx, Desk::give_up);
+            }
+            // Silence says the same.
+            Event::Unreachable { .. } => {}
+        }
+        self.arm(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        Violation::unless(
+            self.tasks.is_sorted_by(|a, b| a.job < b.job),
+            "a job has one task",
+        )?;
+        Violation::unless(
+            self.tasks.len() <= usize::from(self.config.tasks),
+            "a coordinator sees to no more jobs than it may",
+        )?;
+        let attempts = || self.tasks.iter().filter_map(|task| task.attempt.as_ref());
+        Violation::unless(
+            attempts().all(Attempt::keeps_the_barrier),
+            "nobody may start before everyone has committed",
+        )
+    }
+}

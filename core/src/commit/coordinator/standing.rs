@@ -1,0 +1,244 @@
+//! Watching over an attempt that was decided on: until all have committed, until it may start, until it has ended.
+
+use alloc::vec::Vec;
+
+use super::task::{Attempt, Candidate, Old, Purpose, Stage, Task};
+use super::{Desk, Guards, Message, Notice, Setback};
+use crate::commit::{Permission, Standing};
+use crate::id::{Epoch, NodeId};
+use crate::job::Outcome;
+use crate::schedule::Holder;
+use crate::time::{Span, Time};
+
+impl<G: Guards> Desk<G> {
+    pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+        let job = task.job;
+        let Some(attempt) = task.attempt_mut(epoch) else {
+            // Of an attempt that is over.
+            let through = epoch;
+            self.send(node, Message::Release { job, through });
+            return;
+        };
+        if let Some(member) = attempt.member_mut(node) {
+            member.committed = true;
+            member.unanswered = 0;
+        }
+        let all = attempt.members.iter().all(|member| member.committed);
+        if all && matches!(attempt.stage, Stage::Committing { .. }) {
+            attempt.stage = Stage::Standing;
+            let interval = attempt.interval;
+            let holder = Holder { job, epoch };
+            self.notify(Notice::Placed { holder, interval });
+            // Only now: until here, the earlier attempt was all the job had.
+            self.release_old(task);
+            self.permit_when_safe(task);
+        }
+    }
+
+    pub(super) fn expired(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+        let member = |attempt: &mut Attempt| {
+            attempt
+                .member_mut(node)
+                .is_some_and(|member| member.ended.is_none())
+        };
+        if task.attempt_mut(epoch).is_some_and(member) {
+            self.fail_attempt(task, Setback::Expired { node });
+        }
+    }
+
+    /// Lets the job start, or run on, if no earlier attempt can still run.
+    pub(super) fn permit_when_safe(&mut self, task: &mut Task) {
+        let lapsed = |old: &Old| {
+            old.permitted == Time::ZERO || old.permitted + self.config.max_skew <= self.now
+        };
+        let safe = task.old.iter().all(lapsed) || !G::EARLIER_PERMISSIONS;
+        if let Some(attempt) = task.attempt.as_mut() {
+            if safe || !attempt.waits_for_permission() {
+                self.permit(task);
+            } else {
+                attempt.next = self.later();
+            }
+        }
+    }
+
+    pub(super) fn permit(&mut self, task: &mut Task) {
+        let job = task.job;
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
+        };
+        let until = self.config.permitted(self.now, attempt.interval.end());
+        let epoch = attempt.epoch;
+        let holder = Holder { job, epoch };
+        for member in attempt
+            .members
+            .iter_mut()
+            .filter(|member| member.ended.is_none())
+        {
+            member.permitted = member.permitted.max(until);
+            member.unanswered = member.unanswered.saturating_add(1);
+            self.outs.push(super::Out::Send(
+                member.node,
+                Message::Permit { holder, until },
+            ));
+        }
+        attempt.next = match self.config.permission {
+            Permission::UntilEnd => attempt.closes(&self.config),
+            Permission::Renewed(span) => self.now + Span::from_micros(span.as_micros() / 3),
+        };
+    }
+
+    pub(super) fn queried(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+        let (job, now, config) = (task.job, self.now, self.config);
+        let Some(attempt) = task.attempt_mut(epoch) else {
+            // What nobody knows was aborted.
+            let through = epoch;
+            self.send(node, Message::Release { job, through });
+            return;
+        };
+        // Before everyone has committed, and while an earlier attempt may run, there is nothing to say yet.
+        if attempt.stage != Stage::Standing || attempt.waits_for_permission() {
+            return;
+        }
+        let until = config.permitted(now, attempt.interval.end());
+        if let Some(member) = attempt.member_mut(node) {
+            member.permitted = member.permitted.max(until);
+            let holder = Holder { job, epoch };
+            self.send(node, Message::Permit { holder, until });
+        }
+    }
+
+    pub(super) fn alive(
+        &mut self,
+        task: &mut Task,
+        node: NodeId,
+        epoch: Epoch,
+        standing: Standing,
+    ) {
+        let Some(attempt) = task.attempt_mut(epoch) else {
+            return;
+        };
+        let Some(member) = attempt.member_mut(node) else {
+            return;
+        };
+        member.unanswered = 0;
+        let open = member.ended.is_none();
+        if standing == Standing::Gone && open && attempt.stage != Stage::Broken {
+            self.lose(task, node);
+        }
+    }
+
+    /// A node that had committed is gone.
+    fn lose(&mut self, task: &mut Task, node: NodeId) {
+        let soonest = self.now + self.config.lead;
+        let lead = self.config.lead;
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
+        };
+        let early = attempt.stage == Stage::Standing && attempt.interval.start() >= soonest;
+        if early && task.trial.is_none() {
+            attempt.stage = Stage::Broken;
+            // If nobody stands in for it by then, the attempt is over.
+            attempt.next = attempt.interval.start() - lead;
+            self.replace(task, node);
+        } else {
+            self.fail_attempt(task, Setback::Lost { node });
+        }
+    }
+
+    /// Tries the same time with a spare node in place of a lost one.
+    pub(super) fn replace(&mut self, task: &mut Task, lost: NodeId) {
+        let Some(attempt) = task.attempt.as_ref() else {
+            return;
+        };
+        let interval = attempt.interval;
+        let mut nodes: Vec<NodeId> = attempt.members.iter().map(|member| member.node).collect();
+        let in_time = interval.start() >= self.now + self.config.lead;
+        task.spares.retain(|spare| !nodes.contains(spare));
+        let place = nodes.iter_mut().find(|node| **node == lost);
+        match (place, task.spares.pop()) {
+            (Some(place), Some(spare)) if in_time => {
+                *place = spare;
+                let candidate = Candidate { interval, nodes };
+                self.try_candidate(task, &candidate, Purpose::Replace { lost });
+            }
+            _ => self.fail_attempt(task, Setback::Lost { node: lost }),
+        }
+    }
+
+    pub(super) fn ended(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, outcome: Outcome) {
+        let job = task.job;
+        if let Some(attempt) = task.attempt_mut(epoch)
+            && let Some(member) = attempt.member_mut(node)
+        {
+            member.ended = Some(outcome);
+            member.committed = true;
+            let done = |member: &super::task::Member| member.ended == Some(Outcome::Done);
+            let all = attempt.members.iter().all(done);
+            self.persist(task);
+            if outcome == Outcome::Broke {
+                self.fail_attempt(task, Setback::Broke { node });
+                return;
+            }
+            if all {
+                task.attempt = None;
+                self.notify(Notice::Finished { job });
+            }
+        }
+        // The answer by which the node may forget.
+        let through = epoch;
+        self.send(node, Message::Release { job, through });
+    }
+
+    pub(super) fn attend_attempt(&mut self, task: &mut Task) {
+        let Some(attempt) = task.attempt.as_ref() else {
+            return;
+        };
+        let holder = task.holder(attempt.epoch);
+        let open = |attempt: &Attempt| {
+            let open = attempt.members.iter().find(|member| member.ended.is_none());
+            open.or(attempt.members.first()).map(|member| member.node)
+        };
+        match attempt.stage {
+            Stage::Committing { until } => {
+                let missing: Vec<NodeId> = attempt.missing().collect();
+                match missing.first() {
+                    Some(&node) if until <= self.now => {
+                        self.fail_attempt(task, Setback::Silent { node });
+                    }
+                    _ => {
+                        for node in missing {
+                            self.send(node, Message::Commit { holder });
+                        }
+                        let later = self.later();
+                        if let Some(attempt) = task.attempt.as_mut() {
+                            attempt.next = later;
+                        }
+                    }
+                }
+            }
+            Stage::Standing => {
+                let limit = self.config.retries;
+                let is_silent = |member: &&super::task::Member| {
+                    member.ended.is_none() && member.unanswered > limit
+                };
+                let silent = attempt
+                    .members
+                    .iter()
+                    .find(is_silent)
+                    .map(|member| member.node);
+                let over = attempt.closes(&self.config) <= self.now;
+                match (silent, open(attempt)) {
+                    (Some(node), _) => self.lose(task, node),
+                    // It should have ended by now; whoever has not said so has nothing left to say.
+                    (None, Some(node)) if over => self.fail_attempt(task, Setback::Lost { node }),
+                    _ => self.permit_when_safe(task),
+                }
+            }
+            Stage::Broken => {
+                if let Some(node) = open(attempt) {
+                    self.fail_attempt(task, Setback::Lost { node });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What a coordinator keeps of a job.
+
+use alloc::vec::Vec;
+
+use crate::commit::Config;
+use crate::id::{Epoch, JobId, NodeId};
+use crate::job::{Outcome, Submitter};
+use crate::schedule::Holder;
+use crate::time::{Interval, Time};
+
+/// When and where a job could run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Candidate {
+    /// When.
+    pub interval: Interval,
+    /// Where: each node once.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Candidate {
+    /// Whether it names at least one node, none twice, and no more than so many.
+    pub(super) fn is_sound(&self, most: usize) -> bool {
+        let mut sorted = self.nodes.clone();
+        sorted.sort_unstable();
+        let distinct = sorted.is_sorted_by(|a, b| a < b);
+        !sorted.is_empty() && sorted.len() <= most && distinct
+    }
+}
+
+/// A job that a coordinator sees to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Task {
+    pub(super) job: JobId,
+    pub(super) submitter: Submitter,
+    /// What is still to be tried, best last.
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) spares: Vec<NodeId>,
+    /// The attempt that is being voted on.
+    pub(super) trial: Option<Trial>,
+    /// The attempt that was decided on.
+    pub(super) attempt: Option<Attempt>,
+    /// Nodes that may still have something of an earlier attempt; each once.
+    pub(super) old: Vec<Old>,
+    /// When to ask them again.
+    pub(super) clear_at: Time,
+}
+
+/// An attempt that is being voted on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Trial {
+    pub(super) epoch: Epoch,
+    pub(super) interval: Interval,
+    pub(super) voters: Vec<Voter>,
+    /// When the question was first asked.
+    pub(super) began: Time,
+    pub(super) resend: Time,
+    /// How often it will be asked again.
+    pub(super) left: u8,
+    pub(super) purpose: Purpose,
+}
+
+/// What an attempt is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Purpose {
+    /// The job has no time yet.
+    Place,
+    /// It would be better than what the job has.
+    Improve,
+    /// It does without a lost node.
+    Replace { lost: NodeId },
+}
+
+/// A node that is asked to hold time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Voter {
+    pub(super) node: NodeId,
+    /// Until when it holds at least, by our clock; none before it answers.
+    pub(super) lease: Option<Time>,
+}
+
+/// An attempt that was decided on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Attempt {
+    pub(super) epoch: Epoch,
+    pub(super) interval: Interval,
+    pub(super) members: Vec<Member>,
+    pub(super) stage: Stage,
+    /// When to do something about it.
+    pub(super) next: Time,
+    /// Whether it was decided on in an earlier life.
+    pub(super) resumed: bool,
+}
+
+/// How far an attempt is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Stage {
+    /// Not everyone has confirmed; until then they are told again.
+    Committing { until: Time },
+    /// Everyone has.
+    Standing,
+    /// One of them is lost, and a spare is being asked.
+    Broken,
+}
+
+/// A node of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Member {
+    pub(super) node: NodeId,
+    pub(super) committed: bool,
+    /// Until when it may run the job, by our clock; never yet, if zero.
+    pub(super) permitted: Time,
+    pub(super) ended: Option<Outcome>,
+    /// How many permissions it has not answered.
+    pub(super) unanswered: u8,
+}
+
+/// A node that may still have something of an earlier attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Old {
+    pub(super) node: NodeId,
+    pub(super) through: Epoch,
+    /// Until when it may run the job, by our clock; never, if zero.
+    pub(super) permitted: Time,
+    /// When it has let go by itself.
+    pub(super) free_by: Time,
+}
+
+/// What of a task is on disk.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Place {
+    submitter: Submitter,
+    spares: Vec<NodeId>,
+    decided: Option<Decided>,
+    old: Vec<Old>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Decided {
+    epoch: Epoch,
+    interval: Interval,
+    members: Vec<(NodeId, Option<Outcome>)>,
+}
+
+impl Task {
+    pub(super) fn new(job: JobId, submitter: Submitter) -> Self {
+        Self {
+            job,
+            submitter,
+            candidates: Vec::new(),
+            spares: Vec::new(),
+            trial: None,
+            attempt: None,
+            old: Vec::new(),
+            clear_at: Time::ZERO,
+        }
+    }
+
+    /// The attempt that was decided on, if it is this one.
+    pub(super) fn attempt_mut(&mut self, epoch: Epoch) -> Option<&mut Attempt> {
+        self.attempt
+            .as_mut()
+            .filter(|attempt| attempt.epoch == epoch)
+    }
+
+    pub(super) fn holder(&self, epoch: Epoch) -> Holder {
+        Holder {
+            job: self.job,
+            epoch,
+        }
+    }
+
+    /// Whether nothing of it is left.
+    pub(super) fn is_over(&self) -> bool {
+        self.trial.is_none() && self.attempt.is_none() && self.old.is_empty()
+    }
+
+    pub(super) fn next_due(&self) -> Time {
+        let trial = self.trial.as_ref().map_or(Time::MAX, |trial| trial.resend);
+        let attempt = self
+            .attempt
+            .as_ref()
+            .map_or(Time::MAX, |attempt| attempt.next);
+        let old = if self.old.is_empty() {
+            Time::MAX
+        } else {
+            self.clear_at
+        };
+        trial.min(attempt).min(old)
+    }
+
+    /// Moves a member of an attempt that is over to those that have to let go.
+    pub(super) fn retire(&mut self, member: &Member, attempt: &Attempt, config: &Config) {
+        let by_itself = member
+            .permitted
+            .max(attempt.interval.start() + config.grace);
+        let gone = Old {
+            node: member.node,
+            through: attempt.epoch,
+            permitted: member.permitted,
+            free_by: by_itself + config.max_skew,
+        };
+        match self.old.iter_mut().find(|old| old.node == member.node) {
+            Some(old) => {
+                old.through = old.through.max(gone.through);
+                old.permitted = old.permitted.max(gone.permitted);
+                old.free_by = old.free_by.max(gone.free_by);
+            }
+            None => self.old.push(gone),
+        }
+    }
+
+    pub(super) fn record(&self) -> Place {
+        Place {
+            submitter: self.submitter,
+            spares: self.spares.clone(),
+            decided: self.attempt.as_ref().map(|attempt| Decided {
+                epoch: attempt.epoch,
+                interval: attempt.interval,
+                members: attempt
+                    .members
+                    .iter()
+                    .map(|member| (member.node, member.ended))
+                    .collect(),
+            }),
+            old: self.old.clone(),
+        }
+    }
+
+    pub(super) fn restored(job: JobId, place: Place) -> Self {
+        let mut task = Self::new(job, place.submitter);
+        task.spares = place.spares;
+        task.old = place.old;
+        task.attempt = place.decided.map(|decided| Attempt {
+            epoch: decided.epoch,
+            interval: decided.interval,
+            members: decided
+                .members
+                .iter()
+                .map(|&(node, ended)| Member {
+                    committed: ended.is_some(),
+                    ended,
+                    ..Member::new(node)
+                })
+                .collect(),
+            stage: Stage::Committing { until: Time::MAX },
+            next: Time::ZERO,
+            resumed: true,
+        });
+        task
+    }
+}
+
+impl Member {
+    pub(super) fn new(node: NodeId) -> Self {
+        Self {
+            node,
+            committed: false,
+            permitted: Time::ZERO,
+            ended: None,
+            unanswered: 0,
+        }
+    }
+}
+
+impl Attempt {
+    pub(super) fn member_mut(&mut self, node: NodeId) -> Option<&mut Member> {
+        self.members.iter_mut().find(|member| member.node == node)
+    }
+
+    /// Who has not confirmed the commit.
+    pub(super) fn missing(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let missing = self.members.iter().filter(|member| !member.committed);
+        missing.map(|member| member.node)
+    }
+
+    /// Whether everyone has confirmed the commit.
+    pub(super) fn is_committed(&self) -> bool {
+        self.missing().next().is_none()
+    }
+
+    /// When all members have ended, or have let go, and word of it has come.
+    pub(super) fn closes(&self, config: &Config) -> Time {
+        self.interval.end() + config.max_skew + config.patience()
+    }
+
+    /// Whether everyone has committed and nobody may start yet.
+    pub(super) fn waits_for_permission(&self) -> bool {
+        self.stage == Stage::Standing
+            && self
+                .members
+                .iter()
+                .all(|member| member.permitted == Time::ZERO)
+    }
+
+    /// Whether nobody may start before everyone has committed. What an earlier life permitted is not known.
+    pub(super) fn keeps_the_barrier(&self) -> bool {
+        self.is_committed()
+            || self.resumed
+            || self
+                .members
+                .iter()
+                .all(|member| member.permitted == Time::ZERO)
+    }
+
+    /// Takes up an attempt from disk: everyone is told again, and may have been permitted to run by the earlier life.
+    pub(super) fn resume(&mut self, now: Time, config: &Config) {
+        let until = self.interval.start() + config.grace;
+        self.stage = Stage::Committing {
+            until: until.max(now + config.patience()),
+        };
+        self.next = now;
+        let permitted = config.permitted(now, self.interval.end());
+        for member in &mut self.members {
+            member.permitted = permitted;
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Asking nodes to hold time, and deciding.
+
+use alloc::vec::Vec;
+
+use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task, Trial, Voter};
+use super::{Desk, Guards, Message, Notice, Setback};
+use crate::id::{Epoch, NodeId};
+use crate::time::Span;
+
+impl<G: Guards> Desk<G> {
+    /// Tries the next candidate; if there is none, tells that the job has no time.
+    pub(super) fn try_next(&mut self, task: &mut Task, setback: Setback) {
+        let job = task.job;
+        match task.candidates.pop() {
+            Some(candidate) => self.try_candidate(task, &candidate, Purpose::Place),
+            None => self.notify(Notice::Unplaced { job, setback }),
+        }
+    }
+
+    pub(super) fn try_candidate(
+        &mut self,
+        task: &mut Task,
+        candidate: &Candidate,
+        purpose: Purpose,
+    ) {
+        if !G::LOCK_BEFORE_RELEASE {
+            // The mistake that a test plants: the earlier attempt is given up before there is a later one.
+            self.retire_attempt(task);
+        }
+        let voters = candidate.nodes.iter();
+        let trial = Trial {
+            epoch: self.next_epoch(),
+            interval: candidate.interval,
+            voters: voters.map(|&node| Voter { node, lease: None }).collect(),
+            began: self.now,
+            resend: self.later(),
+            left: self.config.retries,
+            purpose,
+        };
+        self.ask(task, &trial);
+        task.trial = Some(trial);
+    }
+
+    /// Asks all who have not voted.
+    fn ask(&mut self, task: &Task, trial: &Trial) {
+        let message = Message::Prepare {
+            holder: task.holder(trial.epoch),
+            interval: trial.interval,
+            lease: self.config.lease,
+            submitter: task.submitter,
+        };
+        for voter in trial.voters.iter().filter(|voter| voter.lease.is_none()) {
+            self.send(voter.node, message);
+        }
+    }
+
+    /// Asks once more, or gives up.
+    pub(super) fn ask_again(&mut self, task: &mut Task, mut trial: Trial) {
+        if let Some(left) = trial.left.checked_sub(1) {
+            trial.left = left;
+            trial.resend = self.later();
+            self.ask(task, &trial);
+            task.trial = Some(trial);
+            return;
+        }
+        let silent = trial.voters.iter().find(|voter| voter.lease.is_none());
+        let setback = silent.map_or(Setback::Slow, |voter| Setback::Silent { node: voter.node });
+        self.fail_trial(task, &trial, setback);
+    }
+
+    pub(super) fn voted(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, lease: Span) {
+        let holder = task.holder(epoch);
+        let Some(trial) = task.trial.as_mut().filter(|trial| trial.epoch == epoch) else {
+            // Nobody waits for this vote, unless the attempt was decided on since.
+            if task
+                .attempt
+                .as_ref()
+                .is_none_or(|attempt| attempt.epoch != epoch)
+            {
+                self.send(node, Message::Abort { holder });
+            }
+            return;
+        };
+        let began = trial.began;
+        if let Some(voter) = trial.voters.iter_mut().find(|voter| voter.node == node) {
+            // The lease began no earlier than the question was first asked, so it lasts at least until then.
+            let lease = began + lease;
+            voter.lease = Some(voter.lease.map_or(lease, |known| known.min(lease)));
+        }
+        if trial.voters.iter().all(|voter| voter.lease.is_some())
+            && let Some(trial) = task.trial.take()
+        {
+            self.decide(task, &trial);
+        }
+    }
+
+    /// Everyone holds: commits, if there is time for it.
+    fn decide(&mut self, task: &mut Task, trial: &Trial) {
+        let worst = self.now + self.config.max_delay.times(2);
+        let outlives = |voter: &Voter| voter.lease.is_some_and(|lease| lease > worst);
+        let leases = trial.voters.iter().all(outlives) || !G::LEASE_AT_DECISION;
+        // The earlier attempt must not be about to start either: it would have to be taken back.
+        let soonest = self.now + self.config.lead;
+        let earlier = task
+            .attempt
+            .as_ref()
+            .map(|attempt| attempt.interval.start());
+        let in_time =
+            trial.interval.start() >= soonest && earlier.is_none_or(|start| start >= soonest);
+        if !(leases && in_time) {
+            self.fail_trial(task, trial, Setback::Slow);
+            return;
+        }
+        // Whoever is committed to the earlier attempt and is not in this one is released when this one stands.
+        if let Some(earlier) = task.attempt.take() {
+            for member in &earlier.members {
+                if !trial.voters.iter().any(|voter| voter.node == member.node) {
+                    task.retire(member, &earlier, &self.config);
+                }
+            }
+        }
+        let members: Vec<Member> = trial
+            .voters
+            .iter()
+            .map(|voter| Member::new(voter.node))
+            .collect();
+        task.attempt = Some(Attempt {
+            epoch: trial.epoch,
+            interval: trial.interval,
+            members: members.clone(),
+            stage: Stage::Committing {
+                until: trial.interval.start() + self.config.grace,
+            },
+            next: self.later(),
+            resumed: false,
+        });
+        // The commit point.
+        if G::DECISION_ON_DISK {
+            self.persist(task);
+        }
+        let holder = task.holder(trial.epoch);
+        for member in members {
+            self.send(member.node, Message::Commit { holder });
+        }
+        if !G::BARRIER {
+            self.permit(task);
+        }
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        task: &mut Task,
+        node: NodeId,
+        epoch: Epoch,
+        setback: Setback,
+    ) {
+        let votes = |trial: &mut Trial| {
+            trial.epoch == epoch && trial.voters.iter().any(|voter| voter.node == node)
+        };
+        if let Some(trial) = task.trial.take_if(votes) {
+            self.fail_trial(task, &trial, setback);
+        }
+    }
+
+    /// Frees what a trial holds, and goes on as its purpose says.
+    fn fail_trial(&mut self, task: &mut Task, trial: &Trial, setback: Setback) {
+        self.abort(task, trial);
+        let job = task.job;
+        match trial.purpose {
+            Purpose::Place => self.try_next(task, setback),
+            Purpose::Improve => self.notify(Notice::Kept { job }),
+            Purpose::Replace { lost } => self.replace(task, lost),
+        }
+    }
+
+    /// Tells everyone that nothing comes of a trial.
+    pub(super) fn abort(&mut self, task: &Task, trial: &Trial) {
+        let holder = task.holder(trial.epoch);
+        for voter in &trial.voters {
+            self.send(voter.node, Message::Abort { holder });
+        }
+    }
+}

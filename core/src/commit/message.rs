@@ -1,0 +1,201 @@
+use core::fmt;
+
+use crate::id::{Epoch, JobId};
+use crate::job::{Outcome, Submitter};
+use crate::schedule::Holder;
+use crate::time::{Interval, Span, Time};
+
+/// What coordinators and participants say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// To a participant: hold this time for so long.
+    Prepare {
+        /// Which attempt.
+        holder: Holder,
+        /// When the job would run.
+        interval: Interval,
+        /// For how long the hold is needed.
+        lease: Span,
+        /// Who wants the job.
+        submitter: Submitter,
+    },
+    /// To a coordinator: the time is held, for so long from now.
+    Prepared {
+        /// Which attempt.
+        holder: Holder,
+        /// How much of the lease is left.
+        lease: Span,
+    },
+    /// To a coordinator: the time is not held.
+    Refused {
+        /// Which attempt.
+        holder: Holder,
+        /// Why not.
+        reason: Refused,
+        /// From when on the job would fit, as far as is known.
+        next_free: Time,
+    },
+    /// To a participant: everyone holds; the time is yours to keep.
+    Commit {
+        /// Which attempt.
+        holder: Holder,
+    },
+    /// To a coordinator: the time is committed.
+    Committed {
+        /// Which attempt.
+        holder: Holder,
+    },
+    /// To a coordinator: the commit came too late, there is no such hold.
+    Expired {
+        /// Which attempt.
+        holder: Holder,
+    },
+    /// To a participant: forget this hold, it will not be committed.
+    Abort {
+        /// Which attempt.
+        holder: Holder,
+    },
+    /// To a participant: everyone has committed, so the job may start and run, until then. Also asks for a sign of life.
+    Permit {
+        /// Which attempt.
+        holder: Holder,
+        /// Until when the permission lasts, by the coordinator's clock.
+        until: Time,
+    },
+    /// To a coordinator: the answer to a permission.
+    Alive {
+        /// Which attempt.
+        holder: Holder,
+        /// How it stands here.
+        standing: Standing,
+    },
+    /// To a coordinator: the job is to start and there is no permission.
+    Query {
+        /// Which attempt.
+        holder: Holder,
+    },
+    /// To a participant: free what this job has here, up to this attempt.
+    Release {
+        /// Which job.
+        job: JobId,
+        /// The latest attempt that is over.
+        through: Epoch,
+    },
+    /// To a coordinator: it is free.
+    Released {
+        /// Which job.
+        job: JobId,
+        /// The latest attempt that is over.
+        through: Epoch,
+    },
+    /// To a coordinator: the job has ended here.
+    Ended {
+        /// Which attempt.
+        holder: Holder,
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+impl Message {
+    /// The job that it is about.
+    pub const fn job(&self) -> JobId {
+        match self {
+            Self::Prepare { holder, .. }
+            | Self::Prepared { holder, .. }
+            | Self::Refused { holder, .. }
+            | Self::Commit { holder }
+            | Self::Committed { holder }
+            | Self::Expired { holder }
+            | Self::Abort { holder }
+            | Self::Permit { holder, .. }
+            | Self::Alive { holder, .. }
+            | Self::Query { holder }
+            | Self::Ended { holder, .. } => holder.job,
+            Self::Release { job, .. } | Self::Released { job, .. } => *job,
+        }
+    }
+
+    /// The attempt that it is about.
+    pub const fn epoch(&self) -> Epoch {
+        match self {
+            Self::Prepare { holder, .. }
+            | Self::Prepared { holder, .. }
+            | Self::Refused { holder, .. }
+            | Self::Commit { holder }
+            | Self::Committed { holder }
+            | Self::Expired { holder }
+            | Self::Abort { holder }
+            | Self::Permit { holder, .. }
+            | Self::Alive { holder, .. }
+            | Self::Query { holder }
+            | Self::Ended { holder, .. } => holder.epoch,
+            Self::Release { through, .. } | Self::Released { through, .. } => *through,
+        }
+    }
+
+    /// Whether it is for a participant; the others are for a coordinator.
+    pub const fn is_for_participant(&self) -> bool {
+        matches!(
+            self,
+            Self::Prepare { .. }
+                | Self::Commit { .. }
+                | Self::Abort { .. }
+                | Self::Permit { .. }
+                | Self::Release { .. }
+        )
+    }
+}
+
+/// How an attempt stands on a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Standing {
+    /// It is committed and has not started.
+    Waiting,
+    /// It runs.
+    Running,
+    /// There is no such commitment.
+    Gone,
+}
+
+/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Refused {
+    /// Another job has some of that time.
+    Busy,
+    /// A newer attempt is known here, or this one is over.
+    Stale,
+    /// The job runs here.
+    Running,
+    /// The start is too near.
+    TooLate,
+    /// There is no room in the schedule or among the jobs that are remembered.
+    Full,
+    /// This coordinator holds too much here, or has held too much for too long.
+    Quota,
+    /// This node does not run jobs of this user or organisation.
+    NotAccepted,
+    /// Another coordinator has a job of this name.
+    Foreign,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "another job has some of that time",
+            Self::Stale => "the attempt is over",
+            Self::Running => "the job runs already",
+            Self::TooLate => "the start is too near",
+            Self::Full => "there is no room",
+            Self::Quota => "the coordinator holds too much",
+            Self::NotAccepted => "the node does not run jobs of this submitter",
+            Self::Foreign => "another coordinator has a job of this name",
+        })
+    }
+}
+
+impl core::error::Error for Refused {}

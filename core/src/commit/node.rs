@@ -1,0 +1,174 @@
+//! Both sides in one machine.
+
+use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::coordinator::{self, Coordinator};
+use super::message::Message;
+use super::participant::{self, Participant};
+use crate::id::JobId;
+use crate::machine::{Context, Embed, Event, Machine, Violation};
+
+/// A node that coordinates jobs and takes part in those of others, and its own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node<P: Policy = Everyone, G: Guards = AllGuards> {
+    /// The side that wants time.
+    pub coordinator: Coordinator<P, G>,
+    /// The side that has it.
+    pub participant: Participant<P, G>,
+}
+
+/// A timer of either side.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// The coordinator's.
+    Coordinator,
+    /// The participant's.
+    Participant,
+}
+
+/// What may be asked of either side.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// Of the coordinator.
+    Coordinator(coordinator::Command),
+    /// Of the participant.
+    Participant(participant::Command),
+}
+
+/// What either side tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Notice {
+    /// The coordinator.
+    Coordinator(coordinator::Notice),
+    /// The participant.
+    Participant(participant::Notice),
+}
+
+/// The name of a record of either side.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// The coordinator's.
+    Coordinator(coordinator::Key),
+    /// The participant's, about a job.
+    Participant(JobId),
+}
+
+/// A record of either side.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// The coordinator's.
+    Coordinator(coordinator::Record),
+    /// The participant's.
+    Participant(participant::Seat),
+}
+
+struct AsCoordinator;
+
+impl<P: Policy, G: Guards> Embed<Coordinator<P, G>, Node<P, G>> for AsCoordinator {
+    fn message(&mut self, message: Message) -> Message {
+        message
+    }
+    fn timer(&mut self, _: coordinator::Due) -> Timer {
+        Timer::Coordinator
+    }
+    fn key(&mut self, key: coordinator::Key) -> Key {
+        Key::Coordinator(key)
+    }
+    fn record(&mut self, record: coordinator::Record) -> Record {
+        Record::Coordinator(record)
+    }
+    fn notice(&mut self, notice: coordinator::Notice) -> Option<Notice> {
+        Some(Notice::Coordinator(notice))
+    }
+}
+
+struct AsParticipant;
+
+impl<P: Policy, G: Guards> Embed<Participant<P, G>, Node<P, G>> for AsParticipant {
+    fn message(&mut self, message: Message) -> Message {
+        message
+    }
+    fn timer(&mut self, _: participant::Due) -> Timer {
+        Timer::Participant
+    }
+    fn key(&mut self, job: JobId) -> Key {
+        Key::Participant(job)
+    }
+    fn record(&mut self, seat: participant::Seat) -> Record {
+        Record::Participant(seat)
+    }
+    fn notice(&mut self, notice: participant::Notice) -> Option<Notice> {
+        Some(Notice::Participant(notice))
+    }
+}
+
+impl<P: Policy, G: Guards> Node<P, G> {
+    /// A node without jobs. The configuration is that of all nodes; see [`Config::checked`].
+    pub fn new(config: Config, policy: P) -> Self {
+        Self {
+            coordinator: Coordinator::new(config, policy.clone()),
+            participant: Participant::new(config, policy),
+        }
+    }
+
+    fn coordinate(&mut self, event: Event<Coordinator<P, G>>, cx: &mut impl Context<Self>) {
+        self.coordinator.handle(event, &mut cx.lift(AsCoordinator));
+    }
+
+    fn participate(&mut self, event: Event<Participant<P, G>>, cx: &mut impl Context<Self>) {
+        self.participant.handle(event, &mut cx.lift(AsParticipant));
+    }
+}
+
+impl<P: Policy, G: Guards> Machine for Node<P, G> {
+    type Message = Message;
+    type Timer = Timer;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Start => {
+                self.coordinate(Event::Start, cx);
+                self.participate(Event::Start, cx);
+            }
+            Event::Message { from, message } if message.is_for_participant() => {
+                self.participate(Event::Message { from, message }, cx);
+            }
+            Event::Message { from, message } => {
+                self.coordinate(Event::Message { from, message }, cx);
+            }
+            Event::Timer(Timer::Coordinator) => {
+                self.coordinate(Event::Timer(coordinator::Due), cx);
+            }
+            Event::Timer(Timer::Participant) => {
+                self.participate(Event::Timer(participant::Due), cx);
+            }
+            Event::Command(Command::Coordinator(command)) => {
+                self.coordinate(Event::Command(command), cx);
+            }
+            Event::Command(Command::Participant(command)) => {
+                self.participate(Event::Command(command), cx);
+            }
+            Event::Restored(Key::Coordinator(key), Record::Coordinator(record)) => {
+                self.coordinate(Event::Restored(key, record), cx);
+            }
+            Event::Restored(Key::Participant(job), Record::Participant(seat)) => {
+                self.participate(Event::Restored(job, seat), cx);
+            }
+            // Neither side does anything about unreachable nodes, and no other pair of key and record is ever written.
+            Event::Unreachable { .. } | Event::Restored(..) => {}
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.coordinator.check()?;
+        self.participant.check()
+    }
+}

@@ -1,0 +1,248 @@
+//! Holding time, committing it, and giving it back.
+
+use super::{Cause, Firm, Hold, Notice, Participant, Phase, Seat};
+use crate::commit::{Guards, Message, Policy, Refused};
+use crate::id::{Epoch, JobId, NodeId};
+use crate::job::Submitter;
+use crate::machine::Context;
+use crate::schedule::{Holder, ReserveError};
+use crate::time::{Interval, Span, Time};
+
+impl<P: Policy, G: Guards> Participant<P, G> {
+    pub(super) fn prepare(
+        &mut self,
+        from: NodeId,
+        holder: Holder,
+        interval: Interval,
+        lease: Span,
+        submitter: &Submitter,
+        cx: &mut impl Context<Self>,
+    ) {
+        match self.try_hold(from, holder, interval, lease, submitter, cx) {
+            Ok(left) => cx.send(
+                from,
+                Message::Prepared {
+                    holder,
+                    lease: left,
+                },
+            ),
+            Err(reason) => {
+                let earliest = cx.now() + self.config.lead;
+                let fit = self.schedule.earliest_fit(earliest, interval.length());
+                let next_free = fit.map_or(Time::MAX, Interval::start);
+                cx.send(
+                    from,
+                    Message::Refused {
+                        holder,
+                        reason,
+                        next_free,
+                    },
+                );
+                cx.notify(Notice::Declined { peer: from, reason });
+            }
+        }
+    }
+
+    /// Holds the time and returns what is left of the lease.
+    pub(super) fn try_hold(
+        &mut self,
+        from: NodeId,
+        holder: Holder,
+        interval: Interval,
+        lease: Span,
+        submitter: &Submitter,
+        cx: &mut impl Context<Self>,
+    ) -> Result<Span, Refused> {
+        let now = cx.now();
+        let known = self.seat(holder.job);
+        let mut seat = match known {
+            Some(seat) if seat.coordinator != from => return Err(Refused::Foreign),
+            Some(seat) => seat,
+            None if self.seats.len() >= usize::from(self.config.seats) => {
+                return Err(Refused::Full);
+            }
+            None => Seat {
+                job: holder.job,
+                coordinator: from,
+                fence: holder.epoch,
+                hold: None,
+                firm: None,
+                forget: Time::ZERO,
+            },
+        };
+        if known.is_some() && G::FENCING {
+            if holder.epoch < seat.fence {
+                return Err(Refused::Stale);
+            }
+            if holder.epoch == seat.fence {
+                // The same again, or an attempt that is over here.
+                let hold = seat.hold.filter(|hold| hold.interval == interval);
+                return hold.map(|hold| hold.lease - now).ok_or(Refused::Stale);
+            }
+        }
+        if let Some(firm) = seat.firm
+            && !matches!(firm.phase, Phase::Waiting { .. })
+        {
+            return Err(Refused::Running);
+        }
+        if interval.start() < now + self.config.lead {
+            return Err(Refused::TooLate);
+        }
+        if !self.policy.accepts(submitter) {
+            return Err(Refused::NotAccepted);
+        }
+        // An older hold of the job is void from here on, whatever becomes of this one.
+        let changed = self.drop_hold(&mut seat, now);
+        let allowed =
+            self.quotas
+                .allows(from, self.config.holds_per_peer, self.config.allowance, now);
+        let lease = lease.min(self.config.lease.times(4));
+        let held = if allowed {
+            self.schedule
+                .hold(holder, interval, now + lease)
+                .map_err(|error| match error {
+                    ReserveError::Taken => Refused::Busy,
+                    ReserveError::Full => Refused::Full,
+                    ReserveError::Stale | ReserveError::OtherInterval => Refused::Stale,
+                })
+        } else {
+            Err(Refused::Quota)
+        };
+        if let Err(reason) = held {
+            if known.is_some() {
+                seat.fence = seat.fence.max(holder.epoch);
+                self.settle_seat(seat, cx);
+            }
+            if changed {
+                cx.notify(Notice::Changed);
+            }
+            return Err(reason);
+        }
+        self.quotas.held(from);
+        seat.fence = seat.fence.max(holder.epoch);
+        seat.hold = Some(Hold {
+            epoch: holder.epoch,
+            interval,
+            since: now,
+            lease: now + lease,
+        });
+        if G::VOTE_ON_DISK {
+            self.keep(seat, cx);
+        } else {
+            self.put(seat);
+        }
+        cx.notify(Notice::Changed);
+        Ok(lease)
+    }
+
+    /// Gives the hold of a seat back; whether there was one.
+    pub(super) fn drop_hold(&mut self, seat: &mut Seat, now: Time) -> bool {
+        let Some(hold) = seat.hold.take() else {
+            return false;
+        };
+        self.schedule.release(seat.holder(hold.epoch));
+        self.quotas.ended(seat.coordinator, now - hold.since, now);
+        true
+    }
+
+    /// Gives the committed time of a seat back; the job stops if it runs.
+    pub(super) fn drop_firm(
+        &mut self,
+        seat: &mut Seat,
+        cause: Cause,
+        cx: &mut impl Context<Self>,
+    ) -> bool {
+        let Some(firm) = seat.firm.take() else {
+            return false;
+        };
+        let holder = seat.holder(firm.epoch);
+        self.schedule.release(holder);
+        if matches!(firm.phase, Phase::Running) {
+            cx.notify(Notice::Stop { holder, cause });
+        }
+        true
+    }
+
+    /// Keeps a seat that has changed; one that holds nothing is remembered for a while.
+    pub(super) fn settle_seat(&mut self, mut seat: Seat, cx: &mut impl Context<Self>) {
+        if seat.is_empty() {
+            seat.forget = cx.now() + self.config.retention;
+        }
+        self.keep(seat, cx);
+    }
+
+    pub(super) fn commit(&mut self, from: NodeId, holder: Holder, cx: &mut impl Context<Self>) {
+        let Some(mut seat) = self.seat_of(holder.job, from) else {
+            cx.send(from, Message::Expired { holder });
+            return;
+        };
+        if let Some(hold) = seat.hold.filter(|hold| hold.epoch == holder.epoch) {
+            if self.schedule.commit(holder).is_err() {
+                cx.send(from, Message::Expired { holder });
+                return;
+            }
+            self.quotas.committed(seat.coordinator, cx.now());
+            seat.hold = None;
+            seat.firm = Some(Firm {
+                epoch: hold.epoch,
+                interval: hold.interval,
+                permitted: Time::ZERO,
+                phase: Phase::Waiting {
+                    ask: hold.interval.start(),
+                },
+            });
+            self.keep(seat, cx);
+            cx.notify(Notice::Changed);
+        }
+        let stands = seat.firm.is_some_and(|firm| firm.epoch == holder.epoch);
+        cx.send(
+            from,
+            if stands {
+                Message::Committed { holder }
+            } else {
+                Message::Expired { holder }
+            },
+        );
+    }
+
+    pub(super) fn abort(&mut self, from: NodeId, holder: Holder, cx: &mut impl Context<Self>) {
+        let Some(mut seat) = self.seat_of(holder.job, from) else {
+            return;
+        };
+        let is_held = |hold: Hold| hold.epoch == holder.epoch;
+        if seat.hold.is_some_and(is_held) {
+            self.drop_hold(&mut seat, cx.now());
+            self.settle_seat(seat, cx);
+            cx.notify(Notice::Changed);
+        }
+    }
+
+    pub(super) fn release(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        through: Epoch,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let Some(mut seat) = self.seat_of(job, from) {
+            let mut changed = false;
+            if seat.hold.is_some_and(|hold| hold.epoch <= through) {
+                changed |= self.drop_hold(&mut seat, cx.now());
+            }
+            if seat.firm.is_some_and(|firm| firm.epoch <= through) {
+                changed |= self.drop_firm(&mut seat, Cause::Released, cx);
+            }
+            if changed || seat.fence < through {
+                seat.fence = seat.fence.max(through);
+                self.settle_seat(seat, cx);
+            }
+            if changed {
+                cx.notify(Notice::Changed);
+            }
+        } else if self.seat(job).is_some() {
+            // Somebody else's job is none of theirs.
+            return;
+        }
+        cx.send(from, Message::Released { job, through });
+    }
+}

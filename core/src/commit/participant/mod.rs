@@ -1,0 +1,426 @@
+//! The side that has time to give.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+mod holding;
+mod quota;
+mod running;
+
+use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::message::{Message, Refused};
+use crate::id::{Epoch, JobId, NodeId};
+use crate::job::Outcome;
+use crate::machine::{Context, Event, Machine, Violation};
+use crate::schedule::{Holder, Reservation, Schedule, Status};
+use crate::time::{Interval, Time};
+use quota::Quotas;
+
+/// The participant of one node: it holds time for coordinators, commits it, and says when a job may run.
+///
+/// Most effects per event: five for each seat whose time has come, and five for the event itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Participant<P: Policy = Everyone, G: Guards = AllGuards> {
+    config: Config,
+    policy: P,
+    schedule: Schedule<Vec<Reservation>>,
+    /// Sorted by job.
+    seats: Vec<Seat>,
+    quotas: Quotas,
+    /// When the host was asked to wake us.
+    armed: Option<Time>,
+    guards: PhantomData<G>,
+}
+
+/// What a participant keeps of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Seat {
+    job: JobId,
+    coordinator: NodeId,
+    /// The newest attempt that is known; older ones change nothing any more.
+    fence: Epoch,
+    /// Time that is held for an attempt.
+    hold: Option<Hold>,
+    /// Time that is committed to an attempt, older than the one that is held.
+    firm: Option<Firm>,
+    /// When it may be forgotten, once nothing is held or committed.
+    forget: Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Hold {
+    epoch: Epoch,
+    interval: Interval,
+    since: Time,
+    lease: Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Firm {
+    epoch: Epoch,
+    interval: Interval,
+    /// Until when the job may run; never yet, if zero.
+    permitted: Time,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Phase {
+    /// Not started; from the start on it asks for permission, next at this time.
+    Waiting { ask: Time },
+    /// The host was told to run it.
+    Running,
+    /// It has ended; its coordinator is told again at this time.
+    Ended { outcome: Outcome, tell: Time },
+}
+
+/// The one timer of a participant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Due;
+
+/// What a host tells a participant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// The job that was begun has ended by itself.
+    Ended {
+        /// Which.
+        job: JobId,
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// What a participant tells its host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Notice {
+    /// Run this job, to the end of the interval at most.
+    Begin {
+        /// Which attempt.
+        holder: Holder,
+        /// Its reservation.
+        interval: Interval,
+    },
+    /// Run it no longer.
+    Stop {
+        /// Which attempt.
+        holder: Holder,
+        /// Why.
+        cause: Cause,
+    },
+    /// The time that is free has changed.
+    Changed,
+    /// A coordinator was refused.
+    Declined {
+        /// Which.
+        peer: NodeId,
+        /// Why.
+        reason: Refused,
+    },
+}
+
+/// Why a job is stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Cause {
+    /// Its coordinator asked for it.
+    Released,
+    /// Its coordinator has not been heard of for too long: the job is an orphan.
+    Orphaned,
+    /// Its reservation is over.
+    Overran,
+}
+
+impl Seat {
+    fn holder(&self, epoch: Epoch) -> Holder {
+        Holder {
+            job: self.job,
+            epoch,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.hold.is_none() && self.firm.is_none()
+    }
+
+    /// When something has to be done about it.
+    fn next_due(&self, config: &Config) -> Time {
+        let hold = self.hold.map(|hold| hold.lease);
+        let firm = self.firm.map(|firm| match firm.phase {
+            Phase::Waiting { ask } => {
+                let start = firm.interval.start();
+                // While a later attempt is held, the earlier one does not start.
+                let held = self.hold.map_or(Time::ZERO, |hold| hold.lease);
+                start.max(ask).max(held).min(start + config.grace)
+            }
+            Phase::Running => firm.permitted.min(firm.interval.end()),
+            Phase::Ended { tell, .. } => tell.min(self.forget),
+        });
+        match (hold, firm) {
+            (Some(hold), Some(firm)) => hold.min(firm),
+            (Some(due), None) | (None, Some(due)) => due,
+            (None, None) => self.forget,
+        }
+    }
+}
+
+impl<P: Policy, G: Guards> Participant<P, G> {
+    /// A participant with a free schedule. The configuration is that of all nodes; see [`Config::checked`].
+    pub fn new(config: Config, policy: P) -> Self {
+        Self {
+            config,
+            policy,
+            schedule: Schedule::with_limit(usize::from(config.seats).saturating_mul(2)),
+            seats: Vec::new(),
+            quotas: Quotas::default(),
+            armed: None,
+            guards: PhantomData,
+        }
+    }
+
+    /// When the node is busy.
+    pub fn schedule(&self) -> &Schedule<Vec<Reservation>> {
+        &self.schedule
+    }
+
+    /// The attempts that run now.
+    pub fn running(&self) -> impl Iterator<Item = Holder> + '_ {
+        self.seats.iter().filter_map(|seat| {
+            let firm = seat.firm?;
+            matches!(firm.phase, Phase::Running).then_some(seat.holder(firm.epoch))
+        })
+    }
+
+    /// The newest attempt at a job that is known here.
+    pub fn newest(&self, job: JobId) -> Option<Epoch> {
+        let place = self.place(job).ok()?;
+        self.seats.get(place).map(|seat| seat.fence)
+    }
+
+    fn place(&self, job: JobId) -> Result<usize, usize> {
+        self.seats.binary_search_by_key(&job, |seat| seat.job)
+    }
+
+    fn seat(&self, job: JobId) -> Option<Seat> {
+        self.seats.get(self.place(job).ok()?).copied()
+    }
+
+    /// The seat of a job, if this is its coordinator.
+    fn seat_of(&self, job: JobId, from: NodeId) -> Option<Seat> {
+        self.seat(job)
+            .filter(|seat| !G::OWNERSHIP || seat.coordinator == from)
+    }
+
+    /// Keeps a seat, on disk first.
+    fn keep(&mut self, seat: Seat, cx: &mut impl Context<Self>) {
+        cx.persist(seat.job, seat);
+        self.put(seat);
+    }
+
+    fn put(&mut self, seat: Seat) {
+        match self.place(seat.job) {
+            Ok(place) => {
+                if let Some(known) = self.seats.get_mut(place) {
+                    *known = seat;
+                }
+            }
+            Err(place) => self.seats.insert(place, seat),
+        }
+    }
+
+    /// Does what is due for every seat; leases first, so that nothing is decided on a hold that is over.
+    fn attend_all(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let mut next = 0;
+        while let Some(seat) = self.seats.get(next) {
+            let job = seat.job;
+            if seat.next_due(&self.config) <= now {
+                self.attend(job, cx);
+            }
+            // Unless it was forgotten, another seat is behind it.
+            if self.seats.get(next).is_some_and(|seat| seat.job == job) {
+                next = next.saturating_add(1);
+            }
+        }
+    }
+
+    /// Does what is due for one seat.
+    fn attend(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let Some(mut seat) = self.seat(job) else {
+            return;
+        };
+        let before = seat;
+        let mut changed = false;
+        if seat.hold.is_some_and(|hold| hold.lease <= now) {
+            changed |= self.drop_hold(&mut seat, now);
+        }
+        if let Some(firm) = seat.firm {
+            changed |= self.attend_firm(&mut seat, firm, cx);
+        }
+        if seat.is_empty() && before.is_empty() && seat.forget <= now {
+            if let Ok(place) = self.place(job) {
+                self.seats.remove(place);
+            }
+            cx.forget(job);
+            return;
+        }
+        if seat.is_empty() && !before.is_empty() {
+            seat.forget = now + self.config.retention;
+        }
+        if seat.hold != before.hold {
+            // On disk before the time can be given to another, so that no two records there ever overlap.
+            self.keep(seat, cx);
+        } else if seat != before {
+            self.put(seat);
+        }
+        if changed {
+            cx.notify(Notice::Changed);
+        }
+    }
+
+    /// Takes a seat back from disk.
+    fn restore(&mut self, seat: Seat) {
+        if let Some(firm) = seat.firm {
+            let holder = seat.holder(firm.epoch);
+            if !matches!(firm.phase, Phase::Ended { .. }) {
+                // It stood before, so it fits.
+                let _ = self.schedule.reserve(holder, firm.interval);
+            }
+        }
+        if let Some(hold) = seat.hold {
+            let holder = seat.holder(hold.epoch);
+            if self
+                .schedule
+                .hold(holder, hold.interval, hold.lease)
+                .is_ok()
+            {
+                self.quotas.held(seat.coordinator);
+            }
+        }
+        self.put(seat);
+    }
+
+    fn arm(&mut self, cx: &mut impl Context<Self>) {
+        let due = self.seats.iter().map(|seat| seat.next_due(&self.config));
+        let due = due.min().filter(|due| *due < Time::MAX);
+        if due == self.armed {
+            return;
+        }
+        self.armed = due;
+        match due {
+            Some(at) => cx.wake(at, Due),
+            None => cx.cancel(Due),
+        }
+    }
+}
+
+impl<P: Policy, G: Guards> Machine for Participant<P, G> {
+    type Message = Message;
+    type Timer = Due;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = JobId;
+    type Record = Seat;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        if let Event::Restored(_, seat) = event {
+            self.restore(seat);
+            return;
+        }
+        let is_timer = matches!(event, Event::Timer(_));
+        if is_timer {
+            self.armed = None;
+        }
+        if event == Event::Start {
+            self.recover(cx);
+        }
+        if is_timer || G::LEASE_AT_COMMIT {
+            self.attend_all(cx);
+        }
+        match event {
+            Event::Message { from, message } => match message {
+                Message::Prepare {
+                    holder,
+                    interval,
+                    lease,
+                    submitter,
+                } => self.prepare(from, holder, interval, lease, &submitter, cx),
+                Message::Commit { holder } => self.commit(from, holder, cx),
+                Message::Abort { holder } => self.abort(from, holder, cx),
+                Message::Permit { holder, until } => self.permit(from, holder, until, cx),
+                Message::Release { job, through } => self.release(from, job, through, cx),
+                // For coordinators.
+                Message::Prepared { .. }
+                | Message::Refused { .. }
+                | Message::Committed { .. }
+                | Message::Expired { .. }
+                | Message::Alive { .. }
+                | Message::Query { .. }
+                | Message::Released { .. }
+                | Message::Ended { .. } => {}
+            },
+            Event::Command(Command::Ended { job, outcome }) => self.ended(job, outcome, cx),
+            Event::Start | Event::Timer(_) | Event::Unreachable { .. } | Event::Restored(..) => {}
+        }
+        self.arm(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.schedule.check()?;
+        Violation::unless(
+            self.seats.is_sorted_by(|a, b| a.job < b.job),
+            "a job has one seat",
+        )?;
+        Violation::unless(
+            self.seats.len() <= usize::from(self.config.seats),
+            "a participant remembers no more jobs than it may",
+        )?;
+        let standing = |seat: &Seat| {
+            let hold = seat.hold.is_none_or(|hold| {
+                let status = Status::Held { lease: hold.lease };
+                self.stands(seat.holder(hold.epoch), hold.interval, status)
+            });
+            let firm = seat.firm.is_none_or(|firm| {
+                matches!(firm.phase, Phase::Ended { .. })
+                    || self.stands(seat.holder(firm.epoch), firm.interval, Status::Committed)
+            });
+            let ordered = match (seat.hold, seat.firm) {
+                (Some(hold), Some(firm)) => hold.epoch > firm.epoch && hold.epoch <= seat.fence,
+                _ => true,
+            };
+            hold && firm && ordered
+        };
+        Violation::unless(
+            self.seats.iter().all(standing),
+            "what a seat says is in the schedule",
+        )?;
+        let seats = self.seats.iter().map(|seat| {
+            let firm = seat
+                .firm
+                .filter(|firm| !matches!(firm.phase, Phase::Ended { .. }));
+            usize::from(seat.hold.is_some()).saturating_add(usize::from(firm.is_some()))
+        });
+        Violation::unless(
+            seats.sum::<usize>() == self.schedule.len(),
+            "every reservation has a seat",
+        )
+    }
+}
+
+impl<P: Policy, G: Guards> Participant<P, G> {
+    fn stands(&self, holder: Holder, interval: Interval, status: Status) -> bool {
+        self.schedule.find(holder)
+            == Some(&Reservation {
+                holder,
+                interval,
+                status,
+            })
+    }
+}

@@ -1,0 +1,103 @@
+//! How much of a node one coordinator may keep from the others without using it.
+
+use alloc::vec::Vec;
+
+use crate::id::NodeId;
+use crate::time::{Span, Time};
+
+/// What a participant knows of one coordinator's holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Peer {
+    id: NodeId,
+    /// How many holds it has now.
+    holds: u16,
+    /// When all that it held in vain is made up for: each hold that ends uncommitted moves this on by as long as it lasted.
+    owes_until: Time,
+}
+
+/// The holds of all coordinators; sorted, one entry for each that holds or owes something.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Quotas {
+    peers: Vec<Peer>,
+}
+
+impl Quotas {
+    /// Whether this coordinator may hold some more.
+    pub(super) fn allows(&self, id: NodeId, most: u16, allowance: Span, now: Time) -> bool {
+        match self.place(id).ok().and_then(|place| self.peers.get(place)) {
+            Some(peer) => peer.holds < most && peer.owes_until - now <= allowance,
+            None => true,
+        }
+    }
+
+    /// Counts a hold.
+    pub(super) fn held(&mut self, id: NodeId) {
+        let place = match self.place(id) {
+            Ok(place) => place,
+            Err(place) => {
+                let peer = Peer {
+                    id,
+                    holds: 0,
+                    owes_until: Time::ZERO,
+                };
+                self.peers.insert(place, peer);
+                place
+            }
+        };
+        if let Some(peer) = self.peers.get_mut(place) {
+            peer.holds = peer.holds.saturating_add(1);
+        }
+    }
+
+    /// Counts the end of a hold that was committed.
+    pub(super) fn committed(&mut self, id: NodeId, now: Time) {
+        self.ended(id, Span::ZERO, now);
+    }
+
+    /// Counts the end of a hold that came to nothing and lasted for so long.
+    pub(super) fn ended(&mut self, id: NodeId, lasted: Span, now: Time) {
+        let Ok(place) = self.place(id) else {
+            return;
+        };
+        if let Some(peer) = self.peers.get_mut(place) {
+            peer.holds = peer.holds.saturating_sub(1);
+            if !lasted.is_zero() {
+                peer.owes_until = peer.owes_until.max(now) + lasted;
+            }
+        }
+        self.peers
+            .retain(|peer| peer.holds > 0 || peer.owes_until > now);
+    }
+
+    fn place(&self, id: NodeId) -> Result<usize, usize> {
+        self.peers.binary_search_by_key(&id, |peer| peer.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_holds_so_much_at_once_and_no_more_than_it_makes_up_for() {
+        let (id, other) = (NodeId::new(1), NodeId::new(2));
+        let (allowance, second) = (Span::from_secs(10), Time::from_secs);
+        let mut quotas = Quotas::default();
+        for _ in 0..2 {
+            assert!(quotas.allows(id, 2, allowance, second(0)));
+            quotas.held(id);
+        }
+        assert!(!quotas.allows(id, 2, allowance, second(0)));
+        assert!(quotas.allows(other, 2, allowance, second(0)));
+        quotas.committed(id, second(1));
+        assert!(quotas.allows(id, 2, allowance, second(1)));
+        // Eleven seconds in vain are one too many; a second later ten are left.
+        quotas.ended(id, Span::from_secs(11), second(11));
+        assert!(!quotas.allows(id, 2, allowance, second(11)));
+        assert!(quotas.allows(id, 2, allowance, second(12)));
+        // Who owes nothing is forgotten.
+        quotas.held(other);
+        quotas.committed(other, second(30));
+        assert_eq!(quotas, Quotas::default());
+    }
+}

@@ -1,0 +1,160 @@
+//! Starting a committed job, and letting it go.
+
+use super::{Cause, Firm, Notice, Participant, Phase, Seat};
+use crate::commit::{Guards, Message, Policy, Standing};
+use crate::id::{JobId, NodeId};
+use crate::job::Outcome;
+use crate::machine::Context;
+use crate::schedule::Holder;
+use crate::time::Time;
+
+impl<P: Policy, G: Guards> Participant<P, G> {
+    pub(super) fn permit(
+        &mut self,
+        from: NodeId,
+        holder: Holder,
+        until: Time,
+        cx: &mut impl Context<Self>,
+    ) {
+        let mut standing = Standing::Gone;
+        if let Some(mut seat) = self.seat_of(holder.job, from)
+            && let Some(firm) = seat.firm.as_mut().filter(|firm| firm.epoch == holder.epoch)
+        {
+            firm.permitted = firm.permitted.max(until);
+            standing = match firm.phase {
+                Phase::Waiting { .. } => Standing::Waiting,
+                Phase::Running => Standing::Running,
+                // The end is on its way.
+                Phase::Ended { .. } => return,
+            };
+            // A permission is not written down: after a crash it is asked for again.
+            self.put(seat);
+            self.attend(holder.job, cx);
+        }
+        cx.send(from, Message::Alive { holder, standing });
+    }
+
+    pub(super) fn ended(&mut self, job: JobId, outcome: Outcome, cx: &mut impl Context<Self>) {
+        let Some(mut seat) = self.seat(job) else {
+            return;
+        };
+        if let Some(firm) = seat
+            .firm
+            .as_mut()
+            .filter(|firm| firm.phase == Phase::Running)
+        {
+            let holder = Holder {
+                job,
+                epoch: firm.epoch,
+            };
+            let tell = cx.now() + self.config.retry;
+            firm.phase = Phase::Ended { outcome, tell };
+            // Nobody has to be told for ever.
+            seat.forget = cx.now() + self.config.retention;
+            self.schedule.release(holder);
+            self.keep(seat, cx);
+            cx.send(seat.coordinator, Message::Ended { holder, outcome });
+            cx.notify(Notice::Changed);
+        }
+    }
+
+    /// Starts, asks, stops, tells or gives up what is committed; whether time became free.
+    pub(super) fn attend_firm(
+        &mut self,
+        seat: &mut Seat,
+        mut firm: Firm,
+        cx: &mut impl Context<Self>,
+    ) -> bool {
+        let now = cx.now();
+        let holder = seat.holder(firm.epoch);
+        let may_run = firm.permitted > now || !G::PERMISSION;
+        match firm.phase {
+            Phase::Waiting { .. } if now < firm.interval.start() => false,
+            Phase::Waiting { .. } if now >= firm.interval.end() => {
+                self.let_go(seat, Cause::Overran, cx)
+            }
+            // A later attempt is being voted on; if it is committed, this one must not have started.
+            Phase::Waiting { .. }
+                if seat.hold.is_some() && now < firm.interval.start() + self.config.grace =>
+            {
+                false
+            }
+            Phase::Waiting { .. } if may_run => {
+                firm.phase = Phase::Running;
+                seat.firm = Some(firm);
+                cx.persist(seat.job, *seat);
+                let interval = firm.interval;
+                cx.notify(Notice::Begin { holder, interval });
+                false
+            }
+            Phase::Waiting { .. } if now >= firm.interval.start() + self.config.grace => {
+                self.let_go(seat, Cause::Orphaned, cx)
+            }
+            Phase::Waiting { ask } => {
+                if ask <= now {
+                    firm.phase = Phase::Waiting {
+                        ask: now + self.config.retry,
+                    };
+                    seat.firm = Some(firm);
+                    cx.send(seat.coordinator, Message::Query { holder });
+                }
+                false
+            }
+            Phase::Running if now >= firm.interval.end() => self.let_go(seat, Cause::Overran, cx),
+            Phase::Running if !may_run => self.let_go(seat, Cause::Orphaned, cx),
+            Phase::Running => false,
+            Phase::Ended { outcome, tell } => {
+                if seat.forget <= now {
+                    seat.firm = None;
+                    cx.persist(seat.job, *seat);
+                } else if tell <= now {
+                    let tell = now + self.config.retry;
+                    firm.phase = Phase::Ended { outcome, tell };
+                    seat.firm = Some(firm);
+                    cx.send(seat.coordinator, Message::Ended { holder, outcome });
+                }
+                false
+            }
+        }
+    }
+
+    /// Frees committed time on one's own account, and says so.
+    pub(super) fn let_go(
+        &mut self,
+        seat: &mut Seat,
+        cause: Cause,
+        cx: &mut impl Context<Self>,
+    ) -> bool {
+        let Some(firm) = seat.firm else {
+            return false;
+        };
+        let holder = seat.holder(firm.epoch);
+        self.drop_firm(seat, cause, cx);
+        seat.forget = cx.now() + self.config.retention;
+        cx.persist(seat.job, *seat);
+        cx.send(
+            seat.coordinator,
+            Message::Alive {
+                holder,
+                standing: Standing::Gone,
+            },
+        );
+        true
+    }
+
+    /// What was running when the node went down is not running now.
+    pub(super) fn recover(&mut self, cx: &mut impl Context<Self>) {
+        let mut next = 0;
+        while let Some(&known) = self.seats.get(next) {
+            next = next.saturating_add(1);
+            let mut seat = known;
+            if let Some(firm) = seat.firm.as_mut() {
+                firm.permitted = Time::ZERO;
+                if firm.phase == Phase::Running {
+                    self.let_go(&mut seat, Cause::Released, cx);
+                }
+                self.put(seat);
+            }
+        }
+    }
+}

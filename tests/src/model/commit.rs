@@ -1,0 +1,294 @@
+//! The commit protocol under the model checker.
+
+use gridweave_core::commit::coordinator::{self, Notice as Told};
+use gridweave_core::commit::participant::{self, Notice as Heard};
+use gridweave_core::commit::{
+    Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Permission,
+};
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Outcome, Submitter};
+use gridweave_core::machine::Event;
+use gridweave_core::schedule::{Holder, Reservation, Status};
+use gridweave_core::time::{Interval, Span, Time};
+use stateright::Property;
+
+use super::{Exploration, State, Step};
+
+/// A node with all safeguards, or without one.
+pub type Peer<G> = Node<Everyone, G>;
+
+/// Small times: a lease of four, jobs that start at ten and last for five, permissions for three.
+pub const CONFIG: Config = Config {
+    lease: Span::from_micros(4),
+    max_delay: Span::from_micros(1),
+    max_skew: Span::ZERO,
+    retry: Span::from_micros(4),
+    jitter: Span::ZERO,
+    retries: 0,
+    lead: Span::from_micros(1),
+    grace: Span::from_micros(2),
+    permission: Permission::UntilEnd,
+    retention: Span::from_micros(1000),
+    seats: 8,
+    holds_per_peer: 8,
+    allowance: Span::from_micros(1000),
+    tasks: 8,
+    members: 8,
+};
+
+/// When the first candidates of all jobs run.
+pub fn slot() -> Interval {
+    Interval::starting(Time::from_micros(10), Span::from_micros(5))
+        .expect("five are more than none")
+}
+
+/// A command to place a job on these nodes, at the given times in this order.
+pub fn place(job: u64, nodes: &[u64], slots: &[Interval]) -> Command {
+    let nodes: Vec<NodeId> = nodes.iter().copied().map(NodeId::new).collect();
+    let candidates = slots.iter().map(|&interval| Candidate {
+        interval,
+        nodes: nodes.clone(),
+    });
+    Command::Coordinator(coordinator::Command::Place {
+        job: JobId::new(job),
+        submitter: Submitter::default(),
+        candidates: candidates.collect(),
+        spares: Vec::new(),
+    })
+}
+
+/// A command to move a job.
+pub fn improve(job: u64, nodes: &[u64], interval: Interval) -> Command {
+    Command::Coordinator(coordinator::Command::Improve {
+        job: JobId::new(job),
+        candidate: Candidate {
+            interval,
+            nodes: nodes.iter().copied().map(NodeId::new).collect(),
+        },
+    })
+}
+
+/// Coordinators first, then participants; each coordinator has one job for all participants, at the same time.
+pub fn rivals<G: Guards>(coordinators: u8, participants: u8, crashes: u8) -> Exploration<Peer<G>> {
+    let nodes: Vec<u64> = (coordinators..coordinators + participants)
+        .map(u64::from)
+        .collect();
+    Exploration {
+        build: |_| Node::new(CONFIG, Everyone),
+        nodes: coordinators + participants,
+        commands: (0..coordinators)
+            .map(|node| (node, place(u64::from(node), &nodes, &[slot()])))
+            .collect(),
+        reactions: |_| Vec::new(),
+        crashes,
+        horizon: Time::from_micros(16),
+        branching: 1,
+        remember: |notice| match notice {
+            Notice::Coordinator(told) => !matches!(told, Told::Cleared { .. }),
+            Notice::Participant(heard) => matches!(heard, Heard::Begin { .. }),
+        },
+        judge,
+        properties: always(),
+    }
+}
+
+/// A host that ends whatever runs.
+pub fn ending<G: Guards>(node: &Peer<G>) -> Vec<Command> {
+    let running = node.participant.running();
+    let ended = running.map(|holder| {
+        Command::Participant(participant::Command::Ended {
+            job: holder.job,
+            outcome: Outcome::Done,
+        })
+    });
+    ended.collect()
+}
+
+/// What every exploration of this protocol must show.
+pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
+    vec![
+        Property::always(
+            "no node starts unless all nodes of its epoch committed",
+            |_, state: &State<Peer<G>>| {
+                begun(state).all(|(_, holder)| {
+                    members(state, holder).all(|node| committed(state, node, holder))
+                })
+            },
+        ),
+        Property::always(
+            "at most one attempt at a job runs",
+            |_, state: &State<Peer<G>>| {
+                let running: Vec<Holder> = up(state)
+                    .flat_map(|(_, node)| node.participant.running())
+                    .collect();
+                running.iter().all(|one| {
+                    let same = |other: &&Holder| other.job == one.job;
+                    running
+                        .iter()
+                        .filter(same)
+                        .all(|other| other.epoch == one.epoch)
+                })
+            },
+        ),
+        Property::always(
+            "every hold has a timer no later than its lease",
+            |_, state: &State<Peer<G>>| {
+                up(state).all(|(index, node)| {
+                    let timers = &state.nodes[index].timers;
+                    let timer = timers.get(&gridweave_core::commit::Timer::Participant);
+                    node.participant
+                        .schedule()
+                        .iter()
+                        .all(|reservation| match reservation.status {
+                            Status::Held { lease } => timer.is_some_and(|at| *at <= lease),
+                            Status::Committed => true,
+                        })
+                })
+            },
+        ),
+        Property::always("a vote outlives a crash", |_, state: &State<Peer<G>>| {
+            // What a node said it holds is on its disk or in its schedule until the lease ends, unless it was told otherwise.
+            state.network.iter().all(|(from, to, message)| {
+                let Message::Prepared { holder, .. } = message else {
+                    return true;
+                };
+                let released = state.network.iter().any(|(by, at, other)| {
+                    (by, at) == (to, from)
+                        && other.job() == holder.job
+                        && matches!(other, Message::Abort { .. } | Message::Release { .. })
+                });
+                let host = &state.nodes[from.get() as usize];
+                let Some(node) = &host.machine else {
+                    return true;
+                };
+                released
+                    || state.now >= Time::ZERO + CONFIG.lease
+                    || node.participant.schedule().find(*holder).is_some()
+                    || node.participant.newest(holder.job) > Some(holder.epoch)
+            })
+        }),
+    ]
+}
+
+/// What must not happen in one event.
+pub fn judge<G: Guards>(step: &Step<'_, Peer<G>>) -> Option<&'static str> {
+    let (before, after) = (&step.before.participant, &step.after.participant);
+    let kept = |known: &Reservation| after.schedule().find(known.holder).map(|now| now.status);
+    for known in before.schedule().iter() {
+        if known.has_expired(step.now) && kept(known) == Some(Status::Committed) {
+            return Some("a hold is never committed after its lease");
+        }
+    }
+    let Event::Message { from, message } = step.event else {
+        return None;
+    };
+    let newest = before.newest(message.job());
+    if message.is_for_participant() && newest > Some(message.epoch()) {
+        let of_newest = |known: &&Reservation| {
+            known.holder.job == message.job() && Some(known.holder.epoch) == newest
+        };
+        // Leases end by themselves, whatever the message.
+        let lives = |known: &&Reservation| !known.has_expired(step.now);
+        if before
+            .schedule()
+            .iter()
+            .filter(of_newest)
+            .filter(lives)
+            .any(|known| kept(known) != Some(known.status))
+        {
+            return Some("an older epoch never changes a newer one");
+        }
+        let older = |known: &&Reservation| {
+            known.holder.job == message.job() && known.holder.epoch == message.epoch()
+        };
+        if before.schedule().iter().filter(older).count()
+            < after.schedule().iter().filter(older).count()
+        {
+            return Some("an older epoch never gets time");
+        }
+    }
+    if let Message::Abort { holder } = message {
+        let firm = |known: &&Reservation| known.status == Status::Committed;
+        let lives = |known: &&Reservation| known.interval.end() > step.now;
+        let ours = before.schedule().iter().filter(firm).filter(lives);
+        let mut ours = ours;
+        if ours.any(|known| {
+            kept(known).is_none()
+                && known.holder.job == holder.job
+                && step.now < known.interval.start()
+        }) {
+            return Some("an abort leaves what is committed");
+        }
+    }
+    let foreign = |known: &&Reservation| {
+        known.holder.job == message.job() && coordinator_of(known.holder) != Some(*from)
+    };
+    let lives =
+        |known: &&Reservation| !known.has_expired(step.now) && known.interval.start() > step.now;
+    if message.is_for_participant()
+        && before
+            .schedule()
+            .iter()
+            .filter(foreign)
+            .filter(lives)
+            .any(|known| kept(known).is_none())
+    {
+        return Some("only its coordinator frees a job's time");
+    }
+    None
+}
+
+/// In these explorations, the job of coordinator `n` has the number `n`.
+fn coordinator_of(holder: Holder) -> Option<NodeId> {
+    Some(NodeId::new(holder.job.get()))
+}
+
+/// The nodes that are up.
+pub fn up<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (usize, &Peer<G>)> {
+    let hosts = state.nodes.iter().enumerate();
+    hosts.filter_map(|(index, host)| host.machine.as_ref().map(|machine| (index, machine)))
+}
+
+/// Every start there ever was.
+pub fn begun<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (NodeId, Holder)> + '_ {
+    state
+        .notices
+        .iter()
+        .filter_map(|(node, notice)| match notice {
+            Notice::Participant(Heard::Begin { holder, .. }) => Some((*node, *holder)),
+            _ => None,
+        })
+}
+
+/// Whoever was asked to take part in an attempt.
+fn members<G: Guards>(
+    state: &State<Peer<G>>,
+    attempt: Holder,
+) -> impl Iterator<Item = NodeId> + '_ {
+    state
+        .network
+        .iter()
+        .filter_map(move |(_, to, message)| match message {
+            Message::Prepare { holder, .. } if *holder == attempt => Some(*to),
+            _ => None,
+        })
+}
+
+fn committed<G: Guards>(state: &State<Peer<G>>, node: NodeId, attempt: Holder) -> bool {
+    state.network.iter().any(|(from, _, message)| {
+        *from == node && matches!(message, Message::Committed { holder } if *holder == attempt)
+    })
+}
+
+/// Whether a coordinator was ever told this.
+pub fn told<G: Guards>(state: &State<Peer<G>>, what: fn(&Told) -> bool) -> bool {
+    state
+        .notices
+        .iter()
+        .any(|(_, notice)| matches!(notice, Notice::Coordinator(told) if what(told)))
+}
+
+/// Whether such a message was ever sent.
+pub fn sent<G: Guards>(state: &State<Peer<G>>, what: fn(&Message) -> bool) -> bool {
+    state.network.iter().any(|(_, _, message)| what(message))
+}

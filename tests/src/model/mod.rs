@@ -1,0 +1,403 @@
+//! Any machine under a model checker: every order of deliveries, timers, commands and crashes.
+//!
+//! The network is a set from which delivery removes nothing, so loss, duplication and reordering need no actions of their own: a
+//! message may be delivered at any later time, again and again, or never. A timer fires at its time or at any later one, in any
+//! order with others. A node may crash while idle, or after any number of the effects of one event, and comes back
+//! from what it had persisted. Random choices are enumerated by value.
+
+pub mod commit;
+
+mod bag;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+pub use bag::Bag;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::rand_core::TryRng;
+use gridweave_core::time::Time;
+use stateright::{Model, Property};
+
+/// What a run may contain, and what must hold in it.
+#[derive(Clone)]
+pub struct Exploration<M: Machine> {
+    /// How nodes are built, and how many there are.
+    pub build: fn(NodeId) -> M,
+    /// How many nodes there are.
+    pub nodes: u8,
+    /// What may be asked, each once, of a node, from a time on; in any order.
+    pub commands: Vec<(u8, M::Command)>,
+    /// What a host may do because of a node's state: the commands that it may give now.
+    pub reactions: fn(&M) -> Vec<M::Command>,
+    /// How many crashes there may be.
+    pub crashes: u8,
+    /// No timer beyond this fires.
+    pub horizon: Time,
+    /// How many values each random choice takes.
+    pub branching: u32,
+    /// Which notices matter to what is to be shown; others are not remembered, for fewer states.
+    pub remember: fn(&M::Notice) -> bool,
+    /// Names what an event has broken.
+    pub judge: fn(&Step<'_, M>) -> Option<&'static str>,
+    /// What must hold, or be seen, in states.
+    pub properties: Vec<Property<Self>>,
+}
+
+/// One event of one node, for whoever judges it.
+pub struct Step<'a, M: Machine> {
+    /// Which node.
+    pub node: NodeId,
+    /// When.
+    pub now: Time,
+    /// The machine before it.
+    pub before: &'a M,
+    /// What happened to it.
+    pub event: &'a Event<M>,
+    /// The machine after it.
+    pub after: &'a M,
+}
+
+/// Everything there is at one moment.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct State<M: Machine> {
+    /// The time.
+    pub now: Time,
+    /// Each node.
+    pub nodes: Vec<Arc<Host<M>>>,
+    /// Every message that was ever sent.
+    pub network: Bag<(NodeId, NodeId, M::Message)>,
+    /// Every notice that was ever given and matters.
+    pub notices: Bag<(NodeId, M::Notice)>,
+    /// Which commands were given, as bits.
+    pub given: u32,
+    /// How many crashes there were.
+    pub crashes: u8,
+    /// The first thing that was broken.
+    pub broken: Option<&'static str>,
+}
+
+/// A node with what its host keeps for it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Host<M: Machine> {
+    /// None while it is down.
+    pub machine: Option<M>,
+    /// What it persisted.
+    pub disk: BTreeMap<M::Key, M::Record>,
+    /// What it wants to be woken with, and when.
+    pub timers: BTreeMap<M::Timer, Time>,
+}
+
+/// Something that may happen next.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action<M: Machine> {
+    /// An event, of whose effects only so many are executed if the node crashes in between.
+    Happens {
+        /// To whom.
+        node: u8,
+        /// What.
+        event: Occurrence<M>,
+        /// The values of its random choices.
+        choices: Vec<u32>,
+        /// After how many effects the node goes down, if it does.
+        crash: Option<u8>,
+    },
+    /// A node goes down while idle.
+    Crash(u8),
+    /// A node comes up.
+    Restart(u8),
+}
+
+/// An event as the model knows it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Occurrence<M: Machine> {
+    /// A message that was sent arrives.
+    Delivery(NodeId, M::Message),
+    /// A timer fires.
+    Timer(M::Timer),
+    /// A command that was waiting is given.
+    Command(u8),
+    /// The host reacts to the node's state.
+    Reaction(M::Command),
+}
+
+/// Gives prepared values, then zeros, and counts.
+struct Script<'a> {
+    values: &'a [u32],
+    drawn: usize,
+}
+
+impl TryRng for Script<'_> {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        let value = self.values.get(self.drawn).copied().unwrap_or(0);
+        self.drawn += 1;
+        Ok(value)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        unreachable!("machines draw 32 bits at a time")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        unreachable!("machines draw 32 bits at a time")
+    }
+}
+
+impl<M: Machine> Exploration<M> {
+    fn event(&self, state: &State<M>, occurrence: &Occurrence<M>) -> (Event<M>, Time) {
+        match occurrence {
+            Occurrence::Delivery(from, message) => {
+                let (from, message) = (*from, message.clone());
+                (Event::Message { from, message }, state.now)
+            }
+            Occurrence::Timer(timer) => (Event::Timer(*timer), state.now),
+            Occurrence::Command(index) => {
+                let (_, command) = &self.commands[usize::from(*index)];
+                (Event::Command(command.clone()), state.now)
+            }
+            Occurrence::Reaction(command) => (Event::Command(command.clone()), state.now),
+        }
+    }
+
+    /// Lets a node handle an event and executes its effects, or the first of them; how many effects and choices there were.
+    fn feed(
+        &self,
+        state: &mut State<M>,
+        node: u8,
+        event: Event<M>,
+        choices: &[u32],
+        most: Option<u8>,
+    ) -> (usize, usize) {
+        let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
+        let Some(machine) = host.machine.as_mut() else {
+            return (0, 0);
+        };
+        let before = machine.clone();
+        let mut effects = EffectQueue::new();
+        let mut script = Script {
+            values: choices,
+            drawn: 0,
+        };
+        effects.feed(machine, event.clone(), state.now, &mut script);
+        let id = NodeId::new(u64::from(node));
+        let step = Step {
+            node: id,
+            now: state.now,
+            before: &before,
+            event: &event,
+            after: machine,
+        };
+        let broken = machine.check().err().map(|violation| violation.invariant);
+        state.broken = state.broken.or(broken).or_else(|| (self.judge)(&step));
+        let count = effects.as_slice().len();
+        let most = most.map_or(count, usize::from);
+        for effect in effects.drain().take(most) {
+            match effect {
+                Effect::Persist(key, record) => {
+                    host.disk.insert(key, record);
+                }
+                Effect::Forget(key) => {
+                    host.disk.remove(&key);
+                }
+                Effect::Send { to, message } => state.network.insert((id, to, message)),
+                Effect::Wake { at, timer } => {
+                    host.timers.insert(timer, at);
+                }
+                Effect::Cancel(timer) => {
+                    host.timers.remove(&timer);
+                }
+                Effect::Notify(notice) => {
+                    if (self.remember)(&notice) {
+                        state.notices.insert((id, notice));
+                    }
+                }
+            }
+        }
+        (count, script.drawn)
+    }
+
+    fn go_down(state: &mut State<M>, node: u8) {
+        let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
+        host.machine = None;
+        host.timers.clear();
+        state.crashes += 1;
+    }
+
+    fn come_up(&self, state: &mut State<M>, node: u8) {
+        let id = NodeId::new(u64::from(node));
+        let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
+        host.machine = Some((self.build)(id));
+        let records: Vec<_> = host.disk.clone().into_iter().collect();
+        for (key, record) in records {
+            self.feed(state, node, Event::Restored(key, record), &[], None);
+        }
+        self.feed(state, node, Event::Start, &[], None);
+    }
+
+    /// All that may happen to a node that is up, apart from crashes.
+    fn occurrences(&self, state: &State<M>, node: u8) -> Vec<Occurrence<M>> {
+        let host = &state.nodes[usize::from(node)];
+        let Some(machine) = &host.machine else {
+            return Vec::new();
+        };
+        let id = NodeId::new(u64::from(node));
+        let mut all = Vec::new();
+        for (from, to, message) in state.network.iter() {
+            if *to == id {
+                all.push(Occurrence::Delivery(*from, message.clone()));
+            }
+        }
+        for (timer, at) in &host.timers {
+            if *at <= self.horizon {
+                all.push(Occurrence::Timer(*timer));
+            }
+        }
+        for (index, (to, _)) in (0_u8..).zip(&self.commands) {
+            if *to == node && state.given & (1 << index) == 0 {
+                all.push(Occurrence::Command(index));
+            }
+        }
+        all.extend(
+            (self.reactions)(machine)
+                .into_iter()
+                .map(Occurrence::Reaction),
+        );
+        all
+    }
+
+    fn apply(
+        &self,
+        state: &mut State<M>,
+        node: u8,
+        occurrence: &Occurrence<M>,
+        choices: &[u32],
+        crash: Option<u8>,
+    ) -> (usize, usize) {
+        match occurrence {
+            Occurrence::Timer(timer) => {
+                let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
+                if let Some(at) = host.timers.remove(timer) {
+                    state.now = state.now.max(at);
+                }
+            }
+            Occurrence::Command(index) => {
+                state.given |= 1 << index;
+            }
+            Occurrence::Delivery(..) | Occurrence::Reaction(_) => {}
+        }
+        let (event, _) = self.event(state, occurrence);
+        self.feed(state, node, event, choices, crash)
+    }
+}
+
+impl<M: Machine> Model for Exploration<M> {
+    type State = State<M>;
+    type Action = Action<M>;
+
+    fn init_states(&self) -> Vec<State<M>> {
+        let host = || {
+            Arc::new(Host {
+                machine: None,
+                disk: BTreeMap::new(),
+                timers: BTreeMap::new(),
+            })
+        };
+        let mut state = State {
+            now: Time::ZERO,
+            nodes: (0..self.nodes).map(|_| host()).collect(),
+            network: Bag::default(),
+            notices: Bag::default(),
+            given: 0,
+            crashes: 0,
+            broken: None,
+        };
+        for node in 0..self.nodes {
+            self.come_up(&mut state, node);
+        }
+        vec![state]
+    }
+
+    fn actions(&self, state: &State<M>, actions: &mut Vec<Action<M>>) {
+        let may_crash = state.crashes < self.crashes;
+        for node in 0..self.nodes {
+            if state.nodes[usize::from(node)].machine.is_none() {
+                actions.push(Action::Restart(node));
+                continue;
+            }
+            if may_crash {
+                actions.push(Action::Crash(node));
+            }
+            for event in self.occurrences(state, node) {
+                let mut push = |choices: Vec<u32>, crash| {
+                    let event = event.clone();
+                    actions.push(Action::Happens {
+                        node,
+                        event,
+                        choices,
+                        crash,
+                    });
+                };
+                if self.branching <= 1 && !may_crash {
+                    push(Vec::new(), None);
+                    continue;
+                }
+                // A trial run tells how many effects and choices there are.
+                let (effects, drawn) = self.apply(&mut state.clone(), node, &event, &[], None);
+                for choices in scripts(drawn, self.branching) {
+                    push(choices.clone(), None);
+                    if may_crash {
+                        (0..effects as u8).for_each(|crash| push(choices.clone(), Some(crash)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State<M>, action: Action<M>) -> Option<State<M>> {
+        let mut state = last.clone();
+        match action {
+            Action::Happens {
+                node,
+                event,
+                choices,
+                crash,
+            } => {
+                self.apply(&mut state, node, &event, &choices, crash);
+                if crash.is_some() {
+                    Self::go_down(&mut state, node);
+                }
+            }
+            Action::Crash(node) => Self::go_down(&mut state, node),
+            Action::Restart(node) => self.come_up(&mut state, node),
+        }
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = self.properties.clone();
+        properties.push(Property::always(
+            "nothing is broken",
+            |_, state: &State<M>| state.broken.is_none(),
+        ));
+        properties
+    }
+}
+
+/// All ways to make so many choices among so many evenly spread values.
+fn scripts(choices: usize, branching: u32) -> Vec<Vec<u32>> {
+    let mut scripts = vec![Vec::new()];
+    for _ in 0..choices {
+        let step = u32::MAX / branching.max(1);
+        let extend = |script: &Vec<u32>| {
+            let script = script.clone();
+            (0..branching.max(1)).map(move |value| {
+                let mut longer = script.clone();
+                longer.push(value * step);
+                longer
+            })
+        };
+        scripts = scripts.iter().flat_map(extend).collect();
+    }
+    scripts
+}
