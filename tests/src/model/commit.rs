@@ -17,12 +17,12 @@ use super::{Exploration, State, Step};
 /// A node with all safeguards, or without one.
 pub type Peer<G> = Node<Everyone, G>;
 
-/// Small times: a lease of four, jobs that start at ten and last for five, permissions for three.
+/// Small times: a lease of four, a start at ten, an end at fifteen; nothing is asked again within an exploration.
 pub const CONFIG: Config = Config {
     lease: Span::from_micros(4),
     max_delay: Span::from_micros(1),
     max_skew: Span::ZERO,
-    retry: Span::from_micros(4),
+    retry: Span::from_micros(100),
     jitter: Span::ZERO,
     retries: 0,
     lead: Span::from_micros(1),
@@ -36,9 +36,14 @@ pub const CONFIG: Config = Config {
     members: 8,
 };
 
-/// When the first candidates of all jobs run.
+/// When all jobs run, but for those that are moved.
 pub fn slot() -> Interval {
-    Interval::starting(Time::from_micros(10), Span::from_micros(5))
+    starting(10)
+}
+
+/// A slot of five that starts then.
+pub fn starting(at: u64) -> Interval {
+    Interval::starting(Time::from_micros(at), Span::from_micros(5))
         .expect("five are more than none")
 }
 
@@ -68,20 +73,21 @@ pub fn improve(job: u64, nodes: &[u64], interval: Interval) -> Command {
     })
 }
 
-/// Coordinators first, then participants; each coordinator has one job for all participants, at the same time.
-pub fn rivals<G: Guards>(coordinators: u8, participants: u8, crashes: u8) -> Exploration<Peer<G>> {
-    let nodes: Vec<u64> = (coordinators..coordinators + participants)
-        .map(u64::from)
-        .collect();
+/// A command to give a job up.
+pub fn release(job: u64) -> Command {
+    let job = JobId::new(job);
+    Command::Coordinator(coordinator::Command::Release { job })
+}
+
+/// So many nodes that may be asked these things; until just after the start of jobs, without crashes.
+pub fn asked<G: Guards>(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<Peer<G>> {
     Exploration {
         build: |_| Node::new(CONFIG, Everyone),
-        nodes: coordinators + participants,
-        commands: (0..coordinators)
-            .map(|node| (node, place(u64::from(node), &nodes, &[slot()])))
-            .collect(),
+        nodes,
+        commands,
         reactions: |_| Vec::new(),
-        crashes,
-        horizon: Time::from_micros(16),
+        crashes: 0,
+        horizon: Time::from_micros(11),
         branching: 1,
         remember: |notice| match notice {
             Notice::Coordinator(told) => !matches!(told, Told::Cleared { .. }),
@@ -90,6 +96,15 @@ pub fn rivals<G: Guards>(coordinators: u8, participants: u8, crashes: u8) -> Exp
         judge,
         properties: always(),
     }
+}
+
+/// Coordinators first, then participants; each coordinator has one job for all participants, at the same time.
+pub fn rivals<G: Guards>(coordinators: u8, participants: u8) -> Exploration<Peer<G>> {
+    let nodes: Vec<u64> = (coordinators..coordinators + participants)
+        .map(u64::from)
+        .collect();
+    let commands = (0..coordinators).map(|node| (node, place(u64::from(node), &nodes, &[slot()])));
+    asked(coordinators + participants, commands.collect())
 }
 
 /// A host that ends whatever runs.
@@ -143,6 +158,20 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
                             Status::Held { lease } => timer.is_some_and(|at| *at <= lease),
                             Status::Committed => true,
                         })
+                })
+            },
+        ),
+        Property::always(
+            "a job that keeps its place still has it",
+            |_, state: &State<Peer<G>>| {
+                kept(state).all(|holder| {
+                    members(state, holder).all(|node| {
+                        let host = &state.nodes[node.get() as usize];
+                        let machine = host.machine.as_ref().filter(|_| state.now < slot().start());
+                        machine.is_none_or(|machine| {
+                            machine.participant.schedule().find(holder).is_some()
+                        })
+                    })
                 })
             },
         ),
@@ -258,6 +287,27 @@ pub fn begun<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (NodeId,
             Notice::Participant(Heard::Begin { holder, .. }) => Some((*node, *holder)),
             _ => None,
         })
+}
+
+/// The attempts of jobs that were told to keep what they have, and that nobody gave up.
+fn kept<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = Holder> + '_ {
+    let told = state.notices.iter().filter_map(|(_, notice)| match notice {
+        Notice::Coordinator(Told::Placed { holder, .. }) => Some(*holder),
+        _ => None,
+    });
+    told.filter(|placed| {
+        let job = placed.job;
+        let is = |told: Told| state.notices.iter().any(|(_, notice)| *notice == Notice::Coordinator(told));
+        let later = |(_, notice): &(NodeId, Notice)| {
+            matches!(notice, Notice::Coordinator(Told::Placed { holder, .. }) if holder.job == job && holder.epoch > placed.epoch)
+        };
+        let unplaced = |(_, notice): &(NodeId, Notice)| {
+            matches!(notice, Notice::Coordinator(Told::Unplaced { job: other, .. }) if *other == job)
+        };
+        is(Told::Kept { job })
+            && !state.notices.iter().any(|entry| later(entry) || unplaced(entry))
+            && !sent(state, |message| matches!(message, Message::Expired { .. }))
+    })
 }
 
 /// Whoever was asked to take part in an attempt.

@@ -188,8 +188,11 @@ impl<M: Machine> Exploration<M> {
             event: &event,
             after: machine,
         };
-        let broken = machine.check().err().map(|violation| violation.invariant);
-        state.broken = state.broken.or(broken).or_else(|| (self.judge)(&step));
+        let unsound = || machine.check().err().map(|violation| violation.invariant);
+        state.broken = state
+            .broken
+            .or_else(|| (self.judge)(&step))
+            .or_else(unsound);
         let count = effects.as_slice().len();
         let most = most.map_or(count, usize::from);
         for effect in effects.drain().take(most) {
