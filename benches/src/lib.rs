@@ -7,4 +7,5 @@ pub mod availability;
 pub mod central;
 pub mod common_slot;
 pub mod events;
+pub mod ledger;
 pub mod schedule;

@@ -13,7 +13,7 @@
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the words all schedulers share |
-//! | [`schedule`] | who has which time: on one node, on many together, on many processors |
+//! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
 //!
 //! # Co-allocation in five minutes
@@ -73,7 +73,7 @@
 //!
 //! # Features
 //! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
-//!   resources, jobs, and [`schedule::Schedule`] on fixed storage.
+//!   resources, jobs, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
 //!
 //! # What it does not do

@@ -7,6 +7,7 @@ use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
+use gridweave_core::schedule::ledger::{Slot, SlotLedger, SlotRange};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::central::{Central, simulate};
@@ -99,6 +100,32 @@ fn a_schedule_without_allocator_allocates_nothing_at_all() {
             schedule.prune(Time::from_secs(n));
         }
     });
+    assert_eq!(work.count_total, 0);
+}
+
+#[test]
+fn a_slot_ledger_allocates_nothing_at_all() {
+    let mut committed = 0;
+    let work = measure(|| {
+        let ledger = SlotLedger::<16>::new();
+        for now in 0..1_000 {
+            let first = ledger.advance(Slot::new(now));
+            let room = ledger.first_free(first, 1 + now % 30);
+            let Some(hold) = room.and_then(|room| ledger.claim(room).ok()) else {
+                continue;
+            };
+            let across = SlotRange::new(first, 100).unwrap();
+            assert!(ledger.claim(across).is_err(), "rolled back");
+            if now % 3 > 0 {
+                let commitment = hold.commit().unwrap();
+                committed += 1;
+                if now % 3 > 1 {
+                    commitment.release();
+                }
+            }
+        }
+    });
+    assert!(committed > 100, "only {committed} holds were committed");
     assert_eq!(work.count_total, 0);
 }
 

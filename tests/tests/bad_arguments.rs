@@ -8,6 +8,9 @@ use gridweave_core::job::{Demand, Job, JobError};
 use gridweave_core::queue::{Policy, QueueError, QueuedJob, SiteQueue};
 use gridweave_core::resource::{DimensionError, Dimensions, Kind, Speed, SpeedError};
 use gridweave_core::rng::Choose;
+use gridweave_core::schedule::ledger::{
+    ClaimError, Slot, SlotLedger, SlotRange, SlotRangeError, SlotScale, ZeroLength,
+};
 use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule};
 use gridweave_core::time::{Interval, IntervalError, Span, Time};
 use rand::SeedableRng;
@@ -25,6 +28,9 @@ fn zero_capacity_refuses_everything_by_name() {
     assert_eq!(none.reserve(HOLDER, now), Err(ReserveError::Full));
     let mut none = Schedule::<heapless::Vec<Reservation, 0>>::new();
     assert_eq!(none.hold(HOLDER, now, Time::MAX), Err(ReserveError::Full));
+    let slot = SlotRange::new(Slot::new(0), 1).unwrap();
+    let refused = SlotLedger::<0>::new().claim(slot).map(|_| ());
+    assert_eq!(refused, Err(ClaimError::Beyond));
     let job = QueuedJob {
         job: JobId::new(1),
         estimate: Span::ZERO,
@@ -44,6 +50,8 @@ fn empty_and_reversed_intervals_do_not_exist() {
     let (a, b) = (Time::from_secs(1), Time::from_secs(2));
     assert_eq!(Interval::new(a, a), Err(IntervalError::Empty));
     assert_eq!(Interval::new(b, a), Err(IntervalError::Reversed));
+    assert_eq!(SlotRange::new(Slot::new(7), 0), Err(SlotRangeError::Empty));
+    assert_eq!(SlotScale::new(a, Span::ZERO), Err(ZeroLength));
     let demand = Demand::Nodes(NonZeroU32::MIN);
     assert_eq!(
         Job::new(JobId::new(1), demand, Span::ZERO),
@@ -66,6 +74,15 @@ fn the_end_of_time_is_an_error_or_saturates() {
     assert_eq!(fit(Time::MAX, 1), Err(IntervalError::BeyondTime));
     assert_eq!(fit(Time::ZERO, u64::MAX), Err(IntervalError::BeyondTime));
     assert_eq!(fit(Time::ZERO, u64::MAX - 2).unwrap().end(), last.start());
+    let ledger = SlotLedger::<4>::new();
+    let last = SlotRange::new(Slot::new(u32::MAX - 1), 1).unwrap();
+    assert_eq!(ledger.claim(last).map(|_| ()), Err(ClaimError::Beyond));
+    assert_eq!(
+        SlotRange::new(Slot::new(u32::MAX), 1),
+        Err(SlotRangeError::BeyondSlots)
+    );
+    let end = ledger.advance(Slot::new(u32::MAX));
+    assert_eq!((end, ledger.window()), (SlotLedger::<4>::END, None));
     assert_eq!(HOLDER.epoch.next(), None);
     assert_eq!(
         Incarnation::new(u32::MAX).next(),

@@ -12,6 +12,7 @@ use gridweave_tests::fuzzing;
 use gridweave_tests::twins::availability::Profiles;
 use gridweave_tests::twins::common_slot::Grids;
 use gridweave_tests::twins::events::Events;
+use gridweave_tests::twins::ledger::Ledgers;
 use gridweave_tests::twins::timers::{self, Timers};
 use gridweave_tests::twins::{Twins, backfill::Backfill, schedule::Growable, site::Sites};
 use proptest::strategy::BoxedStrategy;
@@ -35,6 +36,7 @@ fn bytes_drive_every_pair_of_twins_to_the_same_answers() {
         fuzzing::drive::<Sites>(&bytes);
         fuzzing::drive::<Timers>(&bytes);
         fuzzing::drive::<Events>(&bytes);
+        fuzzing::drive::<Ledgers>(&bytes);
     }
     fuzzing::drive::<Growable>(&[]);
 }

@@ -1,7 +1,7 @@
 //! Each layer gives the same answers as its slow obvious twin, over thousands of random histories.
 
 use gridweave_tests::twins::{
-    Driven, availability, backfill, common_slot, events, schedule, site, timers,
+    Driven, availability, backfill, common_slot, events, ledger, schedule, site, timers,
 };
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use proptest_state_machine::prop_state_machine;
@@ -14,6 +14,7 @@ type Grids = Driven<common_slot::Grids>;
 type Backfill = Driven<backfill::Backfill>;
 type Timers = Driven<timers::Timers>;
 type Events = Driven<events::Events>;
+type Ledgers = Driven<ledger::Ledgers>;
 
 /// The same histories in every run; a failure is shrunk and printed whole.
 fn seeded() -> ProptestConfig {
@@ -51,4 +52,7 @@ prop_state_machine! {
 
     #[test]
     fn an_event_queue_answers_as_an_ordered_set(sequential 1..80 => Events);
+
+    #[test]
+    fn a_slot_ledger_answers_as_a_row_of_slots(sequential 1..80 => Ledgers);
 }

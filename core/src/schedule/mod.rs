@@ -3,6 +3,7 @@
 //! - [`Schedule`]: the reservations of one node, which never overlap. [`Snapshot`]: when it is busy, to send around.
 //! - [`common_slot`]: of many schedules, the earliest time when enough of them are free together.
 //! - [`availability`]: how many processors of a machine are free over time.
+//! - [`ledger`]: the slots of one node, shared by many threads without locks.
 //!
 //! # Reserving time on one node
 //! ```
@@ -39,6 +40,8 @@ mod busy;
 #[cfg(feature = "alloc")]
 pub mod common_slot;
 mod exclusive;
+#[cfg(target_has_atomic = "32")]
+pub mod ledger;
 mod reservation;
 #[cfg(feature = "alloc")]
 mod snapshot;

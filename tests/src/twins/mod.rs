@@ -7,6 +7,7 @@ pub mod availability;
 pub mod backfill;
 pub mod common_slot;
 pub mod events;
+pub mod ledger;
 pub mod schedule;
 pub mod site;
 pub mod timers;

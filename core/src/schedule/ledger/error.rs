@@ -1,0 +1,76 @@
+//! Why an operation was refused.
+
+use core::fmt;
+
+use super::Slot;
+
+/// Why nothing is held. The ledger is as if nobody had asked.
+///
+/// While a claim of several words runs, and until it has given back what it took, others may be refused on its account.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ClaimError {
+    /// Some of the slots are past.
+    Past,
+    /// Some of the slots lie beyond the end of the window.
+    Beyond,
+    /// Somebody holds this slot, the first in the way, and may yet give it back.
+    Held(Slot),
+    /// Somebody has committed to this slot, the first in the way.
+    Committed(Slot),
+}
+
+/// Why a hold is not committed: all its slots are past. There is nothing left of it to release.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AllPast;
+
+/// Why there is no scale: its slots would take no time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ZeroLength;
+
+/// Why a time has no slot.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ScaleError {
+    /// It lies before the first slot.
+    BeforeOrigin,
+    /// It lies after the last slot.
+    BeyondSlots,
+}
+
+impl fmt::Display for ClaimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Past => f.write_str("some of the slots are past"),
+            Self::Beyond => f.write_str("some of the slots lie beyond the window"),
+            Self::Held(slot) => write!(f, "somebody holds slot {slot}"),
+            Self::Committed(slot) => write!(f, "somebody has committed to slot {slot}"),
+        }
+    }
+}
+
+impl fmt::Display for AllPast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("all slots of the hold are past")
+    }
+}
+
+impl fmt::Display for ZeroLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a slot needs some length")
+    }
+}
+
+impl fmt::Display for ScaleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BeforeOrigin => "the time lies before the first slot",
+            Self::BeyondSlots => "the time lies after the last slot",
+        })
+    }
+}
+
+impl core::error::Error for ClaimError {}
+impl core::error::Error for AllPast {}
+impl core::error::Error for ZeroLength {}
+impl core::error::Error for ScaleError {}
