@@ -16,6 +16,7 @@ use stateright::{Checker, Model, Property};
 type Case = Exploration<Peer<AllGuards>>;
 
 /// How far an exploration goes.
+#[derive(Clone, Copy)]
 enum Extent {
     /// To its end, which is at this many states.
     Whole(usize),

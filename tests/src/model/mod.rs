@@ -165,7 +165,7 @@ impl<M: Machine> Exploration<M> {
         &self,
         state: &mut State<M>,
         node: u8,
-        event: Event<M>,
+        event: &Event<M>,
         choices: &[u32],
         most: Option<u8>,
     ) -> (usize, usize) {
@@ -185,7 +185,7 @@ impl<M: Machine> Exploration<M> {
             node: id,
             now: state.now,
             before: &before,
-            event: &event,
+            event,
             after: machine,
         };
         let unsound = || machine.check().err().map(|violation| violation.invariant);
@@ -233,9 +233,9 @@ impl<M: Machine> Exploration<M> {
         host.machine = Some((self.build)(id));
         let records: Vec<_> = host.disk.clone().into_iter().collect();
         for (key, record) in records {
-            self.feed(state, node, Event::Restored(key, record), &[], None);
+            self.feed(state, node, &Event::Restored(key, record), &[], None);
         }
-        self.feed(state, node, Event::Start, &[], None);
+        self.feed(state, node, &Event::Start, &[], None);
     }
 
     /// All that may happen to a node that is up, apart from crashes.
@@ -290,7 +290,7 @@ impl<M: Machine> Exploration<M> {
             Occurrence::Delivery(..) | Occurrence::Reaction(_) => {}
         }
         let (event, _) = self.event(state, occurrence);
-        self.feed(state, node, event, choices, crash)
+        self.feed(state, node, &event, choices, crash)
     }
 }
 
