@@ -5,6 +5,7 @@
 
 pub mod availability;
 pub mod central;
+pub mod commit;
 pub mod common_slot;
 pub mod events;
 pub mod ledger;

@@ -30,6 +30,7 @@
 //! # Ok::<(), gridweave_sim::network::NetworkError>(())
 //! ```
 
+mod commit;
 mod encode;
 mod handle;
 mod heartbeat;

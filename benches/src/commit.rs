@@ -1,0 +1,78 @@
+//! What a commit costs in messages and time: one coordinator, some nodes, a constant delay.
+
+use gridweave_core::commit::{
+    Candidate, Command, Config, Everyone, Node, Notice, Permission, coordinator,
+};
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::Submitter;
+use gridweave_core::time::{Interval, Span, Time};
+use gridweave_sim::config::Lasting;
+use gridweave_sim::engine::{Happening, Simulation};
+use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+
+/// What it took.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Messages until the coordinator knew that all had committed.
+    pub to_placed: u64,
+    /// Messages until all could start.
+    pub to_permitted: u64,
+    /// Encoded bytes of the latter.
+    pub bytes: u64,
+    /// Round trips until the coordinator knew that all had committed.
+    pub round_trips: f64,
+}
+
+/// Places one job on so many nodes.
+pub fn measure(nodes: u32) -> Cost {
+    const DELAY: Span = Span::from_millis(50);
+    let network = NetworkConfig {
+        delay: DelayConfig::Constant {
+            delay: Lasting::new(DELAY),
+        },
+        ..NetworkConfig::default()
+    };
+    let config = Config {
+        permission: Permission::UntilEnd,
+        ..Config::DEFAULT
+    };
+    let network = Network::new(&network, nodes + 1, 1).expect("the network is sound");
+    let mut grid = Simulation::new(nodes + 1, network, 1, move |_| {
+        Node::<Everyone>::new(config, Everyone)
+    });
+    let start = Time::from_secs(3600);
+    let place = coordinator::Command::Place {
+        job: JobId::new(1),
+        submitter: Submitter::default(),
+        candidates: vec![Candidate {
+            interval: Interval::starting(start, Span::from_secs(60))
+                .expect("a minute is not empty"),
+            nodes: (1..=u64::from(nodes)).map(NodeId::new).collect(),
+        }],
+        spares: Vec::new(),
+    };
+    grid.command(Time::ZERO, NodeId::new(0), Command::Coordinator(place));
+    let mut placed = None;
+    while grid.now() < Time::from_secs(60) && grid.step() {
+        let messages = grid.traffic().total().messages;
+        for happening in grid.happenings() {
+            if let Happening::Notice {
+                at,
+                notice: Notice::Coordinator(coordinator::Notice::Placed { .. }),
+                ..
+            } = happening
+            {
+                placed = Some((at, messages));
+            }
+        }
+    }
+    let (at, before) = placed.expect("nothing stands in the way");
+    let total = grid.traffic().total();
+    Cost {
+        // The permissions were sent in the same event.
+        to_placed: before - u64::from(nodes),
+        to_permitted: before,
+        bytes: total.bytes,
+        round_trips: (at - Time::ZERO).as_micros() as f64 / (2 * DELAY.as_micros()) as f64,
+    }
+}
