@@ -229,7 +229,7 @@ fn large_two_coordinators_two_participants_one_crash() {
         "2 and 2, one crash, until leases end",
         case,
         &seen,
-        Extent::Bounded(2_000_000),
+        Extent::Whole(491_723),
     );
 }
 
