@@ -1,6 +1,6 @@
 //! What there is to run jobs on.
 
-use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Speed};
+use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 
 /// The nodes of a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +40,53 @@ impl Mixed {
             .iter()
             .find(|(_, name, kind)| *kind == Kind::Amount && matches!(*name, "cores" | "slots"))
             .map(|(dimension, ..)| dimension)
+    }
+}
+
+/// What the running jobs have left free of the nodes of a mixed grid.
+///
+/// As one [`Pool`](gridweave_core::resource::Pool) per node, without a copy of the dimensions in each.
+#[derive(Clone, Debug)]
+pub struct Room<'a> {
+    mixed: &'a Mixed,
+    free: Vec<Capability>,
+}
+
+impl<'a> Room<'a> {
+    /// All nodes are idle.
+    pub fn new(mixed: &'a Mixed) -> Self {
+        let free = mixed.nodes.iter().map(|node| node.capability).collect();
+        Self { mixed, free }
+    }
+
+    /// Whether such a job could start on that node now; on one that does not exist it cannot.
+    pub fn fits(&self, node: usize, requirement: &Requirement) -> bool {
+        let free = self.free.get(node);
+        free.is_some_and(|free| self.mixed.dimensions.matches(free, requirement))
+    }
+
+    /// Takes what a starting job uses up; false, and nothing is taken, if it does not fit.
+    pub fn take(&mut self, node: usize, requirement: &Requirement) -> bool {
+        if !self.fits(node, requirement) {
+            return false;
+        }
+        self.change(node, requirement, u64::saturating_sub);
+        true
+    }
+
+    /// Gives back what an ended job used.
+    pub fn give_back(&mut self, node: usize, requirement: &Requirement) {
+        self.change(node, requirement, u64::saturating_add);
+    }
+
+    fn change(&mut self, node: usize, requirement: &Requirement, by: impl Fn(u64, u64) -> u64) {
+        let Some(free) = self.free.get_mut(node) else {
+            return;
+        };
+        for dimension in self.mixed.dimensions.amounts() {
+            let needed = requirement.value(dimension).unwrap_or(0);
+            *free = free.with(dimension, by(free.value(dimension), needed));
+        }
     }
 }
 

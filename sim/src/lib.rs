@@ -25,6 +25,7 @@ pub mod event_queue;
 pub mod experiment;
 pub mod grid;
 pub mod history;
+pub mod lasting;
 pub mod monitor;
 pub mod network;
 pub mod outcome;

@@ -21,7 +21,9 @@ pub enum Outcome {
     Failed,
     /// It was taken, and nobody ever told its end.
     Lost,
-    /// The simulation was stopped before it ended.
+    /// The simulation was stopped before it was submitted.
+    NotSubmitted,
+    /// The simulation was stopped after it was submitted and before it ended.
     Unfinished {
         /// From when it runs, if it does.
         start: Option<Time>,

@@ -1,8 +1,11 @@
 //! What a simulation gives back, whichever scheduler ran in it.
 
+use gridweave_core::time::Time;
+
 use crate::engine::Traffic;
 use crate::network::Mishaps;
 use crate::outcome::Outcome;
+use crate::workload::Workload;
 
 /// What came of one simulation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +18,8 @@ pub struct Run {
     pub traffic: Traffic,
     /// What went wrong on purpose.
     pub faults: Faults,
+    /// When it was stopped, if that was before every job had its outcome.
+    pub stopped: Option<Time>,
     /// How many invariants were found broken.
     pub violations: u64,
     /// How many events there were.
@@ -47,10 +52,19 @@ pub struct Faults {
 }
 
 impl Run {
+    /// When there was nothing more to see: when it was stopped, else at the last end or submission.
+    pub fn over_at(&self, workload: &Workload) -> Time {
+        let ends = self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Ran { end, .. } => Some(*end),
+            _ => None,
+        });
+        let last = workload.jobs.last().map(|job| job.at);
+        self.stopped
+            .unwrap_or_else(|| ends.chain(last).max().unwrap_or(Time::ZERO))
+    }
+
     /// Whether it was stopped before every job had its outcome.
     pub fn is_partial(&self) -> bool {
-        self.outcomes
-            .iter()
-            .any(|outcome| matches!(outcome, Outcome::Unfinished { .. }))
+        self.stopped.is_some()
     }
 }

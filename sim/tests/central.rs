@@ -237,14 +237,15 @@ fn a_requirement_that_no_node_meets_is_rejected() {
 }
 
 #[test]
-fn a_run_that_is_stopped_at_once_leaves_everything_unfinished() {
+fn a_run_that_is_stopped_at_once_submits_nothing() {
     let monitor = Monitor::default();
     monitor.stop();
     let jobs = workload(vec![job(1, 0, 1, 10)]);
     for central in Central::ALL {
         let grid = Grid::Uniform(4);
         let run = central::simulate(central, &grid, &jobs, Estimates::Exact, &monitor).unwrap();
-        assert_eq!(run.outcomes, [Outcome::Unfinished { start: None }]);
+        assert_eq!(run.outcomes, [Outcome::NotSubmitted]);
+        assert_eq!(run.stopped, Some(Time::ZERO));
         assert_eq!(run.events, 0);
     }
 }
@@ -285,6 +286,7 @@ fn a_run_that_is_stopped_keeps_what_was_done_and_says_what_runs() {
         assert!((100..100 + 1024).contains(&done), "{central}: {done}");
         let next = Some(Time::from_secs(done as u64));
         assert_eq!(run.outcomes[done], Outcome::Unfinished { start: next });
+        assert_eq!(run.stopped, next);
         let rest = &run.outcomes[done + 1..];
         assert!(
             rest.iter()

@@ -27,6 +27,29 @@ impl Desk {
             .expect("the program runs")
     }
 
+    /// Begins it, to be asked to end.
+    #[cfg(unix)]
+    fn begin(&self, arguments: &[&str]) -> std::process::Child {
+        Command::new(env!("CARGO_BIN_EXE_gridweave"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs")
+    }
+
+    /// Waits until there is something that was not there before.
+    #[cfg(unix)]
+    fn await_more_than(&self, entries: usize) {
+        for _ in 0..600 {
+            if self.list().len() > entries {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
     /// Runs it and expects it to succeed; returns what it printed.
     fn good(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -366,7 +389,10 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         (&["run", "--trace", "binary.swf"], "binary.swf"),
         (&["run", "--trace", "empty.swf"], "no usable job"),
         (&["run", "--trace", "headerless.swf"], "--nodes"),
-        (&["run", "--trace", "missing.swf"], "missing.swf"),
+        (
+            &["run", "--trace", "missing.swf"],
+            "missing.swf: cannot be read",
+        ),
         (&["run", "--trace", "."], "cannot be read"),
         (&["run", "--config", "unknown.toml"], "nodez"),
         (&["validate", "unknown.toml"], "line 3"),
@@ -381,13 +407,40 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         ),
         (
             &["compare", "--workload", "desktop", "--schedulers", "random"],
-            "random",
+            "choose from central-greedy",
         ),
         (&["run", "--out", "file"], "file"),
         (&["run", "--out", "file/below"], "file"),
         (&["run", "--out", "/proc/nowhere"], "/proc/nowhere"),
-        (&["run", "--out", "."], "no output of gridweave"),
+        (&["run", "--out", "."], "name a folder"),
+        (&["run", "--out", "x/.."], "name a folder"),
         (&["sweep", "broken.toml"], "broken.toml"),
+        (
+            &["run", "--seed", "9223372036854775807", "--runs", "2"],
+            "--seed",
+        ),
+        (&["run", "--config", "/dev/zero"], "1 MiB"),
+        (&["compare", "--nodes", "4294967295"], "10000000"),
+        (
+            &["run", "--workload", "aria", "--nodes", "2000000"],
+            "1000000",
+        ),
+        (&["run", "--set", "report.window=1us"], "report.window"),
+        (
+            &["compare", "--schedulers", "random,central-easy,random"],
+            "random twice",
+        ),
+        (
+            &[
+                "trace",
+                "generate",
+                "aria",
+                "x.swf",
+                "--set",
+                "workload.source=desktop",
+            ],
+            "aria",
+        ),
         (&["run", "--set", "workload.from=100d"], "window"),
         (
             &[
@@ -435,6 +488,8 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
     ] {
         let line = desk.bad(arguments);
         assert!(line.contains(named), "{arguments:?}: {line}");
+        // The system's reason is told once.
+        assert!(line.matches("(os error").count() < 2, "{line}");
     }
 }
 
@@ -460,66 +515,381 @@ fn bad_usage_is_told_by_name() {
         (&["run", "--workload", "mine"], "mine"),
         (&["run", "--runs", "0"], "--runs"),
         (&["trace", "generate", "mine", "x.swf"], "mine"),
+        (&["sweep"], "FILE.toml"),
+        (&["run", "--seed", "18446744073709551615"], "--seed"),
+        (&["run", "--seed", "-1"], "-1"),
     ] {
-        let output = desk.run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(output.stdout.is_empty());
-        assert!(
-            String::from_utf8_lossy(&output.stderr).contains(named),
-            "{arguments:?}"
-        );
+        let line = desk.bad(arguments);
+        assert!(line.contains(named), "{arguments:?}: {line}");
+        assert!(line.contains("see gridweave --help"), "{line}");
     }
     assert_eq!(desk.list(), Vec::<PathBuf>::new());
 }
+
+#[cfg(unix)]
+fn send(signal: &str, child: &std::process::Child) {
+    let sent = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status()
+        .expect("kill is there");
+    assert!(sent.success());
+}
+
+/// A run that takes long.
+const LONG: [&str; 9] = [
+    "run",
+    "--scheduler",
+    "random",
+    "--workload",
+    "grid5000-like",
+    "--set",
+    "workload.grid5000_like.jobs=40000",
+    "--set",
+    "workload.shape=serial",
+];
 
 /// Ctrl-C in the middle of a long run leaves whole files that say that they are partial.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_whole_partial_files() {
     let desk = Desk::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gridweave"))
-        .args([
-            "run",
-            "--scheduler",
-            "random",
-            "--workload",
-            "grid5000-like",
-        ])
-        .args([
-            "--set",
-            "workload.grid5000_like.jobs=200000",
-            "--set",
-            "workload.shape=serial",
-            "--out",
-            "out",
-        ])
-        .current_dir(desk.0.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program runs");
+    let mut child = desk.begin(&[&LONG[..], &["--out", "out"]].concat());
     // It reads and generates first; a draft beside the result tells that it has begun.
-    let begun = || {
-        let entries = fs::read_dir(desk.0.path()).expect("the folder is readable");
-        entries.count() > 0
-    };
-    let mut waited = 0;
-    while !begun() && waited < 600 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        waited += 1;
-    }
+    desk.await_more_than(0);
     std::thread::sleep(std::time::Duration::from_millis(200));
-    let interrupted = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .expect("kill is there");
-    assert!(interrupted.success());
+    send("-INT", &child);
     let status = child.wait().expect("the program ends");
     assert_eq!(status.code(), Some(130));
     let summary = summary(&desk.path("out"));
     assert_eq!(summary["partial"], true);
-    assert!(summary["jobs"]["unfinished"].as_u64() > Some(0));
+    let count = |what: &str| summary["jobs"][what].as_u64().expect("a number");
+    assert!(count("unfinished") + count("not_submitted") > 0);
     let jobs = fs::read_to_string(desk.path("out/jobs.csv")).expect("there are jobs");
-    let submitted = summary["jobs"]["submitted"].as_u64().expect("a number");
-    assert_eq!(jobs.lines().count() as u64, submitted + 1);
+    let all = count("submitted") + count("not_submitted");
+    assert_eq!(jobs.lines().count() as u64, all + 1);
+}
+
+/// Of several runs some are missing then, and the joint summary says so in the shape that it always has.
+#[cfg(unix)]
+#[test]
+fn interrupted_runs_say_how_many_are_missing() {
+    let desk = Desk::new();
+    let mut child = desk.begin(&[&LONG[..], &["--runs", "9", "--out", "out"]].concat());
+    desk.await_more_than(0);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    send("-TERM", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    let summary = summary(&desk.path("out"));
+    assert_eq!(summary["partial"], true);
+    assert_eq!(summary["runs"]["wanted"], 9);
+    assert!(summary["runs"]["made"].as_u64() < Some(9));
+    assert!(summary["jobs"]["submitted"]["mean"].is_number());
+}
+
+/// Asked twice, it ends without results and leaves nothing behind.
+#[cfg(unix)]
+#[test]
+fn asked_twice_to_end_the_program_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let mut child = desk.begin(&[&LONG[..], &["--runs", "9", "--out", "out"]].concat());
+    desk.await_more_than(0);
+    send("-INT", &child);
+    send("-TERM", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    assert!(!desk.path("out").exists() || desk.path("out/summary.json").is_file());
+    let hidden = |path: &PathBuf| path.to_string_lossy().contains("/.gridweave-");
+    assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
+}
+
+/// Before runs begin there is nothing to wait for.
+#[cfg(unix)]
+#[test]
+fn a_program_that_reads_ends_at_once_when_asked() {
+    let desk = Desk::new();
+    let made = Command::new("mkfifo").arg(desk.path("pipe.swf")).status();
+    assert!(made.expect("mkfifo is there").success());
+    let mut child = desk.begin(&["trace", "info", "pipe.swf"]);
+    // Once somebody writes, it reads, and waits for more than a line.
+    let mut pipe = fs::OpenOptions::new()
+        .write(true)
+        .open(desk.path("pipe.swf"))
+        .expect("the pipe can be opened");
+    pipe.write_all(b"; MaxProcs: 5\n").expect("it is read");
+    send("-TERM", &child);
+    for _ in 0..200 {
+        if child.try_wait().expect("it is our child").is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    // One that did not listen reads to the end, and fails for another reason.
+    drop(pipe);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+}
+
+#[test]
+fn nothing_but_our_own_results_is_replaced() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    fs::create_dir(desk.path("project")).expect("a folder can be made");
+    desk.write("project/config.toml", b"[package]");
+    desk.write("project/thesis.tex", b"years of work");
+    let run = ["run", "--trace", "log.swf", "--out"];
+    let line = desk.bad(&[&run[..], &["project"]].concat());
+    assert!(line.contains("no output of gridweave"), "{line}");
+    assert!(desk.path("project/thesis.tex").is_file());
+    // Something that was put beside results keeps them from being replaced, too.
+    desk.good(&[&run[..], &["out"]].concat());
+    desk.write("out/notes.txt", b"");
+    desk.bad(&[&run[..], &["out"]].concat());
+    fs::remove_file(desk.path("out/notes.txt")).expect("it is there");
+    desk.good(&[&run[..], &["out/."]].concat());
+}
+
+/// That nobody reads what is said does not lose what was written.
+#[cfg(unix)]
+#[test]
+fn results_outlive_those_who_listen() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    for (number, arguments) in [
+        &["run", "--trace", "log.swf", "--json"][..],
+        &["compare", "--trace", "log.swf", "--json"],
+        &["run", "--trace", "log.swf"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+        drop(reader);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let out = format!("out-{number}");
+        let status = Command::new(env!("CARGO_BIN_EXE_gridweave"))
+            .args(*arguments)
+            .args(["--out", &out])
+            .current_dir(desk.0.path())
+            .stdout(full.expect("there is a full device"))
+            .stderr(writer)
+            .status()
+            .expect("the program runs");
+        // Without --json nothing that was asked for is missing.
+        let wanted = if arguments.contains(&"--json") { 2 } else { 0 };
+        assert_eq!(status.code(), Some(wanted), "{arguments:?}");
+        assert!(
+            desk.path(&out).join("summary.json").is_file(),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_means_the_same_everywhere() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    fs::create_dir(desk.path("elsewhere")).expect("a folder can be made");
+    desk.good(&["run", "--trace", "log.swf", "--out", "out"]);
+    desk.good(&["compare", "--trace", "log.swf", "--out", "both"]);
+    let again = |config: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_gridweave"))
+            .args(["run", "--config", config, "--out", "again"])
+            .current_dir(desk.path("elsewhere"))
+            .output()
+            .expect("the program runs");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    };
+    again("../out/config.toml");
+    same_files(&desk.path("out"), &desk.path("elsewhere/again"));
+    again("../both/gangs/central-easy/config.toml");
+    same_files(
+        &desk.path("both/gangs/central-easy"),
+        &desk.path("elsewhere/again"),
+    );
+    again("../both/serial/central-easy/config.toml");
+    same_files(
+        &desk.path("both/serial/central-easy"),
+        &desk.path("elsewhere/again"),
+    );
+}
+
+#[test]
+fn another_workload_brings_its_own_nodes() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.good(&["run", "--trace", "log.swf", "--nodes", "20", "--out", "a"]);
+    let base = ["run", "--config", "a/config.toml", "--out", "b"];
+    for (more, nodes) in [
+        (&["--workload", "bundled"][..], 2004),
+        (&["--trace", "log.swf"], 16),
+        (&["--trace", "log.swf", "--nodes", "30"], 30),
+        (&[], 20),
+    ] {
+        desk.good(&[&base[..], more].concat());
+        assert_eq!(summary(&desk.path("b"))["nodes"], nodes, "{more:?}");
+    }
+}
+
+#[test]
+fn both_tables_of_a_comparison_have_the_same_jobs() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let settings = [
+        "workload.max_nodes=4",
+        "grid.cores_per_node=2",
+        "workload.first=20",
+        "workload.load=0.5",
+    ];
+    let mut arguments = vec!["compare", "--trace", "log.swf", "--quiet"];
+    for setting in settings {
+        arguments.extend(["--set", setting]);
+    }
+    desk.good(&arguments);
+    // When jobs were submitted, how long they ran and on how many nodes, one entry per node.
+    let parts = |table: &str| {
+        let path = desk.path(&format!("gridweave-out/{table}/central-easy/jobs.csv"));
+        let text = fs::read_to_string(path).expect("there are jobs");
+        let mut parts = Vec::new();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let size: usize = fields[4].parse().expect("a number");
+            let part = (fields[3].to_owned(), fields[9].to_owned());
+            parts.extend(std::iter::repeat_n(part, size));
+        }
+        parts
+    };
+    let gangs = parts("gangs");
+    assert!(gangs.len() > 20);
+    assert_eq!(gangs, parts("serial"));
+    let used = |table: &str| {
+        let summary = summary(&desk.path(&format!("gridweave-out/{table}/central-easy")));
+        (
+            summary["nodes"].clone(),
+            summary["utilization"]["requested"].clone(),
+        )
+    };
+    assert_eq!(used("gangs"), used("serial"));
+}
+
+#[test]
+fn nodes_that_join_take_part() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let config = "scheduler = 'random'\n[workload]\nsource = 'trace'\ntrace = 'log.swf'\nshape = 'serial'\n\
+        [[faults]]\nwhat = 'join'\nat = '10m'\n[[faults]]\nwhat = 'crash'\nat = '20m'\nnode = 16\n";
+    desk.write("run.toml", config.as_bytes());
+    let output = desk.run(&["run", "--config", "run.toml", "--json"]);
+    let printed: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    assert_eq!(printed["faults"]["starts"], 1);
+    assert_eq!(printed["faults"]["crashes"], 1);
+    desk.write(
+        "more.toml",
+        config.replace("node = 16", "node = 17").as_bytes(),
+    );
+    assert!(desk.bad(&["run", "--config", "more.toml"]).contains("17"));
+}
+
+#[test]
+fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let trace = "[workload]\nsource = 'trace'\ntrace = 'log.swf'\n";
+    for (number, (config, good)) in [
+        // A centralised scheduler does not look at the network.
+        (format!("{trace}[network]\nloss = 2.0\n"), true),
+        (
+            format!("scheduler = 'random'\n{trace}[network]\nloss = 2.0\n"),
+            false,
+        ),
+        (
+            "scheduler = 'central-easy'\n[workload]\nsource = 'aria'\n".into(),
+            false,
+        ),
+        (
+            format!(
+                "scheduler = 'random'\n{trace}[[faults]]\nwhat = 'crash'\nat = '1s'\nnode = 99\n"
+            ),
+            false,
+        ),
+        (
+            format!("scheduler = 'random'\n{trace}[grid]\nnodes = 4000000000\n"),
+            false,
+        ),
+        (format!("{trace}[grid]\nnodes = 4000000000\n"), true),
+        (format!("{trace}[report]\nwindow = '1ms'\n"), false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = desk.write(&format!("{number}.toml"), config.as_bytes());
+        let base = config
+            .replace("[", "[base.")
+            .replace("[base.[base.", "[[base.");
+        let base = format!("[base]\n{base}[vary]\nseed = [1]\n");
+        let sweep = desk.write(&format!("{number}-sweep.toml"), base.as_bytes());
+        let out = format!("{number}-out");
+        let commands = [
+            &["validate", &file][..],
+            &["validate", &sweep],
+            &["run", "--config", &file, "--out", &out, "--quiet"],
+        ];
+        for command in commands {
+            if good {
+                desk.good(command);
+            } else {
+                desk.bad(command);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sweep_that_fails_leaves_nothing_behind() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[base.network]\nloss = 2.0\n[vary]\n\
+        scheduler = ['random', 'central-easy']\n";
+    desk.write("all.toml", sweep.replace(", 'central-easy'", "").as_bytes());
+    desk.bad(&["sweep", "all.toml", "--out", "deep/er/s"]);
+    // What could be made stays, with a table that others may read.
+    desk.write("one.toml", sweep.as_bytes());
+    let output = desk.run(&["sweep", "one.toml", "--out", "s"]);
+    assert_eq!(output.status.code(), Some(2));
+    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    assert_eq!(table.lines().count(), 2, "{table}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name: &str| {
+            let data = fs::metadata(desk.path(name)).expect("it is there");
+            data.permissions().mode() & 0o777
+        };
+        assert_eq!(mode("s/table.csv"), mode("log.swf"));
+    }
+}
+
+#[test]
+fn what_is_not_a_run_can_be_read_by_programs_too() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.write("run.toml", b"scheduler = 'central-easy'\n");
+    for (arguments, key, value) in [
+        (&["validate", "run.toml", "--json"][..], "jobs", 1984),
+        (
+            &["trace", "convert", "log.swf", "b.swf", "--json"],
+            "jobs",
+            100,
+        ),
+        (
+            &["trace", "generate", "aria", "c.swf", "--json"],
+            "jobs",
+            1000,
+        ),
+    ] {
+        let text = desk.good(arguments);
+        let printed: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
+        assert_eq!(printed[key], value, "{arguments:?}");
+    }
 }

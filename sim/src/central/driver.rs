@@ -109,7 +109,7 @@ impl<O: Observer> Floor<'_, O> {
         Some(ended)
     }
 
-    fn finish(mut self, nodes: Vec<Option<u32>>) -> Run {
+    fn finish(mut self, nodes: Vec<Option<u32>>, stopped: Option<Time>) -> Run {
         for Reverse(running) in self.running {
             if let Outcome::Ran { start, .. } = self.outcomes[running.job as usize] {
                 self.outcomes[running.job as usize] = Outcome::Unfinished { start: Some(start) };
@@ -118,6 +118,7 @@ impl<O: Observer> Floor<'_, O> {
         Run {
             outcomes: self.outcomes,
             nodes,
+            stopped,
             events: self.journal.events(),
             digest: self.journal.digest(),
         }
@@ -137,13 +138,14 @@ pub(super) fn drive<P: Policy>(
         tasks,
         now: Time::ZERO,
         running: BinaryHeap::new(),
-        outcomes: vec![Outcome::Unfinished { start: None }; workload.jobs.len()],
+        outcomes: vec![Outcome::NotSubmitted; workload.jobs.len()],
         journal: Journal::new(),
         observer,
     };
     let mut arrivals = (0_u32..).zip(&workload.jobs).peekable();
     let mut done = 0;
     let mut next_report = 0;
+    let mut stopped = None;
     loop {
         let arrival = arrivals.peek().map(|(_, job)| job.at);
         let end = floor.running.peek().map(|Reverse(running)| running.end);
@@ -159,6 +161,7 @@ pub(super) fn drive<P: Policy>(
                 events: floor.journal.events(),
             });
             if monitor.stopped() {
+                stopped = next.map(|_| floor.now);
                 break;
             }
         }
@@ -174,6 +177,7 @@ pub(super) fn drive<P: Policy>(
             floor.record(Kind::Arrival, None, job);
             match tasks.of(job).admission {
                 Admission::Taken => {
+                    floor.outcomes[job as usize] = Outcome::Unfinished { start: None };
                     floor.observer.arrived(now, job as usize);
                     policy.arrive(job);
                 }
@@ -191,5 +195,5 @@ pub(super) fn drive<P: Policy>(
         jobs: done,
         events: floor.journal.events(),
     });
-    floor.finish(policy.nodes())
+    floor.finish(policy.nodes(), stopped)
 }

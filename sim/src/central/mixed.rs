@@ -2,22 +2,21 @@
 
 use std::cmp::Reverse;
 
-use gridweave_core::resource::{Pool, Speed};
+use gridweave_core::resource::Speed;
 use gridweave_core::time::Time;
 
 use super::driver::{Floor, Policy, Running};
 use super::observer::Observer;
 use super::task::{Tasks, requirement};
-use crate::grid::{Mixed, Profile};
+use crate::grid::{Mixed, Profile, Room};
 use crate::workload::Workload;
 
-/// A node and what is free of it.
+/// A node.
 #[derive(Debug)]
 struct Node {
     /// Its place in the grid.
     place: u32,
     speed: Speed,
-    pool: Pool,
     searched: Searched,
 }
 
@@ -36,6 +35,7 @@ pub(super) struct MixedGreedy<'a> {
     workload: &'a Workload,
     tasks: &'a Tasks,
     nodes: Vec<Node>,
+    room: Room<'a>,
     queue: Vec<u32>,
     arrived: Vec<u32>,
     /// For each job, where its node is in `nodes`.
@@ -43,11 +43,10 @@ pub(super) struct MixedGreedy<'a> {
 }
 
 impl<'a> MixedGreedy<'a> {
-    pub(super) fn new(mixed: &Mixed, workload: &'a Workload, tasks: &'a Tasks) -> Self {
+    pub(super) fn new(mixed: &'a Mixed, workload: &'a Workload, tasks: &'a Tasks) -> Self {
         let node = |(place, profile): (u32, &Profile)| Node {
             place,
             speed: profile.speed,
-            pool: Pool::new(mixed.dimensions.clone(), profile.capability),
             searched: Searched::Not,
         };
         let mut nodes: Vec<Node> = (0..).zip(&mixed.nodes).map(node).collect();
@@ -56,6 +55,7 @@ impl<'a> MixedGreedy<'a> {
             workload,
             tasks,
             nodes,
+            room: Room::new(mixed),
             queue: Vec::new(),
             arrived: Vec::new(),
             held: vec![None; workload.jobs.len()],
@@ -70,14 +70,15 @@ impl<'a> MixedGreedy<'a> {
         floor: &mut Floor<'_, impl Observer>,
     ) -> bool {
         let requirement = requirement(self.workload, job as usize);
-        let mut nodes = self.nodes.iter();
-        let fitting = nodes.position(|node| worth(node) && node.pool.fits(&requirement));
+        let room = &self.room;
+        let fits = |node: &Node| room.fits(node.place as usize, &requirement);
+        let fitting = self.nodes.iter().position(|node| worth(node) && fits(node));
         let Some(position) = fitting else {
             return false;
         };
-        let node = &mut self.nodes[position];
-        let taken = node.pool.take(&requirement);
-        debug_assert_eq!(taken, Ok(()), "what fits can be taken");
+        let node = &self.nodes[position];
+        let taken = self.room.take(node.place as usize, &requirement);
+        debug_assert!(taken, "what fits can be taken");
         self.held[job as usize] = Some(position as u32);
         let takes = node.speed.duration_of(self.tasks.of(job).actual);
         floor.start_on(job, node.place, takes);
@@ -91,10 +92,8 @@ impl Policy for MixedGreedy<'_> {
             return;
         };
         let node = &mut self.nodes[position as usize];
-        let returned = node
-            .pool
-            .give_back(&requirement(self.workload, ended.job as usize));
-        debug_assert_eq!(returned, Ok(()), "what ends was taken before");
+        let requirement = requirement(self.workload, ended.job as usize);
+        self.room.give_back(node.place as usize, &requirement);
         node.searched = Searched::Not;
     }
 

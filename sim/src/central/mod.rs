@@ -119,6 +119,8 @@ pub struct Run {
     pub outcomes: Vec<Outcome>,
     /// Which node each job ran on, in the order of the workload; empty for a uniform grid, whose nodes are interchangeable.
     pub nodes: Vec<Option<u32>>,
+    /// When it was stopped, if that was before every job had its outcome.
+    pub stopped: Option<Time>,
     /// How many arrivals, starts and ends there were.
     pub events: u64,
     /// The digest of their history: for each its time, its kind and the job's number.
@@ -154,9 +156,37 @@ impl fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
+/// Refuses what [`simulate`] would refuse.
+pub fn check(
+    central: Central,
+    grid: &Grid,
+    workload: &Workload,
+    estimates: Estimates,
+) -> Result<(), Refused> {
+    if u32::try_from(workload.jobs.len()).is_err() {
+        return Err(Refused::TooManyJobs);
+    }
+    match grid {
+        Grid::Mixed(_) if central == Central::Greedy => Ok(()),
+        Grid::Mixed(_) => Err(Refused::MixedGrid(central)),
+        Grid::Uniform(processors) => {
+            let tasks = Tasks::on_uniform(*processors, workload, estimates);
+            in_time(&tasks)
+        }
+    }
+}
+
+fn in_time(tasks: &Tasks) -> Result<(), Refused> {
+    if tasks.over_by() == Time::MAX {
+        return Err(Refused::BeyondTime);
+    }
+    Ok(())
+}
+
 /// Replays the workload under this scheduler.
 ///
-/// If the monitor is told to stop, the run ends at its next report, and what has not ended is [`Outcome::Unfinished`].
+/// If the monitor is told to stop, the run ends at its next report. What has not ended then is [`Outcome::Unfinished`] or
+/// [`Outcome::NotSubmitted`].
 pub fn simulate(
     central: Central,
     grid: &Grid,
@@ -190,9 +220,7 @@ pub fn simulate_observed(
         Grid::Mixed(_) => return Err(Refused::MixedGrid(central)),
     };
     let tasks = Tasks::on_uniform(processors, workload, estimates);
-    if tasks.over_by() == Time::MAX {
-        return Err(Refused::BeyondTime);
-    }
+    in_time(&tasks)?;
     Ok(match central {
         Central::Fcfs => {
             let policy = Fcfs::new(processors, &tasks);

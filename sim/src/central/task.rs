@@ -1,9 +1,9 @@
 //! What schedulers need to know of each job, close together.
 
-use gridweave_core::resource::{Pool, Requirement};
+use gridweave_core::resource::Requirement;
 use gridweave_core::time::{Span, Time};
 
-use crate::grid::{Mixed, Profile};
+use crate::grid::Mixed;
 use crate::outcome::{Ending, Estimates};
 use crate::workload::{Submission, Workload};
 
@@ -44,11 +44,10 @@ impl Tasks {
 
     /// Parts of one of several nodes that differ.
     pub(super) fn on_mixed(mixed: &Mixed, workload: &Workload, estimates: Estimates) -> Self {
-        let idle = |node: &Profile| Pool::new(mixed.dimensions.clone(), node.capability);
-        let nodes: Vec<Pool> = mixed.nodes.iter().map(idle).collect();
         Self::new(workload, estimates, |job, _| {
             let requirement = requirement(workload, job);
-            nodes.iter().any(|node| node.suits(&requirement))
+            let mut nodes = mixed.nodes.iter();
+            nodes.any(|node| mixed.dimensions.matches(&node.capability, &requirement))
         })
     }
 

@@ -15,12 +15,12 @@
 //! # Ok::<(), gridweave_sim::config::ConfigError>(())
 //! ```
 
-pub mod lasting;
 mod workload;
 
-pub use lasting::{Lasting, LastingError};
+pub use crate::lasting::{Lasting, LastingError};
 pub use workload::{Shape, Source, WorkloadConfig};
 
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,11 @@ pub enum Fault {
         /// Which.
         node: u32,
     },
+    /// A node that was not there before comes up; those that join are numbered in this order, after all others.
+    Join {
+        /// When.
+        at: Lasting,
+    },
 }
 
 /// How results are summed up.
@@ -143,6 +148,9 @@ impl<T: Into<String>> From<T> for ConfigError {
 }
 
 impl Config {
+    /// The largest seed: TOML's numbers end there.
+    pub const LARGEST_SEED: u64 = i64::MAX as u64;
+
     /// Reads it from text.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         toml::from_str(text)
@@ -168,7 +176,7 @@ impl Config {
 
     /// The same with one dotted key set.
     pub fn set(&self, key: &str, value: Value) -> Result<Self, ConfigError> {
-        let mut whole = self.to_table();
+        let mut whole = self.to_table()?;
         insert(&mut whole, key, value)?;
         Self::from_table(whole).map_err(|error| error.within(key))
     }
@@ -181,18 +189,14 @@ impl Config {
             .and_then(Self::checked)
     }
 
-    /// As a table, which reads back as the same.
-    pub fn to_table(&self) -> Table {
-        match Value::try_from(self) {
-            Ok(Value::Table(table)) => table,
-            // Everything in it has a form in TOML.
-            _ => Table::new(),
-        }
+    /// As a table, which reads back as the same. Refused is what TOML cannot hold.
+    pub fn to_table(&self) -> Result<Table, ConfigError> {
+        Table::try_from(self).map_err(|error| ConfigError(error.to_string().replace('\n', " ")))
     }
 
     /// As text, which repeats the same run; generators that are not used are left out.
-    pub fn to_toml(&self) -> String {
-        let mut table = self.to_table();
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        let mut table = self.to_table()?;
         if let Some(Value::Table(workload)) = table.get_mut("workload") {
             for generator in Source::GENERATORS {
                 if self.workload.source != generator {
@@ -200,12 +204,42 @@ impl Config {
                 }
             }
         }
-        toml::to_string(&table).unwrap_or_default()
+        toml::to_string(&table).map_err(|error| ConfigError(error.to_string().replace('\n', " ")))
+    }
+
+    /// The files that it names.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let trace = self.workload.trace.as_deref();
+        trace.into_iter().chain(self.network.delay.file())
+    }
+
+    /// The same with the names of files from the root on, so that it means the same everywhere.
+    #[must_use]
+    pub(crate) fn with_absolute_files(mut self) -> Self {
+        let files = self.workload.trace.as_mut().into_iter();
+        for file in files.chain(self.network.delay.file_mut()) {
+            // It fails only for an empty name, which is no file anyway.
+            if let Ok(absolute) = std::path::absolute(&file) {
+                *file = absolute;
+            }
+        }
+        self
     }
 
     /// Refuses what can be seen to be wrong without looking at the workload.
-    fn checked(self) -> Result<Self, ConfigError> {
+    pub(crate) fn checked(self) -> Result<Self, ConfigError> {
         let wrong = |what: &str| Err(ConfigError(what.into()));
+        if self.seed > Self::LARGEST_SEED {
+            return wrong(
+                "seed is above 9223372036854775807, which TOML cannot hold; give a smaller one",
+            );
+        }
+        if let Some(file) = self.files().find(|file| file.to_str().is_none()) {
+            return Err(ConfigError(format!(
+                "{}: its name is not UTF-8, which TOML cannot hold; rename the file",
+                file.display()
+            )));
+        }
         if self.grid.nodes == Some(0) {
             return wrong("grid.nodes is 0; a grid needs at least one node");
         }
@@ -226,16 +260,17 @@ impl Config {
 pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     const MOST_BYTES: u64 = 1 << 20;
     let explain = |what: String| ConfigError(format!("{}: {what}", file.display()));
-    let size = std::fs::metadata(file)
-        .map_err(|error| explain(format!("cannot be read ({error}); check the path")))?
-        .len();
-    if size > MOST_BYTES {
+    let unreadable = |error| explain(format!("cannot be read ({error}); check the path"));
+    // What a file says of its size cannot be trusted: devices and pipes have none.
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)
+        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
         return Err(explain(
             "is larger than 1 MiB, so it is no configuration".into(),
         ));
     }
-    let bytes = std::fs::read(file)
-        .map_err(|error| explain(format!("cannot be read ({error}); check the path")))?;
     String::from_utf8(bytes)
         .map_err(|_| explain("is not text; give a configuration in TOML".into()))
 }
@@ -282,7 +317,8 @@ mod tests {
     #[test]
     fn the_default_reads_back_as_itself() {
         let config = Config::default();
-        assert_eq!(Config::parse(&config.to_toml()), Ok(config.clone()));
+        let text = config.to_toml().unwrap();
+        assert_eq!(Config::parse(&text), Ok(config.clone()));
         assert_eq!(Config::parse(""), Ok(config));
     }
 
@@ -304,6 +340,42 @@ mod tests {
         assert_eq!(network.network.loss, 0.5);
         let zero = network.with("network.delay.kind=zero").unwrap();
         assert_eq!(zero.network.delay, crate::network::DelayConfig::Zero);
+    }
+
+    #[test]
+    fn what_toml_cannot_hold_is_refused_and_never_dropped() {
+        let config = Config {
+            seed: u64::MAX,
+            ..Config::default()
+        };
+        assert!(config.to_table().is_err() && config.to_toml().is_err());
+        assert!(config.with("grid.nodes=5").is_err());
+        assert!(config.checked().unwrap_err().to_string().contains("seed"));
+        let largest = Config {
+            seed: Config::LARGEST_SEED,
+            ..Config::default()
+        };
+        assert_eq!(largest.with("grid.nodes=5").unwrap().seed, largest.seed);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_whose_name_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let mut config = Config::default();
+        config.workload.source = Source::Trace;
+        config.workload.trace = Some(std::ffi::OsStr::from_bytes(b"a\xff.swf").into());
+        assert!(config.with("seed=1").is_err());
+        assert!(config.checked().unwrap_err().to_string().contains("UTF-8"));
+    }
+
+    #[test]
+    fn a_file_without_end_is_no_configuration() {
+        let endless = Path::new("/dev/zero");
+        if endless.exists() {
+            let error = read_text(endless).unwrap_err().to_string();
+            assert!(error.contains("1 MiB"), "{error}");
+        }
     }
 
     #[test]

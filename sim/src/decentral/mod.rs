@@ -2,8 +2,9 @@
 //!
 //! [`simulate`] is the host that all decentralised schedulers share. It submits each job to a node drawn at random, runs a
 //! job on a node from the moment that its machine says `Started`, tells the machine `Ended` when the run time is over, and
-//! notes what becomes of the job. It also watches: a job that runs on more nodes than it asked for, or that nobody
-//! answers for any more, is a violation.
+//! notes what becomes of the job. It also watches, and trusts no machine: a node that runs more than it has room for, a job
+//! that runs on more nodes than it asked for or again after its end was told, one that is said to be done and is not, and
+//! one that nobody answers for any more are violations.
 //!
 //! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat.
 
@@ -25,7 +26,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::engine::{Happening, Protocol, Simulation};
 use crate::event_queue::EventQueue;
-use crate::grid::Grid;
+use crate::grid::{Grid, Room};
 use crate::monitor::{Monitor, Progress};
 use crate::outcome::{Estimates, Outcome};
 use crate::run::{Faults, Placement, Run};
@@ -49,17 +50,41 @@ pub struct Hosting<'a> {
 /// Where a job is in its life, as its host sees it.
 #[derive(Clone, Debug, Default)]
 struct Tracked {
-    /// Where it was submitted; nowhere yet before that.
-    submitted_to: Option<NodeId>,
-    /// Where it runs, since when.
-    running: Vec<(NodeId, Time)>,
-    /// Where it ran to its end, in this attempt.
+    /// Where it runs.
+    running: Vec<Running>,
+    attempt: Attempt,
+    outcome: Option<Outcome>,
+}
+
+/// A job on one of its nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Running {
+    node: NodeId,
+    since: Time,
+    /// The number of the attempt that it is a part of.
+    attempt: u32,
+}
+
+/// The present attempt to run a job. It dies with any of its parts; what is left of it then no longer counts.
+#[derive(Clone, Debug, Default)]
+struct Attempt {
+    number: u32,
+    /// Where it ran to its end.
     ended: Vec<NodeId>,
     /// When the last of its nodes began.
     start: Option<Time>,
     /// When the last of its nodes ended.
     end: Option<Time>,
-    outcome: Option<Outcome>,
+}
+
+impl Attempt {
+    /// The one after this, of which nothing has happened yet.
+    fn next(&self) -> Self {
+        Self {
+            number: self.number.wrapping_add(1),
+            ..Self::default()
+        }
+    }
 }
 
 /// A job on a node, to be ended at a time unless it was stopped.
@@ -80,8 +105,13 @@ struct Host<'a, P: Protocol> {
     free: Vec<u32>,
     /// Which jobs run on each node.
     jobs_on: Vec<Vec<usize>>,
+    /// What is free of nodes that are shared.
+    room: Option<Room<'a>>,
+    /// Jobs that wait for any node to come up, to be submitted there: none is up while there are such.
+    parked: Vec<usize>,
     /// Jobs that are due to be submitted, in order.
     next: usize,
+    now: Time,
     rng: Xoshiro256PlusPlus,
     done: u64,
     live: u64,
@@ -92,7 +122,7 @@ struct Host<'a, P: Protocol> {
 
 /// Replays the workload through the machines of this simulation until every job has its outcome.
 ///
-/// If the monitor is told to stop, what has no outcome yet is [`Outcome::Unfinished`].
+/// If the monitor is told to stop, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
 pub fn simulate<P>(simulation: Simulation<P>, hosting: Hosting<'_>, monitor: &Monitor) -> Run
 where
     P: Protocol<Command = Command, Notice = Notice>,
@@ -105,7 +135,13 @@ where
         slots: Vec::new(),
         free: Vec::new(),
         jobs_on: vec![Vec::new(); simulation.len()],
+        room: match hosting.grid {
+            Grid::Uniform(_) => None,
+            Grid::Mixed(mixed) => Some(Room::new(mixed)),
+        },
+        parked: Vec::new(),
         next: 0,
+        now: Time::ZERO,
         rng: Xoshiro256PlusPlus::seed_from_u64(hosting.seed),
         done: 0,
         live: 0,
@@ -142,7 +178,7 @@ where
             steps += 1;
             if steps.is_multiple_of(Monitor::EVERY) {
                 monitor.report(Progress {
-                    now: self.simulation.now(),
+                    now: self.now,
                     jobs: self.done,
                     events: self.simulation.events(),
                 });
@@ -161,6 +197,7 @@ where
             if idle && now - self.last_news > self.hosting.patience {
                 return Stopped::Stalled;
             }
+            self.now = now;
             // What is under way comes first, then ends, then submissions of the same instant.
             if event == Some(now) {
                 self.simulation.step();
@@ -181,8 +218,41 @@ where
             self.close(index, Outcome::Rejected);
             return;
         };
-        self.tracked[index].submitted_to = Some(node);
         self.simulation.command(now, node, Command::Submit(job));
+    }
+
+    /// A job came to a node that is down: it goes to one that is up a second later, or when there is one.
+    fn submit_elsewhere(&mut self, job: Job, now: Time) {
+        match self.some_node_that_is_up() {
+            Some(node) => {
+                let later = now + Span::from_secs(1);
+                self.simulation.command(later, node, Command::Submit(job));
+            }
+            None => self.parked.push(job.id.get() as usize),
+        }
+    }
+
+    /// The next node from one drawn at random that is up.
+    fn some_node_that_is_up(&mut self) -> Option<NodeId> {
+        if !self.parked.is_empty() {
+            // None was up when the first of them came, and none has come up since.
+            return None;
+        }
+        let nodes = self.simulation.len() as u32;
+        let drawn = self.rng.below(nodes);
+        let from_drawn = (drawn..nodes).chain(0..drawn);
+        let mut from_drawn = from_drawn.map(|node| NodeId::new(u64::from(node)));
+        from_drawn.find(|node| self.simulation.machine(*node).is_some())
+    }
+
+    /// A node is up, so those that wait for one can be submitted.
+    fn submit_parked(&mut self, node: NodeId, now: Time) {
+        for index in std::mem::take(&mut self.parked) {
+            if let Some(job) = self.job(index) {
+                self.last_news = now;
+                self.simulation.command(now, node, Command::Submit(job));
+            }
+        }
     }
 
     /// The job as machines get it: its name is its place in the workload, since numbers in traces may repeat.
@@ -214,66 +284,88 @@ where
             match happening {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
                 Happening::Unheard { at, command, .. } => {
-                    // Whoever submits goes to another node; nobody is there to be told of an end.
+                    // Nobody is there to be told of an end.
                     if let Command::Submit(job) = command {
-                        self.submit(job.id.get() as usize, at + Span::from_secs(1));
+                        self.submit_elsewhere(job, at);
                     }
                 }
                 Happening::Crashed { node, .. } => {
                     self.faults.crashes += 1;
-                    let jobs = self.jobs_on.get_mut(node.get() as usize);
-                    for job in jobs.map(std::mem::take).unwrap_or_default() {
-                        self.tracked[job]
-                            .running
-                            .retain(|(place, _)| *place != node);
-                        self.live -= 1;
+                    let jobs = self.jobs_on.get(node.get() as usize).cloned();
+                    for job in jobs.unwrap_or_default() {
+                        self.interrupt(job, node);
                     }
                 }
-                Happening::Started { at, .. } => self.faults.starts += u64::from(at > Time::ZERO),
+                Happening::Started { at, node } => {
+                    self.faults.starts += u64::from(at > Time::ZERO);
+                    self.submit_parked(node, at);
+                }
             }
         }
     }
 
     fn hear(&mut self, at: Time, node: NodeId, notice: Notice) {
         let index = notice.job.get() as usize;
-        if index >= self.tracked.len() {
+        // Nobody knows of a job that has not been submitted.
+        if index >= self.next {
             self.violations += 1;
             return;
         }
         self.last_news = at;
         match notice.news {
             News::Started => self.begin(index, node, at),
-            News::Stopped => {
-                self.forget(index, node);
-                self.tracked[index].ended.clear();
-            }
+            News::Stopped => self.interrupt(index, node),
             News::Accepted { .. } | News::Moved { .. } => {}
-            News::Finished => match (self.tracked[index].start, self.tracked[index].end) {
-                (Some(start), Some(end)) => {
-                    let job = &self.hosting.workload.jobs[index];
-                    let ending = self
-                        .hosting
-                        .estimates
-                        .apply(job.run_time, job.requested_time)
-                        .ending;
-                    self.close(index, Outcome::Ran { start, end, ending });
-                }
-                // It cannot be done if it did not run.
-                _ => self.violations += 1,
-            },
+            News::Finished => self.finished(index),
             News::Failed(Failure::Refused(_)) => self.close(index, Outcome::Rejected),
             News::Failed(_) | News::Cancelled => self.close(index, Outcome::Failed),
         }
     }
 
-    /// Takes a job off a node, if it runs there, and says since when it did.
-    fn forget(&mut self, index: usize, node: NodeId) -> Option<Time> {
+    /// A machine says that a job is done: believed if it ran to its end on all of its nodes and runs nowhere any more.
+    fn finished(&mut self, index: usize) {
+        let job = &self.hosting.workload.jobs[index];
+        let Tracked {
+            running, attempt, ..
+        } = &self.tracked[index];
+        let everywhere = attempt.ended.len() == job.processors as usize;
+        let (true, true, Some(start), Some(end)) =
+            (everywhere, running.is_empty(), attempt.start, attempt.end)
+        else {
+            self.violations += 1;
+            return;
+        };
+        let duration = self
+            .hosting
+            .estimates
+            .apply(job.run_time, job.requested_time);
+        let ending = duration.ending;
+        self.close(index, Outcome::Ran { start, end, ending });
+    }
+
+    /// A job no longer runs on a node, before its end, if it did: with that the whole attempt is dead.
+    fn interrupt(&mut self, index: usize, node: NodeId) {
+        let Some(part) = self.forget(index, node) else {
+            return;
+        };
+        let attempt = &mut self.tracked[index].attempt;
+        if part.attempt == attempt.number {
+            *attempt = attempt.next();
+        }
+    }
+
+    /// Takes a job off a node, if it runs there.
+    fn forget(&mut self, index: usize, node: NodeId) -> Option<Running> {
         let running = &mut self.tracked[index].running;
-        let place = running.iter().position(|(place, _)| *place == node)?;
-        let (_, started) = running.swap_remove(place);
-        self.jobs_on[node.get() as usize].retain(|job| *job != index);
+        let place = running.iter().position(|part| part.node == node)?;
+        let part = running.swap_remove(place);
+        let number = node.get() as usize;
+        self.jobs_on[number].retain(|job| *job != index);
+        if let Some(room) = &mut self.room {
+            room.give_back(number, &self.hosting.workload.requirement(index));
+        }
         self.live -= 1;
-        Some(started)
+        Some(part)
     }
 
     fn close(&mut self, index: usize, outcome: Outcome) {
@@ -288,26 +380,32 @@ where
     }
 
     fn begin(&mut self, index: usize, node: NodeId, now: Time) {
-        let submission = &self.hosting.workload.jobs[index];
-        let tracked = &mut self.tracked[index];
-        let twice = tracked.running.iter().any(|(place, _)| *place == node);
-        if twice || tracked.running.len() >= submission.processors as usize {
-            // At most one execution of a job is alive.
+        if !self.may_begin(index, node) {
             self.violations += 1;
             return;
         }
-        if tracked.running.is_empty() && tracked.ended.len() >= submission.processors as usize {
-            tracked.ended.clear();
-        }
-        tracked.running.push((node, now));
-        tracked.start = Some(now);
-        // Nodes may have joined since.
         let number = node.get() as usize;
+        if let Some(room) = &mut self.room {
+            room.take(number, &self.hosting.workload.requirement(index));
+        }
+        // Nodes may have joined since.
         if number >= self.jobs_on.len() {
             self.jobs_on.resize(number + 1, Vec::new());
         }
         self.jobs_on[number].push(index);
         self.live += 1;
+        let submission = &self.hosting.workload.jobs[index];
+        let tracked = &mut self.tracked[index];
+        if tracked.attempt.ended.len() >= submission.processors as usize {
+            // It ran to its end, but its submitter does not know; that it is tried again is no fault.
+            tracked.attempt = tracked.attempt.next();
+        }
+        tracked.attempt.start = Some(now);
+        tracked.running.push(Running {
+            node,
+            since: now,
+            attempt: tracked.attempt.number,
+        });
         let speed = match self.hosting.grid {
             Grid::Uniform(_) => Speed::BASELINE,
             Grid::Mixed(mixed) => mixed
@@ -333,6 +431,23 @@ where
             .push(now + speed.duration_of(duration.actual), slot);
     }
 
+    /// Whether a job has no outcome yet and fewer nodes than it asked for, and the node has room for it.
+    fn may_begin(&self, index: usize, node: NodeId) -> bool {
+        let workload = self.hosting.workload;
+        let tracked = &self.tracked[index];
+        let number = node.get() as usize;
+        let room = match &self.room {
+            Some(room) => {
+                let twice = tracked.running.iter().any(|part| part.node == node);
+                !twice && room.fits(number, &workload.requirement(index))
+            }
+            // Nodes are taken whole.
+            None => self.jobs_on.get(number).is_none_or(Vec::is_empty),
+        };
+        let wanted = workload.jobs[index].processors as usize;
+        tracked.outcome.is_none() && tracked.running.len() < wanted && room
+    }
+
     /// Ends the execution that is due, unless it was stopped or its node went down.
     fn end_next(&mut self, now: Time) {
         let Some((_, slot)) = self.executions.pop() else {
@@ -340,13 +455,20 @@ where
         };
         self.free.push(slot);
         let Execution { job, node, started } = self.slots[slot as usize];
-        // Another attempt at the job may run on the same node by now.
-        if !self.tracked[job].running.contains(&(node, started)) {
+        // It may have been stopped, and another attempt at the job may run on the same node by now.
+        let running = &self.tracked[job].running;
+        if !running
+            .iter()
+            .any(|part| (part.node, part.since) == (node, started))
+        {
             return;
         }
-        self.forget(job, node);
-        self.tracked[job].ended.push(node);
-        self.tracked[job].end = Some(now);
+        let part = self.forget(job, node);
+        let attempt = &mut self.tracked[job].attempt;
+        if part.is_some_and(|part| part.attempt == attempt.number) {
+            attempt.ended.push(node);
+            attempt.end = Some(now);
+        }
         self.last_news = now;
         let ended = Command::Ended {
             job: JobId::new(job as u64),
@@ -358,16 +480,20 @@ where
     fn finish(mut self, stopped: Stopped) -> Run {
         let mut outcomes = Vec::with_capacity(self.tracked.len());
         let mut nodes = Vec::with_capacity(self.tracked.len());
-        for tracked in &self.tracked {
+        for (index, tracked) in self.tracked.iter().enumerate() {
             let outcome = tracked.outcome.unwrap_or(match stopped {
                 Stopped::Stalled => Outcome::Lost,
+                Stopped::Done | Stopped::OnRequest if index >= self.next => Outcome::NotSubmitted,
                 Stopped::Done | Stopped::OnRequest => Outcome::Unfinished {
-                    start: tracked.start.filter(|_| !tracked.running.is_empty()),
+                    start: tracked
+                        .attempt
+                        .start
+                        .filter(|_| !tracked.running.is_empty()),
                 },
             });
             self.violations += u64::from(outcome == Outcome::Lost);
-            let running = tracked.running.iter().map(|(node, _)| node);
-            let on = tracked.ended.iter().chain(running);
+            let running = tracked.running.iter().map(|part| &part.node);
+            let on = tracked.attempt.ended.iter().chain(running);
             nodes.push(on.map(|node| node.get() as u32).collect());
             outcomes.push(outcome);
         }
@@ -381,6 +507,7 @@ where
                 ..self.faults
             },
             traffic,
+            stopped: (stopped == Stopped::OnRequest).then_some(self.now),
             violations: self.violations + self.simulation.broken().len() as u64,
             events: self.simulation.events(),
             digest: self.simulation.digest(),

@@ -1,12 +1,15 @@
 //! The floor: each job goes to a node drawn at random and waits its turn there.
 //!
 //! Nobody asks how long the queue is. A scheduler that talks to its neighbours must do better than this, and it shows in a
-//! page what a scheduler is made of. It takes jobs of one node only, and has no answer to lost messages or crashes.
+//! page what a scheduler is made of. It takes jobs of one node only. Messages may come twice, but it has no answer to lost
+//! ones or to crashes.
+
+use std::collections::{BTreeSet, VecDeque};
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
 use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
-use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::queue::{Policy, QueueError, SiteQueue};
 use gridweave_core::resource::Speed;
 use gridweave_core::rng::Choose;
 use serde::Serialize;
@@ -20,6 +23,10 @@ pub struct Random {
     queue: SiteQueue,
     /// Who submitted each job that is here, in the order of arrival.
     submitters: Vec<(JobId, NodeId)>,
+    /// Jobs that were submitted here and have no outcome.
+    open: BTreeSet<JobId>,
+    /// The last jobs that ended here: a message about one of them comes a second time.
+    ended: VecDeque<JobId>,
 }
 
 /// What nodes say to each other.
@@ -37,16 +44,21 @@ impl Random {
     /// The most jobs that a node holds.
     const ROOM: usize = 1 << 20;
 
+    /// How many jobs that ended here are remembered.
+    const REMEMBERED: usize = 256;
+
     /// A node of a grid with this many.
     pub fn new(nodes: u32) -> Self {
         Self {
             nodes,
             queue: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, Self::ROOM),
             submitters: Vec::new(),
+            open: BTreeSet::new(),
+            ended: VecDeque::new(),
         }
     }
 
-    fn submit(&self, job: Job, cx: &mut impl Context<Self>) {
+    fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
         if job.demand != Demand::Nodes(core::num::NonZeroU32::MIN) {
             let refusal = Failure::Refused(Refusal::UnsupportedDemand);
             cx.notify(Notice {
@@ -55,8 +67,46 @@ impl Random {
             });
             return;
         }
+        self.open.insert(job.id);
         let to = NodeId::new(u64::from(cx.rng().below(self.nodes)));
         cx.send(to, Message::Assign(Box::new(job)));
+    }
+
+    fn take(&mut self, job: &Job, from: NodeId, cx: &mut impl Context<Self>) {
+        if self.ended.contains(&job.id) {
+            return;
+        }
+        match self.queue.push(job.into()) {
+            Ok(()) => {
+                self.submitters.push((job.id, from));
+                self.start_next(cx);
+            }
+            Err(QueueError::Known) => {}
+            Err(_) => cx.send(from, Message::Full(job.id)),
+        }
+    }
+
+    fn end(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        if self.queue.finish(job).is_err() {
+            return;
+        }
+        if self.ended.len() == Self::REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(job);
+        let place = self.submitters.iter().position(|(held, _)| *held == job);
+        if let Some(place) = place {
+            let (_, submitter) = self.submitters.remove(place);
+            cx.send(submitter, Message::Done(job));
+        }
+        self.start_next(cx);
+    }
+
+    /// The last word on a job that was submitted here; a second one is not passed on.
+    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
+        if self.open.remove(&job) {
+            cx.notify(Notice { job, news });
+        }
     }
 
     fn start_next(&mut self, cx: &mut impl Context<Self>) {
@@ -78,41 +128,17 @@ impl Machine for Random {
     type Record = Never;
 
     fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
-        let tell = |job, news| Notice { job, news };
         match event {
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
-            Event::Command(Command::Ended { job, .. }) => {
-                if self.queue.finish(job).is_ok() {
-                    let place = self.submitters.iter().position(|(held, _)| *held == job);
-                    if let Some(place) = place {
-                        let (_, submitter) = self.submitters.remove(place);
-                        cx.send(submitter, Message::Done(job));
-                    }
-                    self.start_next(cx);
+            Event::Command(Command::Ended { job, .. }) => self.end(job, cx),
+            Event::Message { from, message } => match message {
+                Message::Assign(job) => self.take(&job, from, cx),
+                Message::Done(job) => self.close(job, News::Finished, cx),
+                Message::Full(job) => {
+                    let refused = News::Failed(Failure::Refused(Refusal::Full));
+                    self.close(job, refused, cx);
                 }
-            }
-            Event::Message {
-                from,
-                message: Message::Assign(job),
-            } => {
-                if self.queue.push((&*job).into()).is_ok() {
-                    self.submitters.push((job.id, from));
-                    self.start_next(cx);
-                } else {
-                    cx.send(from, Message::Full(job.id));
-                }
-            }
-            Event::Message {
-                message: Message::Done(job),
-                ..
-            } => cx.notify(tell(job, News::Finished)),
-            Event::Message {
-                message: Message::Full(job),
-                ..
-            } => {
-                let refusal = Failure::Refused(Refusal::Full);
-                cx.notify(tell(job, News::Failed(refusal)));
-            }
+            },
             Event::Command(Command::Cancel(_) | Command::Leave)
             | Event::Start
             | Event::Unreachable { .. } => {}

@@ -1,7 +1,11 @@
+use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
+use gridweave_core::resource::{Dimensions, Kind, Requirement};
+
 use super::random::Random;
 use super::*;
-use crate::config::Lasting;
 use crate::engine::Checking;
+use crate::grid::{Mixed, Profile};
+use crate::lasting::Lasting;
 use crate::network::{DelayConfig, Network, NetworkConfig};
 use crate::outcome::Ending;
 use crate::workload::Submission;
@@ -168,4 +172,229 @@ fn a_stopped_run_has_unfinished_jobs() {
         .filter(|outcome| matches!(outcome, Outcome::Unfinished { start: Some(_) }))
         .count();
     assert!((1..=10).contains(&running), "{running}");
+}
+
+/// A job that comes to a grid that is down is lost at once if nothing comes up, and waits if something does.
+#[test]
+fn a_grid_that_is_down_costs_nothing() {
+    let workload = workload(200, 1);
+    let down = || {
+        let mut simulation = grid(&NetworkConfig::default());
+        for node in 0..10 {
+            simulation.crash(Time::ZERO, NodeId::new(node));
+        }
+        simulation
+    };
+    let patient = Hosting {
+        patience: Span::from_secs(365 * 86_400),
+        ..hosting(&workload, Estimates::Exact)
+    };
+    let run = simulate(down(), patient, &Monitor::default());
+    assert!(run.outcomes.iter().all(|one| *one == Outcome::Lost));
+    assert!(run.events < 1000, "{}", run.events);
+
+    let mut simulation = down();
+    let up = Time::from_secs(30 * 86_400);
+    for node in 0..10 {
+        simulation.restart(up, NodeId::new(node));
+    }
+    let run = simulate(simulation, patient, &Monitor::default());
+    assert!(run.events < 5000, "{}", run.events);
+    for outcome in &run.outcomes {
+        assert!(matches!(outcome, Outcome::Ran { start, .. } if *start >= up));
+    }
+}
+
+#[test]
+fn a_message_that_comes_twice_does_no_harm() {
+    let workload = workload(200, 1);
+    let network = NetworkConfig {
+        duplication: 0.5,
+        reordering: 0.5,
+        held_up: Lasting::seconds(500),
+        ..NetworkConfig::default()
+    };
+    let run = simulate(
+        grid(&network),
+        hosting(&workload, Estimates::Exact),
+        &Monitor::default(),
+    );
+    assert!(run.faults.network.duplicated > 100);
+    assert_eq!(run.violations, 0);
+    let ran = |outcome: &Outcome| matches!(outcome, Outcome::Ran { .. });
+    assert!(run.outcomes.iter().all(ran), "{:?}", run.outcomes);
+}
+
+/// A machine that does not do what it says.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Liar {
+    me: NodeId,
+    lie: Lie,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Lie {
+    /// None: each job runs where it was submitted.
+    Honest,
+    /// Everything runs on the first node, whatever runs there.
+    Crowd,
+    /// A job is done when it begins.
+    TooEarly,
+    /// A job begins again when it is done.
+    Again,
+    /// A job is stopped, and is done all the same.
+    Stopped,
+    /// A job is stopped and begins again, which is no lie.
+    Restarted,
+    /// A job runs on the first two nodes, and the second of them tells that it is done.
+    Pair,
+}
+
+impl Machine for Liar {
+    type Message = JobId;
+    type Timer = Never;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Never;
+    type Record = Never;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        let mut tell = |job, news| cx.notify(Notice { job, news });
+        match (event, self.lie) {
+            (Event::Command(Command::Submit(job)), Lie::Crowd) => {
+                cx.send(NodeId::new(0), job.id);
+            }
+            (Event::Command(Command::Submit(job)), Lie::Pair) => {
+                cx.send(NodeId::new(0), job.id);
+                cx.send(NodeId::new(1), job.id);
+            }
+            (Event::Command(Command::Submit(job)), lie) => {
+                tell(job.id, News::Started);
+                match lie {
+                    Lie::TooEarly => tell(job.id, News::Finished),
+                    Lie::Stopped => {
+                        tell(job.id, News::Stopped);
+                        tell(job.id, News::Finished);
+                    }
+                    Lie::Restarted => {
+                        tell(job.id, News::Stopped);
+                        tell(job.id, News::Started);
+                    }
+                    _ => {}
+                }
+            }
+            (Event::Message { message, .. }, _) => tell(message, News::Started),
+            (Event::Command(Command::Ended { .. }), Lie::Pair) if self.me == NodeId::new(0) => {}
+            (Event::Command(Command::Ended { job, .. }), lie) => {
+                tell(job, News::Finished);
+                if lie == Lie::Again {
+                    tell(job, News::Started);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        Ok(())
+    }
+}
+
+impl Protocol for Liar {
+    const KINDS: &'static [&'static str] = &["start"];
+
+    fn kind(_: &JobId) -> usize {
+        0
+    }
+}
+
+/// What comes of jobs, and how many violations are counted, if machines lie like this.
+fn lied(lie: Lie, workload: &Workload, grid: &Grid) -> (Vec<Outcome>, u64) {
+    lied_with(lie, workload, grid, |_| {})
+}
+
+fn lied_with(
+    lie: Lie,
+    workload: &Workload,
+    grid: &Grid,
+    change: impl FnOnce(&mut Simulation<Liar>),
+) -> (Vec<Outcome>, u64) {
+    let nodes = grid.len() as u32;
+    let network = Network::new(&NetworkConfig::default(), nodes, 1).unwrap();
+    let mut simulation = Simulation::new(nodes, network, 1, move |me| Liar { me, lie });
+    change(&mut simulation);
+    let hosting = Hosting {
+        grid,
+        ..hosting(workload, Estimates::Exact)
+    };
+    let run = simulate(simulation, hosting, &Monitor::default());
+    (run.outcomes, run.violations)
+}
+
+fn ran(start: u64, end: u64) -> Outcome {
+    Outcome::Ran {
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+        ending: Ending::Completed,
+    }
+}
+
+#[test]
+fn every_lie_is_noticed() {
+    let (one, two, gang) = (workload(1, 1), workload(2, 1), workload(1, 2));
+    let grid = Grid::Uniform(10);
+    let lost = Outcome::Lost;
+    for (lie, workload, outcomes, violations) in [
+        (Lie::Honest, &one, vec![ran(0, 100)], 0),
+        // The second never begins as far as the host is concerned, so it is lost.
+        (Lie::Crowd, &two, vec![ran(0, 100), lost], 2),
+        // A gang on half of its nodes is not done; a lost job is a violation of its own.
+        (Lie::Honest, &gang, vec![lost], 2),
+        (Lie::Pair, &gang, vec![ran(0, 100)], 0),
+        (Lie::Pair, &one, vec![lost], 2),
+        (Lie::TooEarly, &one, vec![ran(0, 100)], 1),
+        (Lie::Again, &one, vec![ran(0, 100)], 1),
+        (Lie::Stopped, &one, vec![lost], 2),
+        (Lie::Restarted, &one, vec![ran(0, 100)], 0),
+    ] {
+        let found = lied(lie, workload, &grid);
+        assert_eq!(found, (outcomes, violations), "{lie:?}");
+    }
+}
+
+#[test]
+fn what_is_left_of_a_gang_does_not_count() {
+    let (workload, grid) = (workload(1, 2), Grid::Uniform(10));
+    let (outcomes, violations) = lied_with(Lie::Pair, &workload, &grid, |simulation| {
+        simulation.crash(Time::from_secs(50), NodeId::new(0));
+    });
+    assert_eq!((outcomes, violations), (vec![Outcome::Lost], 2));
+}
+
+#[test]
+fn a_shared_node_runs_what_it_has_room_for() {
+    let dimensions = Dimensions::new(&[("cores", Kind::Amount)]).unwrap();
+    let cores = dimensions.named("cores").unwrap();
+    let node = Profile {
+        capability: dimensions.capability(&[2]).unwrap(),
+        speed: Speed::BASELINE,
+    };
+    let grid = Grid::Mixed(Mixed {
+        dimensions,
+        nodes: vec![node; 10],
+    });
+    let mut workload = workload(3, 1);
+    let needs = |amounts: [u64; 3]| amounts.map(|n| Requirement::any().with(cores, n)).into();
+    workload.requirements = needs([1, 1, 1]);
+    let (outcomes, violations) = lied(Lie::Crowd, &workload, &grid);
+    assert_eq!(
+        outcomes[..2],
+        [ran(0, 100), ran(1, 101)],
+        "two have room at once"
+    );
+    assert_eq!((outcomes[2], violations), (Outcome::Lost, 2));
+    workload.requirements = needs([2, 1, 1]);
+    let (outcomes, violations) = lied(Lie::Crowd, &workload, &grid);
+    let lost = Outcome::Lost;
+    assert_eq!((outcomes, violations), (vec![ran(0, 100), lost, lost], 4));
 }

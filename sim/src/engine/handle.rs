@@ -8,7 +8,7 @@ pub(super) struct Handle {
     what: u32,
 }
 
-/// What an event is. Numbers of slots and nodes stay below 2^29, effects below 2^27.
+/// What an event is. All numbers stay below 2^29.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     Message(u32),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Lasting;
+use crate::lasting::Lasting;
 use crate::network::{DelayConfig, NetworkConfig};
 use gridweave_core::heartbeat::{self, Detector};
 use gridweave_core::machine::Context;

@@ -24,7 +24,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The most windows that are counted apart; later messages count in the last.
+    /// The most windows that are counted apart. When there would be more, each becomes twice as wide.
     const MOST_WINDOWS: usize = 1 << 20;
 
     /// Nothing of these kinds.
@@ -60,14 +60,24 @@ impl Traffic {
         }
         self.total.messages += 1;
         self.total.bytes += bytes;
-        if let Some(window) = self.window {
-            let index = (now.as_micros() / window.as_micros()) as usize;
-            let index = index.min(Self::MOST_WINDOWS - 1);
-            if index >= self.per_window.len() {
-                self.per_window.resize(index + 1, 0);
-            }
-            self.per_window[index] += 1;
+        self.count_at(now);
+    }
+
+    fn count_at(&mut self, now: Time) {
+        let Some(mut window) = self.window else {
+            return;
+        };
+        while now.as_micros() / window.as_micros() >= Self::MOST_WINDOWS as u64 {
+            let pairs = self.per_window.chunks(2);
+            self.per_window = pairs.map(|pair| pair.iter().sum()).collect();
+            window = Span::from_micros(window.as_micros() * 2);
+            self.window = Some(window);
         }
+        let index = (now.as_micros() / window.as_micros()) as usize;
+        if index >= self.per_window.len() {
+            self.per_window.resize(index + 1, 0);
+        }
+        self.per_window[index] += 1;
     }
 
     pub(super) fn undelivered(&mut self) {
@@ -89,8 +99,33 @@ impl Traffic {
         self.undelivered
     }
 
+    /// How wide the windows are in which messages are counted, if they are.
+    pub fn window(&self) -> Option<Span> {
+        self.window
+    }
+
     /// How many messages were sent in each window, if they are counted so.
     pub fn per_window(&self) -> &[u64] {
         &self.per_window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_become_wider_rather_than_too_many() {
+        let mut traffic = Traffic::new(&["ping"]);
+        traffic.count_per(Span::from_secs(1));
+        let most = Traffic::MOST_WINDOWS as u64;
+        for second in [0, 1, 2, most - 1, most] {
+            traffic.sent(Time::from_secs(second), 0, 1);
+        }
+        assert_eq!(traffic.window(), Some(Span::from_secs(2)));
+        let counts = traffic.per_window();
+        assert_eq!((counts[0], counts[1]), (2, 1));
+        assert_eq!(counts[counts.len() - 2..], [1, 1]);
+        assert_eq!(counts.iter().sum::<u64>(), 5);
     }
 }

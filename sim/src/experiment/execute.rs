@@ -1,6 +1,6 @@
 //! A prepared experiment, simulated and summed up.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use gridweave_core::id::NodeId;
@@ -14,9 +14,9 @@ use crate::decentral::{self, Hosting};
 use crate::engine::{Checking, Protocol, Simulation, Traffic};
 use crate::grid::Grid;
 use crate::monitor::Monitor;
-use crate::network::Network;
+use crate::network::{Network, NetworkError};
 use crate::results::{
-    Cost, Draft, FolderError, Meter, Row, Summary, series, write_jobs, write_json,
+    Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
 };
 use crate::run::{Faults, Placement, Run};
 use crate::scheduler::Scheduler;
@@ -39,9 +39,72 @@ fn stream(seed: u64, number: u64) -> u64 {
     seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
+/// The most nodes that are simulated as a machine each.
+pub const MOST_NODES: u32 = 10_000_000;
+
 impl Prepared {
+    /// Refuses what cannot be simulated; [`Prepared::execute`] begins with it.
+    pub fn check(&self) -> Result<(), InputError> {
+        let Config {
+            scheduler,
+            report,
+            workload,
+            ..
+        } = &self.config;
+        let last = self.workload.jobs.last().map_or(Time::ZERO, |job| job.at);
+        if last.as_micros() / report.window.span().as_micros().max(1) >= MOST_ROWS {
+            let window = report.window;
+            return Err(InputError::ShortWindow { window });
+        }
+        match *scheduler {
+            Scheduler::Central(central) => {
+                central::check(central, &self.grid, &self.workload, workload.estimates)?;
+            }
+            Scheduler::Random => self.check_decentral()?,
+        }
+        Ok(())
+    }
+
+    /// Refuses what a scheduler that is one machine per node cannot use.
+    fn check_decentral(&self) -> Result<(), InputError> {
+        let scheduler = self.config.scheduler;
+        if matches!(*self.grid, Grid::Mixed(_)) && !scheduler.places_requirements() {
+            return Err(InputError::MixedGrid(scheduler));
+        }
+        let nodes = self.grid.len() + self.joining().count();
+        if nodes > MOST_NODES as usize {
+            let nodes = nodes as u64;
+            return Err(InputError::TooManyNodes { scheduler, nodes });
+        }
+        for fault in &self.config.faults {
+            if let Fault::Crash { node, .. } | Fault::Restart { node, .. } = *fault
+                && node as usize >= nodes
+            {
+                return Err(InputError::NoSuchNode { node, nodes });
+            }
+        }
+        self.network()?;
+        Ok(())
+    }
+
+    /// When nodes join, in the order of their numbers.
+    fn joining(&self) -> impl Iterator<Item = Time> {
+        self.config.faults.iter().filter_map(|fault| match fault {
+            Fault::Join { at } => Some(Time::ZERO + at.span()),
+            _ => None,
+        })
+    }
+
+    /// The network between all nodes that there will ever be.
+    fn network(&self) -> Result<Network, NetworkError> {
+        let nodes = self.grid.len() + self.joining().count();
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        Network::new(&self.config.network, nodes, stream(self.config.seed, 1))
+    }
+
     /// Simulates it. If the monitor is told to stop, results are partial, and say so.
     pub fn execute(&self, monitor: &Monitor) -> Result<Results, InputError> {
+        self.check()?;
         let meter = Meter::start();
         let run = match self.config.scheduler {
             Scheduler::Central(central) => {
@@ -49,9 +112,7 @@ impl Prepared {
                 central::simulate(central, &self.grid, &self.workload, estimates, monitor)?.into()
             }
             Scheduler::Random => {
-                let Grid::Uniform(nodes) = *self.grid else {
-                    return Err(InputError::MixedGrid(self.config.scheduler));
-                };
+                let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
             }
         };
@@ -79,28 +140,27 @@ impl Prepared {
     {
         let Config {
             seed,
-            network,
             faults,
             report,
             grid,
             ..
         } = &self.config;
-        let nodes = self.grid.len();
-        let count = u32::try_from(nodes).unwrap_or(u32::MAX);
-        let network = Network::new(network, count, stream(*seed, 1))?;
-        let mut simulation = Simulation::new(count, network, stream(*seed, 2), build);
+        let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
+        let network = self.network()?;
+        let mut simulation = Simulation::new(nodes, network, stream(*seed, 2), build);
         simulation.count_per(report.window.span());
         simulation.check(Checking::EveryEvent);
+        // Those that join have their numbers before anything happens to them.
+        for at in self.joining() {
+            simulation.join(at);
+        }
         let at = |at: Lasting| Time::ZERO + at.span();
+        let id = |node: u32| NodeId::new(u64::from(node));
         for fault in faults {
-            let (Fault::Crash { node, .. } | Fault::Restart { node, .. }) = *fault;
-            if node as usize >= nodes {
-                return Err(InputError::NoSuchNode { node, nodes });
-            }
-            let id = NodeId::new(u64::from(node));
             match *fault {
-                Fault::Crash { at: when, .. } => simulation.crash(at(when), id),
-                Fault::Restart { at: when, .. } => simulation.restart(at(when), id),
+                Fault::Crash { at: when, node } => simulation.crash(at(when), id(node)),
+                Fault::Restart { at: when, node } => simulation.restart(at(when), id(node)),
+                Fault::Join { .. } => {}
             }
         }
         let hosting = Hosting {
@@ -127,6 +187,7 @@ impl From<central::Run> for Run {
             placement,
             traffic: Traffic::default(),
             faults: Faults::default(),
+            stopped: run.stopped,
             violations: 0,
             events: run.events,
             digest: run.digest,
@@ -143,7 +204,8 @@ impl Results {
         place: &Path,
     ) -> Result<(), FolderError> {
         draft.write(place.join("config.toml"), |file| {
-            file.write_all(prepared.config.to_toml().as_bytes())
+            let text = prepared.config.to_toml().map_err(io::Error::other)?;
+            file.write_all(text.as_bytes())
         })?;
         draft.write(place.join("jobs.csv"), |file| {
             write_jobs(&prepared.facts(), &self.run, file)

@@ -1,7 +1,7 @@
 //! From a configuration to results.
 //!
-//! [`prepare`] turns a [`Config`] into jobs and nodes, [`Prepared::execute`] simulates them, and [`Results::write`] puts what
-//! came of it into a folder.
+//! [`prepare`] turns a [`Config`](crate::config::Config) into jobs and nodes, [`Prepared::execute`] simulates them, and
+//! [`Results::write`] puts what came of it into a folder.
 //!
 //! ```
 //! use gridweave_sim::config::Config;
@@ -26,16 +26,17 @@ mod prepare;
 mod sweep;
 
 pub use aggregate::aggregate;
-pub use comparison::wait_ratio;
-pub use execute::Results;
+pub use comparison::{Waits, wait_ratio};
+pub use execute::{MOST_NODES, Results};
 pub use prepare::{Prepared, prepare};
 pub use sweep::{Point, Sweep};
 
 use std::path::PathBuf;
 
 use crate::central::Refused;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Lasting};
 use crate::network::NetworkError;
+use crate::results::MOST_ROWS;
 use crate::scheduler::Scheduler;
 use crate::workload::generate::GenerateError;
 use crate::workload::{ReadError, TransformError};
@@ -96,6 +97,24 @@ pub enum InputError {
     /// A centralised scheduler does not take this.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// There are more nodes than a machine each has room for.
+    #[error(
+        "{scheduler} simulates each node, at most {MOST_NODES} of them, and there are {nodes}; lower --nodes"
+    )]
+    TooManyNodes {
+        /// Who schedules.
+        scheduler: Scheduler,
+        /// How many there are.
+        nodes: u64,
+    },
+    /// Rows of `series.csv` would be too many.
+    #[error(
+        "report.window is {window}, which makes more than {MOST_ROWS} rows of series.csv while jobs are submitted; give a longer one"
+    )]
+    ShortWindow {
+        /// How long it is.
+        window: Lasting,
+    },
     /// A decentralised scheduler does not take this.
     #[error("{0} needs a grid of equal nodes; use central-greedy for nodes that differ")]
     MixedGrid(Scheduler),

@@ -38,7 +38,7 @@ pub struct Prepared {
 /// Reads or makes up the jobs and nodes that the configuration asks for.
 pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
     let mut prepared = Prepared {
-        config: config.clone(),
+        config: config.clone().checked()?.with_absolute_files(),
         workload: Arc::default(),
         grid: Arc::new(Grid::Uniform(1)),
         skipped: 0,
@@ -86,6 +86,18 @@ impl Prepared {
             config,
             ..self.clone()
         })
+    }
+
+    /// The same jobs, each split into serial ones, on the same nodes: what `workload.shape = "serial"` makes of them.
+    pub fn serial(&self) -> Result<Self, InputError> {
+        let mut other = self.clone();
+        other.config.workload.shape = Shape::Serial;
+        let split = Transform {
+            parallel: Parallel::Split,
+            ..Transform::default()
+        };
+        other.apply(&split)?;
+        Ok(other)
     }
 
     /// What is simulated, for whoever sums it up.
@@ -181,11 +193,16 @@ impl Prepared {
             },
             first: config.first.and_then(NonZeroUsize::new),
             load: config.load.map(|load| TargetLoad {
-                nodes: u32::try_from(self.facts().capacity()).unwrap_or(u32::MAX),
+                capacity: self.facts().capacity(),
                 load,
                 by: Estimates::Exact,
+                unit: self.facts().unit(),
             }),
         };
+        self.apply(&transform)
+    }
+
+    fn apply(&mut self, transform: &Transform) -> Result<(), InputError> {
         let workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
         let name = workload.name.clone();
         let transformed = transform

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::config::{Config, ConfigError, read_text};
+use crate::history::History;
 
 /// A file that describes many runs.
 ///
@@ -87,6 +88,9 @@ impl Sweep {
             }
             points = next;
         }
+        for point in &mut points {
+            point.shorten();
+        }
         let mut names: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -105,6 +109,25 @@ impl Sweep {
 }
 
 impl Point {
+    /// The most bytes of a name; systems take folders with up to 255.
+    const LONGEST_NAME: usize = 120;
+
+    /// Cuts a long name, with a digest of its values in place of the rest.
+    fn shorten(&mut self) {
+        if self.name.len() <= Self::LONGEST_NAME {
+            return;
+        }
+        let mut history = History::new();
+        for (key, value) in &self.values {
+            history.bytes(format!("{key}={value}\n").as_bytes());
+        }
+        let digest = &history.digest()[..16];
+        let most = Self::LONGEST_NAME - digest.len() - 1;
+        let mut cuts = (0..=most).rev();
+        let kept = cuts.find(|&at| self.name.is_char_boundary(at)).unwrap_or(0);
+        self.name = format!("{}-{digest}", &self.name[..kept]);
+    }
+
     fn with(&self, key: &str, value: &Value) -> Result<Self, ConfigError> {
         let text = match value {
             Value::String(text) => text.clone(),
@@ -122,7 +145,7 @@ impl Point {
                 '_'
             }
         };
-        let short: String = text.chars().map(plain).take(60).collect();
+        let short: String = text.chars().map(plain).collect();
         let comma = if self.name.is_empty() { "" } else { "," };
         let mut values = self.values.clone();
         values.push((key.to_owned(), text));
@@ -137,6 +160,20 @@ impl Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let long = "x".repeat(300);
+        let text = format!(
+            "[base.workload]\nsource = 'trace'\ntrace = 'a'\n[vary]\n'workload.trace' = ['{long}1', '{long}2']"
+        );
+        let sweep = Sweep::parse(&text).unwrap();
+        let [one, other] = sweep.points.as_slice() else {
+            panic!("{sweep:?}");
+        };
+        assert_ne!(one.name, other.name);
+        assert_eq!((one.name.len(), other.name.len()), (120, 120));
+    }
 
     #[test]
     fn mistakes_are_told_in_one_line() {

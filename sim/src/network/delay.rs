@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gridweave_core::rand_core::Rng;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::below;
 use super::places::{NetworkError, Plane, RoundTrips};
-use crate::config::Lasting;
+use crate::lasting::Lasting;
 
 /// How long messages travel, as configured.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -45,6 +45,24 @@ pub enum DelayConfig {
         /// The file; may be compressed with gzip.
         file: PathBuf,
     },
+}
+
+impl DelayConfig {
+    /// The file that it is read from, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Coordinates { file } | Self::Matrix { file } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Coordinates { file } | Self::Matrix { file } => Some(file),
+            _ => None,
+        }
+    }
 }
 
 /// How long messages travel, ready for use.

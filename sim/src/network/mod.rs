@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
-//! use gridweave_sim::config::Lasting;
+//! use gridweave_sim::lasting::Lasting;
 //! use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
 //!
 //! let config = NetworkConfig {
@@ -33,7 +33,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Lasting;
+use crate::lasting::Lasting;
 
 /// How a network behaves.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -1,14 +1,15 @@
 //! Where nodes are: points in a plane, or rows of a measured matrix.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use gridweave_core::rand_core::Rng;
 use gridweave_core::time::Span;
 
 use super::below;
-use crate::config::Lasting;
+use crate::lasting::Lasting;
 
 /// Why there is no such network.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +54,7 @@ pub enum NetworkError {
     },
 }
 
-/// The most bytes of a file of places; beyond that it is something else.
+/// The most bytes of a file of places, plain or unpacked; beyond that it is something else.
 const MOST_BYTES: u64 = 256 << 20;
 
 fn read_text(file: &Path) -> Result<String, NetworkError> {
@@ -61,17 +62,28 @@ fn read_text(file: &Path) -> Result<String, NetworkError> {
         file: file.into(),
         error,
     };
-    let bytes = std::fs::read(file).map_err(unreadable)?;
-    let mut text = String::new();
-    let read = if bytes.starts_with(&[0x1f, 0x8b]) {
-        MultiGzDecoder::new(&bytes[..])
-            .take(MOST_BYTES)
-            .read_to_string(&mut text)
+    let mut bytes = BufReader::new(File::open(file).map_err(unreadable)?);
+    let packed = bytes
+        .fill_buf()
+        .map_err(unreadable)?
+        .starts_with(&[0x1f, 0x8b]);
+    let text = if packed {
+        limited(MultiGzDecoder::new(bytes))
     } else {
-        (&bytes[..]).take(MOST_BYTES).read_to_string(&mut text)
+        limited(bytes)
     };
-    read.map_err(unreadable)?;
-    Ok(text)
+    text.map_err(unreadable)?
+        .ok_or_else(|| NetworkError::Malformed {
+            file: file.into(),
+            what: "is larger than 256 MiB; give fewer places".into(),
+        })
+}
+
+/// All of it, unless it is too much.
+fn limited(from: impl Read) -> std::io::Result<Option<String>> {
+    let mut text = String::new();
+    from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    Ok(Some(text).filter(|text| text.len() as u64 <= MOST_BYTES))
 }
 
 /// Milliseconds as text to whole microseconds, if it is a number of a sensible size.

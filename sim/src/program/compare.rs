@@ -1,20 +1,19 @@
 //! `gridweave compare`, and what the program does without a command.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use serde_json::{Map, Value};
 
 use super::Ending;
 use super::options::Setup;
-use super::run::{ending, join};
+use super::run::{ending, is_partial, join, note_violations, place, write_config};
 use super::session::{Session, Task};
 use super::table::{Line, draw};
 use crate::central::Central;
-use crate::config::{Config, Shape};
-use crate::experiment::{Prepared, Results, prepare, wait_ratio};
+use crate::experiment::{Prepared, Results, Waits, prepare, wait_ratio};
 use crate::grid::Grid;
-use crate::results::{Draft, Summary, write_json};
+use crate::results::{Summary, write_json};
 use crate::scheduler::Scheduler;
 
 /// One table: some schedulers on the same jobs.
@@ -25,6 +24,12 @@ struct Table {
     schedulers: Vec<Scheduler>,
 }
 
+/// What is kept of a run.
+struct Made {
+    summary: Summary,
+    waits: Waits,
+}
+
 /// Replays a workload under several schedulers.
 pub(super) fn compare(
     session: &Session,
@@ -32,122 +37,120 @@ pub(super) fn compare(
     chosen: &[Scheduler],
 ) -> anyhow::Result<Ending> {
     let config = setup.config()?;
-    let tables = tables(&config, chosen)?;
-    let draft = Draft::new(&setup.out())?;
-    let mut tasks = Vec::new();
+    if let Some(twice) = (1..chosen.len()).find(|&place| chosen[..place].contains(&chosen[place])) {
+        bail!("--schedulers names {} twice; name it once", chosen[twice]);
+    }
+    let prepared = prepare(&config)?;
+    let tables = tables(&prepared, chosen)?;
     for table in &tables {
         for &scheduler in &table.schedulers {
-            for number in 0..setup.runs() {
-                tasks.push(task(table, scheduler, number, setup.runs() > 1)?);
-            }
+            table.prepared.under(scheduler).check()?;
         }
     }
-    let workloads: Vec<_> = tasks
-        .iter()
-        .map(|task| task.prepared.workload.clone())
-        .collect();
-    let results = session.execute(tasks, &draft)?;
-    if let Some(table) = tables.first() {
-        session.note_workload(&table.prepared);
-    }
-    if results.iter().all(Option::is_none) {
+    let draft = session.draft(&setup.out())?;
+    let tasks = tables.iter().flat_map(|table| table.tasks(setup));
+    let keep = |prepared: &Prepared, results: Results| Made {
+        waits: Waits::of(&prepared.workload, &results.run),
+        summary: results.summary,
+    };
+    let made = session.execute(tasks.collect(), &draft, keep)?;
+    if made.iter().all(Option::is_none) {
         session.note("gridweave: stopped before the first run began; nothing is written");
         return Ok(Ending::Interrupted);
     }
 
+    let wanted = setup.runs();
     let mut report = Map::new();
-    let mut worst = Ending::Done;
-    let (mut at, runs) = (0, setup.runs() as usize);
+    let mut drawn = Vec::new();
+    let mut rest = made.as_slice();
     for table in &tables {
-        // The results of this table: runs of the first scheduler, runs of the second, and so on.
-        let count = table.schedulers.len() * runs;
-        let (results, workloads) = (&results[at..at + count], &workloads[at..at + count]);
-        at += count;
-        let reference = reference(&table.schedulers);
-        let against = &results[reference * runs..(reference + 1) * runs];
-        let mut lines = Vec::new();
-        let mut rows = Vec::new();
-        for (index, scheduler) in table.schedulers.iter().enumerate() {
-            let own = &results[index * runs..(index + 1) * runs];
-            let own_workloads = &workloads[index * runs..(index + 1) * runs];
-            let summaries: Vec<&Summary> = own
-                .iter()
-                .flatten()
-                .map(|results| &results.summary)
-                .collect();
-            if summaries.is_empty() {
-                continue;
-            }
-            let ratios = own_workloads.iter().zip(own.iter().zip(against));
-            let ratios: Vec<f64> = ratios
-                .filter_map(|(workload, pair)| {
-                    let (Some(one), Some(other)): (&Option<Results>, &Option<Results>) = pair
-                    else {
-                        return None;
-                    };
-                    wait_ratio(workload, &one.run, &other.run)
-                })
-                .collect();
-            match ending(session, &summaries) {
-                Ending::Done => {}
-                other => {
-                    worst = if worst == Ending::Broken {
-                        worst
-                    } else {
-                        other
-                    }
-                }
-            }
-            rows.push(join(&summaries)?);
-            lines.push(Line {
-                name: scheduler.to_string(),
-                summaries,
-                ratios,
-            });
-        }
+        let (own, others) = rest.split_at(table.schedulers.len() * wanted as usize);
+        rest = others;
+        let lines = table.lines(own, wanted);
+        let rows = lines.iter().map(|line| join(&line.summaries, wanted));
+        let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
         report.insert(table.name.into(), Value::Array(rows));
-        let reference = table
-            .schedulers
-            .get(reference)
-            .map(|scheduler| scheduler.name());
-        session.say(&format!("{}\n{}", table.title, draw(&lines, reference)));
+        let text = draw(&lines, Some(table.reference().name()));
+        drawn.push(format!("{}\n{text}", table.title));
     }
-    if session.stopped() && worst == Ending::Done {
-        worst = Ending::Interrupted;
-    }
-    report.insert("partial".into(), Value::Bool(session.stopped()));
+    let all: Vec<&Summary> = made.iter().flatten().map(|made| &made.summary).collect();
+    let all_wanted = u32::try_from(made.len()).unwrap_or(u32::MAX);
+    let ending = ending(&all, all_wanted);
+    let partial = is_partial(&all, all_wanted);
+    report.insert("partial".into(), Value::Bool(partial));
     let report = Value::Object(report);
     draft.write("summary.json", |file| write_json(&report, file))?;
-    draft.write("config.toml", |file| {
-        std::io::Write::write_all(file, config.to_toml().as_bytes())
-    })?;
-    session.tell(&report)?;
-    session.point_to(&draft.publish()?);
-    Ok(worst)
-}
+    write_config(&draft, &prepared.config)?;
+    session.publish(draft)?;
 
-fn task(table: &Table, scheduler: Scheduler, number: u32, several: bool) -> anyhow::Result<Task> {
-    let prepared = table.prepared.under(scheduler);
-    let seed = prepared.config.seed.wrapping_add(u64::from(number));
-    let mut place = Path::new(table.name).join(scheduler.name());
-    if several {
-        place.push(format!("seed-{seed}"));
+    session.note_workload(&prepared);
+    note_violations(session, &all);
+    for table in drawn {
+        session.say(&table);
     }
-    Ok(Task {
-        place: PathBuf::from(&place),
-        prepared: prepared.seeded(seed)?,
-    })
+    session.point_to(&setup.out());
+    if partial {
+        session.note("gridweave: stopped early; the results are partial, and say so");
+    }
+    session.tell(&report)?;
+    Ok(ending)
 }
 
-/// The scheduler that others are compared with: central-easy if it is there, else the first.
-fn reference(schedulers: &[Scheduler]) -> usize {
-    let easy = Scheduler::Central(Central::Easy);
-    schedulers.iter().position(|one| *one == easy).unwrap_or(0)
+impl Table {
+    /// All runs: those of the first scheduler, one per seed, then those of the second, and so on.
+    fn tasks(&self, setup: &Setup) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for &scheduler in &self.schedulers {
+            let prepared = self.prepared.under(scheduler);
+            let folder = Path::new(self.name).join(scheduler.name());
+            tasks.extend(setup.seeds(&prepared.config).map(|seed| Task {
+                place: folder.join(place(setup.runs(), seed)),
+                prepared: prepared.clone(),
+                seed,
+            }));
+        }
+        tasks
+    }
+
+    /// The scheduler that others are compared with.
+    fn reference(&self) -> Scheduler {
+        let first = self.schedulers.first().copied().unwrap_or_default();
+        let easy = Scheduler::Central(Central::Easy);
+        if self.schedulers.contains(&easy) {
+            easy
+        } else {
+            first
+        }
+    }
+
+    /// A line for each scheduler that made a run, from what came of all tasks.
+    fn lines<'a>(&self, made: &'a [Option<Made>], wanted: u32) -> Vec<Line<'a>> {
+        let by_scheduler = || self.schedulers.iter().zip(made.chunks(wanted as usize));
+        let reference = self.reference();
+        let against = by_scheduler()
+            .find(|(scheduler, _)| **scheduler == reference)
+            .map_or(&[][..], |(_, runs)| runs);
+        by_scheduler()
+            .map(|(scheduler, runs)| Line {
+                name: scheduler.to_string(),
+                summaries: runs.iter().flatten().map(|made| &made.summary).collect(),
+                ratios: ratios(runs, against),
+            })
+            .filter(|line| !line.summaries.is_empty())
+            .collect()
+    }
+}
+
+/// How long jobs waited against the reference, for each seed that both have.
+fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
+    let pairs = runs.iter().zip(against);
+    let both = pairs.filter_map(|(one, other)| one.as_ref().zip(other.as_ref()));
+    both.filter_map(|(one, other)| wait_ratio(&one.waits, &other.waits))
+        .collect()
 }
 
 /// Which tables a workload calls for: gangs as they are for those who can place them, and serial jobs for all.
-fn tables(config: &Config, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
-    let prepared = prepare(config)?;
+fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
     let wanted: Vec<Scheduler> = if chosen.is_empty() {
         Scheduler::ALL.to_vec()
     } else {
@@ -170,15 +173,18 @@ fn tables(config: &Config, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
             .iter()
             .find(|scheduler| !scheduler.places_requirements())
         {
+            let able = Scheduler::ALL
+                .into_iter()
+                .filter(|scheduler| scheduler.places_requirements());
             bail!(
                 "{other} cannot place jobs on nodes that differ; choose from {}",
-                names(&schedulers)
+                able.map(Scheduler::name).collect::<Vec<_>>().join(", ")
             );
         }
         return Ok(vec![Table {
             name: "jobs",
-            title: title(&prepared, "jobs with requirements"),
-            prepared,
+            title: title(prepared, "jobs with requirements"),
+            prepared: prepared.clone(),
             schedulers,
         }]);
     }
@@ -193,16 +199,16 @@ fn tables(config: &Config, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
         if !gangs.is_empty() {
             tables.push(Table {
                 name: "gangs",
-                title: title(&prepared, "gangs, jobs as they are"),
+                title: title(prepared, "gangs, jobs as they are"),
                 prepared: prepared.clone(),
                 schedulers: gangs,
             });
         }
     }
     let serial = if parallel {
-        prepare(&serial(&prepared.config))?
+        prepared.serial()?
     } else {
-        prepared
+        prepared.clone()
     };
     let what = if parallel {
         "serial, each parallel job split"
@@ -216,22 +222,4 @@ fn tables(config: &Config, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
         schedulers: wanted,
     });
     Ok(tables)
-}
-
-/// The same jobs split into serial ones, on the same processors.
-fn serial(config: &Config) -> Config {
-    let mut config = config.clone();
-    config.workload.shape = Shape::Serial;
-    let cores = config.grid.cores_per_node;
-    config.grid.nodes = config.grid.nodes.map(|nodes| nodes.saturating_mul(cores));
-    config.grid.cores_per_node = 1;
-    config
-}
-
-fn names(schedulers: &[Scheduler]) -> String {
-    let names: Vec<&str> = schedulers
-        .iter()
-        .map(|scheduler| scheduler.name())
-        .collect();
-    names.join(", ")
 }

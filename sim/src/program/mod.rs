@@ -1,6 +1,7 @@
 //! The `gridweave` program: its command line and what its commands do.
 
 mod compare;
+mod interrupt;
 mod options;
 mod progress;
 mod run;
@@ -12,6 +13,7 @@ mod validate;
 
 pub use options::Cli;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -32,7 +34,10 @@ enum Ending {
 
 /// What the program does, from its arguments to its exit status.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misunderstood(&error),
+    };
     let session = Session::new(&cli.output);
     let result = match &cli.action {
         None => compare::compare(&session, &Setup::default(), &[]),
@@ -55,9 +60,10 @@ pub fn main() -> ExitCode {
         })) => trace::generate(&session, name, to, *seed, set),
         Some(Action::Validate { file }) => validate::validate(&session, file),
         Some(Action::Completions { shell }) => {
-            let mut command = Cli::command();
-            clap_complete::generate(*shell, &mut command, "gridweave", &mut session::Stdout);
-            Ok(Ending::Done)
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "gridweave", &mut script);
+            let written = session::Stdout.write_all(&script);
+            written.map(|()| Ending::Done).map_err(Into::into)
         }
     };
     match result {
@@ -67,8 +73,24 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // One line, whatever the cause has to say.
             let text = format!("{error:#}").replace(['\n', '\r'], " ");
-            eprintln!("gridweave: {text}");
+            session::complain(&format!("gridweave: {text}"));
             ExitCode::from(2)
         }
     }
+}
+
+/// What the command line gives rise to if there is nothing to do: help as it is, and mistakes in one line.
+fn misunderstood(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    // The mistake comes first, then hints and usage.
+    let mistake = text.lines().take_while(|line| !line.trim().is_empty());
+    let mistake: Vec<&str> = mistake.map(str::trim).collect();
+    let mistake = mistake.join(" ");
+    let mistake = mistake.strip_prefix("error: ").unwrap_or(&mistake);
+    session::complain(&format!("gridweave: {mistake}; see gridweave --help"));
+    ExitCode::from(2)
 }

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use crate::config::{Config, Lasting, Source};
 use crate::outcome::Estimates;
 use crate::scheduler::Scheduler;
-use crate::workload::{AboveCap, Cap, Parallel, TargetLoad, Transform, Window};
+use crate::workload::{AboveCap, Cap, Parallel, TargetLoad, Transform, Window, WorkUnit};
 use gridweave_core::time::Span;
 
 /// The command line.
@@ -37,7 +37,7 @@ Examples:
   gridweave run --scheduler central-easy --trace KTH-SP2.swf.gz --nodes 100 --set workload.estimates=kill
   gridweave compare --schedulers central-easy,central-conservative --trace log.swf --set workload.load=0.9
   gridweave run --workload desktop --scheduler central-greedy --runs 10
-  gridweave run --config gridweave-out/config.toml --out again
+  gridweave run --config gridweave-out/gangs/central-easy/config.toml --out again
   gridweave trace info log.swf.gz
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
@@ -125,7 +125,7 @@ Example:
 
 const COMPARE_HELP: &str = "\
 There are two tables if jobs are parallel: gangs, with jobs as they are, and serial, with each parallel job split into \
-serial ones on the same processors, for schedulers that place one node at a time. The last column compares the waiting time \
+serial ones on the same nodes, for schedulers that place one node at a time. The last column compares the waiting time \
 with that under central-easy (or the first scheduler named), over the jobs that both ran.
 
 Example:
@@ -153,7 +153,7 @@ pub(super) struct Setup {
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
     /// Decides everything that is left to chance [default: 0]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
     seed: Option<u64>,
     /// Begin with this configuration, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]
@@ -176,6 +176,10 @@ impl Setup {
             Some(file) => Config::read(file)?,
             None => Config::default(),
         };
+        if self.trace.is_some() || self.workload.is_some() {
+            // They were those of another workload.
+            config.grid.nodes = None;
+        }
         if let Some(trace) = &self.trace {
             config.workload.source = Source::Trace;
             config.workload.trace = Some(trace.clone());
@@ -205,7 +209,17 @@ impl Setup {
                 .with(setting)
                 .with_context(|| format!("--set {setting}"))?;
         }
-        Ok(config)
+        let last = config.seed.saturating_add(u64::from(self.runs() - 1));
+        if last > Config::LARGEST_SEED {
+            bail!("--runs goes beyond the largest seed; give a smaller --seed");
+        }
+        Ok(config.checked()?)
+    }
+
+    /// The seeds of all runs.
+    pub(super) fn seeds(&self, config: &Config) -> impl Iterator<Item = u64> + use<> {
+        let first = config.seed;
+        (0..u64::from(self.runs())).map(move |number| first.saturating_add(number))
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -252,7 +266,7 @@ pub(super) enum TraceAction {
         /// The file to write, compressed if it ends in .gz
         to: PathBuf,
         /// Decides everything that is left to chance
-        #[arg(long, value_name = "S", default_value_t = 0)]
+        #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
         seed: u64,
         /// Set one key of the configuration, such as workload.aria.jobs=100
         #[arg(long, value_name = "KEY=VALUE")]
@@ -298,9 +312,10 @@ impl Cut {
         });
         let load = match (self.load, nodes) {
             (Some(load), Some(nodes)) => Some(TargetLoad {
-                nodes,
+                capacity: nodes.into(),
                 load,
                 by: Estimates::Exact,
+                unit: WorkUnit::Processor,
             }),
             (Some(_), None) => {
                 bail!("the trace does not say how many processors there are; give --nodes")

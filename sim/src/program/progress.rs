@@ -12,25 +12,36 @@ use crate::config::Lasting;
 use crate::monitor::Monitor;
 use gridweave_core::time::Time;
 
+/// What is counted until all is done.
+#[derive(Clone, Copy)]
+pub(super) enum Goal {
+    /// So many jobs.
+    Jobs(u64),
+    /// All runs, whose jobs are not known yet.
+    Runs,
+}
+
 /// Runs that are being made.
 pub(super) struct Watched<'a> {
     session: &'a Session,
     tasks: usize,
-    jobs: u64,
+    goal: Goal,
     running: Mutex<Vec<Arc<Monitor>>>,
     /// Of runs that are over.
+    runs_done: AtomicU64,
     jobs_done: AtomicU64,
     events_done: AtomicU64,
     over: AtomicBool,
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(session: &'a Session, tasks: usize, jobs: u64) -> Self {
+    pub(super) fn new(session: &'a Session, tasks: usize, goal: Goal) -> Self {
         Self {
             session,
             tasks,
-            jobs,
+            goal,
             running: Mutex::new(Vec::new()),
+            runs_done: AtomicU64::new(0),
             jobs_done: AtomicU64::new(0),
             events_done: AtomicU64::new(0),
             over: AtomicBool::new(false),
@@ -55,6 +66,7 @@ impl<'a> Watched<'a> {
                     let made = make(task, &monitor);
                     self.with_running(|running| running.retain(|one| !Arc::ptr_eq(one, &monitor)));
                     let last = monitor.progress();
+                    self.runs_done.fetch_add(1, Ordering::Relaxed);
                     self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
                     self.events_done.fetch_add(last.events, Ordering::Relaxed);
                     made
@@ -75,10 +87,14 @@ impl<'a> Watched<'a> {
     }
 
     fn show(&self) {
-        let bar = ProgressBar::new(self.jobs);
-        let style = ProgressStyle::with_template(
-            "{elapsed} {wide_bar} {human_pos}/{human_len} jobs, {msg}",
-        );
+        let (all, unit) = match self.goal {
+            Goal::Jobs(jobs) => (jobs, "jobs"),
+            Goal::Runs => (self.tasks as u64, "runs"),
+        };
+        let bar = ProgressBar::new(all);
+        let style = ProgressStyle::with_template(&format!(
+            "{{elapsed}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{msg}}"
+        ));
         if let Ok(style) = style {
             bar.set_style(style);
         }
@@ -102,7 +118,11 @@ impl<'a> Watched<'a> {
             let rate = events as f64 / began.elapsed().as_secs_f64().max(0.001);
             let now =
                 Lasting::new(now.round_up(gridweave_core::time::Span::from_secs(60)) - Time::ZERO);
-            bar.set_position(jobs.min(self.jobs));
+            let done = match self.goal {
+                Goal::Jobs(_) => jobs,
+                Goal::Runs => self.runs_done.load(Ordering::Relaxed),
+            };
+            bar.set_position(done.min(all));
             bar.set_message(format!(
                 "{running} of {} runs at {now}, {rate:.0} events/s",
                 self.tasks

@@ -1,15 +1,17 @@
 //! `gridweave run`.
 
+use std::io;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Ending;
 use super::options::Setup;
 use super::session::{Session, Task};
 use super::table::{Line, draw};
-use crate::experiment::{Results, aggregate, prepare};
-use crate::results::{Draft, Summary, write_json};
+use crate::config::Config;
+use crate::experiment::{aggregate, prepare};
+use crate::results::{Draft, FolderError, Summary, write_json};
 use crate::scheduler::Scheduler;
 
 /// Replays a workload under one scheduler.
@@ -23,83 +25,107 @@ pub(super) fn run(
         config.scheduler = scheduler;
     }
     let prepared = prepare(&config)?;
-    let draft = Draft::new(&setup.out())?;
-    let several = setup.runs() > 1;
-    let mut tasks = Vec::new();
-    for number in 0..setup.runs() {
-        let seed = config.seed.wrapping_add(u64::from(number));
-        let place = if several {
-            format!("seed-{seed}")
-        } else {
-            String::new()
-        };
-        tasks.push(Task {
-            place: PathBuf::from(place),
-            prepared: prepared.seeded(seed)?,
-        });
-    }
-    let results: Vec<Results> = session
-        .execute(tasks, &draft)?
-        .into_iter()
-        .flatten()
-        .collect();
-    session.note_workload(&prepared);
-    if results.is_empty() {
+    prepared.check()?;
+    let draft = session.draft(&setup.out())?;
+    let wanted = setup.runs();
+    let tasks = setup.seeds(&config).map(|seed| Task {
+        place: place(wanted, seed),
+        prepared: prepared.clone(),
+        seed,
+    });
+    let made = session.execute(tasks.collect(), &draft, |_, results| results.summary)?;
+    let summaries: Vec<Summary> = made.into_iter().flatten().collect();
+    let summaries: Vec<&Summary> = summaries.iter().collect();
+    if summaries.is_empty() {
         session.note("gridweave: stopped before the first run began; nothing is written");
         return Ok(Ending::Interrupted);
     }
-    let summaries: Vec<&Summary> = results.iter().map(|results| &results.summary).collect();
-    let joined = join(&summaries)?;
-    if several {
-        draft.write("config.toml", |file| {
-            std::io::Write::write_all(file, prepared.config.to_toml().as_bytes())
-        })?;
+    let joined = join(&summaries, wanted)?;
+    if wanted > 1 {
+        write_config(&draft, &prepared.config)?;
         draft.write("summary.json", |file| write_json(&joined, file))?;
     }
-    let ending = ending(session, &summaries);
-    let line = Line {
-        name: config.scheduler.to_string(),
-        summaries,
-        ratios: Vec::new(),
-    };
+    session.publish(draft)?;
+
+    session.note_workload(&prepared);
+    note_violations(session, &summaries);
     session.say(&format!(
         "{}: {} jobs on {} nodes",
         prepared.workload.name,
         prepared.workload.jobs.len(),
         prepared.grid.len()
     ));
+    let ending = ending(&summaries, wanted);
+    let line = Line {
+        name: config.scheduler.to_string(),
+        summaries,
+        ratios: Vec::new(),
+    };
     session.say(&draw(&[line], None));
+    session.point_to(&setup.out());
+    if ending == Ending::Interrupted {
+        session.note("gridweave: stopped early; the results are partial, and say so");
+    }
     session.tell(&joined)?;
-    session.point_to(&draft.publish()?);
     Ok(ending)
 }
 
-/// The summary of one run as it is, of several as means with confidence intervals.
-pub(super) fn join(summaries: &[&Summary]) -> anyhow::Result<Value> {
+/// Where the files of a run go: a folder per seed if there are several.
+pub(super) fn place(wanted: u32, seed: u64) -> PathBuf {
+    if wanted > 1 {
+        PathBuf::from(format!("seed-{seed}"))
+    } else {
+        PathBuf::new()
+    }
+}
+
+/// Writes what repeats everything in the folder.
+pub(super) fn write_config(draft: &Draft, config: &Config) -> Result<(), FolderError> {
+    draft.write("config.toml", |file| {
+        let text = config.to_toml().map_err(io::Error::other)?;
+        io::Write::write_all(file, text.as_bytes())
+    })
+}
+
+/// The summary of one run as it is, of several as means with confidence intervals and with how many of them were made.
+pub(super) fn join(summaries: &[&Summary], wanted: u32) -> anyhow::Result<Value> {
     let values = summaries
         .iter()
         .map(serde_json::to_value)
         .collect::<Result<Vec<Value>, _>>()?;
-    Ok(match values.as_slice() {
-        [one] => one.clone(),
-        several => aggregate(several),
-    })
+    if let (1, [one]) = (wanted, values.as_slice()) {
+        return Ok(one.clone());
+    }
+    let mut joined = aggregate(&values);
+    joined["partial"] = json!(is_partial(summaries, wanted));
+    joined["runs"] = json!({ "wanted": wanted, "made": summaries.len() });
+    Ok(joined)
 }
 
-/// What these runs mean for the exit status.
-pub(super) fn ending(session: &Session, summaries: &[&Summary]) -> Ending {
-    let mut ending = Ending::Done;
+/// Whether a run is missing or was stopped.
+pub(super) fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
+    summaries.len() < wanted as usize || summaries.iter().any(|summary| summary.partial)
+}
+
+/// Says which runs are not as they should be.
+pub(super) fn note_violations(session: &Session, summaries: &[&Summary]) {
     for summary in summaries {
         if summary.violations > 0 {
             session.note(&format!(
                 "gridweave: {} with seed {} broke an invariant or lost a job, {} times in all",
                 summary.scheduler, summary.seed, summary.violations
             ));
-            ending = Ending::Broken;
         }
     }
-    if ending == Ending::Done && session.stopped() {
-        ending = Ending::Interrupted;
+}
+
+/// What these runs mean for the exit status.
+pub(super) fn ending(summaries: &[&Summary], wanted: u32) -> Ending {
+    if summaries.iter().any(|summary| summary.violations > 0) {
+        Ending::Broken
+    } else if is_partial(summaries, wanted) {
+        Ending::Interrupted
+    } else {
+        Ending::Done
     }
-    ending
 }

@@ -2,13 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::interrupt::Interrupt;
 use super::options::Output;
-use super::progress::Watched;
+use super::progress::{Goal, Watched};
 use crate::experiment::{Prepared, Results};
 use crate::monitor::Monitor;
 use crate::results::Draft;
@@ -18,7 +17,7 @@ pub(super) struct Session {
     json: bool,
     quiet: bool,
     progress: bool,
-    stop: Arc<AtomicBool>,
+    pub(super) interrupt: Interrupt,
 }
 
 /// Standard output; that nobody listens any more is no error of ours.
@@ -40,40 +39,38 @@ impl Write for Stdout {
     }
 }
 
+/// Says something on standard error; if nobody can hear it, there is nobody to tell.
+pub(super) fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// One run to be made, and where its files go in the draft.
 pub(super) struct Task {
     pub(super) place: PathBuf,
+    /// Under any seed.
     pub(super) prepared: Prepared,
+    pub(super) seed: u64,
 }
 
 impl Session {
     pub(super) fn new(output: &Output) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        // Without a handler, Ctrl-C ends the program at once, and nothing is left behind but a hidden folder.
-        let _ = ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            eprintln!("gridweave: stopping; press Ctrl-C again to leave at once, without results");
-        });
         let terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
         Self {
             json: output.json,
             quiet: output.quiet,
             progress: terminal && !output.no_progress && !output.quiet,
-            stop,
+            interrupt: Interrupt::listen(),
         }
     }
 
     /// Whether someone pressed Ctrl-C.
     pub(super) fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.interrupt.asked()
     }
 
     /// A monitor that stops when the program should.
     pub(super) fn monitor(&self) -> Monitor {
-        Monitor::sharing(Arc::clone(&self.stop))
+        Monitor::sharing(self.interrupt.flag())
     }
 
     pub(super) fn shows_progress(&self) -> bool {
@@ -83,7 +80,7 @@ impl Session {
     /// Says something that is not a result.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            complain(text);
         }
     }
 
@@ -97,32 +94,50 @@ impl Session {
     /// Says what programs want to read, if one listens.
     pub(super) fn tell(&self, value: &Value) -> anyhow::Result<()> {
         if self.json {
-            serde_json::to_writer_pretty(Stdout, value)?;
-            writeln!(Stdout)?;
+            let text = serde_json::to_string_pretty(value)?;
+            writeln!(Stdout, "{text}")?;
+            Stdout.flush()?;
         }
         Ok(())
     }
 
-    /// Makes runs on all cores and writes the files of each. Those that had not begun when someone pressed Ctrl-C are
-    /// missing.
-    pub(super) fn execute(
+    /// Begins a folder of results.
+    pub(super) fn draft(&self, folder: &Path) -> anyhow::Result<Draft> {
+        let draft = Draft::new(folder)?;
+        self.interrupt.forget_with(draft.path());
+        Ok(draft)
+    }
+
+    /// Makes runs on all cores, writes the files of each and keeps of it what is wanted. Those that had not begun when
+    /// someone pressed Ctrl-C are missing. From here to [`Session::publish`] the program does not end at once.
+    pub(super) fn execute<K: Send>(
         &self,
         tasks: Vec<Task>,
         draft: &Draft,
-    ) -> anyhow::Result<Vec<Option<Results>>> {
+        keep: impl Fn(&Prepared, Results) -> K + Sync,
+    ) -> anyhow::Result<Vec<Option<K>>> {
+        self.interrupt.begin();
         let jobs = tasks
             .iter()
             .map(|task| task.prepared.workload.jobs.len() as u64);
-        let watched = Watched::new(self, tasks.len(), jobs.sum());
+        let watched = Watched::new(self, tasks.len(), Goal::Jobs(jobs.sum()));
         let made = watched.each(tasks, |task, monitor| {
             if self.stopped() {
                 return Ok(None);
             }
-            let results = task.prepared.execute(monitor)?;
-            results.write(&task.prepared, draft, &task.place)?;
-            Ok(Some(results))
+            let prepared = task.prepared.seeded(task.seed)?;
+            let results = prepared.execute(monitor)?;
+            results.write(&prepared, draft, &task.place)?;
+            Ok(Some(keep(&prepared, results)))
         });
         made.into_iter().collect()
+    }
+
+    /// Puts results in their place. Whatever is said about them comes later: that nobody listens must not lose them.
+    pub(super) fn publish(&self, draft: Draft) -> anyhow::Result<()> {
+        draft.publish()?;
+        self.interrupt.end();
+        Ok(())
     }
 
     /// Says what there is to know about a workload. Only after everything went well: an error is a single line.
@@ -135,8 +150,5 @@ impl Session {
     /// Says where results are.
     pub(super) fn point_to(&self, folder: &Path) {
         self.say(&format!("\nresults: {}", folder.display()));
-        if self.stopped() {
-            self.note("gridweave: stopped early; the results are partial, and say so");
-        }
     }
 }

@@ -8,10 +8,11 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
 use super::Ending;
-use super::progress::Watched;
+use super::progress::{Goal, Watched};
 use super::session::Session;
 use crate::experiment::{Point, Sweep, prepare};
-use crate::results::Draft;
+use crate::monitor::Monitor;
+use crate::results::{NewFolders, write_whole};
 
 /// What a point asks for, as its folder remembers it: a finished run of the same is not repeated.
 const REQUEST: &str = "request.toml";
@@ -34,7 +35,7 @@ const FIGURES: [(&str, &str); 10] = [
 /// Runs every combination of a file.
 pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Result<Ending> {
     let sweep = Sweep::read(file)?;
-    open(out)?;
+    let new = open(out)?;
     let (finished, open): (Vec<&Point>, Vec<&Point>) = sweep
         .points
         .iter()
@@ -46,41 +47,66 @@ pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Resul
             sweep.points.len()
         ));
     }
-    let watched = Watched::new(session, open.len(), 0);
-    let made = watched.each(open, |point, monitor| {
-        if session.stopped() {
-            return Ok(());
-        }
-        let prepared = prepare(&point.config).with_context(|| point.name.clone())?;
-        let draft = Draft::new(&out.join(&point.name))?;
-        let results = prepared
-            .execute(monitor)
-            .with_context(|| point.name.clone())?;
-        if results.summary.partial {
-            // It will be run from the beginning next time.
-            return Ok(());
-        }
-        results.write(&prepared, &draft, Path::new(""))?;
-        draft.write(REQUEST, |file| {
-            file.write_all(point.config.to_toml().as_bytes())
-        })?;
-        draft.publish()?;
-        Ok(())
-    });
+    session.interrupt.begin();
+    let watched = Watched::new(session, open.len(), Goal::Runs);
+    let made = watched.each(open, |point, monitor| make(session, point, out, monitor));
     // What is done is in the table, also if another run could not be made.
-    let ending = tabulate(session, &sweep, out)?;
+    let table = Table::of(&sweep, out)?;
+    if !table.rows.is_empty() {
+        write_whole(&out.join(TABLE), |file| file.write_all(&table.csv))
+            .with_context(|| unwritable(out))?;
+    }
+    session.interrupt.end();
+    drop(new);
     made.into_iter().collect::<anyhow::Result<()>>()?;
-    Ok(ending)
+
+    let missing = sweep.points.len() - table.rows.len();
+    session.say(&table.drawn);
+    session.point_to(out);
+    if missing > 0 {
+        session.note(&format!(
+            "gridweave: stopped early; {missing} of {} runs are missing, which the same command makes up for",
+            sweep.points.len()
+        ));
+    }
+    session.tell(&Value::Array(table.rows))?;
+    Ok(if table.broken {
+        Ending::Broken
+    } else if missing > 0 {
+        Ending::Interrupted
+    } else {
+        Ending::Done
+    })
 }
 
-/// Makes sure that the folder can be written and is not somebody else's.
-fn open(out: &Path) -> anyhow::Result<()> {
-    let unwritable = || {
-        format!(
-            "{}: cannot be written; choose another folder with --out",
-            out.display()
-        )
-    };
+/// Makes one run, unless someone pressed Ctrl-C before its end: then it is run from the beginning next time.
+fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyhow::Result<()> {
+    if session.stopped() {
+        return Ok(());
+    }
+    let named = || point.name.clone();
+    let prepared = prepare(&point.config).with_context(named)?;
+    let draft = session.draft(&out.join(&point.name))?;
+    let results = prepared.execute(monitor).with_context(named)?;
+    if results.summary.partial {
+        return Ok(());
+    }
+    results.write(&prepared, &draft, Path::new(""))?;
+    let request = point.config.to_toml()?;
+    draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
+    draft.publish()?;
+    Ok(())
+}
+
+fn unwritable(out: &Path) -> String {
+    format!(
+        "{}: cannot be written; choose another folder with --out",
+        out.display()
+    )
+}
+
+/// Makes sure that the folder can be written and is not somebody else's. If it is new and nothing comes of the sweep, it goes.
+fn open(out: &Path) -> anyhow::Result<NewFolders> {
     let foreign = match fs::read_dir(out) {
         Ok(entries) => {
             let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -98,68 +124,72 @@ fn open(out: &Path) -> anyhow::Result<()> {
             out.display()
         );
     }
-    fs::create_dir_all(out).with_context(unwritable)?;
-    tempfile::tempfile_in(out).with_context(unwritable)?;
-    Ok(())
+    let new = NewFolders::create(out).with_context(|| unwritable(out))?;
+    tempfile::tempfile_in(out).with_context(|| unwritable(out))?;
+    Ok(new)
 }
 
 /// The summary of a finished run of just this point.
 fn summary_of(point: &Point, out: &Path) -> Option<Value> {
     let folder = out.join(&point.name);
     let request = fs::read_to_string(folder.join(REQUEST)).ok()?;
-    if request != point.config.to_toml() {
+    if request != point.config.to_toml().ok()? {
         return None;
     }
     let summary = fs::read_to_string(folder.join("summary.json")).ok()?;
     serde_json::from_str(&summary).ok()
 }
 
-fn tabulate(session: &Session, sweep: &Sweep, out: &Path) -> anyhow::Result<Ending> {
-    let keys: Vec<&str> = sweep
-        .points
-        .first()
-        .map(|point| point.values.iter().map(|(key, _)| key.as_str()).collect())
-        .unwrap_or_default();
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
-    let header: Vec<&str> = keys
-        .iter()
-        .copied()
-        .chain(FIGURES.iter().map(|(name, _)| *name))
-        .collect();
-    csv.write_record(&header)?;
-    table.set_header(&header);
-    let (mut rows, mut broken) = (Vec::new(), false);
-    for point in &sweep.points {
-        let Some(summary) = summary_of(point, out) else {
-            continue;
-        };
-        let figures =
-            FIGURES.map(|(_, pointer)| summary.pointer(pointer).cloned().unwrap_or(Value::Null));
-        broken |= summary
-            .pointer("/violations")
-            .is_some_and(|count| *count != json!(0));
-        let values = point.values.iter().map(|(_, value)| value.clone());
-        csv.write_record(values.clone().chain(figures.iter().map(Value::to_string)))?;
-        let short = figures.iter().map(|figure| match figure.as_f64() {
-            Some(number) if number.fract() != 0.0 => format!("{number:.3}"),
-            _ => figure.to_string(),
-        });
-        table.add_row(values.chain(short));
-        rows.push(json!({ "run": point.name, "summary": summary }));
+/// All runs that are finished.
+struct Table {
+    csv: Vec<u8>,
+    drawn: String,
+    rows: Vec<Value>,
+    /// Whether one of them broke an invariant or lost a job.
+    broken: bool,
+}
+
+impl Table {
+    fn of(sweep: &Sweep, out: &Path) -> anyhow::Result<Self> {
+        let keys: Vec<&str> = sweep
+            .points
+            .first()
+            .map(|point| point.values.iter().map(|(key, _)| key.as_str()).collect())
+            .unwrap_or_default();
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
+        let header: Vec<&str> = keys
+            .iter()
+            .copied()
+            .chain(FIGURES.iter().map(|(name, _)| *name))
+            .collect();
+        csv.write_record(&header)?;
+        table.set_header(&header);
+        let (mut rows, mut broken) = (Vec::new(), false);
+        for point in &sweep.points {
+            let Some(summary) = summary_of(point, out) else {
+                continue;
+            };
+            let figures = FIGURES
+                .map(|(_, pointer)| summary.pointer(pointer).cloned().unwrap_or(Value::Null));
+            broken |= summary
+                .pointer("/violations")
+                .is_some_and(|count| *count != json!(0));
+            let values = point.values.iter().map(|(_, value)| value.clone());
+            csv.write_record(values.clone().chain(figures.iter().map(Value::to_string)))?;
+            let short = figures.iter().map(|figure| match figure.as_f64() {
+                Some(number) if number.fract() != 0.0 => format!("{number:.3}"),
+                _ => figure.to_string(),
+            });
+            table.add_row(values.chain(short));
+            rows.push(json!({ "run": point.name, "summary": summary }));
+        }
+        Ok(Self {
+            csv: csv.into_inner()?,
+            drawn: table.to_string(),
+            rows,
+            broken,
+        })
     }
-    let mut file = tempfile::NamedTempFile::new_in(out)?;
-    file.write_all(&csv.into_inner()?)?;
-    file.persist(out.join(TABLE))?;
-    session.say(&table.to_string());
-    session.tell(&Value::Array(rows))?;
-    session.point_to(out);
-    Ok(if broken {
-        Ending::Broken
-    } else if session.stopped() {
-        Ending::Interrupted
-    } else {
-        Ending::Done
-    })
 }

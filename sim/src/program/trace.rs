@@ -1,19 +1,19 @@
 //! `gridweave trace`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
+use serde_json::json;
 
 use super::Ending;
 use super::options::Cut;
 use super::session::Session;
 use crate::config::Config;
 use crate::experiment::prepare;
+use crate::results::write_whole;
 use crate::workload::{Info, Kept, Origin, Workload, read, write};
 
 /// Says what is in a trace.
@@ -60,11 +60,15 @@ pub(super) fn generate(
     set: &[String],
 ) -> anyhow::Result<Ending> {
     let mut config = Config::default().with(&format!("workload.source={name}"))?;
+    let source = config.workload.source;
     config.seed = seed;
     for setting in set {
         config = config
             .with(setting)
             .with_context(|| format!("--set {setting}"))?;
+    }
+    if config.workload.source != source {
+        bail!("--set workload.source asks for something other than {name}; leave it out");
     }
     let prepared = prepare(&config)?;
     let kept = Kept {
@@ -84,40 +88,29 @@ fn save(
     if to.exists() {
         bail!("{}: exists; remove it or choose another name", to.display());
     }
-    let unwritable = || format!("{}: cannot be written; check the folder", to.display());
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let file = NamedTempFile::new_in(parent.unwrap_or(Path::new("."))).with_context(unwritable)?;
-    fill(workload, kept, file.as_file(), to).with_context(unwritable)?;
-    // It is private to this user until now; the finished file is like any other.
-    let file = file.persist(to).map_err(|error| error.error);
-    file.and_then(|file| share(&file))
-        .with_context(unwritable)?;
+    // A file that is half written would be left behind.
+    session.interrupt.begin();
+    write_whole(to, |file| fill(workload, kept, file, to))
+        .with_context(|| format!("{}: cannot be written; check the folder", to.display()))?;
+    session.interrupt.end();
     if !(workload.requirements.is_empty() && workload.deadlines.is_empty()) {
         session.note("SWF has no place for requirements and deadlines; they are left out");
     }
     session.note(&format!("{}: {} jobs", to.display(), workload.jobs.len()));
-    Ok(Ending::Done)
+    session.tell(&json!({ "file": to.display().to_string(), "jobs": workload.jobs.len() }))?;
+    Ok(if session.stopped() {
+        Ending::Interrupted
+    } else {
+        Ending::Done
+    })
 }
 
-fn fill(workload: &Workload, kept: &Kept<'_>, file: &File, to: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(file);
+fn fill(workload: &Workload, kept: &Kept<'_>, file: impl Write, to: &Path) -> io::Result<()> {
     if to.extension().is_some_and(|extension| extension == "gz") {
-        let mut gzip = GzEncoder::new(&mut file, Compression::default());
+        let mut gzip = GzEncoder::new(file, Compression::default());
         write(workload, kept, &mut gzip)?;
         gzip.finish()?;
-    } else {
-        write(workload, kept, &mut file)?;
+        return Ok(());
     }
-    file.flush()
-}
-
-#[cfg(unix)]
-fn share(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn share(_: &File) -> io::Result<()> {
-    Ok(())
+    write(workload, kept, file)
 }

@@ -96,6 +96,13 @@ pub fn write_jobs(facts: &Facts<'_>, run: &Run, to: impl Write) -> io::Result<()
                     end: None,
                 },
             ),
+            Outcome::NotSubmitted => (
+                "NOT_SUBMITTED",
+                Times {
+                    start: None,
+                    end: None,
+                },
+            ),
             Outcome::Unfinished { start } => {
                 let state = if start.is_some() {
                     "RUNNING"

@@ -12,9 +12,9 @@ mod tests;
 
 pub use allocation::{NodeSet, allocations};
 pub use cost::{Cost, Meter};
-pub use folder::{Draft, FolderError};
+pub use folder::{Draft, FolderError, FolderProblem, NewFolders, write_whole};
 pub use jobs::write_jobs;
-pub use series::{Row, series};
+pub use series::{MOST_ROWS, Row, series};
 pub use statistics::{Distribution, Estimate};
 pub use summary::{Deadlines, Jobs, Kind, Messages, Summary, Utilization};
 
@@ -24,7 +24,7 @@ use gridweave_core::time::Span;
 
 use crate::grid::Grid;
 use crate::outcome::Estimates;
-use crate::workload::Workload;
+use crate::workload::{WorkUnit, Workload};
 
 /// What was simulated, for whoever sums it up.
 #[derive(Clone, Copy, Debug)]
@@ -65,16 +65,17 @@ impl Facts<'_> {
         }
     }
 
+    /// What these units are.
+    pub fn unit(&self) -> WorkUnit {
+        match self.grid {
+            Grid::Uniform(_) => WorkUnit::Processor,
+            Grid::Mixed(mixed) => mixed.shares().map_or(WorkUnit::Place, WorkUnit::Share),
+        }
+    }
+
     /// How many of these units a job takes.
     pub fn weight(&self, job: usize) -> u32 {
-        let Grid::Mixed(mixed) = self.grid else {
-            return self.workload.jobs[job].processors;
-        };
-        let needed = mixed
-            .shares()
-            .zip(self.workload.requirements.get(job))
-            .and_then(|(shares, requirement)| requirement.value(shares));
-        needed.map_or(1, |needed| u32::try_from(needed).unwrap_or(u32::MAX))
+        self.workload.units(job, self.unit())
     }
 
     /// How long a job runs on a node of baseline speed, if it is not kept from it.

@@ -77,30 +77,32 @@ impl Spread {
     }
 }
 
-/// The most rows; the last takes what comes later.
-const MOST_ROWS: u64 = 1 << 20;
+/// The most rows: wider windows are used for runs that would have more.
+pub const MOST_ROWS: u64 = 1 << 20;
 
-/// The windows of a run, from the origin to the end of its last job.
+/// The windows of a run, from the origin to the end of its last job, or to when it was stopped.
+///
+/// Windows are doubled until there are at most [`MOST_ROWS`].
 pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
     let jobs = &facts.workload.jobs;
-    let submitted = jobs.iter().map(|job| job.at);
-    let until = submitted
-        .chain(run.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Ran { end, .. } => Some(*end),
-            Outcome::Unfinished { start } => *start,
-            _ => None,
-        }))
-        .max();
-    let Some(until) = until else {
+    if jobs.is_empty() {
         return Vec::new();
-    };
-    let micros = window.as_micros().max(1);
-    let windows = (until.as_micros() / micros + 1).min(MOST_ROWS) as usize;
+    }
+    let until = run.over_at(facts.workload);
+    let counted = run.traffic.window().unwrap_or(Span::ZERO);
+    let mut micros = window.max(counted).as_micros().max(1);
+    while until.as_micros() / micros >= MOST_ROWS {
+        micros *= 2;
+    }
+    let windows = (until.as_micros() / micros + 1) as usize;
     let mut requested = vec![0_u128; windows];
     let mut effective = Spread::new(micros, windows);
     let mut waiting = vec![0_i64; windows];
     let at = |time: Time| ((time.as_micros() / micros) as usize).min(windows - 1);
     for (index, (job, outcome)) in jobs.iter().zip(&run.outcomes).enumerate() {
+        if *outcome == Outcome::NotSubmitted {
+            continue;
+        }
         let weight = u64::from(facts.weight(index));
         requested[at(job.at)] += u128::from(weight) * u128::from(facts.run_time(index).as_micros());
         let started = match *outcome {
@@ -114,7 +116,9 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 }
                 start
             }
-            Outcome::Rejected | Outcome::Failed | Outcome::Lost => Some(job.at),
+            Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::NotSubmitted => {
+                Some(job.at)
+            }
         };
         waiting[at(job.at)] += 1;
         if let Some(start) = started {
@@ -123,7 +127,7 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
     }
     let busy = busy_nodes(facts, run, windows, micros);
     let capacity = facts.capacity() as f64 * micros as f64;
-    let per_window = run.traffic.per_window();
+    let messages = messages(run, micros);
     let mut queue = 0_i64;
     let columns = requested.into_iter().zip(effective.finish());
     columns
@@ -136,10 +140,19 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 effective_utilization: effective as f64 / capacity,
                 queue_length: u64::try_from(queue).unwrap_or(0),
                 idle_nodes: facts.nodes().saturating_sub(busy[index]),
-                messages: per_window.get(index).copied().unwrap_or(0),
+                messages: messages.get(index).copied().unwrap_or(0),
             }
         })
         .collect()
+}
+
+/// How many messages were sent in each window, which is as wide as those in which they were counted or twice that, four
+/// times, and so on.
+fn messages(run: &Run, micros: u64) -> Vec<u64> {
+    let counted = run.traffic.window().map_or(micros, Span::as_micros);
+    let together = (micros / counted.max(1)).max(1) as usize;
+    let windows = run.traffic.per_window().chunks(together);
+    windows.map(|windows| windows.iter().sum()).collect()
 }
 
 /// How many nodes are busy at the end of each window.
@@ -156,7 +169,11 @@ fn busy_nodes(facts: &Facts<'_>, run: &Run, windows: usize, micros: u64) -> Vec<
         }
     }
     changes.sort_unstable();
-    let mut jobs_on = vec![0_u32; facts.nodes() as usize];
+    // Where nodes are only counted there may be more than memory has room for.
+    let mut jobs_on = match run.placement {
+        Placement::Interchangeable => Vec::new(),
+        Placement::Assigned(_) => vec![0_u32; facts.nodes() as usize],
+    };
     let mut busy = 0_u64;
     let mut column = Vec::with_capacity(windows);
     let mut changes = changes.into_iter().peekable();

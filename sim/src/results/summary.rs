@@ -34,7 +34,7 @@ pub struct Summary {
     pub bounded_slowdown: Distribution,
     /// How much of the grid was asked for and used.
     pub utilization: Utilization,
-    /// From the first submission to the last end, in seconds.
+    /// From the first submission to the last end, or to when the run was stopped, in seconds.
     pub makespan: f64,
     /// What was sent.
     pub messages: Messages,
@@ -54,7 +54,7 @@ pub struct Summary {
 /// What became of the jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Jobs {
-    /// How many there were.
+    /// How many were submitted.
     pub submitted: u64,
     /// Ran to their own end.
     pub completed: u64,
@@ -68,6 +68,8 @@ pub struct Jobs {
     pub lost: u64,
     /// Had no outcome when the run was stopped.
     pub unfinished: u64,
+    /// Would have been submitted after the run was stopped.
+    pub not_submitted: u64,
     /// Were left out of the workload when it was read.
     pub skipped: u64,
 }
@@ -77,7 +79,7 @@ pub struct Jobs {
 pub struct Utilization {
     /// Work submitted, over what the grid can do while jobs are submitted.
     pub requested: f64,
-    /// Work done, over what the grid can do from the first submission to the last end.
+    /// Work done, over what the grid can do from the first submission to the last end, or to when the run was stopped.
     pub effective: f64,
     /// The effective utilisation of the best window.
     pub peak: f64,
@@ -127,14 +129,20 @@ impl Summary {
     pub fn new(facts: &Facts<'_>, run: &Run, series: &[Row], threshold: Span) -> Self {
         let submissions = &facts.workload.jobs;
         let mut jobs = Jobs {
-            submitted: submissions.len() as u64,
             skipped: facts.skipped,
             ..Jobs::default()
         };
         let (mut waits, mut turnarounds, mut slowdowns) = (Vec::new(), Vec::new(), Vec::new());
         let (mut requested, mut done) = (0_u128, 0_u128);
-        let mut end_of_all = Time::ZERO;
+        let over_at = run.over_at(facts.workload);
+        let mut last = Time::ZERO;
         for (index, (job, outcome)) in submissions.iter().zip(&run.outcomes).enumerate() {
+            if *outcome == Outcome::NotSubmitted {
+                jobs.not_submitted += 1;
+                continue;
+            }
+            jobs.submitted += 1;
+            last = job.at;
             let weight = u128::from(facts.weight(index));
             requested += weight * u128::from(facts.run_time(index).as_micros());
             match *outcome {
@@ -148,24 +156,27 @@ impl Summary {
                     waits.push(seconds(wait));
                     turnarounds.push(seconds(wait + ran));
                     slowdowns.push((seconds(wait + ran) / seconds(ran.max(threshold))).max(1.0));
-                    end_of_all = end_of_all.max(end);
                 }
                 Outcome::Rejected => jobs.rejected += 1,
                 Outcome::Failed => jobs.failed += 1,
                 Outcome::Lost => jobs.lost += 1,
-                Outcome::Unfinished { .. } => jobs.unfinished += 1,
+                Outcome::Unfinished { start } => {
+                    jobs.unfinished += 1;
+                    let ran = start.map_or(Span::ZERO, |start| over_at - start);
+                    done += weight * u128::from(ran.as_micros());
+                }
+                Outcome::NotSubmitted => {}
             }
         }
         let first = submissions.first().map_or(Time::ZERO, |job| job.at);
-        let last = submissions.last().map_or(Time::ZERO, |job| job.at);
         let over = |work: u128, span: Span| {
             let room = facts.capacity() as f64 * span.as_micros() as f64;
             if room > 0.0 { work as f64 / room } else { 0.0 }
         };
-        let makespan = end_of_all.max(last) - first;
+        let makespan = over_at - first;
         let total = run.traffic.total();
         let per = |count: f64, of: f64| if of > 0.0 { count / of } else { 0.0 };
-        let node_seconds = facts.nodes() as f64 * seconds(end_of_all.max(last) - Time::ZERO);
+        let node_seconds = facts.nodes() as f64 * seconds(over_at - Time::ZERO);
         Self {
             scheduler: facts.scheduler.into(),
             seed: facts.seed,
@@ -188,7 +199,7 @@ impl Summary {
             messages: Messages {
                 total: total.messages,
                 bytes: total.bytes,
-                per_job: per(total.messages as f64, submissions.len() as f64),
+                per_job: per(total.messages as f64, jobs.submitted as f64),
                 per_node_per_s: per(total.messages as f64, node_seconds),
                 by_kind: run
                     .traffic

@@ -48,6 +48,7 @@ fn small() -> (Workload, Run) {
         placement: Placement::Interchangeable,
         traffic: Default::default(),
         faults: Faults::default(),
+        stopped: Some(Time::from_secs(30)),
         violations: 0,
         events: 9,
         digest: "d".into(),
@@ -81,6 +82,7 @@ fn a_summary_counts_and_weighs() {
         rejected: 1,
         lost: 0,
         unfinished: 1,
+        not_submitted: 0,
         skipped: 2,
     };
     assert_eq!(summary.jobs, jobs);
@@ -121,6 +123,122 @@ fn a_series_has_a_row_per_window() {
     assert_eq!(rows[0].requested_utilization, 155.0 / 40.0);
 }
 
+/// Four nodes; the run is stopped while the first job runs and the second waits, before the third is submitted.
+fn stopped_early() -> (Workload, Run) {
+    let (mut workload, mut run) = small();
+    workload.jobs = vec![job(1, 0, 1000, 4), job(2, 5, 1000, 2), job(3, 500, 5, 1)];
+    run.outcomes = vec![
+        Outcome::Unfinished {
+            start: Some(Time::ZERO),
+        },
+        Outcome::Unfinished { start: None },
+        Outcome::NotSubmitted,
+    ];
+    run.stopped = Some(Time::from_secs(15));
+    (workload, run)
+}
+
+#[test]
+fn nothing_is_made_up_after_a_stop() {
+    let (workload, run) = stopped_early();
+    let grid = Grid::Uniform(4);
+    let facts = facts(&workload, &grid);
+    let rows = series(&facts, &run, Span::from_secs(10));
+    let figures = |row: &Row| {
+        (
+            row.effective_utilization,
+            row.queue_length,
+            row.requested_utilization,
+        )
+    };
+    let rows: Vec<_> = rows.iter().map(figures).collect();
+    assert_eq!(rows, [(1.0, 1, 6000.0 / 40.0), (0.5, 1, 0.0)]);
+    let summary = Summary::new(&facts, &run, &[], Span::from_secs(10));
+    assert_eq!(summary.makespan, 15.0);
+    assert_eq!(summary.utilization.effective, 1.0);
+    assert_eq!(summary.utilization.requested, 6000.0 / 20.0);
+    let jobs = summary.jobs;
+    assert_eq!(
+        (jobs.submitted, jobs.unfinished, jobs.not_submitted),
+        (2, 2, 1)
+    );
+    let mut bytes = Vec::new();
+    write_jobs(&facts, &run, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let states: Vec<_> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(7))
+        .collect();
+    let expected = ["RUNNING", "SUBMITTED", "NOT_SUBMITTED"].map(Some);
+    assert_eq!(states, expected);
+}
+
+#[test]
+fn windows_become_wider_rather_than_too_many() {
+    let (workload, mut run) = small();
+    let grid = Grid::Uniform(4);
+    let end = 3 * MOST_ROWS;
+    run.outcomes[3] = ran(30, end);
+    run.stopped = None;
+    let rows = series(&facts(&workload, &grid), &run, Span::from_secs(1));
+    assert_eq!(rows.len() as u64, end / 4 + 1);
+    assert_eq!((rows[0].time, rows[1].time), (0.0, 4.0));
+    assert!(rows.iter().all(|row| row.effective_utilization <= 1.0));
+}
+
+#[test]
+fn rows_take_no_memory_for_nodes_that_are_only_counted() {
+    let (workload, run) = small();
+    let grid = Grid::Uniform(u32::MAX);
+    let rows = series(&facts(&workload, &grid), &run, Span::from_secs(10));
+    assert_eq!(rows[0].idle_nodes, u64::from(u32::MAX));
+}
+
+#[test]
+fn a_draft_that_is_given_up_takes_the_folders_around_it_along() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("a/b/c/out/.");
+    drop(Draft::new(&place).unwrap());
+    assert!(!home.path().join("a").exists());
+    let draft = Draft::new(&place).unwrap();
+    draft.write("config.toml", |_| Ok(())).unwrap();
+    draft.publish().unwrap();
+    assert!(home.path().join("a/b/c/out/config.toml").is_file());
+}
+
+#[test]
+fn what_cannot_take_its_place_is_kept_and_told() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("out");
+    let draft = Draft::new(&place).unwrap();
+    draft.write("config.toml", |_| Ok(())).unwrap();
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("thesis.tex"), "").unwrap();
+    let error = draft.publish().unwrap_err();
+    let FolderProblem::Unpublished { kept, .. } = error.problem else {
+        panic!("{error}");
+    };
+    assert!(kept.join("config.toml").is_file() && place.join("thesis.tex").is_file());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_stands_for_it() {
+    let home = tempfile::tempdir().unwrap();
+    let link = home.path().join("link");
+    std::fs::create_dir(home.path().join("real")).unwrap();
+    std::os::unix::fs::symlink(home.path().join("real"), &link).unwrap();
+    let draft = Draft::new(&link).unwrap();
+    draft.write("config.toml", |_| Ok(())).unwrap();
+    draft.publish().unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(home.path().join("real/config.toml").is_file());
+    for name in [".", "..", "x/.."] {
+        assert!(Draft::new(std::path::Path::new(name)).is_err(), "{name}");
+    }
+}
+
 #[test]
 fn jobs_are_written_in_batsims_columns() {
     let (workload, run) = small();
@@ -152,7 +270,7 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
                 io::Write::write_all(file, text.as_bytes())
             })
             .unwrap();
-        draft.write("deep/er.txt", |_| Ok(())).unwrap();
+        draft.write("gangs/er.txt", |_| Ok(())).unwrap();
         draft
     };
     drop(write("one"));
@@ -161,7 +279,7 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
     write("two").publish().unwrap();
     let read = std::fs::read_to_string(place.join("config.toml")).unwrap();
     assert_eq!(read, "two");
-    assert!(place.join("deep/er.txt").is_file());
+    assert!(place.join("gangs/er.txt").is_file());
     let left: Vec<_> = std::fs::read_dir(home.path().join("a")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     // A folder with other things in it is left alone; so is a file.
@@ -174,6 +292,9 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
             .to_string()
             .contains("no output of gridweave")
     );
+    // Also if it has a file that we write, too.
+    std::fs::write(foreign.join("config.toml"), "").unwrap();
+    assert!(Draft::new(&foreign).is_err());
     assert!(Draft::new(&foreign.join("thesis.tex")).is_err());
     assert!(Draft::new(&foreign.join("thesis.tex/out")).is_err());
 }

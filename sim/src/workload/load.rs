@@ -1,5 +1,6 @@
 //! How much a workload asks of a grid.
 
+use gridweave_core::resource::Dimension;
 use gridweave_core::time::Span;
 
 use super::Workload;
@@ -21,14 +22,42 @@ impl Load {
     }
 }
 
+/// What jobs take of a grid, and a grid has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkUnit {
+    /// Processors, or whole nodes: as many as a job asks for.
+    Processor,
+    /// Units of the dimension by which jobs share a node: as many as a job requires, one if it does not say.
+    Share(Dimension),
+    /// Places for a job: one.
+    Place,
+}
+
 impl Workload {
+    /// How many of these units the job at this position takes.
+    pub fn units(&self, position: usize, unit: WorkUnit) -> u32 {
+        match unit {
+            WorkUnit::Processor => self.jobs[position].processors,
+            WorkUnit::Share(dimension) => {
+                let needed = self.requirement(position).value(dimension);
+                needed.map_or(1, |needed| u32::try_from(needed).unwrap_or(u32::MAX))
+            }
+            WorkUnit::Place => 1,
+        }
+    }
+
     /// Processors times microseconds that all jobs ask for together, by run times ([`Estimates::Exact`], as in PROTOCOLS
     /// D22) or by what else schedulers are told.
     pub fn work(&self, estimates: Estimates) -> u128 {
-        let work = self.jobs.iter().map(|job| {
+        self.work_in(WorkUnit::Processor, estimates)
+    }
+
+    /// The same in any unit.
+    pub fn work_in(&self, unit: WorkUnit, estimates: Estimates) -> u128 {
+        let work = self.jobs.iter().enumerate().map(|(position, job)| {
             let duration = estimates.apply(job.run_time, job.requested_time);
             let micros = u128::from(duration.estimate.as_micros());
-            micros.saturating_mul(u128::from(job.processors))
+            micros.saturating_mul(u128::from(self.units(position, unit)))
         });
         work.fold(0, u128::saturating_add)
     }

@@ -45,7 +45,7 @@ mod write;
 pub use header::Header;
 pub use info::{Info, LoadInfo, Summary};
 pub use line::LONGEST_LINE;
-pub use load::Load;
+pub use load::{Load, WorkUnit};
 pub use reader::{Format, Origin, ReadError, Trace, bundled, read, read_from};
 pub use record::{LATEST, Oddities};
 pub use skipped::{Reason, Skipped, SkippedLine};

@@ -72,7 +72,6 @@ pub enum ReadError {
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
         /// What the system said.
-        #[source]
         cause: io::Error,
     },
     /// Its gzip stream ends early or is damaged.
@@ -85,7 +84,6 @@ pub enum ReadError {
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
         /// What the decoder said.
-        #[source]
         cause: io::Error,
     },
     /// It is compressed with something other than gzip.

@@ -62,8 +62,6 @@ impl Record<'_> {
         }
         let at = believable(submit)?;
         let run_time = believable(run_time)?;
-        // A run time below a microsecond is still a run time.
-        let run_time = run_time.max(Span::from_micros(1));
         let (processors, source) = self.processors()?;
         let requested_time = self.requested_time();
 

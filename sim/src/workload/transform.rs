@@ -4,7 +4,7 @@ use core::num::{NonZeroU32, NonZeroUsize};
 
 use gridweave_core::time::{Span, Time};
 
-use super::{Submission, Workload};
+use super::{Submission, WorkUnit, Workload};
 use crate::outcome::Estimates;
 
 /// The most jobs that splitting may produce; Curie's 295,540 would become 184 million.
@@ -12,14 +12,15 @@ pub const MOST_JOBS: u64 = 50_000_000;
 
 /// What to change about a workload. Every change is optional; they are applied in the order of the fields.
 ///
-/// The target load comes last, so that it is the load of what is replayed. All arithmetic is on whole numbers.
+/// The target load comes after all that leaves jobs out, so that it is the load of what is replayed. Splitting comes last and
+/// changes neither work nor times, so that whole jobs and their parts are the same jobs. All arithmetic is on whole numbers.
 ///
 /// ```
 /// use gridweave_sim::outcome::Estimates;
-/// use gridweave_sim::workload::{TargetLoad, Transform, bundled};
+/// use gridweave_sim::workload::{TargetLoad, Transform, WorkUnit, bundled};
 ///
 /// let transform = Transform {
-///     load: Some(TargetLoad { nodes: 2004, load: 0.95, by: Estimates::Exact }),
+///     load: Some(TargetLoad { capacity: 2004, load: 0.95, by: Estimates::Exact, unit: WorkUnit::Processor }),
 ///     ..Transform::default()
 /// };
 /// let compressed = transform.apply(bundled().workload)?.workload;
@@ -35,12 +36,12 @@ pub struct Transform {
     pub cores_per_node: Option<NonZeroU32>,
     /// No job larger than this.
     pub cap: Option<Cap>,
-    /// What becomes of jobs that need several processors.
-    pub parallel: Parallel,
     /// Only so many jobs, from the first.
     pub first: Option<NonZeroUsize>,
     /// Submit times drawn together or apart so that the load is this.
     pub load: Option<TargetLoad>,
+    /// What becomes of jobs that need several processors.
+    pub parallel: Parallel,
 }
 
 /// A part of the time of submissions, `[from, until)`; its start becomes time zero.
@@ -85,12 +86,14 @@ pub enum Parallel {
 /// The load that submit times are scaled to (PROTOCOLS D19).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TargetLoad {
-    /// On so many nodes.
-    pub nodes: u32,
+    /// On so many nodes, or whatever else the unit counts.
+    pub capacity: u64,
     /// The load, to the millionth; 1 is as much as there is.
     pub load: f64,
-    /// What counts as work.
+    /// What counts as the time that a job takes.
     pub by: Estimates,
+    /// What it takes for that time.
+    pub unit: WorkUnit,
 }
 
 /// A workload after its changes, with what they did to it.
@@ -119,7 +122,7 @@ pub enum TransformError {
     NoJobs,
     /// Nothing was submitted in the window.
     #[error(
-        "no job was submitted from {from} until {until}; the last came at {last}: choose another window"
+        "no job was submitted from {from} {}; the last came at {last}: choose another window", end_of(*until)
     )]
     EmptyWindow {
         /// The start of the window.
@@ -145,19 +148,28 @@ pub enum TransformError {
     },
     /// The target load is no load, or there are no nodes to load.
     #[error(
-        "a load of {load} on {nodes} nodes cannot be; give at least one node and a load from 0.000001 to 1000"
+        "a load of {load} on {capacity} nodes cannot be; give at least one node and a load from 0.000001 to 1000"
     )]
     BadLoad {
         /// The target.
         load: f64,
         /// On so many nodes.
-        nodes: u32,
+        capacity: u64,
     },
     /// All jobs were submitted at once, so there is no load to scale.
     #[error(
         "all jobs were submitted at the same time, so their load cannot be changed; leave the load out"
     )]
     NoSpan,
+}
+
+/// The end of a window in words; one that is open goes on.
+fn end_of(until: Span) -> String {
+    if until == Span::MAX {
+        "on".into()
+    } else {
+        format!("until {until}")
+    }
 }
 
 impl Transform {
@@ -181,14 +193,14 @@ impl Transform {
         if let Some(cap) = self.cap {
             cap.enforce(&mut done)?;
         }
-        if self.parallel == Parallel::Split {
-            split(&mut done)?;
-        }
         if let Some(first) = self.first {
             keep_first(&mut done, first);
         }
         if let Some(target) = self.load {
             target.reach(&mut done.workload)?;
+        }
+        if self.parallel == Parallel::Split {
+            split(&mut done)?;
         }
         Ok(done)
     }
@@ -287,17 +299,16 @@ fn keep_first(done: &mut Transformed, first: NonZeroUsize) {
     workload.jobs.truncate(first);
     workload.requirements.truncate(first);
     workload.deadlines.truncate(first);
-    done.original.truncate(first);
 }
 
 impl TargetLoad {
     fn reach(self, workload: &mut Workload) -> Result<(), TransformError> {
         let bad = TransformError::BadLoad {
             load: self.load,
-            nodes: self.nodes,
+            capacity: self.capacity,
         };
         // Comparing so that a NaN is refused, too.
-        if self.nodes == 0 || !(1e-6..=1e3).contains(&self.load) {
+        if self.capacity == 0 || !(1e-6..=1e3).contains(&self.load) {
             return Err(bad);
         }
         let millionths = (self.load * 1e6 + 0.5) as u128;
@@ -306,8 +317,10 @@ impl TargetLoad {
             return Err(TransformError::NoSpan);
         }
         // Work over capacity is the load: the span at which it is the target follows, and all submit times scale alike.
-        let work = workload.work(self.by).saturating_mul(1_000_000);
-        let scaled = work / (u128::from(self.nodes) * millionths);
+        let work = workload
+            .work_in(self.unit, self.by)
+            .saturating_mul(1_000_000);
+        let scaled = work / (u128::from(self.capacity) * millionths);
         let scaled = Span::from_micros(u64::try_from(scaled).unwrap_or(u64::MAX));
         stretch(workload, span, scaled);
         Ok(())

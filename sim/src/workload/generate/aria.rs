@@ -10,7 +10,7 @@ use rand_distr::{Distribution, Normal};
 use serde::{Deserialize, Serialize};
 
 use super::draw::{self, LONGEST, Stream};
-use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count};
+use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count, require_mixed};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
@@ -39,22 +39,22 @@ pub struct Aria {
     /// How many jobs are submitted.
     pub jobs: u32,
     /// When the first is.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub start: Span,
     /// How long after each the next is.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub interval: Span,
     /// The mean of the normal distribution of estimated run times (ERT), before it is bounded.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub mean: Span,
     /// Its standard deviation.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub deviation: Span,
     /// The shortest estimate; what is drawn below it is drawn again (PROTOCOLS A6).
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub shortest: Span,
     /// The longest estimate; what is drawn above it is drawn again.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub longest: Span,
     /// How far actual run times are from estimates at most, as a part of these: P3's epsilon, from 0 to 0.5.
     pub accuracy: f64,
@@ -189,7 +189,7 @@ impl Aria {
     }
 
     fn check(&self) -> Result<(), GenerateError> {
-        require_count(self.nodes, "nodes")?;
+        require_mixed(self.nodes, "nodes")?;
         require_count(self.jobs, "jobs")?;
         let accurate = (0.0..=0.5).contains(&self.accuracy);
         require(accurate, "accuracy", "from 0 to 0.5")?;

@@ -11,7 +11,7 @@ use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
 use super::draw::{self, LONGEST, Stream};
-use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count};
+use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count, require_mixed};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
@@ -50,10 +50,10 @@ pub struct Desktop {
     /// How likely it is that a job says what it needs of each resource, from 0 to 1; P4 varies it from 0.2 to 0.8.
     pub constraint_ratio: f64,
     /// The mean time between submissions, which is exponentially distributed (PROTOCOLS L14).
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub mean_gap: Span,
     /// The mean run time T; run times are uniform from half of it to one and a half.
-    #[serde(with = "crate::config::lasting::text")]
+    #[serde(with = "crate::lasting::text")]
     pub mean_run_time: Span,
     /// What becomes of jobs that no node can run.
     pub infeasible: Infeasible,
@@ -229,7 +229,7 @@ impl Desktop {
     }
 
     fn check(&self) -> Result<(), GenerateError> {
-        require_count(self.nodes, "nodes")?;
+        require_mixed(self.nodes, "nodes")?;
         require_count(self.jobs, "jobs")?;
         require_count(self.clusters, "clusters")?;
         let ratio = (0.0..=1.0).contains(&self.constraint_ratio);

@@ -27,8 +27,11 @@ pub use grid5000::Grid5000Like;
 
 use serde::{Deserialize, Serialize};
 
-/// The most jobs or nodes that a generator makes.
+/// The most jobs that a generator makes, and the most nodes if they are equal.
 pub const LARGEST: u32 = 10_000_000;
+
+/// The most nodes that a generator makes if they differ: each of them takes memory.
+pub const MOST_MIXED_NODES: u32 = 1_000_000;
 
 /// How often a job is redrawn before its generator gives up.
 const MOST_REDRAWS: u32 = 100_000;
@@ -79,6 +82,15 @@ fn require(
         parameter,
         expected,
     })
+}
+
+/// Refuses a number of nodes that differ that is zero or beyond memory.
+fn require_mixed(count: u32, parameter: &'static str) -> Result<(), GenerateError> {
+    require(
+        (1..=MOST_MIXED_NODES).contains(&count),
+        parameter,
+        "from 1 to 1000000",
+    )
 }
 
 /// Refuses a number of jobs or nodes that is zero or beyond memory.

@@ -108,7 +108,12 @@ proptest! {
         jobs.sort_unstable();
         prop_assume!(jobs.first().map(|job| job.0) != jobs.last().map(|job| job.0));
         let jobs = jobs.iter().zip(1..).map(|(&(at, size), number)| job(number, at, size)).collect();
-        let target = TargetLoad { nodes: 3, load: f64::from(percent) / 100.0, by: Estimates::Exact };
+        let target = TargetLoad {
+            capacity: 3,
+            load: f64::from(percent) / 100.0,
+            by: Estimates::Exact,
+            unit: WorkUnit::Processor,
+        };
         let transform = Transform { load: Some(target), ..Transform::default() };
         let done = transform.apply(Workload { jobs, ..Workload::default() }).unwrap().workload;
         prop_assert!(done.jobs.is_sorted_by_key(|job| job.at));

@@ -148,18 +148,93 @@ fn a_cap_below_every_job_is_an_error() {
 fn a_split_job_is_as_many_serial_jobs_with_numbers_of_their_own() {
     let transform = Transform {
         parallel: Parallel::Split,
-        first: NonZeroUsize::new(4),
+        first: NonZeroUsize::new(2),
         ..Transform::default()
     };
-    let jobs = vec![job(7, 0, 1), job(5, 10, 2), job(5, 20, 3)];
+    let jobs = vec![job(7, 0, 1), job(5, 10, 3), job(5, 20, 3)];
     let before = workload(jobs);
     let done = transform.apply(before).unwrap();
     assert_eq!(numbers(&done.workload), [1, 2, 3, 4]);
     assert_eq!(done.original, [7, 5, 5, 5]);
-    assert_eq!(done.beyond_first, 2);
+    assert_eq!(done.beyond_first, 1);
     assert!(done.workload.jobs.iter().all(|job| job.processors == 1));
     assert_eq!(done.workload.jobs[2].at, Time::from_secs(10));
     assert_in_step(&done);
+}
+
+#[test]
+fn whole_jobs_and_their_parts_are_the_same_jobs() {
+    let whole = Transform {
+        window: Some(Window {
+            from: Span::from_secs(1),
+            until: Span::MAX,
+        }),
+        cap: Some(Cap {
+            nodes: NonZeroU32::new(4).unwrap(),
+            above: AboveCap::Drop,
+        }),
+        first: NonZeroUsize::new(2),
+        ..at_load(0.5, Estimates::Exact)
+    };
+    let split = Transform {
+        parallel: Parallel::Split,
+        ..whole
+    };
+    let jobs = vec![
+        job(1, 0, 2),
+        job(2, 5, 3),
+        job(3, 6, 9),
+        job(4, 9, 4),
+        job(5, 9, 1),
+    ];
+    let whole = whole.apply(workload(jobs.clone())).unwrap();
+    let parts = split.apply(workload(jobs)).unwrap();
+    assert_eq!(numbers(&whole.workload), [2, 4]);
+    assert_eq!(parts.original, [2, 2, 2, 4, 4, 4, 4]);
+    for (part, original) in parts.workload.jobs.iter().zip(&parts.original) {
+        let jobs = &whole.workload.jobs;
+        let job = jobs.iter().find(|job| job.number == *original).unwrap();
+        assert_eq!((part.at, part.run_time), (job.at, job.run_time));
+    }
+}
+
+#[test]
+fn an_open_window_has_no_end_in_words() {
+    let transform = Transform {
+        window: Some(Window {
+            from: Span::from_secs(100),
+            until: Span::MAX,
+        }),
+        ..Transform::default()
+    };
+    let error = transform.apply(workload(vec![job(1, 0, 1)])).unwrap_err();
+    assert!(error.to_string().contains("from 100s on;"), "{error}");
+}
+
+#[test]
+fn load_counts_what_jobs_share_a_node_by() {
+    let dimensions = Dimensions::new(&[("cores", Kind::Amount)]).unwrap();
+    let cores = dimensions.named("cores").unwrap();
+    let jobs = vec![job(1, 0, 1), job(2, 100, 1)];
+    let mut before = workload(jobs);
+    before.requirements = vec![Requirement::any().with(cores, 4), Requirement::any()];
+    let unit = WorkUnit::Share(cores);
+    let run_time = before.jobs[0].run_time.as_micros();
+    assert_eq!(
+        before.work_in(unit, Estimates::Exact),
+        5 * u128::from(run_time)
+    );
+    let transform = Transform {
+        load: Some(TargetLoad {
+            capacity: 10,
+            load: 0.5,
+            by: Estimates::Exact,
+            unit,
+        }),
+        ..Transform::default()
+    };
+    let after = transform.apply(before).unwrap().workload;
+    assert_eq!(after.span().as_micros(), run_time);
 }
 
 #[test]
@@ -179,7 +254,12 @@ fn splitting_does_not_fill_memory() {
 
 fn at_load(load: f64, by: Estimates) -> Transform {
     Transform {
-        load: Some(TargetLoad { nodes: 7, load, by }),
+        load: Some(TargetLoad {
+            capacity: 7,
+            load,
+            by,
+            unit: WorkUnit::Processor,
+        }),
         ..Transform::default()
     }
 }

@@ -99,9 +99,10 @@ fn dates_and_sizes_follow_the_changes() {
     assert_eq!(kept.unix_start, Some(start + 86_400));
     assert_eq!(kept.max_procs, Some(126));
     transform.load = Some(TargetLoad {
-        nodes: 126,
+        capacity: 126,
         load: 0.5,
         by: crate::outcome::Estimates::Exact,
+        unit: WorkUnit::Processor,
     });
     assert_eq!(bundled.kept_after(&transform).unix_start, None);
 }

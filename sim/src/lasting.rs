@@ -12,12 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// ```
 /// use gridweave_core::time::Span;
-/// use gridweave_sim::config::Lasting;
+/// use gridweave_sim::lasting::Lasting;
 ///
 /// let lasting: Lasting = "1h30m".parse()?;
 /// assert_eq!(lasting.span(), Span::from_secs(5400));
 /// assert_eq!(lasting.to_string(), "1h30m");
-/// # Ok::<(), gridweave_sim::config::LastingError>(())
+/// # Ok::<(), gridweave_sim::lasting::LastingError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Lasting(Span);
