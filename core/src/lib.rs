@@ -15,6 +15,7 @@
 //! | [`job`] | the words all schedulers share |
 //! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
+//! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
 //!
 //! # Co-allocation in five minutes
 //! Four nodes keep their schedules; a job wants three of them for an hour, as soon as possible, all at once.

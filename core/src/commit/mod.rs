@@ -1,4 +1,4 @@
-//! Two-phase commit of reservations: time on several nodes at once, or on none.
+//! Two-phase commit of reservations: time on several nodes at once, or on none (PROTOCOLS 7.3, D21, F5, F13).
 //!
 //! A [`Coordinator`] asks nodes to hold time for a job, and commits when all of them do. A [`Participant`] has a schedule, holds
 //! time under leases, and starts a job only under a permission that its coordinator gives when everyone has committed. A
