@@ -2,18 +2,20 @@
 
 use core::fmt::Debug;
 
-use gridweave_core::heartbeat;
 use gridweave_core::job::{Command, Job, Notice};
 use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
 use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
 use gridweave_core::schedule::{CommitError, Holder, ReserveError, Snapshot};
 use gridweave_core::time::{Interval, Time};
+use gridweave_core::{commit as protocol, heartbeat};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::twins::Twins;
+
+pub mod commit;
 
 /// How many bytes choose one step.
 const BYTES_PER_STEP: usize = 8;
@@ -58,6 +60,10 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<CommitError>(bytes),
         round_trip::<Snapshot>(bytes),
         round_trip::<heartbeat::Message>(bytes),
+        round_trip::<protocol::Message>(bytes),
+        round_trip::<protocol::Command>(bytes),
+        round_trip::<protocol::Notice>(bytes),
+        round_trip::<protocol::Record>(bytes),
     ];
     decoded.into_iter().flatten().count()
 }

@@ -176,7 +176,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "1 and 1, one crash, whole life",
         case,
         &[recovery(), finish()],
-        Extent::Whole(18_399),
+        Extent::Whole(17_947),
     );
 }
 
@@ -187,7 +187,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(182_834),
+        Extent::Whole(218_514),
     );
 }
 
@@ -202,7 +202,7 @@ fn a_job_is_given_up_and_placed_again() {
         "given up and placed again",
         case,
         &seen,
-        Extent::Whole(11_181),
+        Extent::Whole(11_757),
     );
 }
 
@@ -214,7 +214,7 @@ fn large_two_coordinators_one_participant_one_crash() {
         "2 and 1, one crash",
         with_crash(rivals(2, 1)),
         &seen,
-        Extent::Whole(604_682),
+        Extent::Whole(604_442),
     );
 }
 

@@ -42,6 +42,30 @@ fn bytes_drive_every_pair_of_twins_to_the_same_answers() {
 }
 
 #[test]
+fn no_bytes_break_a_node_of_the_commit_protocol() {
+    let mut seen = fuzzing::commit::Seen::default();
+    for seed in 0..300 {
+        let drive = || fuzzing::commit::drive(&random_bytes(seed, 4_000));
+        let driven = std::panic::catch_unwind(drive);
+        seen = seen.plus(driven.unwrap_or_else(|_| panic!("seed {seed} breaks it")));
+    }
+    println!("{seen:?}");
+    let counts = [
+        seen.begun,
+        seen.stopped,
+        seen.declined,
+        seen.placed,
+        seen.unplaced,
+        seen.finished,
+        seen.restarts,
+    ];
+    assert!(
+        counts.iter().all(|count| *count > 100),
+        "{seen:?}, so little was shown"
+    );
+}
+
+#[test]
 fn no_bytes_break_a_decoder() {
     let mut decoded = 0;
     for seed in 0..2_000 {

@@ -31,7 +31,8 @@ pub struct Config {
     pub seats: u16,
     /// The most holds of one coordinator at once.
     pub holds_per_peer: u16,
-    /// For how long, in all, a coordinator may hold time without committing it. What it used comes back as time passes.
+    /// For how long, in all, a coordinator may hold time without committing it. What it used comes back in
+    /// twice that time.
     pub allowance: Span,
     /// The most jobs that a coordinator sees to at once.
     pub tasks: u16,

@@ -20,11 +20,11 @@ pub enum Message {
         /// Who wants the job.
         submitter: Submitter,
     },
-    /// To a coordinator: the time is held, for so long from now.
+    /// To a coordinator: the time is held, for so long from when the question first came.
     Prepared {
         /// Which attempt.
         holder: Holder,
-        /// How much of the lease is left.
+        /// How long the lease is in all; the same in every answer, so that a lost one does no harm.
         lease: Span,
     },
     /// To a coordinator: the time is not held.
@@ -175,7 +175,7 @@ pub enum Refused {
     TooLate,
     /// There is no room in the schedule or among the jobs that are remembered.
     Full,
-    /// This coordinator holds too much here, or has held too much for too long.
+    /// This coordinator holds too much here, has held too much for too long, or has too much that is over remembered.
     Quota,
     /// This node does not run jobs of this user or organisation.
     NotAccepted,

@@ -6,6 +6,8 @@ use core::marker::PhantomData;
 mod clearing;
 mod standing;
 mod task;
+#[cfg(test)]
+mod tests;
 mod voting;
 
 pub use task::{Candidate, Place};
@@ -174,6 +176,12 @@ pub enum Record {
 /// The most candidates of a job at once.
 const MOST_CANDIDATES: usize = 16;
 
+/// Nothing new is tried for a job while more nodes than this, times the most nodes of a job, have to let go of it.
+const MOST_OLD: usize = 4;
+
+/// From this attempt on a new life begins; well before the last number, since one event may make several attempts.
+const LAST_ATTEMPT: u32 = u32::MAX - 16;
+
 /// What comes of work on a task.
 enum Out {
     Send(NodeId, Message),
@@ -270,6 +278,10 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         let Ok(place) = self.place(job) else {
             return false;
         };
+        if self.attempts >= LAST_ATTEMPT {
+            // A life without numbers left: the next one begins, as after a crash.
+            self.begin_life(cx);
+        }
         let mut task = self.tasks.remove(place);
         let range = u32::try_from(self.config.jitter.as_micros()).unwrap_or(u32::MAX);
         let mut desk = Desk {
@@ -334,7 +346,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             // attempts must not pile up.
             if task.attempt.is_some()
                 || task.trial.is_some()
-                || task.old.len() > most.saturating_mul(4)
+                || task.old.len() > most.saturating_mul(MOST_OLD)
             {
                 let setback = Setback::Full;
                 desk.notify(Notice::Unplaced { job, setback });
@@ -350,9 +362,14 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
     fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut impl Context<Self>) {
         let most = usize::from(self.config.members);
         let known = self.with_task(job, cx, |desk, task| {
-            let standing = |attempt: &Attempt| attempt.stage == Stage::Standing;
-            let possible = task.attempt.as_ref().is_some_and(standing)
+            // What is about to start, or runs, is not moved.
+            let soonest = desk.now + desk.config.lead;
+            let movable = |attempt: &Attempt| {
+                attempt.stage == Stage::Standing && attempt.interval.start() >= soonest
+            };
+            let possible = task.attempt.as_ref().is_some_and(movable)
                 && task.trial.is_none()
+                && task.old.len() <= most.saturating_mul(MOST_OLD)
                 && candidate.is_sound(most);
             if possible {
                 desk.try_candidate(task, candidate, Purpose::Improve);
@@ -406,10 +423,25 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    /// Numbers that no attempt has had.
+    fn begin_life(&mut self, cx: &mut impl Context<Self>) {
         self.life = self.life.next();
+        self.attempts = 0;
         cx.persist(Key::Life, Record::Life(self.life));
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        self.begin_life(cx);
         let now = cx.now();
+        // The earlier life knew that nothing was left, and did not get to forget it.
+        self.tasks.retain(|task| {
+            if task.is_over() {
+                let job = task.job;
+                cx.forget(Key::Task(job));
+                cx.notify(Notice::Cleared { job });
+            }
+            !task.is_over()
+        });
         for task in &mut self.tasks {
             task.clear_at = now;
             if let Some(attempt) = task.attempt.as_mut() {

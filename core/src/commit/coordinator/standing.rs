@@ -22,17 +22,39 @@ impl<G: Guards> Desk<G> {
         if let Some(member) = attempt.member_mut(node) {
             member.committed = true;
             member.unanswered = 0;
+            // It has let go of anything earlier.
+            task.old
+                .retain(|old| old.node != node || old.through >= epoch);
         }
-        let all = attempt.members.iter().all(|member| member.committed);
-        if all && matches!(attempt.stage, Stage::Committing { .. }) {
+        self.stand_if_committed(task);
+    }
+
+    /// Goes on when everyone has committed.
+    fn stand_if_committed(&mut self, task: &mut Task) {
+        let job = task.job;
+        let committing = |attempt: &&mut Attempt| matches!(attempt.stage, Stage::Committing { .. });
+        let attempt = task.attempt.as_mut().filter(committing);
+        if let Some(attempt) = attempt.filter(|attempt| attempt.is_committed()) {
             attempt.stage = Stage::Standing;
             let interval = attempt.interval;
+            let epoch = attempt.epoch;
             let holder = Holder { job, epoch };
             self.notify(Notice::Placed { holder, interval });
             // Only now: until here, the earlier attempt was all the job had.
             self.release_old(task);
             self.permit_when_safe(task);
         }
+    }
+
+    /// All nodes have done the job: nothing else comes of it.
+    fn finish(&mut self, task: &mut Task) {
+        let job = task.job;
+        task.attempt = None;
+        task.candidates.clear();
+        if let Some(trial) = task.trial.take() {
+            self.abort(task, &trial);
+        }
+        self.notify(Notice::Finished { job });
     }
 
     pub(super) fn expired(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
@@ -66,6 +88,7 @@ impl<G: Guards> Desk<G> {
         let Some(attempt) = task.attempt.as_mut() else {
             return;
         };
+        attempt.resumed = false;
         let until = self.config.permitted(self.now, attempt.interval.end());
         let epoch = attempt.epoch;
         let holder = Holder { job, epoch };
@@ -172,16 +195,16 @@ impl<G: Guards> Desk<G> {
         {
             member.ended = Some(outcome);
             member.committed = true;
-            let done = |member: &super::task::Member| member.ended == Some(Outcome::Done);
-            let all = attempt.members.iter().all(done);
+            let all = attempt.is_done();
             self.persist(task);
             if outcome == Outcome::Broke {
                 self.fail_attempt(task, Setback::Broke { node });
                 return;
             }
             if all {
-                task.attempt = None;
-                self.notify(Notice::Finished { job });
+                self.finish(task);
+            } else {
+                self.stand_if_committed(task);
             }
         }
         // The answer by which the node may forget.
@@ -199,6 +222,8 @@ impl<G: Guards> Desk<G> {
             open.or(attempt.members.first()).map(|member| member.node)
         };
         match attempt.stage {
+            // An earlier life knew, and did not get to say so.
+            Stage::Committing { .. } if attempt.is_done() => self.finish(task),
             Stage::Committing { until } => {
                 let missing: Vec<NodeId> = attempt.missing().collect();
                 match missing.first() {

@@ -88,7 +88,7 @@ pub(super) struct Attempt {
     pub(super) stage: Stage,
     /// When to do something about it.
     pub(super) next: Time,
-    /// Whether it was decided on in an earlier life.
+    /// Whether it was decided on in an earlier life, and this one has not let anyone start.
     pub(super) resumed: bool,
 }
 
@@ -287,13 +287,16 @@ impl Attempt {
         self.interval.end() + config.max_skew + config.patience()
     }
 
-    /// Whether everyone has committed and nobody may start yet.
+    /// Whether everyone has done the job.
+    pub(super) fn is_done(&self) -> bool {
+        let done = |member: &Member| member.ended == Some(Outcome::Done);
+        self.members.iter().all(done)
+    }
+
+    /// Whether everyone has committed and this life has let nobody start yet.
     pub(super) fn waits_for_permission(&self) -> bool {
-        self.stage == Stage::Standing
-            && self
-                .members
-                .iter()
-                .all(|member| member.permitted == Time::ZERO)
+        let permitted = |member: &Member| member.permitted != Time::ZERO;
+        self.stage == Stage::Standing && (self.resumed || !self.members.iter().any(permitted))
     }
 
     /// Whether nobody may start before everyone has committed. What an earlier life permitted is not known.

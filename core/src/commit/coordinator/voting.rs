@@ -111,12 +111,11 @@ impl<G: Guards> Desk<G> {
             self.fail_trial(task, trial, Setback::Slow);
             return;
         }
-        // Whoever is committed to the earlier attempt and is not in this one is released when this one stands.
+        // Who is committed to the earlier attempt may run it until it commits to this one, or is released when this one stands.
         if let Some(earlier) = task.attempt.take() {
+            task.clear_at = self.later();
             for member in &earlier.members {
-                if !trial.voters.iter().any(|voter| voter.node == member.node) {
-                    task.retire(member, &earlier, &self.config);
-                }
+                task.retire(member, &earlier, &self.config);
             }
         }
         let members: Vec<Member> = trial
@@ -128,8 +127,10 @@ impl<G: Guards> Desk<G> {
             epoch: trial.epoch,
             interval: trial.interval,
             members: members.clone(),
+            // Who is silent for longer has lost its lease, or is itself lost; there may be time for another candidate.
             stage: Stage::Committing {
-                until: trial.interval.start() + self.config.grace,
+                until: (self.now + self.config.patience())
+                    .min(trial.interval.start() + self.config.grace),
             },
             next: self.later(),
             resumed: false,

@@ -19,13 +19,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         cx: &mut impl Context<Self>,
     ) {
         match self.try_hold(from, holder, interval, lease, submitter, cx) {
-            Ok(left) => cx.send(
-                from,
-                Message::Prepared {
-                    holder,
-                    lease: left,
-                },
-            ),
+            Ok(lease) => cx.send(from, Message::Prepared { holder, lease }),
             Err(reason) => {
                 let earliest = cx.now() + self.config.lead;
                 let fit = self.schedule.earliest_fit(earliest, interval.length());
@@ -43,7 +37,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
     }
 
-    /// Holds the time and returns what is left of the lease.
+    /// Holds the time and returns for how long.
     pub(super) fn try_hold(
         &mut self,
         from: NodeId,
@@ -61,6 +55,10 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             None if self.seats.len() >= usize::from(self.config.seats) => {
                 return Err(Refused::Full);
             }
+            // Attempts that are over cost nothing to make, so that one coordinator could take all the room with them.
+            None if self.remembered(from) >= usize::from(self.config.seats).div_ceil(2) => {
+                return Err(Refused::Quota);
+            }
             None => Seat {
                 job: holder.job,
                 coordinator: from,
@@ -77,7 +75,9 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             if holder.epoch == seat.fence {
                 // The same again, or an attempt that is over here.
                 let hold = seat.hold.filter(|hold| hold.interval == interval);
-                return hold.map(|hold| hold.lease - now).ok_or(Refused::Stale);
+                return hold
+                    .map(|hold| hold.lease - hold.since)
+                    .ok_or(Refused::Stale);
             }
         }
         if let Some(firm) = seat.firm
@@ -133,6 +133,14 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
         cx.notify(Notice::Changed);
         Ok(lease)
+    }
+
+    /// How many jobs of a coordinator are remembered that have nothing here any more.
+    fn remembered(&self, coordinator: NodeId) -> usize {
+        let seats = self.seats.iter();
+        seats
+            .filter(|seat| seat.coordinator == coordinator && seat.is_empty())
+            .count()
     }
 
     /// Gives the hold of a seat back; whether there was one.

@@ -149,6 +149,11 @@ impl Seat {
         self.hold.is_none() && self.firm.is_none()
     }
 
+    fn runs(&self) -> bool {
+        self.firm
+            .is_some_and(|firm| matches!(firm.phase, Phase::Running))
+    }
+
     /// When something has to be done about it.
     fn next_due(&self, config: &Config) -> Time {
         let hold = self.hold.map(|hold| hold.lease);
@@ -234,13 +239,18 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
     }
 
-    /// Does what is due for every seat; leases first, so that nothing is decided on a hold that is over.
+    /// Does what is due for every seat: what has to stop first, so that nothing starts beside it.
     fn attend_all(&mut self, cx: &mut impl Context<Self>) {
+        self.attend_where(Seat::runs, cx);
+        self.attend_where(|_| true, cx);
+    }
+
+    fn attend_where(&mut self, which: impl Fn(&Seat) -> bool, cx: &mut impl Context<Self>) {
         let now = cx.now();
         let mut next = 0;
         while let Some(seat) = self.seats.get(next) {
             let job = seat.job;
-            if seat.next_due(&self.config) <= now {
+            if which(seat) && seat.next_due(&self.config) <= now {
                 self.attend(job, cx);
             }
             // Unless it was forgotten, another seat is behind it.
@@ -392,7 +402,10 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
                     || self.stands(seat.holder(firm.epoch), firm.interval, Status::Committed)
             });
             let ordered = match (seat.hold, seat.firm) {
-                (Some(hold), Some(firm)) => hold.epoch > firm.epoch && hold.epoch <= seat.fence,
+                (Some(hold), Some(firm)) => {
+                    let waits = matches!(firm.phase, Phase::Waiting { .. });
+                    waits && hold.epoch > firm.epoch && hold.epoch <= seat.fence
+                }
                 _ => true,
             };
             hold && firm && ordered

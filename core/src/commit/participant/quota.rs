@@ -11,7 +11,8 @@ struct Peer {
     id: NodeId,
     /// How many holds it has now.
     holds: u16,
-    /// When all that it held in vain is made up for: each hold that ends uncommitted moves this on by as long as it lasted.
+    /// When all that it held in vain is made up for: each hold that ends uncommitted moves this on by twice as long as it
+    /// lasted. By once as long, time would make up for it as fast as it is spent, and one hold after another could go on for ever.
     owes_until: Time,
 }
 
@@ -62,7 +63,7 @@ impl Quotas {
         if let Some(peer) = self.peers.get_mut(place) {
             peer.holds = peer.holds.saturating_sub(1);
             if !lasted.is_zero() {
-                peer.owes_until = peer.owes_until.max(now) + lasted;
+                peer.owes_until = peer.owes_until.max(now) + lasted.times(2);
             }
         }
         self.peers
@@ -91,10 +92,10 @@ mod tests {
         assert!(quotas.allows(other, 2, allowance, second(0)));
         quotas.committed(id, second(1));
         assert!(quotas.allows(id, 2, allowance, second(1)));
-        // Eleven seconds in vain are one too many; a second later ten are left.
-        quotas.ended(id, Span::from_secs(11), second(11));
-        assert!(!quotas.allows(id, 2, allowance, second(11)));
-        assert!(quotas.allows(id, 2, allowance, second(12)));
+        // Six seconds in vain take twelve to make up for; two seconds later ten are left.
+        quotas.ended(id, Span::from_secs(6), second(6));
+        assert!(!quotas.allows(id, 2, allowance, second(7)));
+        assert!(quotas.allows(id, 2, allowance, second(8)));
         // Who owes nothing is forgotten.
         quotas.held(other);
         quotas.committed(other, second(30));

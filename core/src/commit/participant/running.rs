@@ -82,10 +82,12 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             Phase::Waiting { .. } if may_run => {
                 firm.phase = Phase::Running;
                 seat.firm = Some(firm);
+                // Whatever is still held for a later attempt is void: to commit it would be to lose sight of what runs.
+                let freed = self.drop_hold(seat, now);
                 cx.persist(seat.job, *seat);
                 let interval = firm.interval;
                 cx.notify(Notice::Begin { holder, interval });
-                false
+                freed
             }
             Phase::Waiting { .. } if now >= firm.interval.start() + self.config.grace => {
                 self.let_go(seat, Cause::Orphaned, cx)

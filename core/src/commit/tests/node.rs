@@ -1,0 +1,284 @@
+//! Several nodes with a network that delivers at once, or not at all.
+
+use super::*;
+use crate::commit::coordinator::{self, Setback};
+use crate::commit::participant::{self, Cause};
+use crate::machine::Violation;
+use std::collections::VecDeque;
+use std::vec;
+
+type Peer = Bench<Node>;
+
+/// Nodes named by their place.
+struct Grid {
+    nodes: Vec<Peer>,
+    /// Whom nothing reaches, and who reaches nobody.
+    cut: Vec<usize>,
+    told: Vec<(usize, Notice)>,
+}
+
+impl Grid {
+    fn new(nodes: usize) -> Self {
+        let started = || Bench::started(|| Node::new(CONFIG, Everyone));
+        Self {
+            nodes: (0..nodes).map(|_| started()).collect(),
+            cut: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
+    /// Feeds an event, and delivers everything that comes of it.
+    fn feed(&mut self, node: usize, event: Event<Node>) {
+        let mut did: VecDeque<(usize, Did<Node>)> = VecDeque::new();
+        let first = self.nodes[node].feed(event);
+        did.extend(first.into_iter().map(|did| (node, did)));
+        while let Some((from, effect)) = did.pop_front() {
+            match effect {
+                Did::Send(to, message) => {
+                    let to = to.get() as usize;
+                    if !self.cut.contains(&to) && !self.cut.contains(&from) {
+                        let from = NodeId::new(from as u64);
+                        let answer = self.nodes[to].hear(from, message);
+                        did.extend(answer.into_iter().map(|did| (to, did)));
+                    }
+                }
+                Did::Tell(notice) => self.told.push((from, notice)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets time pass until this second, timer by timer.
+    fn run_until(&mut self, end: u64) {
+        loop {
+            let alarms = self.nodes.iter().enumerate().flat_map(|(node, peer)| {
+                peer.alarms
+                    .iter()
+                    .map(move |(timer, at)| (*at, node, *timer))
+            });
+            let Some((at, node, timer)) = alarms.min().filter(|(at, ..)| *at <= second(end)) else {
+                break;
+            };
+            self.set_clocks(at);
+            self.feed(node, Event::Timer(timer));
+        }
+        self.set_clocks(second(end));
+    }
+
+    fn set_clocks(&mut self, now: Time) {
+        for peer in &mut self.nodes {
+            peer.now = peer.now.max(now);
+        }
+    }
+
+    fn place(&mut self, start: u64, nodes: &[u64], spares: &[u64]) {
+        let named = |nodes: &[u64]| nodes.iter().copied().map(NodeId::new).collect();
+        let candidate = Candidate {
+            interval: slot(start),
+            nodes: named(nodes),
+        };
+        let command = coordinator::Command::Place {
+            job: JOB,
+            submitter: NOBODY,
+            candidates: vec![candidate],
+            spares: named(spares),
+        };
+        self.feed(0, Event::Command(Command::Coordinator(command)));
+    }
+
+    fn end(&mut self, node: usize) {
+        let outcome = Outcome::Done;
+        let command = participant::Command::Ended { job: JOB, outcome };
+        self.feed(node, Event::Command(Command::Participant(command)));
+    }
+
+    /// What was told since the last time, but for changes of free time.
+    fn news(&mut self) -> Vec<(usize, Notice)> {
+        let mut told = core::mem::take(&mut self.told);
+        told.retain(|(_, notice)| *notice != Notice::Participant(participant::Notice::Changed));
+        told
+    }
+}
+
+fn begin(number: u64, start: u64) -> Notice {
+    Notice::Participant(participant::Notice::Begin {
+        holder: attempt(number),
+        interval: slot(start),
+    })
+}
+
+fn stop(number: u64, cause: Cause) -> Notice {
+    let holder = attempt(number);
+    Notice::Participant(participant::Notice::Stop { holder, cause })
+}
+
+fn placed(number: u64, start: u64) -> Notice {
+    Notice::Coordinator(coordinator::Notice::Placed {
+        holder: attempt(number),
+        interval: slot(start),
+    })
+}
+
+fn lost(node: u64) -> Notice {
+    let node = NodeId::new(node);
+    Notice::Coordinator(coordinator::Notice::Unplaced {
+        job: JOB,
+        setback: Setback::Lost { node },
+    })
+}
+
+const FINISHED: Notice = Notice::Coordinator(coordinator::Notice::Finished { job: JOB });
+const CLEARED: Notice = Notice::Coordinator(coordinator::Notice::Cleared { job: JOB });
+
+#[test]
+fn a_job_runs_on_two_nodes_one_of_which_coordinates_it() {
+    let mut grid = Grid::new(2);
+    grid.place(1000, &[0, 1], &[]);
+    assert_eq!(grid.news(), [(0, placed(1, 1000))]);
+    grid.run_until(1300);
+    assert_eq!(grid.news(), [(0, begin(1, 1000)), (1, begin(1, 1000))]);
+    grid.end(0);
+    assert_eq!(grid.news(), []);
+    grid.end(1);
+    assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
+    grid.run_until(3000);
+    let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
+    assert!(grid.nodes.iter().all(empty), "nothing is left");
+}
+
+#[test]
+fn survivors_of_a_lost_coordinator_stop_and_forget() {
+    let mut grid = Grid::new(3);
+    grid.place(1000, &[1, 2], &[]);
+    grid.run_until(1050);
+    grid.news();
+    grid.cut.push(0);
+    grid.run_until(1350);
+    let orphaned = stop(1, Cause::Orphaned);
+    assert_eq!(
+        grid.news(),
+        [(0, lost(1)), (1, orphaned), (2, orphaned)],
+        "to the coordinator, the others are lost"
+    );
+    grid.run_until(3000);
+    assert!(grid.nodes[1].disk.len() == 1 && grid.nodes[2].disk.len() == 1);
+    assert_eq!(grid.news(), [(0, CLEARED)]);
+}
+
+#[test]
+fn a_node_that_is_cut_off_before_the_start_is_replaced_and_never_starts() {
+    let mut grid = Grid::new(4);
+    grid.place(2000, &[1, 2], &[3]);
+    grid.run_until(50);
+    grid.cut.push(2);
+    grid.run_until(2100);
+    assert_eq!(
+        grid.news(),
+        [
+            (0, placed(1, 2000)),
+            (0, placed(2, 2000)),
+            (1, begin(2, 2000)),
+            (3, begin(2, 2000))
+        ]
+    );
+}
+
+#[test]
+fn a_node_that_restarts_while_it_runs_costs_the_attempt() {
+    let mut grid = Grid::new(3);
+    grid.place(1000, &[1, 2], &[]);
+    grid.run_until(1050);
+    grid.news();
+    let did = grid.nodes[2].restart();
+    let gone = alive(attempt(1), Standing::Gone);
+    assert_eq!(sends(did), [(NodeId::new(0), gone)]);
+    let from = NodeId::new(2);
+    let message = gone;
+    grid.feed(0, Event::Message { from, message });
+    assert_eq!(
+        grid.news(),
+        [(0, lost(2)), (1, stop(1, Cause::Released)), (0, CLEARED)]
+    );
+}
+
+#[test]
+fn a_coordinator_that_restarts_takes_its_running_job_up_again() {
+    let mut grid = Grid::new(3);
+    grid.place(1000, &[1, 2], &[]);
+    grid.run_until(1050);
+    grid.news();
+    grid.nodes[0].restart();
+    grid.run_until(1500);
+    assert_eq!(grid.news(), [(0, placed(1, 1000))], "nobody stops");
+    grid.end(1);
+    grid.end(2);
+    assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
+}
+
+#[test]
+fn records_under_the_wrong_key_are_ignored() {
+    let mut grid = Grid::new(1);
+    grid.place(1000, &[0], &[]);
+    let disk = grid.nodes[0].disk.clone();
+    let mut node: Node = Node::new(CONFIG, Everyone);
+    let keys = [
+        Key::Participant(JOB),
+        Key::Coordinator(coordinator::Key::Life),
+        Key::Coordinator(coordinator::Key::Task(JOB)),
+    ];
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    for (home, record) in disk {
+        for key in keys.iter().filter(|key| **key != home) {
+            let event = Event::Restored(*key, record.clone());
+            EffectQueue::new().feed(&mut node, event, Time::ZERO, &mut rng);
+        }
+    }
+    assert_eq!(node, Node::new(CONFIG, Everyone));
+}
+
+#[test]
+fn a_broken_state_is_named() {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    struct Careless;
+    impl Guards for Careless {
+        const FENCING: bool = false;
+        const BARRIER: bool = false;
+    }
+    let mut node: Node<Everyone, Careless> = Node::new(CONFIG, Everyone);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut hear = |node: &mut Node<Everyone, Careless>, message| {
+        let event = Event::Message {
+            from: NodeId::new(0),
+            message,
+        };
+        EffectQueue::new().feed(node, event, Time::ZERO, &mut rng);
+        node.check()
+    };
+    assert_eq!(hear(&mut node, prepare(attempt(1), slot(100))), Ok(()));
+    assert_eq!(hear(&mut node, commit(attempt(1))), Ok(()));
+    let invariant = "what a seat says is in the schedule";
+    assert_eq!(
+        hear(&mut node, prepare(attempt(1), slot(100))),
+        Err(Violation { invariant })
+    );
+    let mut node: Node<Everyone, Careless> = Node::new(CONFIG, Everyone);
+    let command = coordinator::Command::Place {
+        job: JOB,
+        submitter: NOBODY,
+        candidates: vec![Candidate {
+            interval: slot(100),
+            nodes: vec![NodeId::new(0)],
+        }],
+        spares: vec![],
+    };
+    let mut effects = EffectQueue::new();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    effects.feed(&mut node, Event::Start, Time::ZERO, &mut rng);
+    let event = Event::Command(Command::Coordinator(command));
+    effects.feed(&mut node, event, Time::ZERO, &mut rng);
+    let invariant = "nobody may start before everyone has committed";
+    assert_eq!(
+        hear(&mut node, prepared(attempt(1))),
+        Err(Violation { invariant })
+    );
+}

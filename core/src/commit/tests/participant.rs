@@ -1,0 +1,751 @@
+use super::*;
+use crate::commit::participant::{Cause, Command, Notice, Participant};
+use crate::id::UserId;
+use Did::{Cancel, Forget, Persist, Send, Tell, Wake};
+
+type Hall = Bench<Participant>;
+
+const CHANGED: Did<Participant> = Tell(Notice::Changed);
+
+fn hall() -> Hall {
+    Bench::started(|| Participant::new(CONFIG, Everyone))
+}
+
+fn in_job(job: u64) -> Holder {
+    Holder {
+        job: JobId::new(job),
+        epoch: Epoch::new(1),
+    }
+}
+
+/// Committed to attempt 1 from 100 on.
+fn committed_hall() -> Hall {
+    let mut hall = hall();
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    hall.hear(BOSS, commit(attempt(1)));
+    hall
+}
+
+/// Running attempt 1 since 100, permitted until 400.
+fn running_hall() -> Hall {
+    let mut hall = committed_hall();
+    hall.hear(BOSS, permit(attempt(1), 400));
+    assert_eq!(
+        hall.ring(),
+        [Persist(JOB), begin(1, 100), Wake(second(400))]
+    );
+    hall
+}
+
+fn begin(number: u64, start: u64) -> Did<Participant> {
+    Tell(Notice::Begin {
+        holder: attempt(number),
+        interval: slot(start),
+    })
+}
+
+fn stop(number: u64, cause: Cause) -> Did<Participant> {
+    Tell(Notice::Stop {
+        holder: attempt(number),
+        cause,
+    })
+}
+
+fn gone(number: u64) -> Did<Participant> {
+    Send(BOSS, alive(attempt(number), Standing::Gone))
+}
+
+fn ending(outcome: Outcome) -> Event<Participant> {
+    Event::Command(Command::Ended { job: JOB, outcome })
+}
+
+fn refused(holder: Holder, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
+    let next_free = second(next_free);
+    let refusal = Message::Refused {
+        holder,
+        reason,
+        next_free,
+    };
+    let declined = Notice::Declined { peer: BOSS, reason };
+    [Send(BOSS, refusal), Tell(declined)]
+}
+
+#[test]
+fn time_is_held_committed_run_and_given_back() {
+    let mut hall = hall();
+    assert_eq!(
+        hall.hear(BOSS, prepare(attempt(1), slot(100))),
+        [
+            Persist(JOB),
+            CHANGED,
+            Send(BOSS, prepared(attempt(1))),
+            Wake(second(5))
+        ]
+    );
+    assert_eq!(
+        hall.at(1).hear(BOSS, commit(attempt(1))),
+        [
+            Persist(JOB),
+            CHANGED,
+            Send(BOSS, committed(attempt(1))),
+            Wake(second(100))
+        ]
+    );
+    assert_eq!(
+        hall.hear(BOSS, permit(attempt(1), 400)),
+        [Send(BOSS, alive(attempt(1), Standing::Waiting))]
+    );
+    assert_eq!(
+        hall.ring(),
+        [Persist(JOB), begin(1, 100), Wake(second(400))]
+    );
+    assert_eq!(
+        hall.at(200).hear(BOSS, permit(attempt(1), 500)),
+        [
+            Send(BOSS, alive(attempt(1), Standing::Running)),
+            Wake(second(500))
+        ]
+    );
+    assert_eq!(hall.machine.running().collect::<Vec<_>>(), [attempt(1)]);
+    let told = Send(BOSS, ended(attempt(1), Outcome::Done));
+    assert_eq!(
+        hall.at(450).feed(ending(Outcome::Done)),
+        [Persist(JOB), told.clone(), CHANGED, Wake(second(452))]
+    );
+    assert!(hall.machine.schedule().is_free(slot(100)));
+    assert_eq!(hall.feed(ending(Outcome::Broke)), [], "only once");
+    assert_eq!(hall.ring(), [told, Wake(second(454))]);
+    assert_eq!(
+        hall.hear(BOSS, release(attempt(1))),
+        [
+            Persist(JOB),
+            CHANGED,
+            Send(BOSS, released(attempt(1))),
+            Wake(second(1052))
+        ]
+    );
+    assert_eq!(hall.ring(), [Forget(JOB)]);
+    assert!(hall.disk.is_empty() && hall.alarms.is_empty());
+}
+
+#[test]
+fn an_end_that_nobody_hears_of_is_told_for_so_long_and_then_forgotten() {
+    let mut hall = running_hall();
+    hall.at(200).feed(ending(Outcome::Broke));
+    let told = sends(hall.ring_until(799));
+    assert_eq!(told.len(), 299);
+    let broke = ended(attempt(1), Outcome::Broke);
+    assert!(told.iter().all(|sent| *sent == (BOSS, broke)));
+    assert_eq!(hall.ring(), [Persist(JOB), Wake(second(1400))]);
+    assert_eq!(hall.ring(), [Forget(JOB)]);
+}
+
+#[test]
+fn every_refusal_has_a_reason_and_the_next_free_time() {
+    // Another job has some of that time.
+    let mut hall = committed_hall();
+    let other = in_job(8);
+    assert_eq!(
+        hall.hear(BOSS, prepare(other, slot(690))),
+        refused(other, Refused::Busy, 700)
+    );
+    // Too near, by a second.
+    assert_eq!(
+        hall.at(1).hear(BOSS, prepare(other, slot(5))),
+        refused(other, Refused::TooLate, 700)
+    );
+    // An older attempt, and the same with other time.
+    hall.hear(BOSS, prepare(attempt(3), slot(800)));
+    for (holder, interval) in [(attempt(2), slot(900)), (attempt(3), slot(900))] {
+        assert_eq!(
+            hall.hear(BOSS, prepare(holder, interval)),
+            refused(holder, Refused::Stale, 1400)
+        );
+    }
+    // Somebody else's job of that name.
+    let reason = Refused::Foreign;
+    let next_free = second(1400);
+    let holder = in_life(9, 9);
+    assert_eq!(
+        hall.hear(RIVAL, prepare(holder, slot(900))),
+        [
+            Send(
+                RIVAL,
+                Message::Refused {
+                    holder,
+                    reason,
+                    next_free
+                }
+            ),
+            Tell(Notice::Declined {
+                peer: RIVAL,
+                reason
+            })
+        ]
+    );
+    // It runs.
+    let mut hall = running_hall();
+    assert_eq!(
+        hall.hear(BOSS, prepare(attempt(2), slot(900))),
+        refused(attempt(2), Refused::Running, 700)
+    );
+    // Nothing fits before the end of time.
+    let interval = Interval::since(Time::from_secs(100)).unwrap();
+    let reason = Refused::Busy;
+    let next_free = Time::MAX;
+    let holder = in_job(8);
+    assert_eq!(
+        hall.at(1).hear(BOSS, prepare(holder, interval))[..1],
+        [Send(
+            BOSS,
+            Message::Refused {
+                holder,
+                reason,
+                next_free
+            }
+        )]
+    );
+}
+
+#[test]
+fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct NotOfY;
+    impl Policy for NotOfY {
+        fn may_submit(&self, _: &Submitter) -> bool {
+            true
+        }
+        fn accepts(&self, submitter: &Submitter) -> bool {
+            submitter.organisation.get() == 0
+        }
+    }
+    let mut hall: Bench<Participant<NotOfY>> = Bench::started(|| Participant::new(CONFIG, NotOfY));
+    let question = Message::Prepare {
+        holder: attempt(1),
+        interval: slot(100),
+        lease: CONFIG.lease,
+        submitter: Submitter {
+            user: UserId::new(1),
+            organisation: OrganisationId::new(1),
+        },
+    };
+    let refusal = |holder, reason| Message::Refused {
+        holder,
+        reason,
+        next_free: second(5),
+    };
+    assert_eq!(
+        sends(hall.hear(BOSS, question)),
+        [(BOSS, refusal(attempt(1), Refused::NotAccepted))]
+    );
+    assert!(hall.disk.is_empty());
+    let mut hall: Hall =
+        Bench::started(|| Participant::new(Config { seats: 2, ..CONFIG }, Everyone));
+    hall.hear(BOSS, prepare(in_job(1), slot(1000)));
+    hall.hear(BOSS, prepare(in_job(2), slot(2000)));
+    assert_eq!(
+        sends(hall.hear(RIVAL, prepare(in_job(3), slot(3000)))),
+        [(RIVAL, refusal(in_job(3), Refused::Full))]
+    );
+}
+
+#[test]
+fn a_coordinator_holds_only_so_much_at_once() {
+    let mut hall = hall();
+    for job in [1, 2] {
+        let did = hall.hear(BOSS, prepare(in_job(job), slot(1000 * job)));
+        assert_eq!(sends(did), [(BOSS, prepared(in_job(job)))]);
+    }
+    let third = in_job(3);
+    assert_eq!(
+        hall.hear(BOSS, prepare(third, slot(3000))),
+        refused(third, Refused::Quota, 5)
+    );
+    let did = hall.hear(RIVAL, prepare(third, slot(3000)));
+    assert_eq!(sends(did), [(RIVAL, prepared(third))]);
+    // What it commits is no longer a hold.
+    hall.hear(BOSS, commit(in_job(1)));
+    let did = hall.hear(BOSS, prepare(in_job(4), slot(4000)));
+    assert_eq!(sends(did), [(BOSS, prepared(in_job(4)))]);
+}
+
+#[test]
+fn a_coordinator_holds_in_vain_only_for_so_long() {
+    let mut hall = hall();
+    // One hold after the other, of all the time there is.
+    let all = Interval::since(second(1000)).unwrap();
+    for number in [1, 2] {
+        hall.hear(BOSS, prepare(attempt(number), all));
+        hall.ring();
+    }
+    // Ten seconds in vain take twenty to make up for, of which five have passed.
+    assert_eq!(hall.now, second(10));
+    let late = attempt(3);
+    let did = hall.hear(BOSS, prepare(late, all));
+    let declined = Notice::Declined {
+        peer: BOSS,
+        reason: Refused::Quota,
+    };
+    assert_eq!(tells(did), [declined]);
+    let did = hall.at(15).hear(BOSS, prepare(attempt(4), slot(1000)));
+    assert_eq!(sends(did), [(BOSS, prepared(attempt(4)))]);
+    hall.hear(BOSS, abort(attempt(4)));
+    let did = hall.hear(RIVAL, prepare(in_job(1), slot(1000)));
+    assert_eq!(sends(did), [(RIVAL, prepared(in_job(1)))]);
+}
+
+#[test]
+fn what_is_over_takes_no_more_than_half_of_the_room_for_one_coordinator() {
+    let mut hall = hall();
+    for job in 1..=3 {
+        hall.hear(BOSS, prepare(in_job(job), slot(1000)));
+        hall.hear(BOSS, abort(in_job(job)));
+    }
+    let fourth = in_job(4);
+    assert_eq!(
+        hall.hear(BOSS, prepare(fourth, slot(1000))),
+        refused(fourth, Refused::Quota, 5)
+    );
+    let did = hall.hear(RIVAL, prepare(fourth, slot(1000)));
+    assert_eq!(sends(did), [(RIVAL, prepared(fourth))]);
+    let did = hall.ring_until(600);
+    let forgotten = did.iter().filter(|did| matches!(did, Forget(_)));
+    assert_eq!(forgotten.count(), 3);
+    let did = hall.hear(BOSS, prepare(in_job(5), slot(1000)));
+    assert_eq!(sends(did), [(BOSS, prepared(in_job(5)))]);
+}
+
+#[test]
+fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
+    let mut hall = hall();
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(605))]);
+    assert_eq!(
+        hall.hear(BOSS, commit(attempt(1))),
+        [Send(BOSS, expired(attempt(1)))]
+    );
+    // Also if nobody has rung: the lease counts, not the timer.
+    let mut hall = self::hall();
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    assert_eq!(
+        hall.at(5).hear(BOSS, commit(attempt(1))),
+        [
+            Persist(JOB),
+            CHANGED,
+            Send(BOSS, expired(attempt(1))),
+            Wake(second(605))
+        ]
+    );
+    // However long a lease is asked for, it is no longer than four of the usual ones.
+    let mut hall = self::hall();
+    let question = Message::Prepare {
+        holder: attempt(1),
+        interval: slot(100),
+        lease: Span::from_micros(u64::MAX),
+        submitter: NOBODY,
+    };
+    hall.hear(BOSS, question);
+    assert_eq!(hall.alarms.values().collect::<Vec<_>>(), [&second(20)]);
+}
+
+#[test]
+fn a_question_that_comes_again_gets_the_same_answer() {
+    let mut hall = hall();
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    // Not what is left: whoever asks counts from when it first asked, and an answer may have been lost.
+    assert_eq!(
+        hall.at(3).hear(BOSS, prepare(attempt(1), slot(100))),
+        [Send(BOSS, prepared(attempt(1)))]
+    );
+    hall.hear(BOSS, commit(attempt(1)));
+    assert_eq!(
+        hall.hear(BOSS, commit(attempt(1))),
+        [Send(BOSS, committed(attempt(1)))]
+    );
+    assert_eq!(
+        hall.hear(BOSS, prepare(attempt(1), slot(100))),
+        refused(attempt(1), Refused::Stale, 700)
+    );
+    assert_eq!(hall.hear(BOSS, abort(attempt(1))), [], "it is committed");
+    hall.hear(BOSS, release(attempt(1)));
+    assert_eq!(
+        hall.hear(BOSS, release(attempt(1))),
+        [Send(BOSS, released(attempt(1)))]
+    );
+    assert_eq!(
+        hall.hear(BOSS, commit(attempt(1))),
+        [Send(BOSS, expired(attempt(1)))]
+    );
+    assert_eq!(hall.hear(BOSS, permit(attempt(1), 400)), [gone(1)]);
+}
+
+#[test]
+fn an_abort_restores_what_the_older_attempt_had() {
+    let mut hall = committed_hall();
+    let before = hall.machine.schedule().clone();
+    hall.hear(BOSS, prepare(attempt(2), slot(300)));
+    assert_eq!(hall.machine.schedule().len(), 2);
+    assert_eq!(
+        hall.hear(BOSS, abort(attempt(2))),
+        [Persist(JOB), CHANGED, Wake(second(100))]
+    );
+    assert_eq!(hall.machine.schedule(), &before);
+    // And so does the end of the lease.
+    hall.hear(BOSS, prepare(attempt(3), slot(300)));
+    hall.ring();
+    assert_eq!(hall.machine.schedule(), &before);
+    // A commit takes over.
+    hall.hear(BOSS, prepare(attempt(4), slot(300)));
+    hall.hear(BOSS, commit(attempt(4)));
+    assert_eq!(hall.machine.schedule().len(), 1);
+    assert!(hall.machine.schedule().find(attempt(4)).is_some());
+    assert_eq!(hall.machine.newest(JOB), Some(attempt(4).epoch));
+    // What releases the older one leaves the newer.
+    assert_eq!(
+        hall.hear(BOSS, release(attempt(1))),
+        [Send(BOSS, released(attempt(1)))]
+    );
+    assert!(hall.machine.schedule().find(attempt(4)).is_some());
+}
+
+#[test]
+fn an_attempt_does_not_start_while_a_later_one_is_held() {
+    let mut hall = committed_hall();
+    hall.hear(BOSS, permit(attempt(1), 400));
+    hall.at(98).hear(BOSS, prepare(attempt(2), slot(300)));
+    assert_eq!(hall.ring_until(102), []);
+    assert_eq!(
+        hall.ring(),
+        [
+            Persist(JOB),
+            begin(1, 100),
+            Persist(JOB),
+            CHANGED,
+            Wake(second(400))
+        ]
+    );
+    assert_eq!(hall.now, second(103));
+    assert_eq!(
+        hall.hear(BOSS, commit(attempt(2))),
+        [Send(BOSS, expired(attempt(2)))]
+    );
+}
+
+#[test]
+fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
+    // A grace that is shorter than a lease.
+    let build = || {
+        let grace = Span::from_secs(1);
+        Participant::new(Config { grace, ..CONFIG }, Everyone)
+    };
+    let mut hall: Hall = Bench::started(build);
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    hall.hear(BOSS, commit(attempt(1)));
+    hall.hear(BOSS, permit(attempt(1), 400));
+    hall.at(98).hear(BOSS, prepare(attempt(2), slot(300)));
+    let did = hall.ring();
+    assert_eq!(did[..2], [Persist(JOB), begin(1, 100)]);
+    assert_eq!(hall.now, second(101));
+    // If it were committed, nobody would ever stop what runs.
+    assert_eq!(
+        hall.hear(BOSS, commit(attempt(2))),
+        [Send(BOSS, expired(attempt(2)))]
+    );
+    assert_eq!(hall.machine.running().collect::<Vec<_>>(), [attempt(1)]);
+    let did = hall.hear(BOSS, release(attempt(2)));
+    assert_eq!(did[0], stop(1, Cause::Released));
+}
+
+#[test]
+fn without_a_permission_it_asks_and_then_lets_go() {
+    let mut hall = committed_hall();
+    assert_eq!(
+        hall.ring(),
+        [Send(BOSS, query(attempt(1))), Wake(second(102))]
+    );
+    let asked = sends(hall.ring_until(129));
+    assert_eq!(asked.len(), 14);
+    assert!(asked.iter().all(|sent| *sent == (BOSS, query(attempt(1)))));
+    // A permission that has ended is none.
+    assert_eq!(
+        hall.hear(BOSS, permit(attempt(1), 129)),
+        [Send(BOSS, alive(attempt(1), Standing::Waiting))]
+    );
+    assert_eq!(
+        hall.ring(),
+        [Persist(JOB), gone(1), CHANGED, Wake(second(730))]
+    );
+    assert!(hall.machine.schedule().is_empty());
+    // With one, it starts at once.
+    let mut hall = committed_hall();
+    hall.ring();
+    assert_eq!(
+        hall.at(101).hear(BOSS, permit(attempt(1), 301)),
+        [
+            Persist(JOB),
+            begin(1, 100),
+            Send(BOSS, alive(attempt(1), Standing::Waiting)),
+            Wake(second(301))
+        ]
+    );
+}
+
+#[test]
+fn an_orphan_stops_when_its_permission_ends() {
+    let mut hall = running_hall();
+    assert_eq!(
+        hall.ring(),
+        [
+            stop(1, Cause::Orphaned),
+            Persist(JOB),
+            gone(1),
+            CHANGED,
+            Wake(second(1000))
+        ]
+    );
+    assert_eq!(hall.now, second(400));
+}
+
+#[test]
+fn a_job_that_overruns_is_stopped_at_the_end_of_its_time() {
+    let mut hall = running_hall();
+    assert_eq!(
+        sends(hall.hear(BOSS, permit(attempt(1), u64::MAX))),
+        [(BOSS, alive(attempt(1), Standing::Running))]
+    );
+    assert_eq!(
+        hall.ring(),
+        [
+            stop(1, Cause::Overran),
+            Persist(JOB),
+            gone(1),
+            CHANGED,
+            Wake(second(1300))
+        ]
+    );
+    assert_eq!(hall.now, second(700));
+}
+
+#[test]
+fn a_job_stops_before_the_one_behind_it_begins() {
+    let mut hall = running_hall();
+    // Its name comes first, and its time right behind.
+    let next = in_job(1);
+    hall.hear(BOSS, permit(attempt(1), u64::MAX));
+    hall.hear(BOSS, prepare(next, slot(700)));
+    hall.hear(BOSS, commit(next));
+    hall.hear(BOSS, permit(next, u64::MAX));
+    let told = tells(hall.ring());
+    assert_eq!(
+        told,
+        [
+            Notice::Stop {
+                holder: attempt(1),
+                cause: Cause::Overran
+            },
+            Notice::Changed,
+            Notice::Begin {
+                holder: next,
+                interval: slot(700)
+            }
+        ]
+    );
+}
+
+#[test]
+fn a_release_stops_what_runs() {
+    let mut hall = running_hall();
+    assert_eq!(
+        hall.hear(BOSS, release(attempt(1))),
+        [
+            stop(1, Cause::Released),
+            Persist(JOB),
+            CHANGED,
+            Send(BOSS, released(attempt(1))),
+            Wake(second(700))
+        ]
+    );
+    // Nothing older is heard any more, even of attempts that never were here.
+    hall.hear(BOSS, release(attempt(8)));
+    assert_eq!(
+        hall.hear(BOSS, prepare(attempt(7), slot(900))),
+        refused(attempt(7), Refused::Stale, 105)
+    );
+}
+
+#[test]
+fn only_the_coordinator_of_a_job_is_obeyed() {
+    let mut hall = committed_hall();
+    let before = hall.machine.clone();
+    let forged = Holder {
+        job: JOB,
+        epoch: Epoch::new(u64::MAX),
+    };
+    for holder in [attempt(1), forged] {
+        let sent = |message| [Send(RIVAL, message)];
+        assert_eq!(hall.hear(RIVAL, commit(holder)), sent(expired(holder)));
+        assert_eq!(hall.hear(RIVAL, abort(holder)), []);
+        assert_eq!(
+            hall.hear(RIVAL, permit(holder, u64::MAX)),
+            sent(alive(holder, Standing::Gone))
+        );
+        assert_eq!(hall.hear(RIVAL, release(holder)), []);
+    }
+    assert_eq!(hall.machine, before);
+    // What nobody has here is free.
+    let unknown = in_job(3);
+    assert_eq!(
+        hall.hear(RIVAL, release(unknown)),
+        [Send(RIVAL, released(unknown))]
+    );
+    for message in [
+        prepared(unknown),
+        committed(unknown),
+        expired(unknown),
+        query(unknown),
+        released(unknown),
+        alive(unknown, Standing::Gone),
+        ended(unknown, Outcome::Done),
+    ] {
+        assert_eq!(hall.hear(RIVAL, message), [], "for coordinators");
+    }
+    assert_eq!(hall.feed(Event::Unreachable { to: BOSS }), []);
+    assert_eq!(hall.feed(ending(Outcome::Done)), [], "it does not run");
+    assert_eq!(hall.machine, before);
+}
+
+#[test]
+fn a_hold_outlives_a_crash_and_no_longer_than_its_lease() {
+    let mut hall = hall();
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    assert_eq!(hall.at(1).restart(), [Wake(second(5))]);
+    assert_eq!(
+        sends(hall.hear(BOSS, commit(attempt(1)))),
+        [(BOSS, committed(attempt(1)))]
+    );
+    assert_eq!(hall.restart(), [Wake(second(100))]);
+    assert!(hall.machine.schedule().find(attempt(1)).is_some());
+    // Beside what is committed, a later attempt that is held.
+    hall.hear(BOSS, prepare(attempt(2), slot(300)));
+    let before = hall.machine.schedule().clone();
+    hall.restart();
+    assert_eq!(hall.machine.schedule(), &before);
+    hall.hear(RIVAL, prepare(in_job(3), slot(2000)));
+    let did = hall.at(60).restart();
+    let expected = [
+        Persist(JobId::new(3)),
+        CHANGED,
+        Persist(JOB),
+        CHANGED,
+        Wake(second(100)),
+    ];
+    assert_eq!(did, expected, "both leases ended meanwhile");
+}
+
+#[test]
+fn a_vote_is_on_disk_before_it_is_sent() {
+    let mut hall = hall();
+    let question = Event::Message {
+        from: BOSS,
+        message: prepare(attempt(1), slot(100)),
+    };
+    assert_eq!(hall.feed_some(question, 1), [Persist(JOB)]);
+    hall.restart();
+    assert!(hall.machine.schedule().find(attempt(1)).is_some());
+}
+
+#[test]
+fn a_permission_does_not_outlive_a_crash() {
+    let mut hall = committed_hall();
+    hall.hear(BOSS, permit(attempt(1), 400));
+    assert_eq!(hall.restart(), [Wake(second(100))]);
+    assert_eq!(
+        hall.ring(),
+        [Send(BOSS, query(attempt(1))), Wake(second(102))]
+    );
+}
+
+#[test]
+fn what_ran_when_the_node_went_down_is_gone() {
+    let mut hall = running_hall();
+    assert_eq!(
+        hall.at(200).restart(),
+        [
+            stop(1, Cause::Released),
+            Persist(JOB),
+            gone(1),
+            Wake(second(800))
+        ]
+    );
+    assert_eq!(hall.machine.running().count(), 0);
+    assert!(hall.machine.schedule().is_empty());
+    // What had ended is told again.
+    let mut hall = running_hall();
+    let end = ending(Outcome::Done);
+    assert_eq!(hall.at(200).feed_some(end, 1), [Persist(JOB)]);
+    assert_eq!(
+        hall.at(300).restart()[..1],
+        [Send(BOSS, ended(attempt(1), Outcome::Done))]
+    );
+}
+
+#[test]
+fn a_timer_that_is_early_only_asks_again() {
+    let mut hall = committed_hall();
+    let due = Event::Timer(crate::commit::participant::Due);
+    assert_eq!(hall.feed(due), [Wake(second(100))]);
+    hall.hear(BOSS, release(attempt(1)));
+    hall.ring();
+    let due = Event::Timer(crate::commit::participant::Due);
+    assert_eq!(hall.feed(due), []);
+    // What is the last to go takes the timer along.
+    let build = || {
+        let retention = Span::from_micros(u64::MAX);
+        Participant::new(
+            Config {
+                retention,
+                ..CONFIG
+            },
+            Everyone,
+        )
+    };
+    let mut hall: Hall = Bench::started(build);
+    hall.hear(BOSS, prepare(attempt(1), slot(100)));
+    assert_eq!(
+        hall.hear(BOSS, abort(attempt(1))),
+        [Persist(JOB), CHANGED, Cancel]
+    );
+}
+
+#[test]
+fn extreme_numbers_do_no_harm() {
+    let mut hall = hall();
+    let epoch = Epoch::new(u64::MAX);
+    let holder = Holder { job: JOB, epoch };
+    let interval = Interval::since(second(100)).unwrap();
+    let lease = Span::ZERO;
+    let submitter = NOBODY;
+    let question = Message::Prepare {
+        holder,
+        interval,
+        lease,
+        submitter,
+    };
+    assert_eq!(
+        sends(hall.hear(BOSS, question)),
+        [(BOSS, Message::Prepared { holder, lease })]
+    );
+    // A lease of nothing has ended.
+    assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(600))]);
+    let holder = in_job(1);
+    hall.hear(BOSS, prepare(holder, interval));
+    hall.hear(BOSS, commit(holder));
+    hall.hear(BOSS, permit(holder, u64::MAX));
+    hall.ring();
+    assert_eq!(hall.machine.running().count(), 1);
+    hall.now = Time::MAX;
+    let told = tells(hall.feed(Event::Timer(crate::commit::participant::Due)));
+    let cause = Cause::Overran;
+    assert!(told.contains(&Notice::Stop { holder, cause }));
+    hall.hear(BOSS, prepare(in_job(2), slot(100)));
+}
