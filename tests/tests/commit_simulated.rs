@@ -210,10 +210,7 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
                         } else {
                             Outcome::Done
                         };
-                        let ended = participant::Command::Ended {
-                            job: holder.job,
-                            outcome,
-                        };
+                        let ended = participant::Command::Ended { holder, outcome };
                         let _ = interval;
                         grid.command(at + length, node, Command::Participant(ended));
                     }

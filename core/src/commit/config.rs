@@ -25,7 +25,10 @@ pub struct Config {
     pub grace: Span,
     /// For how long a job may run without word from its coordinator.
     pub permission: Permission,
-    /// How long an attempt that is over is remembered, so that its late messages are known as such.
+    /// What becomes of a job that started and was then lost or broke on a node.
+    pub after_loss: AfterLoss,
+    /// How long an attempt that is over is remembered, so that its late messages are known as such: longer than any message
+    /// travels.
     pub retention: Span,
     /// The most jobs that a participant remembers at once.
     pub seats: u16,
@@ -49,6 +52,15 @@ pub enum Permission {
     Renewed(Span),
 }
 
+/// What becomes of a job that started and was then lost or broke on a node. Survivors are freed in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AfterLoss {
+    /// It is started again at its next candidate, if there is one.
+    Restart,
+    /// It is given up; whoever placed it may place it again.
+    GiveUp,
+}
+
 impl Config {
     /// Sensible times for a wide-area network.
     pub const DEFAULT: Self = Self {
@@ -61,6 +73,7 @@ impl Config {
         lead: Span::from_secs(5),
         grace: Span::from_secs(30),
         permission: Permission::Renewed(Span::from_secs(300)),
+        after_loss: AfterLoss::GiveUp,
         retention: Span::from_secs(600),
         seats: 1024,
         holds_per_peer: 64,
@@ -73,6 +86,9 @@ impl Config {
     pub fn checked(self) -> Result<Self, ConfigError> {
         if self.lease <= self.max_delay.times(2) {
             return Err(ConfigError::ShortLease);
+        }
+        if self.retention < self.lease + self.max_delay.times(2) {
+            return Err(ConfigError::ShortRetention);
         }
         if self.retry.is_zero() {
             return Err(ConfigError::ZeroRetry);
@@ -115,6 +131,8 @@ impl Default for Config {
 pub enum ConfigError {
     /// No decision can be made: a lease must outlast two delays.
     ShortLease,
+    /// A late message could revive an attempt that is over.
+    ShortRetention,
     /// Nothing would ever be asked again.
     ZeroRetry,
     /// There is no time to renew it.
@@ -127,6 +145,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ShortLease => "the lease does not outlast two delays",
+            Self::ShortRetention => "what is over is forgotten before its messages are",
             Self::ZeroRetry => "the time between retries is zero",
             Self::ShortPermission => "the permission is too short to be renewed",
             Self::ZeroLimit => "a limit is zero",

@@ -99,9 +99,9 @@ pub enum Message {
 }
 
 impl Message {
-    /// The job that it is about.
-    pub const fn job(&self) -> JobId {
-        match self {
+    /// The attempt that it is about; for what frees several, the latest.
+    pub const fn holder(&self) -> Holder {
+        match *self {
             Self::Prepare { holder, .. }
             | Self::Prepared { holder, .. }
             | Self::Refused { holder, .. }
@@ -112,27 +112,22 @@ impl Message {
             | Self::Permit { holder, .. }
             | Self::Alive { holder, .. }
             | Self::Query { holder }
-            | Self::Ended { holder, .. } => holder.job,
-            Self::Release { job, .. } | Self::Released { job, .. } => *job,
+            | Self::Ended { holder, .. } => holder,
+            Self::Release { job, through } | Self::Released { job, through } => Holder {
+                job,
+                epoch: through,
+            },
         }
     }
 
-    /// The attempt that it is about.
+    /// The job that it is about.
+    pub const fn job(&self) -> JobId {
+        self.holder().job
+    }
+
+    /// The number of the attempt that it is about.
     pub const fn epoch(&self) -> Epoch {
-        match self {
-            Self::Prepare { holder, .. }
-            | Self::Prepared { holder, .. }
-            | Self::Refused { holder, .. }
-            | Self::Commit { holder }
-            | Self::Committed { holder }
-            | Self::Expired { holder }
-            | Self::Abort { holder }
-            | Self::Permit { holder, .. }
-            | Self::Alive { holder, .. }
-            | Self::Query { holder }
-            | Self::Ended { holder, .. } => holder.epoch,
-            Self::Release { through, .. } | Self::Released { through, .. } => *through,
-        }
+        self.holder().epoch
     }
 
     /// Whether it is for a participant; the others are for a coordinator.

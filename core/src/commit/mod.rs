@@ -89,7 +89,7 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AllGuards, Config, ConfigError, Everyone, Guards, Permission, Policy};
+pub use config::{AfterLoss, AllGuards, Config, ConfigError, Everyone, Guards, Permission, Policy};
 pub use coordinator::{Candidate, Coordinator};
 pub use message::{Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Permission, Record, Refused,
-    Standing, Timer,
+    AfterLoss, Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Permission,
+    Record, Refused, Standing, Timer,
 };
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -26,6 +26,7 @@ const CONFIG: Config = Config {
     lead: Span::from_micros(4),
     grace: Span::from_micros(6),
     permission: Permission::Renewed(Span::from_micros(30)),
+    after_loss: AfterLoss::Restart,
     retention: Span::from_micros(50),
     seats: 4,
     holds_per_peer: 2,
@@ -395,9 +396,10 @@ impl Host {
             },
             3 => coordinator::Command::Release { job },
             _ => {
-                let job = self.live.take().map_or(job, |live| live.job);
+                let epoch = Epoch::new(u64::from(choices.below(4)));
+                let holder = self.live.take().unwrap_or(Holder { job, epoch });
                 let outcome = self.outcome(choices);
-                return Command::Participant(participant::Command::Ended { job, outcome });
+                return Command::Participant(participant::Command::Ended { holder, outcome });
             }
         })
     }

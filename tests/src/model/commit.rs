@@ -3,7 +3,7 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Permission,
+    AfterLoss, Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -28,6 +28,7 @@ pub const CONFIG: Config = Config {
     lead: Span::from_micros(1),
     grace: Span::from_micros(2),
     permission: Permission::UntilEnd,
+    after_loss: AfterLoss::GiveUp,
     retention: Span::from_micros(1000),
     seats: 8,
     holds_per_peer: 8,
@@ -112,7 +113,7 @@ pub fn ending<G: Guards>(node: &Peer<G>) -> Vec<Command> {
     let running = node.participant.running();
     let ended = running.map(|holder| {
         Command::Participant(participant::Command::Ended {
-            job: holder.job,
+            holder,
             outcome: Outcome::Done,
         })
     });

@@ -2,6 +2,7 @@
 
 use super::task::{Attempt, Task};
 use super::{Desk, Guards, Message, Setback};
+use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
 
 impl<G: Guards> Desk<G> {
@@ -9,6 +10,14 @@ impl<G: Guards> Desk<G> {
     pub(super) fn fail_attempt(&mut self, task: &mut Task, setback: Setback) {
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
+        }
+        let started = |attempt: &Attempt| attempt.interval.start() <= self.now;
+        let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
+        if lost
+            && self.config.after_loss == AfterLoss::GiveUp
+            && task.attempt.as_ref().is_some_and(started)
+        {
+            task.candidates.clear();
         }
         self.retire_attempt(task);
         self.try_next(task, setback);

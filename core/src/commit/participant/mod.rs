@@ -87,10 +87,10 @@ pub struct Due;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// The job that was begun has ended by itself.
+    /// The attempt that was begun has ended by itself.
     Ended {
         /// Which.
-        job: JobId,
+        holder: Holder,
         /// How.
         outcome: Outcome,
     },
@@ -376,7 +376,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
                 | Message::Released { .. }
                 | Message::Ended { .. } => {}
             },
-            Event::Command(Command::Ended { job, outcome }) => self.ended(job, outcome, cx),
+            Event::Command(Command::Ended { holder, outcome }) => self.ended(holder, outcome, cx),
             Event::Start | Event::Timer(_) | Event::Unreachable { .. } | Event::Restored(..) => {}
         }
         self.arm(cx);

@@ -2,7 +2,7 @@
 
 use super::{Cause, Firm, Notice, Participant, Phase, Seat};
 use crate::commit::{Guards, Message, Policy, Standing};
-use crate::id::{JobId, NodeId};
+use crate::id::NodeId;
 use crate::job::Outcome;
 use crate::machine::Context;
 use crate::schedule::Holder;
@@ -34,19 +34,12 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         cx.send(from, Message::Alive { holder, standing });
     }
 
-    pub(super) fn ended(&mut self, job: JobId, outcome: Outcome, cx: &mut impl Context<Self>) {
-        let Some(mut seat) = self.seat(job) else {
+    pub(super) fn ended(&mut self, holder: Holder, outcome: Outcome, cx: &mut impl Context<Self>) {
+        let Some(mut seat) = self.seat(holder.job) else {
             return;
         };
-        if let Some(firm) = seat
-            .firm
-            .as_mut()
-            .filter(|firm| firm.phase == Phase::Running)
-        {
-            let holder = Holder {
-                job,
-                epoch: firm.epoch,
-            };
+        let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase == Phase::Running;
+        if let Some(firm) = seat.firm.as_mut().filter(runs) {
             let tell = cx.now() + self.config.retry;
             firm.phase = Phase::Ended { outcome, tell };
             // Nobody has to be told for ever.

@@ -12,6 +12,15 @@ fn desk() -> Desk {
     Bench::started(|| Coordinator::new(CONFIG, Everyone))
 }
 
+/// One that starts no job twice.
+fn cautious_desk() -> Desk {
+    const CAUTIOUS: Config = Config {
+        after_loss: AfterLoss::GiveUp,
+        ..CONFIG
+    };
+    Bench::started(|| Coordinator::new(CAUTIOUS, Everyone))
+}
+
 fn candidate(start: u64, nodes: &[NodeId]) -> Candidate {
     Candidate {
         interval: slot(start),
@@ -437,6 +446,22 @@ fn a_node_lost_while_running_costs_the_attempt_and_the_next_is_tried() {
             Wake(second(1102))
         ]
     );
+}
+
+#[test]
+fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
+    for (now, next) in [(900, true), (1100, false)] {
+        let mut desk = cautious_desk();
+        let candidates = vec![candidate(1000, &[A, B]), candidate(3000, &[B])];
+        desk.feed(place(candidates, &[]));
+        agree(&mut desk, &[A, B], 1);
+        desk.at(now);
+        let did = desk.hear(A, alive(attempt(1), Standing::Gone));
+        let tried = Send(B, prepare(attempt(2), slot(3000)));
+        assert_eq!(did.contains(&tried), next, "at {now}");
+        let lost = Tell(unplaced(Setback::Lost { node: A }));
+        assert_eq!(did.contains(&lost), !next, "at {now}");
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ const CONFIG: Config = Config {
     lead: Span::from_secs(5),
     grace: Span::from_secs(30),
     permission: Permission::Renewed(Span::from_secs(300)),
+    after_loss: AfterLoss::Restart,
     retention: Span::from_secs(600),
     seats: 6,
     holds_per_peer: 2,

@@ -88,7 +88,9 @@ impl Grid {
 
     fn end(&mut self, node: usize) {
         let outcome = Outcome::Done;
-        let command = participant::Command::Ended { job: JOB, outcome };
+        let holder = self.nodes[node].machine.participant.running().next();
+        let holder = holder.expect("something runs there");
+        let command = participant::Command::Ended { holder, outcome };
         self.feed(node, Event::Command(Command::Participant(command)));
     }
 

@@ -56,7 +56,8 @@ fn gone(number: u64) -> Did<Participant> {
 }
 
 fn ending(outcome: Outcome) -> Event<Participant> {
-    Event::Command(Command::Ended { job: JOB, outcome })
+    let holder = attempt(1);
+    Event::Command(Command::Ended { holder, outcome })
 }
 
 fn refused(holder: Holder, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
@@ -107,6 +108,15 @@ fn time_is_held_committed_run_and_given_back() {
         ]
     );
     assert_eq!(hall.machine.running().collect::<Vec<_>>(), [attempt(1)]);
+    let other = Command::Ended {
+        holder: attempt(2),
+        outcome: Outcome::Done,
+    };
+    assert_eq!(
+        hall.feed(Event::Command(other)),
+        [],
+        "another attempt's end"
+    );
     let told = Send(BOSS, ended(attempt(1), Outcome::Done));
     assert_eq!(
         hall.at(450).feed(ending(Outcome::Done)),

@@ -59,6 +59,12 @@ fn times_that_cannot_work_together_are_refused() {
         with(|config| config.lease = Span::from_secs(2)),
         short_lease
     );
+    let short_retention = Some(ConfigError::ShortRetention);
+    assert_eq!(
+        with(|config| config.retention = Span::from_secs(6)),
+        short_retention
+    );
+    assert_eq!(with(|config| config.retention = Span::from_secs(7)), None);
     let zero_retry = Some(ConfigError::ZeroRetry);
     assert_eq!(with(|config| config.retry = Span::ZERO), zero_retry);
     let short_permission = Some(ConfigError::ShortPermission);
@@ -91,6 +97,10 @@ fn every_reason_is_told_in_words() {
             "the lease does not outlast two delays",
         ),
         (ConfigError::ZeroRetry, "the time between retries is zero"),
+        (
+            ConfigError::ShortRetention,
+            "what is over is forgotten before its messages are",
+        ),
         (
             ConfigError::ShortPermission,
             "the permission is too short to be renewed",
