@@ -15,6 +15,7 @@
 //! | [`job`] | the words all schedulers share |
 //! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
+//! | [`overlay`] | who knows whom: views, and the gossip that keeps them fresh |
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
 //!
 //! # Co-allocation in five minutes
@@ -74,7 +75,7 @@
 //!
 //! # Features
 //! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
-//!   resources, jobs, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
+//!   resources, jobs, overlays, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
 //!
 //! # What it does not do
@@ -119,6 +120,7 @@ pub mod heartbeat;
 pub mod id;
 pub mod job;
 pub mod machine;
+pub mod overlay;
 #[cfg(feature = "alloc")]
 pub mod queue;
 pub mod resource;

@@ -4,6 +4,7 @@ use allocation_counter::measure;
 use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+use gridweave_core::overlay::cyclon::{self, Cyclon};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
@@ -337,4 +338,50 @@ fn an_event_queue_allocates_nothing_once_it_has_grown() {
         work(100_000);
         assert_eq!(measure(|| work(100_000)).count_total, 0);
     }
+}
+
+#[test]
+fn a_shuffle_does_not_allocate() {
+    type Node = Cyclon<20, 8>;
+    const NODES: u64 = 50;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut nodes: Vec<Node> = (0..NODES)
+        .map(|id| Cyclon::new(NodeId::new(id), cyclon::Config::DEFAULT).unwrap())
+        .collect();
+    let mut effects: EffectQueue<Node> = EffectQueue::new();
+    let mut timers = TimerQueue::new();
+    let mut inbox: Vec<(u64, Event<Node>)> = Vec::new();
+    for id in 0..NODES {
+        let meet = cyclon::Command::Meet(NodeId::new((id + 1) % NODES));
+        inbox.extend([(id, Event::Command(meet)), (id, Event::Start)]);
+    }
+    let mut shuffles = 0;
+    let mut work = |events: u32| {
+        let mut now = Time::ZERO;
+        for _ in 0..events {
+            if inbox.is_empty() {
+                now = timers.next_at().unwrap();
+                let (_, (id, timer)) = timers.pop_due(now).unwrap();
+                inbox.push((id, Event::Timer(timer)));
+            }
+            let (id, event) = inbox.pop().unwrap();
+            effects.feed(&mut nodes[id as usize], event, now, &mut rng);
+            let from = NodeId::new(id);
+            for effect in effects.drain() {
+                match effect {
+                    Effect::Send { to, message } => {
+                        shuffles += u32::from(matches!(message, cyclon::Message::Shuffled { .. }));
+                        inbox.push((to.get(), Event::Message { from, message }));
+                    }
+                    Effect::Wake { at, timer } => timers.wake(at, (id, timer)),
+                    _ => {}
+                }
+            }
+        }
+        shuffles
+    };
+    let before = work(20_000);
+    let mut after = 0;
+    assert_eq!(measure(|| after = work(20_000)).count_total, 0);
+    assert!(after > before + 5_000, "{before} {after}");
 }

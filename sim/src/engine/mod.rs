@@ -31,6 +31,7 @@
 //! ```
 
 mod commit;
+mod cyclon;
 mod encode;
 mod handle;
 mod heartbeat;

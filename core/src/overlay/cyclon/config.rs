@@ -1,0 +1,116 @@
+use core::fmt;
+
+use crate::time::Span;
+
+/// The times and sizes of the overlay; nodes with different ones get along.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Config {
+    /// The most links of a node, `c` in the paper.
+    pub view: u8,
+    /// The most links in a message, `l` in the paper.
+    pub shuffle: u8,
+    /// How often a node begins an exchange.
+    pub period: Span,
+    /// How long it waits for the answer; many round trips less than the period.
+    pub timeout: Span,
+    /// How many steps a joining walk takes; about the average path length.
+    pub walk: u8,
+    /// After how many cycles with an empty view a node asks somebody it knew to introduce it again.
+    pub patience: u8,
+    /// How many cycles pass between two times that a node writes down whom it knows.
+    pub remember: u16,
+    /// Which links make room for those received.
+    pub replacement: Replacement,
+    /// Whether the host is told of each link that comes and goes.
+    pub changes: Changes,
+}
+
+/// Which links make room for those received, once the view is full (PROTOCOLS 1.3).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Replacement {
+    /// Those sent, unless the same exchange brought a link to the same node. No exchange cuts the overlay in two.
+    Recommended,
+    /// Those sent, as the paper has it. When both sides send the same link, both may drop it.
+    Literal,
+}
+
+/// Whether the host is told of each link that comes and goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Changes {
+    /// It is.
+    Told,
+    /// It is not, and looks at the view when it needs to.
+    Untold,
+}
+
+impl Config {
+    /// The usual values: 20 links, 8 of them exchanged every ten seconds.
+    pub const DEFAULT: Self = Self {
+        view: 20,
+        shuffle: 8,
+        period: Span::from_secs(10),
+        timeout: Span::from_secs(2),
+        walk: 5,
+        patience: 3,
+        remember: 30,
+        replacement: Replacement::Recommended,
+        changes: Changes::Told,
+    };
+
+    /// Refuses values that cannot work together, or with views of `C` links and messages of `L`.
+    pub(super) fn checked<const C: usize, const L: usize>(self) -> Result<Self, ConfigError> {
+        if self.view == 0 || usize::from(self.view) > C {
+            return Err(ConfigError::View);
+        }
+        if self.shuffle == 0 || self.shuffle > self.view || usize::from(self.shuffle) > L {
+            return Err(ConfigError::Shuffle);
+        }
+        // Below one microsecond for each phase, there would be no phases.
+        if self.period < Span::from_micros(u64::from(super::PHASES)) {
+            return Err(ConfigError::ShortPeriod);
+        }
+        if self.timeout.is_zero() || self.timeout >= self.period {
+            return Err(ConfigError::Timeout);
+        }
+        if self.patience == 0 || self.remember == 0 {
+            return Err(ConfigError::ZeroCycles);
+        }
+        Ok(self)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Why there is no such node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A view has at least one link, and no more than its type has room for.
+    View,
+    /// A message has at least one link, no more than a view, and no more than its type has room for.
+    Shuffle,
+    /// The period is too short for nodes to begin at different times.
+    ShortPeriod,
+    /// The timeout is zero, or not shorter than the period.
+    Timeout,
+    /// Something would be done every zero cycles.
+    ZeroCycles,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::View => "the view has no links, or more than there is room for",
+            Self::Shuffle => "a message has no links, or more than there is room for",
+            Self::ShortPeriod => "the period is too short",
+            Self::Timeout => "the timeout is zero or not shorter than the period",
+            Self::ZeroCycles => "a number of cycles is zero",
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,230 @@
+//! Joining by random walks, and coming back from an empty view (PROTOCOLS 1.4, 1.5).
+//!
+//! A walk ends at a node that gives one of its links to the new node and takes one to it instead. So the new node gets about as
+//! many links as others have, about as many lead to it, and nobody else's standing changes.
+
+use super::{Cyclon, Key, Life, Message, Notice, Record};
+use crate::id::{Incarnation, NodeId};
+use crate::machine::Context;
+use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
+use crate::rng::Choose;
+
+impl<const C: usize, const L: usize> Cyclon<C, L> {
+    /// Asks a node to introduce this one, and remembers whom it asked.
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(_) = self.life else {
+            return;
+        };
+        if introducer == self.view.owner() {
+            return;
+        }
+        if !self.known.contains(&introducer) {
+            if self.known.is_full() {
+                self.known.pop();
+            }
+            self.known.extend([introducer]);
+            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        }
+        self.ask(introducer, cx);
+    }
+
+    fn ask(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        gossip.empty_cycles = 0;
+        gossip.awaited_gifts = self.view.limit();
+        let incarnation = gossip.incarnation;
+        cx.send(introducer, Message::Join { incarnation });
+    }
+
+    /// Writes down a few of those in the view, for a time when it is empty.
+    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+        let few: Links<{ super::KNOWN }> = self.view.sample(super::KNOWN, cx.rng());
+        if !few.is_empty() {
+            self.known = few.iter().map(|link| link.id).collect();
+            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        }
+    }
+
+    /// A cycle with an empty view: after some of them, somebody known is asked for help.
+    pub(super) fn spend_cycle_alone(&mut self, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        gossip.empty_cycles = gossip.empty_cycles.saturating_add(1);
+        if gossip.empty_cycles < self.config.patience {
+            return;
+        }
+        gossip.empty_cycles = 0;
+        let Some(known) = self.known.get(cx.rng().index(self.known.len())) else {
+            cx.notify(Notice::Alone);
+            return;
+        };
+        self.ask(*known, cx);
+    }
+
+    /// The one asked for help is not there: another is asked in the next cycle.
+    pub(super) fn hurry(&mut self, to: NodeId) {
+        if let Life::Gossiping(gossip) = &mut self.life
+            && self.known.contains(&to)
+        {
+            gossip.empty_cycles = self.config.patience;
+        }
+    }
+
+    /// Sends out as many walks as a view has links. One ends here at once if there is room, or nowhere else to go.
+    pub(super) fn introduce(
+        &mut self,
+        joiner: NodeId,
+        incarnation: Incarnation,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Life::Gossiping(_) = self.life else {
+            return;
+        };
+        let mut walks = usize::from(self.view.limit());
+        if !self.view.is_full() {
+            self.end_walk(joiner, incarnation, 0, cx);
+            walks = walks.saturating_sub(1);
+        }
+        let mut first: Links<C> = self.view.sample(C, cx.rng());
+        first.retain(|link| link.id != joiner);
+        for link in first.iter().cycle().take(walks) {
+            let walk = Message::JoinWalk {
+                joiner,
+                incarnation,
+                ttl: self.config.walk.saturating_sub(1),
+                spare: self.config.walk,
+            };
+            cx.send(link.id, walk);
+        }
+    }
+
+    /// A walk comes by. What it claims to have left counts only up to this node's own measure.
+    pub(super) fn walk(
+        &mut self,
+        joiner: NodeId,
+        incarnation: Incarnation,
+        ttl: u8,
+        spare: u8,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Life::Gossiping(_) = self.life else {
+            return;
+        };
+        let spare = spare.min(self.config.walk);
+        if let Some(ttl) = ttl.min(self.config.walk).checked_sub(1)
+            && let Some(next) = self.step(joiner, cx)
+        {
+            let walk = Message::JoinWalk {
+                joiner,
+                incarnation,
+                ttl,
+                spare,
+            };
+            cx.send(next, walk);
+            return;
+        }
+        self.end_walk(joiner, incarnation, spare, cx);
+    }
+
+    /// Where a walk goes from here: anywhere but to whom it is for.
+    fn step(&self, joiner: NodeId, cx: &mut impl Context<Self>) -> Option<NodeId> {
+        let mut two: Links<2> = self.view.sample(2, cx.rng());
+        two.retain(|link| link.id != joiner);
+        two.first().map(|link| link.id)
+    }
+
+    /// A walk ends. Where the new node is known already, or is this one, it goes on while it can.
+    fn end_walk(
+        &mut self,
+        joiner: NodeId,
+        incarnation: Incarnation,
+        spare: u8,
+        cx: &mut impl Context<Self>,
+    ) {
+        let link = Link {
+            id: joiner,
+            incarnation,
+            age: 0,
+        };
+        if joiner != self.view.owner() && !self.view.contains(joiner) {
+            self.trade(link, cx);
+            return;
+        }
+        if self.view.refresh(link) == Refreshed::LaterLife {
+            let peer = joiner;
+            self.tell(Notice::Restarted { peer, incarnation }, cx);
+        }
+        if let Some(spare) = spare.checked_sub(1)
+            && let Some(next) = self.step(joiner, cx)
+        {
+            let walk = Message::JoinWalk {
+                joiner,
+                incarnation,
+                ttl: 0,
+                spare,
+            };
+            cx.send(next, walk);
+        }
+    }
+
+    /// Takes a link to the new node, and gives it one: to this node if there is room for both, else another.
+    fn trade(&mut self, joiner: Link, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(gossip) = &self.life else {
+            return;
+        };
+        let giver = gossip.incarnation;
+        let own = Link {
+            id: self.view.owner(),
+            incarnation: giver,
+            age: 0,
+        };
+        let mut link = own;
+        if self.view.is_full()
+            && let Some(given) = self.view.pick(cx.rng())
+        {
+            self.view.remove(given.id);
+            self.tell(Notice::Left { peer: given.id }, cx);
+            link = given;
+        }
+        if self.learn(joiner, cx).is_ok() {
+            let gift = Message::JoinGive {
+                joiner: joiner.incarnation,
+                link,
+                giver,
+            };
+            cx.send(joiner.id, gift);
+        }
+    }
+
+    /// A gift, if this life has asked for it. Who gets a link twice takes one to the giver instead, so that two walks count as two.
+    pub(super) fn receive_gift(
+        &mut self,
+        from: NodeId,
+        joiner: Incarnation,
+        link: Link,
+        giver: Incarnation,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        if joiner != gossip.incarnation || gossip.awaited_gifts == 0 {
+            return;
+        }
+        gossip.awaited_gifts = gossip.awaited_gifts.saturating_sub(1);
+        let instead = Link {
+            id: from,
+            incarnation: giver,
+            age: 0,
+        };
+        match self.learn(link, cx) {
+            Ok(()) | Err(NotInserted::Full) => {}
+            Err(NotInserted::Known | NotInserted::Own) => {
+                let _ = self.learn(instead, cx);
+            }
+        }
+    }
+}

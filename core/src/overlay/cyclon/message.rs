@@ -1,0 +1,57 @@
+use crate::id::{Incarnation, NodeId};
+use crate::overlay::view::{Link, Links};
+
+/// What nodes say to each other; at most `L` links at a time.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message<const L: usize> {
+    /// Let us exchange links; here are some of mine, the first to myself.
+    Shuffle {
+        /// The asker's name for the exchange.
+        exchange: ExchangeId,
+        /// The asker's links.
+        links: Links<L>,
+    },
+    /// Here are some of mine.
+    Shuffled {
+        /// The asker's name for the exchange.
+        exchange: ExchangeId,
+        /// The answerer's links.
+        links: Links<L>,
+    },
+    /// I am new here: please introduce me.
+    Join {
+        /// The joiner's life.
+        incarnation: Incarnation,
+    },
+    /// A random walk that looks for a node to link to a new one.
+    JoinWalk {
+        /// The new node.
+        joiner: NodeId,
+        /// Its life.
+        incarnation: Incarnation,
+        /// How many steps the walk has left.
+        ttl: u8,
+        /// How many more it may take if it ends where the new node is known.
+        spare: u8,
+    },
+    /// To the new node, from the end of a walk: I have a link to you now, and here is one for you.
+    JoinGive {
+        /// The new node's life.
+        joiner: Incarnation,
+        /// The link.
+        link: Link,
+        /// The giver's life.
+        giver: Incarnation,
+    },
+}
+
+/// The name of an exchange, unique among those that a node begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ExchangeId {
+    /// The life in which it began.
+    pub incarnation: Incarnation,
+    /// The cycle in which it began.
+    pub cycle: u32,
+}

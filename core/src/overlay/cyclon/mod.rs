@@ -1,0 +1,475 @@
+//! CYCLON: links that are shuffled all the time, so that the overlay looks like a random graph (PROTOCOLS 1).
+//!
+//! Every period a node takes the oldest of its links, which leads to some peer, and sends that peer a few of its other links and
+//! a fresh one to itself. The peer answers with a few of its own. Both put what they got where there is room, and then in place of
+//! what they gave. So links travel, everyone is known to about as many, and a link to a node that is gone
+//! is sooner or later the oldest, tried once, and never seen again.
+//!
+//! ```text
+//!   asker                                            peer
+//!   all links are a cycle older
+//!   the oldest goes out of the view
+//!   Shuffle [asker, a, b, c] ──────────────────────▶ picks d, e, f, g
+//!                            ◀────────────────────── Shuffled [d, e, f, g]
+//!   they go into empty places,                       asker, a, b, c go into empty places,
+//!   then in place of a, b, c                         then in place of d, e, f, g
+//! ```
+//!
+//! # Rules
+//! - No answer in time, an answer to nothing that was asked, or word that the peer is not there: the peer stays out, all else stays.
+//!   The time limit needs no timer, for nothing happens when it passes.
+//! - While it waits, a node answers others. What it has sent and given away since is not replaced a second time.
+//! - A link that comes in twice keeps the smaller age and the later life. Ages are never reset: that would keep links to the dead alive.
+//! - A new node asks one that is in to introduce it ([`Command::Join`]). After some cycles with no link at all it asks one of
+//!   a few that it knew, which it has on disk; so does a node that restarts, at its first cycle.
+//! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and nothing is said or answered.
+//! - Leaving is silence.
+//!
+//! Who lies can place links to whom it likes: nothing here authenticates anyone. It cannot make a view or a message grow, a walk go
+//! on, or a node keep a link to itself.
+//!
+//! # Example
+//! Three nodes, of which two ask the first to introduce them, here without delay in between.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+//! use gridweave_core::overlay::cyclon::{Command, Config, Cyclon};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! type Node = Cyclon<20, 8>;
+//! let ids = [0, 1, 2].map(NodeId::new);
+//! let mut nodes = ids.map(|id| Node::new(id, Config::DEFAULT).expect("the defaults fit 20 and 8"));
+//! let mut timers = TimerQueue::new();
+//! let mut inbox: Vec<(usize, Event<Node>)> = (0..3).map(|node| (node, Event::Start)).collect();
+//! inbox.extend([1, 2].map(|node| (node, Event::Command(Command::Join { introducer: ids[0] }))));
+//!
+//! let (mut now, mut effects) = (Time::ZERO, EffectQueue::new());
+//! while now < Time::from_secs(100) {
+//!     for (node, event) in std::mem::take(&mut inbox) {
+//!         effects.feed(&mut nodes[node], event, now, &mut rng);
+//!         for effect in effects.drain() {
+//!             match effect {
+//!                 Effect::Send { to, message } => {
+//!                     inbox.push((to.get() as usize, Event::Message { from: ids[node], message }));
+//!                 }
+//!                 Effect::Wake { at, timer } => timers.wake(at, (node, timer)),
+//!                 Effect::Persist(..) | Effect::Notify(_) | Effect::Forget(_) | Effect::Cancel(_) => {}
+//!             }
+//!         }
+//!     }
+//!     if inbox.is_empty() {
+//!         now = timers.next_at().expect("a node always has its next cycle ahead");
+//!         let (_, (node, timer)) = timers.pop_due(now).expect("the next timer is due when it is due");
+//!         inbox.push((node, Event::Timer(timer)));
+//!     }
+//! }
+//! // At any moment somebody may be out of somebody's view, but nobody is out of all.
+//! for id in ids {
+//!     assert!(nodes.iter().any(|node| node.view().contains(id)));
+//! }
+//! ```
+
+mod config;
+mod join;
+mod message;
+mod shuffle;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Changes, Config, ConfigError, Replacement};
+pub use message::{ExchangeId, Message};
+
+use core::mem;
+
+use crate::id::{Incarnation, NodeId};
+use crate::machine::{Context, Event, Machine, Violation};
+use crate::overlay::view::{Link, NotInserted, Refreshed, View};
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// How many peers a node writes down.
+pub const KNOWN: usize = 4;
+
+/// Into how many parts a period is divided to let nodes begin at different times.
+const PHASES: u32 = 256;
+
+/// A few peers that a node writes down, for a time when its view is empty.
+pub type Known = heapless::Vec<NodeId, KNOWN>;
+
+/// A node of the overlay, with at most `C` links, of which it sends at most `L` at once.
+///
+/// Most effects per event: `C` messages, one of them with a notice and a gift, when it introduces a node; `2 L + 1` for a shuffle
+/// that comes in, `2 L` for its answer, four on a timer, `C + 1` when it leaves, three otherwise.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Cyclon<const C: usize, const L: usize> {
+    config: Config,
+    view: View<C>,
+    known: Known,
+    life: Life<L>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Life<const L: usize> {
+    NotStarted {
+        last: Option<Incarnation>,
+    },
+    Gossiping(Gossip<L>),
+    Frozen {
+        incarnation: Incarnation,
+        cycle: u32,
+    },
+    Left {
+        incarnation: Incarnation,
+    },
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Gossip<const L: usize> {
+    incarnation: Incarnation,
+    /// The cycle that comes next, and when.
+    cycle: u32,
+    due: Time,
+    exchange: Exchange<L>,
+    /// How many cycles in a row had no link to begin with.
+    empty_cycles: u8,
+    /// How many of the links that were asked for in joining have not come.
+    awaited_gifts: u8,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Exchange<const L: usize> {
+    Idle,
+    Waiting(Pending<L>),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Pending<const L: usize> {
+    cycle: u32,
+    /// The link to whom was asked, which is out of the view.
+    peer: Link,
+    /// What was sent, in random order.
+    sent: heapless::Vec<NodeId, L>,
+    deadline: Time,
+}
+
+impl<const L: usize> Pending<L> {
+    const fn id(&self, incarnation: Incarnation) -> ExchangeId {
+        ExchangeId {
+            incarnation,
+            cycle: self.cycle,
+        }
+    }
+}
+
+/// The timer of a cycle; that of an earlier one does nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Timer {
+    cycle: u32,
+}
+
+/// What a node may be asked. Before its start and after it left, it obeys nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// Have this node introduce it.
+    Join {
+        /// A node that is in the overlay.
+        introducer: NodeId,
+    },
+    /// Link to this node if there is room: how a host lays out an overlay by hand.
+    Meet(NodeId),
+    /// Keep the view as it is, and say and answer nothing. Who was asked and has not answered is put back if there is room.
+    Freeze,
+    /// Go on as before.
+    Thaw,
+    /// Stop for good, and forget everyone.
+    Leave,
+}
+
+/// What a node tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Notice {
+    /// There is a link to this peer now.
+    Entered {
+        /// Which.
+        peer: NodeId,
+    },
+    /// There is no link to this peer any more.
+    Left {
+        /// Which.
+        peer: NodeId,
+    },
+    /// A peer in the view has begun a later life than the one it was known in, and what was known of that one is old.
+    Restarted {
+        /// Which.
+        peer: NodeId,
+        /// Its new life.
+        incarnation: Incarnation,
+    },
+    /// The view has been empty for a while, and there is nobody to ask: a command to join would help.
+    Alone,
+}
+
+/// Under what a node keeps its records.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// The number of its life.
+    Incarnation,
+    /// A few peers.
+    Known,
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// The number of its life.
+    Incarnation(Incarnation),
+    /// A few peers.
+    Known(Known),
+}
+
+impl<const C: usize, const L: usize> Cyclon<C, L> {
+    /// A node without links.
+    pub fn new(me: NodeId, config: Config) -> Result<Self, ConfigError> {
+        let config = config.checked::<C, L>()?;
+        Ok(Self {
+            config,
+            view: View::new(me, config.view),
+            known: Known::new(),
+            life: Life::NotStarted { last: None },
+        })
+    }
+
+    /// Its links.
+    pub const fn view(&self) -> &View<C> {
+        &self.view
+    }
+
+    /// The peers that it would ask if its view were empty.
+    pub fn known(&self) -> &[NodeId] {
+        &self.known
+    }
+
+    /// The number of this life, once it has started.
+    pub const fn incarnation(&self) -> Option<Incarnation> {
+        match &self.life {
+            Life::NotStarted { .. } => None,
+            Life::Gossiping(Gossip { incarnation, .. })
+            | Life::Frozen { incarnation, .. }
+            | Life::Left { incarnation } => Some(*incarnation),
+        }
+    }
+
+    /// Whom it waits for, if an exchange is under way.
+    pub const fn waits_for(&self) -> Option<NodeId> {
+        match &self.life {
+            Life::Gossiping(Gossip {
+                exchange: Exchange::Waiting(pending),
+                ..
+            }) => Some(pending.peer.id),
+            _ => None,
+        }
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        let Life::NotStarted { last } = self.life else {
+            return;
+        };
+        let incarnation = last.map_or(Incarnation::default(), Incarnation::next);
+        cx.persist(Key::Incarnation, Record::Incarnation(incarnation));
+        self.gossip(incarnation, 0, cx);
+    }
+
+    /// Begins to gossip at a random point of the period, so that nodes that start together do not shuffle together.
+    fn gossip(&mut self, incarnation: Incarnation, cycle: u32, cx: &mut impl Context<Self>) {
+        let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
+        let part = self
+            .config
+            .period
+            .as_micros()
+            .checked_div(u64::from(PHASES));
+        let due = cx.now() + part.map_or(Span::ZERO, Span::from_micros).times(phase);
+        self.life = Life::Gossiping(Gossip {
+            incarnation,
+            cycle,
+            due,
+            exchange: Exchange::Idle,
+            // Who comes back with an empty view need not wait to ask those it knew.
+            empty_cycles: self.config.patience,
+            awaited_gifts: 0,
+        });
+        cx.wake(due, Timer { cycle });
+    }
+
+    fn message(&mut self, from: NodeId, message: Message<L>, cx: &mut impl Context<Self>) {
+        if from == self.view.owner() {
+            return;
+        }
+        match message {
+            Message::Shuffle { exchange, links } => self.answer(from, exchange, &links, cx),
+            Message::Shuffled { exchange, links } => self.answered(from, exchange, &links, cx),
+            Message::Join { incarnation } => self.introduce(from, incarnation, cx),
+            Message::JoinWalk {
+                joiner,
+                incarnation,
+                ttl,
+                spare,
+            } => self.walk(joiner, incarnation, ttl, spare, cx),
+            Message::JoinGive {
+                joiner,
+                link,
+                giver,
+            } => self.receive_gift(from, joiner, link, giver, cx),
+        }
+    }
+
+    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+        match command {
+            Command::Join { introducer } => self.join(introducer, cx),
+            Command::Meet(peer) => self.meet(peer, cx),
+            Command::Freeze => self.freeze(cx),
+            Command::Thaw => {
+                if let Life::Frozen { incarnation, cycle } = self.life {
+                    self.gossip(incarnation, cycle, cx);
+                }
+            }
+            Command::Leave => self.leave(cx),
+        }
+    }
+
+    fn meet(&mut self, peer: NodeId, cx: &mut impl Context<Self>) {
+        if let Life::Gossiping(_) | Life::Frozen { .. } = self.life {
+            let incarnation = Incarnation::default();
+            let link = Link {
+                id: peer,
+                incarnation,
+                age: 0,
+            };
+            let _ = self.learn(link, cx);
+        }
+    }
+
+    fn freeze(&mut self, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        let exchange = mem::replace(&mut gossip.exchange, Exchange::Idle);
+        let (incarnation, cycle) = (gossip.incarnation, gossip.cycle);
+        cx.cancel(Timer { cycle });
+        self.life = Life::Frozen { incarnation, cycle };
+        if let Exchange::Waiting(pending) = exchange {
+            let _ = self.learn(pending.peer, cx);
+        }
+    }
+
+    fn leave(&mut self, cx: &mut impl Context<Self>) {
+        let Some(incarnation) = self.incarnation() else {
+            return;
+        };
+        if let Life::Gossiping(gossip) = &self.life {
+            let cycle = gossip.cycle;
+            cx.cancel(Timer { cycle });
+        }
+        self.life = Life::Left { incarnation };
+        if !self.known.is_empty() {
+            self.known.clear();
+            cx.forget(Key::Known);
+        }
+        let empty = View::new(self.view.owner(), self.view.limit());
+        for link in mem::replace(&mut self.view, empty).links() {
+            self.tell(Notice::Left { peer: link.id }, cx);
+        }
+    }
+
+    /// Adds a link to the view, or takes from it what is news.
+    fn learn(&mut self, link: Link, cx: &mut impl Context<Self>) -> Result<(), NotInserted> {
+        let inserted = self.view.insert(link);
+        let (peer, incarnation) = (link.id, link.incarnation);
+        match inserted {
+            Ok(()) => self.tell(Notice::Entered { peer }, cx),
+            Err(NotInserted::Known) => {
+                if self.view.refresh(link) == Refreshed::LaterLife {
+                    self.tell(Notice::Restarted { peer, incarnation }, cx);
+                }
+            }
+            Err(NotInserted::Own | NotInserted::Full) => {}
+        }
+        inserted
+    }
+
+    /// Tells of a change in the view, to a host that wants to know.
+    fn tell(&self, change: Notice, cx: &mut impl Context<Self>) {
+        match self.config.changes {
+            Changes::Told => cx.notify(change),
+            Changes::Untold => {}
+        }
+    }
+
+    fn restore(&mut self, key: Key, record: Record) {
+        let Life::NotStarted { last } = &mut self.life else {
+            return;
+        };
+        match (key, record) {
+            (Key::Incarnation, Record::Incarnation(incarnation)) => {
+                *last = (*last).max(Some(incarnation));
+            }
+            (Key::Known, Record::Known(known)) => {
+                self.known = known;
+                let me = self.view.owner();
+                self.known.retain(|peer| *peer != me);
+            }
+            (Key::Incarnation, Record::Known(_)) | (Key::Known, Record::Incarnation(_)) => {}
+        }
+    }
+}
+
+impl<const C: usize, const L: usize> Machine for Cyclon<C, L> {
+    type Message = Message<L>;
+    type Timer = Timer;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.message(from, message, cx),
+            Event::Unreachable { to } => {
+                self.give_up_exchange(to);
+                self.hurry(to);
+            }
+            Event::Timer(timer) => self.cycle(timer.cycle, cx),
+            Event::Command(command) => self.obey(command, cx),
+            Event::Restored(key, record) => self.restore(key, record),
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.view.check()?;
+        Violation::unless(
+            !self.known.contains(&self.view.owner()),
+            "a node does not count on itself for help",
+        )?;
+        let Life::Gossiping(gossip) = &self.life else {
+            return Ok(());
+        };
+        let Exchange::Waiting(pending) = &gossip.exchange else {
+            return Ok(());
+        };
+        Violation::unless(
+            pending.cycle == gossip.cycle.wrapping_sub(1),
+            "at most one exchange is pending, the one of the last cycle",
+        )?;
+        Violation::unless(
+            pending.sent.len() < usize::from(self.config.shuffle),
+            "no more links are sent than a message may have",
+        )
+    }
+}

@@ -1,0 +1,140 @@
+//! The enhanced shuffle (PROTOCOLS 1.3, 1.4).
+
+use core::mem;
+
+use super::{Cyclon, Exchange, ExchangeId, Life, Message, Notice, Pending, Replacement, Timer};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::overlay::view::{Link, Links, NotInserted};
+
+impl<const C: usize, const L: usize> Cyclon<C, L> {
+    /// A cycle begins, if it is this one's turn.
+    pub(super) fn cycle(&mut self, cycle: u32, cx: &mut impl Context<Self>) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        if cycle != gossip.cycle {
+            return;
+        }
+        if cx.now() < gossip.due {
+            cx.wake(gossip.due, Timer { cycle });
+            return;
+        }
+        gossip.cycle = cycle.wrapping_add(1);
+        gossip.due = cx.now() + self.config.period;
+        cx.wake(
+            gossip.due,
+            Timer {
+                cycle: gossip.cycle,
+            },
+        );
+        gossip.exchange = Exchange::Idle;
+        if cycle.is_multiple_of(u32::from(self.config.remember)) {
+            self.remember(cx);
+        }
+        self.view.grow_older();
+        match self.view.oldest(cx.rng()) {
+            Some(peer) => self.begin_exchange(peer, cycle, cx),
+            None => self.spend_cycle_alone(cx),
+        }
+    }
+
+    /// Steps 2 to 4: the peer's link makes room for the answer.
+    fn begin_exchange(&mut self, peer: Link, cycle: u32, cx: &mut impl Context<Self>) {
+        self.view.remove(peer.id);
+        let others = usize::from(self.config.shuffle).saturating_sub(1);
+        let others: Links<L> = self.view.sample(others, cx.rng());
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        gossip.empty_cycles = 0;
+        gossip.exchange = Exchange::Waiting(Pending {
+            cycle,
+            peer,
+            sent: others.iter().map(|link| link.id).collect(),
+            deadline: cx.now() + self.config.timeout,
+        });
+        let own = Link {
+            id: self.view.owner(),
+            incarnation: gossip.incarnation,
+            age: 0,
+        };
+        let exchange = ExchangeId {
+            incarnation: gossip.incarnation,
+            cycle,
+        };
+        let links = [own].into_iter().chain(others).take(L).collect();
+        cx.send(peer.id, Message::Shuffle { exchange, links });
+        self.tell(Notice::Left { peer: peer.id }, cx);
+    }
+
+    /// Answers with links from before the merge, so that none of the asker's goes back.
+    pub(super) fn answer(
+        &mut self,
+        from: NodeId,
+        exchange: ExchangeId,
+        received: &[Link],
+        cx: &mut impl Context<Self>,
+    ) {
+        let Life::Gossiping(_) = self.life else {
+            return;
+        };
+        let links: Links<L> = self.view.sample(usize::from(self.config.shuffle), cx.rng());
+        let sent: heapless::Vec<NodeId, L> = links.iter().map(|link| link.id).collect();
+        cx.send(from, Message::Shuffled { exchange, links });
+        self.merge(received, &sent, cx);
+    }
+
+    /// The answer, if it is the one waited for and in time.
+    pub(super) fn answered(
+        &mut self,
+        from: NodeId,
+        exchange: ExchangeId,
+        received: &[Link],
+        cx: &mut impl Context<Self>,
+    ) {
+        let Life::Gossiping(gossip) = &mut self.life else {
+            return;
+        };
+        match mem::replace(&mut gossip.exchange, Exchange::Idle) {
+            Exchange::Waiting(pending)
+                if pending.peer.id == from && pending.id(gossip.incarnation) == exchange =>
+            {
+                if cx.now() <= pending.deadline {
+                    self.merge(received, &pending.sent, cx);
+                }
+            }
+            other => gossip.exchange = other,
+        }
+    }
+
+    /// Steps 6 and 7. A second link to a node in one message finds the first in the view, and one to this node is none.
+    fn merge(&mut self, received: &[Link], sent: &[NodeId], cx: &mut impl Context<Self>) {
+        let most = usize::from(self.config.shuffle);
+        let received = received.get(..most).unwrap_or(received);
+        let replacement = self.config.replacement;
+        // Sampled in random order, so they may be replaced in this one.
+        let mut replaceable = sent.iter().filter(|id| match replacement {
+            Replacement::Recommended => received.iter().all(|link| link.id != **id),
+            Replacement::Literal => true,
+        });
+        for &link in received {
+            while self.learn(link, cx) == Err(NotInserted::Full) {
+                let Some(replaced) = replaceable.find_map(|&id| self.view.remove(id)) else {
+                    break;
+                };
+                self.tell(Notice::Left { peer: replaced.id }, cx);
+            }
+        }
+    }
+
+    /// The transport says that the peer is not there: as if the time for its answer were over.
+    pub(super) fn give_up_exchange(&mut self, to: NodeId) {
+        if let Life::Gossiping(gossip) = &mut self.life
+            && let Exchange::Waiting(pending) = &gossip.exchange
+            && pending.peer.id == to
+        {
+            gossip.exchange = Exchange::Idle;
+        }
+    }
+}

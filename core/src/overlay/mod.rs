@@ -1,0 +1,27 @@
+//! Who knows whom: the networks that nodes weave over the one that carries their messages.
+//!
+//! A grid that nobody runs has no list of its nodes. Each node knows a few others, its [`View`](view::View), and an overlay
+//! keeps these few alive, well mixed and connected while nodes come and go. A scheduler finds its candidates through them.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`view`] | the links that a node has: bounded, distinct, never to itself |
+//! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
+//!
+//! What a node knows about its neighbours, such as their schedules, is not part of an overlay. The notices of an overlay tell when a
+//! neighbour comes and goes, so that its user can keep such things beside it.
+//!
+//! ```
+//! use gridweave_core::id::{Incarnation, NodeId};
+//! use gridweave_core::overlay::view::{Link, NotInserted, View};
+//!
+//! let mut view = View::<20>::new(NodeId::new(1), 20);
+//! let link = Link { id: NodeId::new(2), incarnation: Incarnation::new(0), age: 0 };
+//! view.insert(link)?;
+//! assert_eq!(view.insert(link), Err(NotInserted::Known));
+//! assert_eq!(view.insert(Link { id: NodeId::new(1), ..link }), Err(NotInserted::Own));
+//! # Ok::<(), NotInserted>(())
+//! ```
+
+pub mod cyclon;
+pub mod view;

@@ -1,0 +1,144 @@
+use super::*;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use std::vec::Vec;
+
+const OWNER: NodeId = NodeId::new(5);
+
+fn link(id: u64, incarnation: u32, age: u16) -> Link {
+    Link {
+        id: NodeId::new(id),
+        incarnation: Incarnation::new(incarnation),
+        age,
+    }
+}
+
+fn view(links: &[Link]) -> View<4> {
+    let mut view = View::new(OWNER, 4);
+    for &link in links {
+        view.insert(link).unwrap();
+    }
+    view.check().unwrap();
+    view
+}
+
+fn rng() -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(0x7669_6577)
+}
+
+#[test]
+fn a_link_is_sixteen_bytes() {
+    assert_eq!(size_of::<Link>(), 16);
+}
+
+#[test]
+fn links_are_kept_in_the_order_of_ids_whatever_the_order_they_came_in() {
+    let [a, b, c] = [link(9, 1, 3), link(2, 0, 7), link(4, 5, 0)];
+    let one = view(&[a, b, c]);
+    assert_eq!(one.links().collect::<Vec<_>>(), [b, c, a]);
+    assert_eq!(one, view(&[c, a, b]));
+}
+
+#[test]
+fn what_was_taken_out_leaves_no_trace() {
+    let [a, b, c] = [link(9, 1, 3), link(2, 0, 7), link(4, 5, 1)];
+    let mut one = view(&[a, b, c]);
+    assert_eq!(one.remove(c.id), Some(c));
+    assert_eq!(one.remove(c.id), None);
+    assert_eq!(one, view(&[a, b]));
+    assert_eq!((one.link(a.id), one.link(c.id)), (Some(a), None));
+}
+
+#[test]
+fn own_known_and_surplus_links_are_refused() {
+    let mut view = view(&[link(1, 0, 0), link(2, 0, 0), link(3, 0, 0)]);
+    let before = view.clone();
+    assert_eq!(view.insert(link(5, 0, 0)), Err(NotInserted::Own));
+    assert_eq!(view.insert(link(2, 9, 9)), Err(NotInserted::Known));
+    assert_eq!(view, before);
+    view.insert(link(4, 0, 0)).unwrap();
+    assert_eq!(view.insert(link(6, 0, 0)), Err(NotInserted::Full));
+    assert_eq!(view.insert(link(2, 9, 9)), Err(NotInserted::Known));
+    assert!(view.is_full());
+}
+
+#[test]
+fn the_limit_may_be_less_than_there_is_room_for_and_never_more() {
+    let mut view = View::<4>::new(OWNER, 1);
+    view.insert(link(1, 0, 0)).unwrap();
+    assert_eq!(view.insert(link(2, 0, 0)), Err(NotInserted::Full));
+    assert_eq!(View::<4>::new(OWNER, 9).limit(), 4);
+    assert_eq!(
+        View::<0>::new(OWNER, 9).insert(link(1, 0, 0)),
+        Err(NotInserted::Full)
+    );
+}
+
+#[test]
+fn news_makes_a_link_younger_or_later_and_never_older_or_earlier() {
+    let mut view = view(&[link(1, 3, 5)]);
+    for (news, outcome, then) in [
+        (link(2, 9, 0), Refreshed::Unknown, link(1, 3, 5)),
+        (link(1, 2, 0), Refreshed::SameLife, link(1, 3, 5)),
+        (link(1, 3, 9), Refreshed::SameLife, link(1, 3, 5)),
+        (link(1, 3, 4), Refreshed::SameLife, link(1, 3, 4)),
+        (link(1, 4, 6), Refreshed::LaterLife, link(1, 4, 4)),
+        (
+            link(1, u32::MAX, 0),
+            Refreshed::LaterLife,
+            link(1, u32::MAX, 0),
+        ),
+    ] {
+        assert_eq!(view.refresh(news), outcome, "{news:?}");
+        assert_eq!(view.links().collect::<Vec<_>>(), [then], "{news:?}");
+    }
+}
+
+#[test]
+fn ages_grow_and_saturate() {
+    let mut view = view(&[link(1, 0, 0), link(2, 0, u16::MAX)]);
+    view.grow_older();
+    let ages: Vec<u16> = view.links().map(|link| link.age).collect();
+    assert_eq!(ages, [1, u16::MAX]);
+    view.remove(NodeId::new(1));
+    view.remove(NodeId::new(2));
+    view.grow_older();
+    assert_eq!(view, View::new(OWNER, 4), "empty places do not age");
+}
+
+#[test]
+fn the_oldest_is_chosen_and_of_several_each_at_times() {
+    let view = view(&[link(1, 0, 3), link(2, 0, 7), link(3, 0, 7), link(4, 0, 0)]);
+    let mut rng = rng();
+    let mut chosen = [0_u32; 5];
+    for _ in 0..1000 {
+        let oldest = view.oldest(&mut rng).unwrap();
+        chosen[oldest.id.get() as usize] += 1;
+    }
+    assert_eq!(chosen[2] + chosen[3], 1000);
+    assert!((400..600).contains(&chosen[2]), "{chosen:?}");
+    assert_eq!(View::<4>::new(OWNER, 4).oldest(&mut rng), None);
+    assert_eq!(View::<4>::new(OWNER, 4).pick(&mut rng), None);
+}
+
+#[test]
+fn a_sample_has_no_link_twice_and_no_more_than_fit() {
+    let view = view(&[link(1, 0, 3), link(2, 0, 7), link(3, 0, 7), link(4, 0, 0)]);
+    let mut rng = rng();
+    let mut seen = [0_u32; 5];
+    for _ in 0..1000 {
+        let sample: Links<3> = view.sample(2, &mut rng);
+        assert_eq!(sample.len(), 2);
+        assert_ne!(sample[0].id, sample[1].id);
+        for link in sample {
+            assert_eq!(view.link(link.id), Some(link));
+            seen[link.id.get() as usize] += 1;
+        }
+    }
+    assert!(
+        seen[1..].iter().all(|count| (430..570).contains(count)),
+        "{seen:?}"
+    );
+    assert_eq!(view.sample::<3>(9, &mut rng).len(), 3);
+    assert_eq!(view.sample::<9>(9, &mut rng).len(), 4);
+}
