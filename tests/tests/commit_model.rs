@@ -20,7 +20,7 @@ type Case = Exploration<Peer<AllGuards>>;
 enum Extent {
     /// To its end, which is at this many states.
     Whole(usize),
-    /// Until there are this many states.
+    /// Until this many were reached, most of them more than once.
     Bounded(usize),
 }
 

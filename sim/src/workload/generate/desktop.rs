@@ -233,14 +233,14 @@ impl Desktop {
         require_count(self.jobs, "jobs")?;
         require_count(self.clusters, "clusters")?;
         let ratio = (0.0..=1.0).contains(&self.constraint_ratio);
-        require(ratio, "constraint-ratio", "from 0 to 1")?;
+        require(ratio, "constraint_ratio", "from 0 to 1")?;
         let run_time = Span::from_millis(2)..=LONGEST;
         require(
             run_time.contains(&self.mean_run_time),
-            "mean-run-time",
+            "mean_run_time",
             "from 2 milliseconds to 49 days",
         )?;
-        require(self.mean_gap <= LONGEST, "mean-gap", "at most 49 days")
+        require(self.mean_gap <= LONGEST, "mean_gap", "at most 49 days")
     }
 
     fn draw_nodes(&self, places: &Places, rng: &mut Stream) -> Vec<Profile> {

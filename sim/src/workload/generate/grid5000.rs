@@ -123,11 +123,11 @@ impl Grid5000Like {
         require_count(self.nodes, "nodes")?;
         require_count(self.jobs, "jobs")?;
         require((1..=3650).contains(&self.days), "days", "from 1 to 3650")?;
-        require(self.calm_days < self.days, "calm-days", "fewer than days")?;
+        require(self.calm_days < self.days, "calm_days", "fewer than days")?;
         let load = (1e-6..=100.0).contains(&self.load);
         require(load, "load", "from 0.000001 to 100")?;
         let calm = (0.0..=self.load).contains(&self.calm_load);
-        require(calm, "calm-load", "from 0 to load")?;
+        require(calm, "calm_load", "from 0 to load")?;
         let largest = (1..=self.nodes).contains(&self.largest);
         require(largest, "largest", "from 1 to nodes")
     }

@@ -376,12 +376,12 @@ fn parameters_that_make_no_sense_are_named() {
         constraint_ratio: 1.1,
         ..Desktop::default()
     };
-    assert_eq!(parameter(often.generate(1)), "constraint-ratio");
+    assert_eq!(parameter(often.generate(1)), "constraint_ratio");
     let long = Grid5000Like {
         calm_days: 82,
         ..Grid5000Like::default()
     };
-    assert_eq!(parameter(long.generate(1)), "calm-days");
+    assert_eq!(parameter(long.generate(1)), "calm_days");
 }
 
 #[test]
