@@ -13,6 +13,8 @@
 //!   Placed ◀─ all committed? ◀────── Committed    (or Expired: the lease had ended)
 //!             Permit ────────────────────────▶ may start, until then   (renewed; the answer is a sign of life)
 //!                                              Begin ──▶ the host runs the job
+//!             writes it down ◀─────────── Extend  Ended is late: takes the time behind, if there is any
+//!             Permit ────────────────────────▶ may go on, until then   (only with `Overrun::Extend`)
 //! Finished ◀─ all ended? ◀──────────── Ended  ◀── Ended
 //!             Release ───────────────────────▶ may forget
 //! ```
@@ -89,7 +91,9 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AfterLoss, AllGuards, Config, ConfigError, Everyone, Guards, Permission, Policy};
+pub use config::{
+    AfterLoss, AllGuards, Config, ConfigError, Everyone, Guards, Overrun, Permission, Policy,
+};
 pub use coordinator::{Candidate, Coordinator};
 pub use message::{Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};

@@ -400,6 +400,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             Message::Expired { .. } => desk.expired(task, from, epoch),
             Message::Alive { standing, .. } => desk.alive(task, from, epoch, standing),
             Message::Query { .. } => desk.queried(task, from, epoch),
+            Message::Extend { until, .. } => desk.extend(task, from, epoch, until),
             Message::Released { through, .. } => desk.released(task, from, through),
             Message::Ended { outcome, .. } => desk.ended(task, from, epoch, outcome),
             // For participants.
@@ -415,7 +416,10 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         // What nobody knows was aborted, or is over.
         match message {
             Message::Prepared { holder, .. } => cx.send(from, Message::Abort { holder }),
-            Message::Committed { .. } | Message::Query { .. } | Message::Ended { .. } => {
+            Message::Committed { .. }
+            | Message::Query { .. }
+            | Message::Extend { .. }
+            | Message::Ended { .. } => {
                 let through = epoch;
                 cx.send(from, Message::Release { job, through });
             }
