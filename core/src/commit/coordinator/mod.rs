@@ -264,6 +264,19 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         self.tasks.iter().map(|task| task.job)
     }
 
+    /// Until when a node may run a job, by this clock and by all that this life and the earlier ones permitted. `None` if it may
+    /// not, and never could or has let go.
+    pub fn may_run_until(&self, job: JobId, node: NodeId) -> Option<Time> {
+        let task = self.tasks.get(self.place(job).ok()?)?;
+        let attempt = task.attempt.iter().flat_map(|attempt| &attempt.members);
+        let open = attempt.filter(|member| member.node == node && member.ended.is_none());
+        let old = task.old.iter().filter(|old| old.node == node);
+        let permitted = open
+            .map(|member| member.permitted)
+            .chain(old.map(|old| old.permitted));
+        permitted.max().filter(|until| *until != Time::ZERO)
+    }
+
     fn place(&self, job: JobId) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }
