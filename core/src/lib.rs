@@ -112,6 +112,8 @@ extern crate std;
 
 pub use rand_core;
 
+#[cfg(all(feature = "alloc", feature = "serde"))]
+mod bounded;
 #[cfg(feature = "alloc")]
 pub mod commit;
 #[cfg(feature = "alloc")]
