@@ -49,6 +49,15 @@ impl Snapshot {
         })
     }
 
+    /// A snapshot of a node that is free for ever.
+    pub fn empty(version: u64) -> Self {
+        Self {
+            version,
+            horizon: Time::MAX,
+            busy: Arc::from([]),
+        }
+    }
+
     /// Which of two snapshots of one node is newer: the one with the higher number.
     pub const fn version(&self) -> u64 {
         self.version
