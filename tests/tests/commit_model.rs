@@ -210,7 +210,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
         "1 and 1, one crash, an extension",
         case,
         &[extension(), cut(), finish()],
-        Extent::Whole(48_919),
+        Extent::Whole(50_439),
     );
 }
 
