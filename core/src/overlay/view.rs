@@ -1,7 +1,7 @@
 //! The links that a node has: at most so many, to distinct nodes, none to itself.
 //!
-//! A view is a plain value of fixed size. Ids, incarnations and ages lie in arrays of their own, because a search looks only at
-//! ids and a shuffle ages all links at once. Links are kept in the order of ids, so that equal views are equal values.
+//! A view is a plain value of fixed size. Ids lie in an array of their own, because a search looks only at them. Links are kept in
+//! the order of ids, so that equal views are equal values.
 
 #[cfg(test)]
 mod tests;
@@ -35,8 +35,33 @@ pub struct View<const C: usize> {
     len: u8,
     /// Strictly increasing up to `len`; whatever lies behind that, here and below, is the default value.
     ids: [NodeId; C],
-    incarnations: [Incarnation; C],
-    ages: [u16; C],
+    facts: [Facts; C],
+}
+
+/// What a link says about the node that it leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct Facts {
+    incarnation: Incarnation,
+    age: u16,
+}
+
+impl Facts {
+    const fn of(self, id: NodeId) -> Link {
+        Link {
+            id,
+            incarnation: self.incarnation,
+            age: self.age,
+        }
+    }
+}
+
+impl From<Link> for Facts {
+    fn from(link: Link) -> Self {
+        Self {
+            incarnation: link.incarnation,
+            age: link.age,
+        }
+    }
 }
 
 /// Why a link is not in a view now. The view is as it was.
@@ -82,8 +107,7 @@ impl<const C: usize> View<C> {
             limit: limit.min(u8::try_from(C).unwrap_or(u8::MAX)),
             len: 0,
             ids: [NodeId::default(); C],
-            incarnations: [Incarnation::default(); C],
-            ages: [0; C],
+            facts: [Facts::default(); C],
         }
     }
 
@@ -119,13 +143,8 @@ impl<const C: usize> View<C> {
 
     /// Its links, in the order of ids.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
-        (self.ids().iter().zip(&self.incarnations).zip(&self.ages)).map(
-            |((&id, &incarnation), &age)| Link {
-                id,
-                incarnation,
-                age,
-            },
-        )
+        let ids = self.ids().iter();
+        ids.zip(&self.facts).map(|(id, facts)| facts.of(*id))
     }
 
     /// The link to a node.
@@ -143,11 +162,8 @@ impl<const C: usize> View<C> {
     }
 
     fn at(&self, place: usize) -> Option<Link> {
-        Some(Link {
-            id: *self.ids().get(place)?,
-            incarnation: *self.incarnations.get(place)?,
-            age: *self.ages.get(place)?,
-        })
+        let (id, facts) = (self.ids().get(place)?, self.facts.get(place)?);
+        Some(facts.of(*id))
     }
 
     /// Adds a link.
@@ -161,23 +177,36 @@ impl<const C: usize> View<C> {
         if self.is_full() {
             return Err(NotInserted::Full);
         }
-        let len = self.len();
-        move_in(&mut self.ids, place, len, link.id);
-        move_in(&mut self.incarnations, place, len, link.incarnation);
-        move_in(&mut self.ages, place, len, link.age);
+        let end = self.len();
+        shift(&mut self.ids, end, place, link.id);
+        shift(&mut self.facts, end, place, link.into());
         self.len = self.len.saturating_add(1);
         Ok(())
+    }
+
+    /// Puts a link in place of the one to another node, which is returned. Nothing changes if there is no such link, or if the
+    /// new one leads to the owner or to a node that is known.
+    pub fn replace(&mut self, old: NodeId, link: Link) -> Option<Link> {
+        if link.id == self.owner {
+            return None;
+        }
+        let (gone, place) = (self.place(old).ok()?, self.place(link.id).err()?);
+        let replaced = self.at(gone)?;
+        // The places behind the old link are one less without it.
+        let place = place.saturating_sub(usize::from(place > gone));
+        shift(&mut self.ids, gone, place, link.id);
+        shift(&mut self.facts, gone, place, link.into());
+        Some(replaced)
     }
 
     /// Takes the link to a node out, if there is one.
     pub fn remove(&mut self, id: NodeId) -> Option<Link> {
         let place = self.place(id).ok()?;
         let link = self.at(place)?;
-        let len = self.len();
-        move_out(&mut self.ids, place, len);
-        move_out(&mut self.incarnations, place, len);
-        move_out(&mut self.ages, place, len);
         self.len = self.len.saturating_sub(1);
+        let end = self.len();
+        shift(&mut self.ids, place, end, NodeId::default());
+        shift(&mut self.facts, place, end, Facts::default());
         Some(link)
     }
 
@@ -187,35 +216,33 @@ impl<const C: usize> View<C> {
         let Ok(place) = self.place(news.id) else {
             return Refreshed::Unknown;
         };
-        let (Some(incarnation), Some(age)) =
-            (self.incarnations.get_mut(place), self.ages.get_mut(place))
-        else {
+        let Some(facts) = self.facts.get_mut(place) else {
             return Refreshed::Unknown;
         };
-        if news.incarnation < *incarnation {
+        if news.incarnation < facts.incarnation {
             return Refreshed::SameLife;
         }
-        *age = news.age.min(*age);
-        if news.incarnation == *incarnation {
+        facts.age = news.age.min(facts.age);
+        if news.incarnation == facts.incarnation {
             return Refreshed::SameLife;
         }
-        *incarnation = news.incarnation;
+        facts.incarnation = news.incarnation;
         Refreshed::LaterLife
     }
 
     /// Lets all links be a cycle older.
     pub fn grow_older(&mut self) {
         let len = self.len();
-        for age in self.ages.iter_mut().take(len) {
-            *age = age.saturating_add(1);
+        for facts in self.facts.iter_mut().take(len) {
+            facts.age = facts.age.saturating_add(1);
         }
     }
 
     /// The oldest link; of several, one by chance.
     pub fn oldest<R: rand_core::Rng + ?Sized>(&self, rng: &mut R) -> Option<Link> {
-        let ages = self.ages.get(..self.len())?;
-        let most = *ages.iter().max()?;
-        let oldest = || (0..).zip(ages).filter(|(_, age)| **age == most);
+        let facts = self.facts.get(..self.len())?;
+        let most = facts.iter().map(|facts| facts.age).max()?;
+        let oldest = || (0..).zip(facts).filter(|(_, facts)| facts.age == most);
         let chosen = rng.index(oldest().count());
         let (place, _) = oldest().nth(chosen)?;
         self.at(place)
@@ -263,22 +290,20 @@ impl<const C: usize> View<C> {
     }
 }
 
-/// Puts a value in front of what is at this place among the first `len`.
-fn move_in<T>(slots: &mut [T], place: usize, len: usize, value: T) {
-    if let Some(moved) = slots.get_mut(place..=len) {
-        moved.rotate_right(1);
-        if let Some(free) = moved.first_mut() {
-            *free = value;
-        }
-    }
-}
-
-/// Closes the gap that the value at this place among the first `len` leaves.
-fn move_out<T: Default>(slots: &mut [T], place: usize, len: usize) {
-    if let Some(moved) = slots.get_mut(place..len) {
-        moved.rotate_left(1);
-        if let Some(free) = moved.last_mut() {
-            *free = T::default();
-        }
+/// Takes the value at one place out and puts another in at a place that is counted without it; those between move by one.
+fn shift<T: Copy>(slots: &mut [T], gone: usize, place: usize, value: T) {
+    let (first, last) = (gone.min(place), gone.max(place));
+    let Some(moved) = slots.get_mut(first..=last) else {
+        return;
+    };
+    let free = if gone < place {
+        moved.copy_within(1.., 0);
+        moved.last_mut()
+    } else {
+        moved.copy_within(..last.saturating_sub(first), 1);
+        moved.first_mut()
+    };
+    if let Some(free) = free {
+        *free = value;
     }
 }

@@ -119,11 +119,11 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             Replacement::Literal => true,
         });
         for &link in received {
-            while self.learn(link, cx) == Err(NotInserted::Full) {
-                let Some(replaced) = replaceable.find_map(|&id| self.view.remove(id)) else {
-                    break;
-                };
+            if self.learn(link, cx) == Err(NotInserted::Full)
+                && let Some(replaced) = replaceable.find_map(|&id| self.view.replace(id, link))
+            {
                 self.tell(Notice::Left { peer: replaced.id }, cx);
+                self.tell(Notice::Entered { peer: link.id }, cx);
             }
         }
     }

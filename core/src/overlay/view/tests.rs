@@ -142,3 +142,27 @@ fn a_sample_has_no_link_twice_and_no_more_than_fit() {
     assert_eq!(view.sample::<3>(9, &mut rng).len(), 3);
     assert_eq!(view.sample::<9>(9, &mut rng).len(), 4);
 }
+
+#[test]
+fn a_link_takes_the_place_of_any_other() {
+    let links = [1, 3, 7, 9].map(|id| link(id, 0, id as u16));
+    for new in [0, 2, 4, 6, 8, 10].map(|id| link(id, 1, 50)) {
+        for old in links {
+            let mut replaced = view(&links);
+            assert_eq!(replaced.replace(old.id, new), Some(old));
+            let others = links.into_iter().filter(|link| *link != old);
+            let expected: Vec<Link> = others.chain([new]).collect();
+            assert_eq!(replaced, view(&expected));
+        }
+    }
+}
+
+#[test]
+fn a_link_that_cannot_be_takes_no_place() {
+    let links = [1, 3, 7].map(|id| link(id, 0, 0));
+    let mut one = view(&links);
+    for (old, new) in [(1, 5), (1, 3), (1, 1), (2, 4)] {
+        assert_eq!(one.replace(NodeId::new(old), link(new, 9, 9)), None);
+    }
+    assert_eq!(one, view(&links));
+}
