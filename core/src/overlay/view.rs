@@ -33,10 +33,14 @@ pub struct View<const C: usize> {
     owner: NodeId,
     limit: u8,
     len: u8,
-    /// Strictly increasing up to `len`; whatever lies behind that, here and below, is the default value.
+    /// Strictly increasing up to `len`, and the largest id behind that, so that a search need not look at `len`.
     ids: [NodeId; C],
+    /// The default behind `len`.
     facts: [Facts; C],
 }
+
+/// What lies behind the last id.
+const NOBODY: NodeId = NodeId::new(u64::MAX);
 
 /// What a link says about the node that it leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -52,6 +56,21 @@ impl Facts {
             incarnation: self.incarnation,
             age: self.age,
         }
+    }
+}
+
+impl Facts {
+    /// Takes what is newer from another link to the same node.
+    fn refresh(&mut self, news: Link) -> Refreshed {
+        if news.incarnation < self.incarnation {
+            return Refreshed::SameLife;
+        }
+        self.age = news.age.min(self.age);
+        if news.incarnation == self.incarnation {
+            return Refreshed::SameLife;
+        }
+        self.incarnation = news.incarnation;
+        Refreshed::LaterLife
     }
 }
 
@@ -99,6 +118,31 @@ pub enum Refreshed {
     LaterLife,
 }
 
+/// Links to be added, each with how many of those that are there have a smaller id.
+type Added<const C: usize> = heapless::Vec<(usize, Link), C>;
+
+/// A change that an exchange of links made to a view.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Change {
+    /// There is a link to this node now.
+    Entered(NodeId),
+    /// There is no link to this node any more.
+    Left(NodeId),
+    /// The link to this node is to a later life than before.
+    Restarted(NodeId, Incarnation),
+}
+
+/// What an exchange makes of a link that was there before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It stays, unless another needs its place.
+    Kept,
+    /// It came in as well, so it stays.
+    Confirmed,
+    /// Another has its place.
+    Gone,
+}
+
 impl<const C: usize> View<C> {
     /// An empty view that may have up to `limit` links, if `C` allows for as many.
     pub fn new(owner: NodeId, limit: u8) -> Self {
@@ -106,7 +150,7 @@ impl<const C: usize> View<C> {
             owner,
             limit: limit.min(u8::try_from(C).unwrap_or(u8::MAX)),
             len: 0,
-            ids: [NodeId::default(); C],
+            ids: [NOBODY; C],
             facts: [Facts::default(); C],
         }
     }
@@ -157,8 +201,35 @@ impl<const C: usize> View<C> {
         self.place(id).is_ok()
     }
 
+    /// Where the link to a node is, or where it would be.
     fn place(&self, id: NodeId) -> Result<usize, usize> {
-        self.ids().binary_search(&id)
+        let place = self.count_below(id);
+        if self.is_at(place, id) {
+            Ok(place)
+        } else {
+            Err(place)
+        }
+    }
+
+    fn is_at(&self, place: usize, id: NodeId) -> bool {
+        place < self.len() && self.ids.get(place) == Some(&id)
+    }
+
+    /// How many ids are smaller: first by fours, then one by one. It counts rather than branches, for where an id belongs is
+    /// anyone's guess, and a processor's is wrong half of the time.
+    #[inline]
+    fn count_below(&self, id: NodeId) -> usize {
+        const STEP: usize = 4;
+        let count =
+            |ids: &[NodeId]| -> usize { ids.iter().map(|other| usize::from(*other < id)).sum() };
+        let (fours, _) = self.ids.as_chunks::<STEP>();
+        let whole: usize = fours.iter().map(|[.., last]| usize::from(*last < id)).sum();
+        let below = whole.wrapping_mul(STEP);
+        let rest = self.ids.get(below..).unwrap_or_default();
+        below.wrapping_add(match rest.first_chunk::<STEP>() {
+            Some(four) => count(four),
+            None => count(rest),
+        })
     }
 
     fn at(&self, place: usize) -> Option<Link> {
@@ -205,7 +276,7 @@ impl<const C: usize> View<C> {
         let link = self.at(place)?;
         self.len = self.len.saturating_sub(1);
         let end = self.len();
-        shift(&mut self.ids, place, end, NodeId::default());
+        shift(&mut self.ids, place, end, NOBODY);
         shift(&mut self.facts, place, end, Facts::default());
         Some(link)
     }
@@ -213,21 +284,128 @@ impl<const C: usize> View<C> {
     /// Takes what is newer from another link to the same node: the smaller age, the later life. News of an earlier life is
     /// none (PROTOCOLS 1.3, 1.4).
     pub fn refresh(&mut self, news: Link) -> Refreshed {
-        let Ok(place) = self.place(news.id) else {
-            return Refreshed::Unknown;
-        };
-        let Some(facts) = self.facts.get_mut(place) else {
-            return Refreshed::Unknown;
-        };
-        if news.incarnation < facts.incarnation {
-            return Refreshed::SameLife;
+        match self.place(news.id) {
+            Ok(place) => self.refresh_at(place, news),
+            Err(_) => Refreshed::Unknown,
         }
-        facts.age = news.age.min(facts.age);
-        if news.incarnation == facts.incarnation {
-            return Refreshed::SameLife;
+    }
+
+    fn refresh_at(&mut self, place: usize, news: Link) -> Refreshed {
+        let facts = self.facts.get_mut(place);
+        facts.map_or(Refreshed::Unknown, |facts| facts.refresh(news))
+    }
+
+    /// Takes in the links of a message, at most `C`: what is known is refreshed, and what is new goes into free places and then in
+    /// place of those given in return, as long as there are some that the message did not bring as well.
+    ///
+    /// It is as if the links came one after the other, and `tell` hears of each change in that order. But the others are moved
+    /// only once.
+    pub fn take_in(&mut self, received: &[Link], given: &[NodeId], mut tell: impl FnMut(Change)) {
+        let mut standing = [Standing::Kept; C];
+        let mut places: heapless::Vec<usize, C> = heapless::Vec::new();
+        for link in received.iter().take(C) {
+            let place = self.count_below(link.id);
+            let _ = places.push(place);
+            if self.is_at(place, link.id)
+                && let Some(standing) = standing.get_mut(place)
+            {
+                *standing = Standing::Confirmed;
+            }
         }
-        facts.incarnation = news.incarnation;
-        Refreshed::LaterLife
+        let mut added = Added::<C>::new();
+        let mut room = usize::from(self.limit.saturating_sub(self.len));
+        let mut given = given.iter();
+        for (&place, &link) in places.iter().zip(received) {
+            if link.id == self.owner {
+                continue;
+            }
+            if self.is_at(place, link.id) {
+                if self.refresh_at(place, link) == Refreshed::LaterLife {
+                    tell(Change::Restarted(link.id, link.incarnation));
+                }
+                continue;
+            }
+            let before = added.iter_mut().find(|(_, before)| before.id == link.id);
+            if let Some((_, before)) = before {
+                let mut facts = Facts::from(*before);
+                if facts.refresh(link) == Refreshed::LaterLife {
+                    tell(Change::Restarted(link.id, link.incarnation));
+                }
+                *before = facts.of(link.id);
+                continue;
+            }
+            if let Some(less) = room.checked_sub(1) {
+                room = less;
+            } else if let Some(gone) = self.make_room(&mut given, &mut standing) {
+                tell(Change::Left(gone));
+            } else {
+                continue;
+            }
+            tell(Change::Entered(link.id));
+            let _ = added.push((place, link));
+        }
+        if !added.is_empty() {
+            self.rebuild(&standing, &added);
+        }
+    }
+
+    /// The next of the links given that nothing speaks for, which is gone now.
+    fn make_room(
+        &self,
+        given: &mut core::slice::Iter<'_, NodeId>,
+        standing: &mut [Standing; C],
+    ) -> Option<NodeId> {
+        given.copied().find(|&id| {
+            let place = self.count_below(id);
+            match standing.get_mut(place) {
+                Some(standing) if self.is_at(place, id) && *standing == Standing::Kept => {
+                    *standing = Standing::Gone;
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Moves the links that stay, and puts in between those that are added.
+    fn rebuild(&mut self, standing: &[Standing; C], added: &Added<C>) {
+        let mut added_before = [0_u8; C];
+        for (place, _) in added {
+            if let Some(more) = added_before.get_mut(*place) {
+                *more = more.wrapping_add(1);
+            }
+        }
+        let (ids, facts, len) = (self.ids, self.facts, self.len());
+        let mut kept_before = [0_usize; C];
+        let (mut kept, mut new) = (0_usize, 0_usize);
+        let old = ids.iter().zip(&facts).take(len);
+        let about = standing.iter().zip(&added_before).zip(&mut kept_before);
+        for ((id, facts), ((standing, more), before)) in old.zip(about) {
+            *before = kept;
+            new = new.wrapping_add(usize::from(*more));
+            // What is gone is written, too, to be written over by what comes there or, behind the last, by nothing: that is
+            // faster than to ask.
+            self.put(kept.wrapping_add(new), *id, *facts);
+            kept = kept.wrapping_add(usize::from(*standing != Standing::Gone));
+        }
+        for (place, link) in added {
+            let before = kept_before.get(*place).filter(|_| *place < len);
+            let smaller = added
+                .iter()
+                .map(|(_, other)| usize::from(other.id < link.id));
+            let before = before.unwrap_or(&kept).wrapping_add(smaller.sum());
+            self.put(before, link.id, (*link).into());
+        }
+        let len = kept.wrapping_add(added.len());
+        self.put(len, NOBODY, Facts::default());
+        self.len = u8::try_from(len).unwrap_or(u8::MAX);
+    }
+
+    fn put(&mut self, place: usize, id: NodeId, facts: Facts) {
+        if let (Some(to_id), Some(to_facts)) = (self.ids.get_mut(place), self.facts.get_mut(place))
+        {
+            (*to_id, *to_facts) = (id, facts);
+        }
     }
 
     /// Lets all links be a cycle older.
@@ -286,6 +464,13 @@ impl<const C: usize> View<C> {
         Violation::unless(
             !self.contains(self.owner),
             "no link of a view leads to its owner",
+        )?;
+        let behind = self.ids.iter().zip(&self.facts).skip(self.len());
+        Violation::unless(
+            behind
+                .into_iter()
+                .all(|(id, facts)| (*id, *facts) == (NOBODY, Facts::default())),
+            "there is nothing behind the last link of a view",
         )
     }
 }
