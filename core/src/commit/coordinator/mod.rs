@@ -264,6 +264,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         self.tasks.iter().map(|task| task.job)
     }
 
+    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
+    pub fn is_placing(&self, job: JobId) -> bool {
+        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
+        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
+    }
+
     fn place(&self, job: JobId) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }

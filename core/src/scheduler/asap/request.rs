@@ -154,7 +154,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.search_again(job.id, cx);
     }
 
-    /// Takes up a job from disk: unless its coordinator knows of it, nothing has been decided about it.
+    /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
+    /// whatever its coordinator still has to clear up.
     pub(super) fn resume(&mut self, cx: &mut impl Context<Self>) {
         let open: Vec<(JobId, Stage)> = self
             .requests
@@ -172,7 +173,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     if let Some(request) = self.request_mut(job) {
                         request.left = rounds;
                     }
-                    if !coordinated {
+                    if !self.node.coordinator.is_placing(job) {
                         self.search_again(job, cx);
                     }
                 }
