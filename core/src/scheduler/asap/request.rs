@@ -269,6 +269,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             // Whoever offers something else than was asked for has nothing to offer.
             Ok(offer) if offer.nodes.len() == count as usize => offers.push(offer),
             Ok(_) => {}
+            // Whoever saw nobody had no room to search, or knows nobody: that says nothing about the job.
+            Err(0) => {}
             Err(found) => *seen = (*seen).max(Some(found)),
         }
         if awaited.is_empty() {
