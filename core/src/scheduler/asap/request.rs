@@ -52,6 +52,8 @@ enum Phase {
     /// Neighbours search.
     Searching {
         awaited: Vec<NodeId>,
+        /// The earliest start that was asked for.
+        from: Time,
         offers: Vec<Offer>,
         /// The most nodes that somebody saw who found no place.
         seen: Option<u32>,
@@ -226,6 +228,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
         request.phase = Phase::Searching {
             awaited,
+            from: wanted.from,
             offers: Vec::new(),
             seen: None,
             until: config.answers_by(now),
@@ -253,6 +256,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let (count, round) = (request.count(), request.round);
         let Phase::Searching {
             awaited,
+            from: earliest,
             offers,
             seen,
             ..
@@ -267,7 +271,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         awaited.swap_remove(place);
         match outcome {
             // Whoever offers something else than was asked for has nothing to offer.
-            Ok(offer) if offer.nodes.len() == count as usize => offers.push(offer),
+            Ok(offer) if offer.nodes.len() == count as usize && offer.start >= *earliest => {
+                offers.push(offer);
+            }
             Ok(_) => {}
             // Whoever saw nobody had no room to search, or knows nobody: that says nothing about the job.
             Err(0) => {}
