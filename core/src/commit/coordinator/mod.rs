@@ -454,6 +454,17 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
                 attempt.resume(now, &self.config);
             }
         }
+        // What all nodes had done is said before anything else can become of it: the earlier life may have said so.
+        let done = |task: &&Task| task.attempt.as_ref().is_some_and(Attempt::is_done);
+        let done: Vec<JobId> = self
+            .tasks
+            .iter()
+            .filter(done)
+            .map(|task| task.job)
+            .collect();
+        for job in done {
+            self.with_task(job, cx, Desk::attend);
+        }
     }
 
     fn restore(&mut self, key: Key, record: Record) {
