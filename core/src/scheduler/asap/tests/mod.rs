@@ -111,11 +111,10 @@ impl Bench {
     }
 
     fn started(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
-        let build = || Asap::new(ME, config, bootstrap.clone(), Everyone).unwrap();
         let mut bench = Self {
             config,
-            node: build(),
-            bootstrap: bootstrap.clone(),
+            node: Asap::new(ME, config, bootstrap.clone(), Everyone).unwrap(),
+            bootstrap,
             now: Time::ZERO,
             disk: BTreeMap::new(),
             alarms: BTreeMap::new(),
