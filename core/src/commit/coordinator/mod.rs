@@ -277,6 +277,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         permitted.max().filter(|until| *until != Time::ZERO)
     }
 
+    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
+    pub fn is_placing(&self, job: JobId) -> bool {
+        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
+        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
+    }
+
     fn place(&self, job: JobId) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }
@@ -464,6 +470,17 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             if let Some(attempt) = task.attempt.as_mut() {
                 attempt.resume(now, &self.config);
             }
+        }
+        // What all nodes had done is said before anything else can become of it: the earlier life may have said so.
+        let done = |task: &&Task| task.attempt.as_ref().is_some_and(Attempt::is_done);
+        let done: Vec<JobId> = self
+            .tasks
+            .iter()
+            .filter(done)
+            .map(|task| task.job)
+            .collect();
+        for job in done {
+            self.with_task(job, cx, Desk::attend);
         }
     }
 
