@@ -14,16 +14,19 @@ pub enum Scheduler {
     Central(Central),
     /// Random placement, which knows nothing.
     Random,
+    /// Flooding searches for nodes that are free now.
+    Flood,
 }
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
         Self::Random,
+        Self::Flood,
     ];
 
     /// What it is called.
@@ -31,6 +34,7 @@ impl Scheduler {
         match self {
             Self::Central(central) => central.name(),
             Self::Random => "random",
+            Self::Flood => "flood",
         }
     }
 
@@ -44,7 +48,7 @@ impl Scheduler {
     /// Whether it can start a job on several nodes at once.
     pub const fn places_gangs(self) -> bool {
         match self {
-            Self::Central(_) => true,
+            Self::Central(_) | Self::Flood => true,
             Self::Random => false,
         }
     }

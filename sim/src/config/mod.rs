@@ -26,6 +26,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::decentral::flood::FloodConfig;
 use crate::network::NetworkConfig;
 use crate::scheduler::Scheduler;
 
@@ -46,6 +47,8 @@ pub struct Config {
     /// Nodes that go down, come up and join; centralised schedulers do not suffer it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// The times and sizes of the scheduler `flood`; others do not use it.
+    pub flood: FloodConfig,
     /// How results are summed up.
     pub report: ReportConfig,
 }
@@ -252,6 +255,7 @@ impl Config {
             );
         }
         self.workload.checked().map_err(ConfigError)?;
+        self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }
 }

@@ -6,8 +6,10 @@
 //! that runs on more nodes than it asked for or again after its end was told, one that is said to be done and is not, and
 //! one that nobody answers for any more are violations.
 //!
-//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat.
+//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat; [`flood`] searches for free nodes and keeps no
+//! schedules.
 
+pub mod flood;
 pub mod random;
 #[cfg(test)]
 mod tests;
