@@ -109,6 +109,9 @@ pub struct ReportConfig {
     pub window: Lasting,
     /// Jobs that run for less count as so long in the bounded slowdown.
     pub slowdown_threshold: Lasting,
+    /// After every so many events, the machine that handled the last of them is asked whether its invariants hold: 1 is
+    /// after every event.
+    pub check_every: u32,
 }
 
 impl Default for ReportConfig {
@@ -116,6 +119,7 @@ impl Default for ReportConfig {
         Self {
             window: Lasting::seconds(3600),
             slowdown_threshold: Lasting::seconds(10),
+            check_every: 64,
         }
     }
 }
@@ -253,6 +257,9 @@ impl Config {
             return wrong(
                 "report.window is 0s; give the length of a row of series.csv, such as 1h",
             );
+        }
+        if self.report.check_every == 0 {
+            return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
         self.flood.checked().map_err(ConfigError)?;
@@ -395,6 +402,8 @@ mod tests {
             ("scheduler=slurm", "slurm"),
             ("report.window=0s", "report.window"),
             ("report.window=1 hour", "1 hour"),
+            ("report.check_every=0", "report.check_every"),
+            ("report.check_every=-1", "report.check_every"),
             ("workload.load=0", "workload.load"),
         ] {
             let error = config.with(setting).unwrap_err().to_string();

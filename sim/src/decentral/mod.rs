@@ -56,6 +56,18 @@ struct Tracked {
     running: Vec<Running>,
     attempt: Attempt,
     outcome: Option<Outcome>,
+    /// What the outcome was told with, unless no machine had to tell it.
+    last_word: Option<LastWord>,
+}
+
+/// The last word on a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LastWord {
+    /// Who said it.
+    node: NodeId,
+    news: News,
+    /// How often that node had gone down before.
+    downs: u32,
 }
 
 /// A job on one of its nodes.
@@ -107,6 +119,8 @@ struct Host<'a, P: Protocol> {
     free: Vec<u32>,
     /// Which jobs run on each node.
     jobs_on: Vec<Vec<usize>>,
+    /// How often each node went down, those that never did perhaps left out.
+    downs: Vec<u32>,
     /// What is free of nodes that are shared.
     room: Option<Room<'a>>,
     /// Jobs that wait for any node to come up, to be submitted there: none is up while there are such.
@@ -137,6 +151,7 @@ where
         slots: Vec::new(),
         free: Vec::new(),
         jobs_on: vec![Vec::new(); simulation.len()],
+        downs: Vec::new(),
         room: match hosting.grid {
             Grid::Uniform(_) => None,
             Grid::Mixed(mixed) => Some(Room::new(mixed)),
@@ -200,12 +215,14 @@ where
                 return Stopped::Stalled;
             }
             self.now = now;
-            // What is under way comes first, then ends, then submissions of the same instant.
-            if event == Some(now) {
+            // Jobs that end come first, so that one that ends together with its reservation has ended; then what is under way,
+            // then submissions of the same instant.
+            if ending == Some(now) {
+                self.end_next(now);
+                self.look();
+            } else if event == Some(now) {
                 self.simulation.step();
                 self.look();
-            } else if ending == Some(now) {
-                self.end_next(now);
             } else {
                 self.last_news = now;
                 self.submit(self.next, now);
@@ -293,7 +310,12 @@ where
                 }
                 Happening::Crashed { node, .. } => {
                     self.faults.crashes += 1;
-                    let jobs = self.jobs_on.get(node.get() as usize).cloned();
+                    let number = node.get() as usize;
+                    if number >= self.downs.len() {
+                        self.downs.resize(number + 1, 0);
+                    }
+                    self.downs[number] += 1;
+                    let jobs = self.jobs_on.get(number).cloned();
                     for job in jobs.unwrap_or_default() {
                         self.interrupt(job, node);
                     }
@@ -318,9 +340,29 @@ where
             News::Started => self.begin(index, node, at),
             News::Stopped => self.interrupt(index, node),
             News::Accepted { .. } | News::Moved { .. } => {}
+            News::Finished | News::Failed(_) | News::Cancelled => {
+                self.hear_last_word(index, node, notice.news);
+            }
+        }
+    }
+
+    /// A machine says what became of a job in the end. One last word is promised; but a node that went down since it said it
+    /// may not remember that it did, and say the same again.
+    fn hear_last_word(&mut self, index: usize, node: NodeId, news: News) {
+        let downs = self.downs.get(node.get() as usize).copied().unwrap_or(0);
+        match self.tracked[index].last_word {
+            Some(said) if (said.node, said.news) == (node, news) && said.downs < downs => return,
+            _ => {}
+        }
+        let is_new = self.tracked[index].outcome.is_none();
+        match news {
             News::Finished => self.finished(index),
             News::Failed(Failure::Refused(_)) => self.close(index, Outcome::Rejected),
-            News::Failed(_) | News::Cancelled => self.close(index, Outcome::Failed),
+            _ => self.close(index, Outcome::Failed),
+        }
+        let tracked = &mut self.tracked[index];
+        if is_new && tracked.outcome.is_some() {
+            tracked.last_word = Some(LastWord { node, news, downs });
         }
     }
 
@@ -476,7 +518,7 @@ where
             job: JobId::new(job as u64),
             outcome: JobEnd::Done,
         };
-        self.simulation.command(now, node, ended);
+        self.simulation.command_first(now, node, ended);
     }
 
     fn finish(mut self, stopped: Stopped) -> Run {

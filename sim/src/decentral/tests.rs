@@ -248,17 +248,26 @@ enum Lie {
     Restarted,
     /// A job runs on the first two nodes, and the second of them tells that it is done.
     Pair,
+    /// A job that is not at its end in time is stopped and given up, which is no lie.
+    Punctual,
+    /// A job is done, and done.
+    Twice,
+    /// A node that comes up again says that the first job is done, which is no lie if it said so before.
+    DoneAgain,
+    /// A node that comes up again says that the first job failed.
+    FailedAfterAll,
 }
 
 impl Machine for Liar {
     type Message = JobId;
-    type Timer = Never;
+    type Timer = JobId;
     type Command = Command;
     type Notice = Notice;
     type Key = Never;
     type Record = Never;
 
     fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        let now = cx.now();
         let mut tell = |job, news| cx.notify(Notice { job, news });
         match (event, self.lie) {
             (Event::Command(Command::Submit(job)), Lie::Crowd) => {
@@ -280,15 +289,29 @@ impl Machine for Liar {
                         tell(job.id, News::Stopped);
                         tell(job.id, News::Started);
                     }
+                    Lie::Punctual => cx.wake(now + job.estimate(), job.id),
                     _ => {}
                 }
+            }
+            (Event::Timer(job), _) => {
+                tell(job, News::Stopped);
+                tell(job, News::Failed(Failure::Overran));
+            }
+            (Event::Start, Lie::DoneAgain) if now > Time::ZERO => {
+                tell(JobId::new(0), News::Finished);
+            }
+            (Event::Start, Lie::FailedAfterAll) if now > Time::ZERO => {
+                tell(JobId::new(0), News::Failed(Failure::Overran));
             }
             (Event::Message { message, .. }, _) => tell(message, News::Started),
             (Event::Command(Command::Ended { .. }), Lie::Pair) if self.me == NodeId::new(0) => {}
             (Event::Command(Command::Ended { job, .. }), lie) => {
                 tell(job, News::Finished);
-                if lie == Lie::Again {
-                    tell(job, News::Started);
+                match lie {
+                    Lie::Again => tell(job, News::Started),
+                    Lie::Twice => tell(job, News::Finished),
+                    Lie::Punctual => cx.cancel(job),
+                    _ => {}
                 }
             }
             _ => {}
@@ -356,9 +379,43 @@ fn every_lie_is_noticed() {
         (Lie::Again, &one, vec![ran(0, 100)], 1),
         (Lie::Stopped, &one, vec![lost], 2),
         (Lie::Restarted, &one, vec![ran(0, 100)], 0),
+        (Lie::Twice, &one, vec![ran(0, 100)], 1),
     ] {
         let found = lied(lie, workload, &grid);
         assert_eq!(found, (outcomes, violations), "{lie:?}");
+    }
+}
+
+#[test]
+fn a_job_that_ends_when_its_time_is_over_has_ended() {
+    let (workload, grid) = (workload(1, 1), Grid::Uniform(10));
+    let found = lied(Lie::Punctual, &workload, &grid);
+    assert_eq!(found, (vec![ran(0, 100)], 0));
+}
+
+#[test]
+fn a_node_may_repeat_its_last_word_if_it_went_down_since() {
+    let mut workload = workload(2, 1);
+    // The second job only keeps the run going.
+    workload.jobs[1].at = Time::from_secs(300);
+    let restart = |nodes: u64| {
+        move |simulation: &mut Simulation<Liar>| {
+            for node in (0..nodes).map(NodeId::new) {
+                simulation.crash(Time::from_secs(150), node);
+                simulation.restart(Time::from_secs(151), node);
+            }
+        }
+    };
+    let outcomes = vec![ran(0, 100), ran(300, 400)];
+    for (lie, nodes, violations) in [
+        (Lie::DoneAgain, 1, 0),
+        // The others never said it before.
+        (Lie::DoneAgain, 10, 9),
+        (Lie::FailedAfterAll, 1, 1),
+    ] {
+        let grid = Grid::Uniform(nodes);
+        let found = lied_with(lie, &workload, &grid, restart(nodes.into()));
+        assert_eq!(found, (outcomes.clone(), violations), "{lie:?}");
     }
 }
 

@@ -44,6 +44,7 @@ pub use traffic::{KindTraffic, Traffic};
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::num::NonZeroU32;
 use std::vec::Drain;
 
 use gridweave_core::id::NodeId;
@@ -76,6 +77,11 @@ pub trait Protocol:
 
     /// Which of the kinds a message is.
     fn kind(message: &Self::Message) -> usize;
+
+    /// How many things a message carries, for kinds that carry several.
+    fn items(_message: &Self::Message) -> u32 {
+        1
+    }
 }
 
 /// What a user of a simulation gets to know, in the order in which it happened.
@@ -123,6 +129,8 @@ pub enum Checking {
     Never,
     /// Each time a machine has handled an event.
     EveryEvent,
+    /// After every so many events of the whole simulation, the machine that handled the last of them.
+    Every(NonZeroU32),
 }
 
 /// An invariant that did not hold.
@@ -246,7 +254,8 @@ impl<P: Protocol> Simulation<P> {
         simulation
     }
 
-    /// Counts messages for each stretch of this length, to be found in [`Traffic::per_window`].
+    /// Counts messages for each stretch of this length, to be found in [`Traffic::per_window`] and
+    /// [`Traffic::kinds_per_window`].
     pub fn count_per(&mut self, window: Span) {
         self.traffic.count_per(window);
     }
@@ -266,6 +275,17 @@ impl<P: Protocol> Simulation<P> {
     pub fn command(&mut self, at: Time, node: NodeId, command: P::Command) {
         let slot = self.commands.insert(command);
         self.plan(at, node, What::Command(slot));
+    }
+
+    /// Gives a command to a node at a time and lets it act at once, before anything else that is due then.
+    ///
+    /// Nothing may be due before that time: it counts as the time of the next event if it is later, and as now if it is past.
+    pub fn command_first(&mut self, at: Time, node: NodeId, command: P::Command) {
+        let latest = self.next_at().unwrap_or(Time::MAX);
+        self.now = at.min(latest).max(self.now);
+        if let Some(number) = self.number(node) {
+            self.obey(number, command);
+        }
     }
 
     /// Lets a node go down at a time.
@@ -298,16 +318,20 @@ impl<P: Protocol> Simulation<P> {
 
     /// Puts something into the queue, unless the node does not exist: then it is as if nothing had been asked.
     fn plan(&mut self, at: Time, node: NodeId, what: What) {
-        match u32::try_from(node.get()) {
-            Ok(number) if (number as usize) < self.nodes.len() => {
-                self.queue.push(at.max(self.now), Handle::new(number, what));
-            }
-            _ => {
+        match self.number(node) {
+            Some(number) => self.queue.push(at.max(self.now), Handle::new(number, what)),
+            None => {
                 if let What::Command(slot) = what {
                     self.commands.remove(slot);
                 }
             }
         }
+    }
+
+    /// The number of a node, if it exists.
+    fn number(&self, node: NodeId) -> Option<u32> {
+        let number = u32::try_from(node.get()).ok()?;
+        Some(number).filter(|number| (*number as usize) < self.nodes.len())
     }
 
     /// Handles everything that is due by a time, and lets the clock be that late.
@@ -478,7 +502,12 @@ impl<P: Protocol> Simulation<P> {
         self.events += 1;
         let mut effects = mem::take(&mut self.effects);
         effects.feed(machine, event, self.now, &mut self.rng);
-        if self.checking == Checking::EveryEvent
+        let asked = match self.checking {
+            Checking::Never => false,
+            Checking::EveryEvent => true,
+            Checking::Every(events) => self.events.is_multiple_of(u64::from(events.get())),
+        };
+        if asked
             && let Err(violation) = machine.check()
             && self.broken.len() < Self::MOST_BROKEN
         {
@@ -541,7 +570,8 @@ impl<P: Protocol> Simulation<P> {
     fn send(&mut self, node: u32, to: NodeId, message: P::Message) {
         self.note(Entry::SendTo, node, to.get());
         let bytes = self.note_value(Entry::Send, node, &message);
-        self.traffic.sent(self.now, P::kind(&message), bytes);
+        let items = P::items(&message);
+        self.traffic.sent(self.now, P::kind(&message), bytes, items);
         let sent = self.traffic.total().messages;
         let target = match u32::try_from(to.get()) {
             Ok(target) if (target as usize) < self.nodes.len() => target,

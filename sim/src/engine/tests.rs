@@ -89,6 +89,9 @@ impl Protocol for Probe {
     fn kind(message: &u8) -> usize {
         usize::from(message % 2)
     }
+    fn items(message: &u8) -> u32 {
+        u32::from(*message)
+    }
 }
 
 fn probes(count: u32, network: &NetworkConfig) -> Simulation<Probe> {
@@ -271,16 +274,22 @@ fn traffic_counts_kinds_bytes_and_windows() {
     }
     grid.run_until(secs(30));
     let traffic = grid.traffic();
-    let [even, odd] = [(2, 2), (1, 1024)].map(|(messages, bytes)| KindTraffic { messages, bytes });
+    let count = |messages, bytes, items| KindTraffic {
+        messages,
+        bytes,
+        items,
+    };
+    let [even, odd] = [count(2, 2, 6), count(1, 1024, 3)];
     assert_eq!(traffic.kinds(), [("even", even), ("odd", odd)]);
-    assert_eq!(
-        traffic.total(),
-        KindTraffic {
-            messages: 3,
-            bytes: 1026
-        }
-    );
+    assert_eq!(traffic.total(), count(3, 1026, 9));
     assert_eq!(traffic.per_window(), [2, 0, 1]);
+    let none = count(0, 0, 0);
+    let windows = [[count(1, 1, 2), odd], [none, none], [count(1, 1, 4), none]];
+    assert!(
+        traffic
+            .kinds_per_window()
+            .eq(windows.iter().map(|kinds| &kinds[..]))
+    );
     assert_eq!(grid.network().mishaps().lost, 3);
 }
 
@@ -301,6 +310,51 @@ fn a_broken_invariant_is_found_at_the_event_that_breaks_it() {
             violation
         }]
     );
+}
+
+#[test]
+fn every_third_event_is_checked_if_so_many_are_wanted() {
+    let mut grid = probes(1, &NetworkConfig::default());
+    grid.check(Checking::Every(NonZeroU32::new(3).unwrap()));
+    // The start is the first event, this the second.
+    grid.command(secs(1), node(0), Ask::Sicken);
+    for at in 2..=9 {
+        grid.command(secs(at), node(0), Ask::Draw);
+    }
+    grid.run_until(secs(9));
+    let found: Vec<_> = grid.broken().iter().map(|broken| broken.at).collect();
+    assert_eq!(found, [secs(2), secs(5), secs(8)]);
+}
+
+#[test]
+fn a_command_that_comes_first_is_obeyed_before_a_timer_of_the_same_instant() {
+    let mut grid = probes(2, &NetworkConfig::default());
+    grid.command(secs(1), node(0), Ask::Wake(9, 7));
+    grid.run_until(secs(5));
+    seen(&mut grid);
+    grid.command_first(secs(10), node(0), Ask::Send(0, 1));
+    grid.command_first(secs(10), node(0), Ask::Cancel(7));
+    assert_eq!((grid.now(), grid.next_at()), (secs(10), Some(secs(10))));
+    grid.command(secs(10), node(0), Ask::Wake(0, 8));
+    grid.run_until(secs(20));
+    // The other timer was cancelled in time, and what the first command sent is behind what was due.
+    let expected = [(10, 0, Saw::Message(0, 1)), (10, 0, Saw::Timer(8))];
+    assert_eq!(seen(&mut grid), expected);
+}
+
+#[test]
+fn a_command_that_comes_first_moves_the_clock_no_further_than_the_next_event() {
+    let mut grid = probes(1, &NetworkConfig::default());
+    grid.command(secs(1), node(0), Ask::Wake(4, 7));
+    grid.run_until(secs(3));
+    grid.command_first(secs(2), node(0), Ask::Draw);
+    assert_eq!(grid.now(), secs(3));
+    grid.command_first(secs(9), node(0), Ask::Draw);
+    assert_eq!(grid.now(), secs(5));
+    grid.command_first(secs(5), node(77), Ask::Draw);
+    grid.run_until(secs(9));
+    let times: Vec<u64> = seen(&mut grid).into_iter().map(|(at, ..)| at).collect();
+    assert_eq!(times, [0, 3, 5, 5]);
 }
 
 /// A hundred detectors that watch their neighbours over a bad network while nodes come and go.

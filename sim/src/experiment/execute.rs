@@ -1,6 +1,7 @@
 //! A prepared experiment, simulated and summed up.
 
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use gridweave_core::id::NodeId;
@@ -178,7 +179,9 @@ impl Prepared {
         let network = self.network()?;
         let mut simulation = Simulation::new(nodes, network, stream(*seed, 2), build);
         simulation.count_per(report.window.span());
-        simulation.check(Checking::EveryEvent);
+        // A configuration in which it is zero is refused when it is read.
+        let every = NonZeroU32::new(report.check_every).unwrap_or(NonZeroU32::MIN);
+        simulation.check(Checking::Every(every));
         // Those that join have their numbers before anything happens to them.
         for at in self.joining() {
             simulation.join(at);

@@ -119,6 +119,7 @@ Keys for --set are those of config.toml, such as:
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
   network.delay={kind='constant',delay='50ms'}
+  report.check_every=1                   machines checked after every event, not every 64th
 
 Example:
   gridweave run --scheduler central-conservative --trace log.swf.gz --set workload.first=10000 --out result";
