@@ -369,10 +369,14 @@ where
     /// A machine says that a job is done: believed if it ran to its end on all of its nodes and runs nowhere any more.
     fn finished(&mut self, index: usize) {
         let job = &self.hosting.workload.jobs[index];
+        let wanted = job.processors as usize;
         let Tracked {
             running, attempt, ..
-        } = &self.tracked[index];
-        let everywhere = attempt.ended.len() == job.processors as usize;
+        } = &mut self.tracked[index];
+        let everywhere = attempt.ended.len() >= wanted;
+        // Before those there may be some that ended while another part of theirs never began.
+        let surplus = attempt.ended.len().saturating_sub(wanted);
+        attempt.ended.drain(..surplus);
         let (true, true, Some(start), Some(end)) =
             (everywhere, running.is_empty(), attempt.start, attempt.end)
         else {

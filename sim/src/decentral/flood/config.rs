@@ -33,7 +33,7 @@ pub struct FloodConfig {
     pub permission: Lasting,
     /// How many links a node has, at most 20.
     pub degree: u8,
-    /// How many of them are exchanged at once, at most 8.
+    /// How many of them are exchanged at once, at most 8; all, if there are fewer.
     pub shuffle: u8,
     /// How often.
     pub shuffle_period: Lasting,
@@ -55,17 +55,17 @@ impl Default for FloodConfig {
     fn default() -> Self {
         Self {
             radius: 1,
-            max_radius: 4,
+            max_radius: 6,
             breadth: 16,
             answers: Lasting::seconds(2),
             lease: Lasting::seconds(10),
             slack: Lasting::seconds(1),
             retry: Lasting::seconds(60),
-            max_retry: Lasting::seconds(600),
+            max_retry: Lasting::seconds(1800),
             searches: 3,
             patience: Lasting::seconds(30 * 86_400),
-            permission: Lasting::seconds(3600),
-            degree: 20,
+            permission: Lasting::seconds(3 * 3600),
+            degree: 8,
             shuffle: 8,
             shuffle_period: Lasting::seconds(10),
             overlay: OverlayMode::Static,
@@ -112,8 +112,8 @@ impl FloodConfig {
                 "flood.degree is not between 1 and 20",
             ),
             (
-                (1..=self.degree.min(SHUFFLED as u8)).contains(&self.shuffle),
-                "flood.shuffle is not between 1 and 8, or larger than flood.degree",
+                (1..=SHUFFLED as u8).contains(&self.shuffle),
+                "flood.shuffle is not between 1 and 8",
             ),
             (
                 self.shuffle_period.span() >= Span::from_millis(1),
@@ -131,7 +131,7 @@ impl FloodConfig {
         let period = self.shuffle_period.span();
         cyclon::Config {
             view: self.degree,
-            shuffle: self.shuffle,
+            shuffle: self.shuffle.min(self.degree),
             period,
             timeout: Span::from_micros(period.as_micros() / 5),
             changes: cyclon::Changes::Untold,

@@ -150,9 +150,7 @@ impl Embed<Overlay, Flood> for AsOverlay {
     fn record(&mut self, record: cyclon::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, _: cyclon::Notice) -> Option<Notice> {
-        None
-    }
+    fn notice(&mut self, _: cyclon::Notice, _: &mut impl Context<Flood>) {}
 }
 
 impl Flood {
