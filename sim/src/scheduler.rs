@@ -12,6 +12,8 @@ use crate::central::Central;
 pub enum Scheduler {
     /// One that knows everything.
     Central(Central),
+    /// Several nodes as soon as possible, by searches among neighbours.
+    Asap,
     /// Random placement, which knows nothing.
     Random,
     /// Flooding searches for nodes that are free now.
@@ -20,11 +22,12 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
+        Self::Asap,
         Self::Random,
         Self::Flood,
     ];
@@ -33,6 +36,7 @@ impl Scheduler {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Central(central) => central.name(),
+            Self::Asap => "asap",
             Self::Random => "random",
             Self::Flood => "flood",
         }
@@ -48,7 +52,7 @@ impl Scheduler {
     /// Whether it can start a job on several nodes at once.
     pub const fn places_gangs(self) -> bool {
         match self {
-            Self::Central(_) | Self::Flood => true,
+            Self::Central(_) | Self::Asap | Self::Flood => true,
             Self::Random => false,
         }
     }

@@ -30,6 +30,7 @@
 //! # Ok::<(), gridweave_sim::network::NetworkError>(())
 //! ```
 
+pub mod asap;
 mod commit;
 mod cyclon;
 mod encode;

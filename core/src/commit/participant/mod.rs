@@ -351,6 +351,10 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
         if event == Event::Start {
             self.recover(cx);
         }
+        // What ends at the very end of its time has ended, and is not cut.
+        if let Event::Command(Command::Ended { holder, outcome }) = event {
+            self.ended(holder, outcome, cx);
+        }
         if is_timer || G::LEASE_AT_COMMIT {
             self.attend_all(cx);
         }
@@ -376,8 +380,11 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
                 | Message::Released { .. }
                 | Message::Ended { .. } => {}
             },
-            Event::Command(Command::Ended { holder, outcome }) => self.ended(holder, outcome, cx),
-            Event::Start | Event::Timer(_) | Event::Unreachable { .. } | Event::Restored(..) => {}
+            Event::Command(_)
+            | Event::Start
+            | Event::Timer(_)
+            | Event::Unreachable { .. }
+            | Event::Restored(..) => {}
         }
         self.arm(cx);
     }

@@ -362,8 +362,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn obey(&mut self, command: job::Command, cx: &mut impl Context<Self>) {
-        match command {
+    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+        match *command {
             job::Command::Submit(job) => self.submit(job, cx),
             job::Command::Cancel(job) => self.cancel(job, cx),
             job::Command::Ended { job, outcome } => {
@@ -459,7 +459,7 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
                 self.armed = Time::MAX;
                 self.attend(cx);
             }
-            Event::Command(command) => self.obey(command, cx),
+            Event::Command(command) => self.obey(&command, cx),
         }
         self.arm(cx);
     }

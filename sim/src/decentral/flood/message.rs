@@ -75,3 +75,21 @@ pub enum Message {
     /// What keeps the overlay together.
     Overlay(cyclon::Message<SHUFFLED>),
 }
+
+impl Message {
+    /// Whether it is for this node to say, to that one: orders come from who has searched, and answers go there.
+    pub(super) fn may_go(&self, from: NodeId, to: NodeId) -> bool {
+        match self {
+            Self::Search { .. } | Self::Overlay(_) => true,
+            Self::Release(search)
+            | Self::Start { search, .. }
+            | Self::Renew { search, .. }
+            | Self::Stop(search) => search.origin == from,
+            Self::Offer(search)
+            | Self::Busy(search)
+            | Self::Running(search)
+            | Self::Ended { search, .. }
+            | Self::Gone(search) => search.origin == to,
+        }
+    }
+}

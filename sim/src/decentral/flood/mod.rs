@@ -221,66 +221,22 @@ impl Flood {
         }
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
-        match command {
-            Command::Submit(job) => self.submit(job, cx),
-            Command::Cancel(job) => self.cancel(job, cx),
-            Command::Ended { job, outcome } => self.end(job, outcome, cx),
-            Command::Leave => self.standing = Standing::Leaving,
-        }
-    }
-
     fn receive(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+        if !message.may_go(from, self.me) {
+            return;
+        }
         match message {
             Message::Search { search, ttl } => self.hear_search(from, search, ttl, cx),
+            Message::Offer(search) => self.hear_offer(from, search, cx),
+            Message::Busy(search) => self.hear_busy(from, search),
+            Message::Release(search) => self.release(search, cx),
+            Message::Start { search, until, .. } => self.start(search, until, cx),
+            Message::Renew { search, until } => self.renew(search, until, cx),
+            Message::Stop(search) => self.stop(search, cx),
+            Message::Running(search) => self.hear_running(from, search, cx),
+            Message::Ended { search, outcome } => self.hear_ended(from, search, outcome, cx),
+            Message::Gone(search) => self.hear_gone(from, search, cx),
             Message::Overlay(message) => self.feed_overlay(Event::Message { from, message }, cx),
-            Message::Release(search)
-            | Message::Start { search, .. }
-            | Message::Renew { search, .. }
-            | Message::Stop(search) => {
-                // Only who has searched may say what becomes of it.
-                if from == search.origin {
-                    self.take_order(search, message, cx);
-                }
-            }
-            Message::Offer(search)
-            | Message::Busy(search)
-            | Message::Running(search)
-            | Message::Ended { search, .. }
-            | Message::Gone(search) => {
-                if search.origin == self.me {
-                    self.take_answer(from, search, message, cx);
-                }
-            }
-        }
-    }
-
-    /// What an origin says to a node that it has found.
-    fn take_order(&mut self, search: SearchId, order: Message, cx: &mut impl Context<Self>) {
-        match order {
-            Message::Release(_) => self.release(search, cx),
-            Message::Start { until, .. } => self.start(search, until, cx),
-            Message::Renew { until, .. } => self.renew(search, until, cx),
-            Message::Stop(_) => self.stop(search, cx),
-            _ => {}
-        }
-    }
-
-    /// What nodes say to the origin that has found them.
-    fn take_answer(
-        &mut self,
-        from: NodeId,
-        search: SearchId,
-        answer: Message,
-        cx: &mut impl Context<Self>,
-    ) {
-        match answer {
-            Message::Offer(_) => self.hear_offer(from, search, cx),
-            Message::Busy(_) => self.hear_busy(from, search),
-            Message::Running(_) => self.hear_running(from, search, cx),
-            Message::Ended { outcome, .. } => self.hear_ended(from, search, outcome, cx),
-            Message::Gone(_) => self.hear_gone(from, search, cx),
-            _ => {}
         }
     }
 }
@@ -301,7 +257,10 @@ impl Machine for Flood {
             Event::Timer(Timer::Work) => self.lapse(cx),
             Event::Timer(Timer::Task(job)) => self.act(job, cx),
             Event::Timer(Timer::Overlay(timer)) => self.feed_overlay(Event::Timer(timer), cx),
-            Event::Command(command) => self.obey(command, cx),
+            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Cancel(job)) => self.cancel(job, cx),
+            Event::Command(Command::Ended { job, outcome }) => self.end(job, outcome, cx),
+            Event::Command(Command::Leave) => self.standing = Standing::Leaving,
             Event::Restored(Key::Overlay(key), Record::Overlay(record)) => {
                 self.feed_overlay(Event::Restored(key, record), cx);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gridweave_core::id::{Incarnation, JobId, NodeId};
+use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::Refusal;
 use gridweave_core::machine::Context;
 use gridweave_core::rng::Choose;
@@ -19,7 +19,7 @@ impl Flood {
         SearchId {
             origin: self.me,
             job,
-            life: self.overlay.incarnation().unwrap_or(Incarnation::default()),
+            life: self.overlay.incarnation().unwrap_or_default(),
             number: self.searches,
         }
     }
