@@ -1,3 +1,4 @@
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::cyclon::{Cyclon, Message};
 
 use super::Protocol;
@@ -14,5 +15,14 @@ impl<const C: usize, const L: usize> Protocol for Cyclon<C, L> {
             Message::JoinWalk { .. } => 3,
             Message::JoinGive { .. } => 4,
         }
+    }
+
+    fn touch(&self) -> u64 {
+        // A cache line has eight of either.
+        let ids = self.view().ids().iter().step_by(8);
+        let ages = self.view().links().step_by(8);
+        let waits_for = self.waits_for().map_or(0, NodeId::get);
+        let ages = ages.fold(0, |sum, link| sum ^ u64::from(link.age));
+        ids.fold(waits_for ^ ages, |sum, id| sum ^ id.get())
     }
 }

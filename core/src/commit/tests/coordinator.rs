@@ -531,6 +531,10 @@ fn what_nobody_knows_was_aborted() {
     for message in [
         committed(holder),
         query(holder),
+        Message::Extend {
+            holder,
+            until: Time::MAX,
+        },
         ended(holder, Outcome::Done),
     ] {
         assert_eq!(desk.hear(A, message), [Send(A, release(holder))]);

@@ -85,7 +85,7 @@ use core::mem;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::overlay::view::{Link, NotInserted, Refreshed, View};
+use crate::overlay::view::{Change, Link, NotInserted, Refreshed, View};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
@@ -212,6 +212,16 @@ pub enum Notice {
     },
     /// The view has been empty for a while, and there is nobody to ask: a command to join would help.
     Alone,
+}
+
+impl From<Change> for Notice {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Entered(peer) => Self::Entered { peer },
+            Change::Left(peer) => Self::Left { peer },
+            Change::Restarted(peer, incarnation) => Self::Restarted { peer, incarnation },
+        }
+    }
 }
 
 /// Under what a node keeps its records.
