@@ -401,16 +401,21 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     fn placed(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
         let rounds = self.config.rounds;
+        let now = cx.now();
         let Some(request) = self.request_mut(job) else {
             return;
         };
+        // What started and was lost has only the rounds that are left: it may be too long for its time, whatever that is.
+        let started = matches!(request.stage, Stage::Accepted { start } if start <= now);
         let news = match request.stage {
             Stage::Open => News::Accepted { start },
             Stage::Accepted { start: told } if told != start => News::Moved { start },
             Stage::Accepted { .. } | Stage::Cancelled | Stage::Failed(_) => return,
         };
         request.stage = Stage::Accepted { start };
-        request.left = rounds;
+        if !started {
+            request.left = rounds;
+        }
         cx.persist(Key::Job(job), request.record());
         cx.notify(Notice { job, news });
     }

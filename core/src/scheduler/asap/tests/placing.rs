@@ -466,6 +466,42 @@ fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_
 }
 
 #[test]
+fn a_job_that_is_lost_whenever_it_has_started_fails_in_the_end() {
+    let mut bench = asking(1);
+    let mut told = Vec::new();
+    for (number, start) in [(1, 60), (2, 180), (3, 300)] {
+        let holder = attempt(1, number);
+        let round = number as u32;
+        bench.hear(1, found(round, start, 1, &[4]));
+        bench.hear(2, not_found(round, 9));
+        told.extend(bench.agree(&[4], holder));
+        // Its time is over, and it has not ended.
+        let standing = commit::Standing::Gone;
+        told.extend(
+            bench
+                .at(start + 60)
+                .vote(4, Vote::Alive { holder, standing }),
+        );
+        bench.vote(4, released(holder));
+    }
+    let told = told.into_iter().filter(|did| matches!(did, Tell(..)));
+    let moved = |start| News::Moved {
+        start: second(start),
+    };
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            accepted(60),
+            moved(180),
+            moved(300),
+            News::Failed(Failure::NodeLost)
+        ]
+        .map(|news| Tell(7, news))
+    );
+    assert_eq!(bench.jobs(), 0);
+}
+
+#[test]
 fn a_job_that_breaks_is_not_tried_again() {
     let mut bench = asking(1);
     bench.hear(1, found(1, 60, 1, &[4]));
