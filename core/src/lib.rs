@@ -17,6 +17,7 @@
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
 //! | [`overlay`] | who knows whom: views, and the gossip that keeps them fresh |
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
+//! | [`scheduler`] | whole schedulers, one machine per node |
 //!
 //! # Co-allocation in five minutes
 //! Four nodes keep their schedules; a job wants three of them for an hour, as soon as possible, all at once.
@@ -112,6 +113,8 @@ extern crate std;
 
 pub use rand_core;
 
+#[cfg(all(feature = "alloc", feature = "serde"))]
+mod bounded;
 #[cfg(feature = "alloc")]
 pub mod commit;
 #[cfg(feature = "alloc")]
@@ -126,4 +129,6 @@ pub mod queue;
 pub mod resource;
 pub mod rng;
 pub mod schedule;
+#[cfg(feature = "alloc")]
+pub mod scheduler;
 pub mod time;

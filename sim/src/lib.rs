@@ -8,6 +8,7 @@
 //! | [`event_queue`] | pending events in the order of time, on a wheel of buckets |
 //! | [`network`] | delays, loss, duplication, partitions |
 //! | [`engine`] | many machines, one clock, a disk each |
+//! | [`overlay`] | overlays as they look after a while |
 //! | [`workload`] | traces in SWF and GWF, transforms, generators |
 //! | [`central`] | schedulers that know everything |
 //! | [`decentral`] | the host of schedulers that are one machine per node |
@@ -29,6 +30,7 @@ pub mod lasting;
 pub mod monitor;
 pub mod network;
 pub mod outcome;
+pub mod overlay;
 #[cfg(feature = "program")]
 pub mod program;
 pub mod results;

@@ -12,17 +12,20 @@ use crate::central::Central;
 pub enum Scheduler {
     /// One that knows everything.
     Central(Central),
+    /// Several nodes as soon as possible, by searches among neighbours.
+    Asap,
     /// Random placement, which knows nothing.
     Random,
 }
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
+        Self::Asap,
         Self::Random,
     ];
 
@@ -30,6 +33,7 @@ impl Scheduler {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Central(central) => central.name(),
+            Self::Asap => "asap",
             Self::Random => "random",
         }
     }
@@ -44,7 +48,7 @@ impl Scheduler {
     /// Whether it can start a job on several nodes at once.
     pub const fn places_gangs(self) -> bool {
         match self {
-            Self::Central(_) => true,
+            Self::Central(_) | Self::Asap => true,
             Self::Random => false,
         }
     }

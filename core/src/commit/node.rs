@@ -81,8 +81,8 @@ impl<P: Policy, G: Guards> Embed<Coordinator<P, G>, Node<P, G>> for AsCoordinato
     fn record(&mut self, record: coordinator::Record) -> Record {
         Record::Coordinator(record)
     }
-    fn notice(&mut self, notice: coordinator::Notice) -> Option<Notice> {
-        Some(Notice::Coordinator(notice))
+    fn notice(&mut self, notice: coordinator::Notice, cx: &mut impl Context<Node<P, G>>) {
+        cx.notify(Notice::Coordinator(notice));
     }
 }
 
@@ -101,8 +101,8 @@ impl<P: Policy, G: Guards> Embed<Participant<P, G>, Node<P, G>> for AsParticipan
     fn record(&mut self, seat: participant::Seat) -> Record {
         Record::Participant(seat)
     }
-    fn notice(&mut self, notice: participant::Notice) -> Option<Notice> {
-        Some(Notice::Participant(notice))
+    fn notice(&mut self, notice: participant::Notice, cx: &mut impl Context<Node<P, G>>) {
+        cx.notify(Notice::Participant(notice));
     }
 }
 

@@ -38,9 +38,8 @@
 //!     fn timer(&mut self, timer: heartbeat::Tick) -> heartbeat::Tick { timer }
 //!     fn key(&mut self, (): ()) {}
 //!     fn record(&mut self, record: Incarnation) -> Incarnation { record }
-//!     fn notice(&mut self, notice: heartbeat::Notice) -> Option<GiveUp> {
+//!     fn notice(&mut self, notice: heartbeat::Notice, _: &mut impl Context<Watchman>) {
 //!         self.0.push(notice);
-//!         None
 //!     }
 //! }
 //!

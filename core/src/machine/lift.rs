@@ -20,9 +20,10 @@ pub trait Embed<Child: Machine, Parent: Machine> {
     /// The parent's record that carries the child's.
     fn record(&mut self, record: Child::Record) -> Parent::Record;
 
-    /// What becomes of a notice: `Some` forwards it at once, in order. To act on it, keep it in `self` and return `None`;
-    /// the parent looks after the child has returned.
-    fn notice(&mut self, notice: Child::Notice) -> Option<Parent::Notice>;
+    /// What becomes of a notice. Whatever is pushed takes its place among the child's effects, in order: the notice itself,
+    /// or what has to last before the child goes on. To act on it later, keep it in `self`; the parent looks after the
+    /// child has returned.
+    fn notice(&mut self, notice: Child::Notice, cx: &mut impl Context<Parent>);
 }
 
 impl<Child: Machine, Parent: Machine, E: Embed<Child, Parent>> Embed<Child, Parent> for &mut E {
@@ -38,8 +39,8 @@ impl<Child: Machine, Parent: Machine, E: Embed<Child, Parent>> Embed<Child, Pare
     fn record(&mut self, record: Child::Record) -> Parent::Record {
         (**self).record(record)
     }
-    fn notice(&mut self, notice: Child::Notice) -> Option<Parent::Notice> {
-        (**self).notice(notice)
+    fn notice(&mut self, notice: Child::Notice, cx: &mut impl Context<Parent>) {
+        (**self).notice(notice, cx);
     }
 }
 
@@ -92,10 +93,7 @@ where
                 timer: embed.timer(timer),
             },
             Effect::Cancel(timer) => Effect::Cancel(embed.timer(timer)),
-            Effect::Notify(notice) => match embed.notice(notice) {
-                Some(notice) => Effect::Notify(notice),
-                None => return,
-            },
+            Effect::Notify(notice) => return embed.notice(notice, self.parent),
         });
     }
 }

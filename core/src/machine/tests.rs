@@ -58,12 +58,12 @@ impl Embed<Child, Parent> for AsChild<'_> {
         record + 100
     }
     /// Forwards notices up to five, keeps the others.
-    fn notice(&mut self, notice: u8) -> Option<u8> {
+    fn notice(&mut self, notice: u8, cx: &mut impl Context<Parent>) {
         if notice <= 5 {
-            return Some(notice + 100);
+            cx.notify(notice + 100);
+        } else {
+            self.0.push(notice);
         }
-        self.0.push(notice);
-        None
     }
 }
 

@@ -12,6 +12,31 @@ pub trait BusyTime {
     fn horizon(&self) -> Time {
         Time::MAX
     }
+
+    /// Whether it is free throughout an interval.
+    fn is_free(&self, interval: Interval) -> bool {
+        let windows = self.windows();
+        let before_next = match windows.first() {
+            None => true,
+            Some(first) if interval.end() <= first.start() => true,
+            Some(first) if interval.start() < first.end() => false,
+            Some(_) => {
+                let next = windows.get(first_unfinished(windows, interval.start()));
+                next.is_none_or(|window| interval.end() <= window.start())
+            }
+        };
+        before_next && interval.end() <= self.horizon()
+    }
+}
+
+/// Where the windows begin that are not over at `at`.
+///
+/// A search usually begins before the end of a schedule's first window, so that one is tried before the others.
+pub(super) fn first_unfinished(windows: &[Interval], at: Time) -> usize {
+    match windows.first() {
+        Some(window) if window.end() <= at => windows.partition_point(|w| w.end() <= at),
+        _ => 0,
+    }
 }
 
 impl BusyTime for [Interval] {

@@ -11,10 +11,11 @@ use crate::time::{Interval, Time};
 /// counts as busy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Sent", into = "Sent"))]
+#[cfg_attr(feature = "serde", serde(try_from = "Received"))]
 pub struct Snapshot {
     version: u64,
     horizon: Time,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "plainly"))]
     busy: Arc<[Interval]>,
 }
 
@@ -46,6 +47,15 @@ impl Snapshot {
             horizon,
             busy: Arc::from(busy),
         })
+    }
+
+    /// A snapshot of a node that is free for ever.
+    pub fn empty(version: u64) -> Self {
+        Self {
+            version,
+            horizon: Time::MAX,
+            busy: Arc::from([]),
+        }
     }
 
     /// Which of two snapshots of one node is newer: the one with the higher number.
@@ -92,66 +102,25 @@ impl fmt::Display for SnapshotError {
 
 impl core::error::Error for SnapshotError {}
 
-/// The form in which a snapshot travels; decoding stops at the first window too many.
 #[cfg(feature = "serde")]
-#[derive(serde::Serialize, serde::Deserialize)]
-struct Sent {
+fn plainly<S: serde::Serializer>(busy: &[Interval], encoder: S) -> Result<S::Ok, S::Error> {
+    encoder.collect_seq(busy)
+}
+
+/// A snapshot as it comes in, before anyone has looked whether it is one.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Received {
     version: u64,
     horizon: Time,
-    #[serde(deserialize_with = "bounded")]
+    #[serde(deserialize_with = "crate::bounded::list::<_, _, { Snapshot::MAX_WINDOWS }>")]
     busy: Vec<Interval>,
 }
 
 #[cfg(feature = "serde")]
-impl From<Snapshot> for Sent {
-    fn from(snapshot: Snapshot) -> Self {
-        let Snapshot {
-            version,
-            horizon,
-            busy,
-        } = snapshot;
-        Self {
-            version,
-            horizon,
-            busy: busy.to_vec(),
-        }
-    }
-}
-
-#[cfg(feature = "serde")]
-impl TryFrom<Sent> for Snapshot {
+impl TryFrom<Received> for Snapshot {
     type Error = SnapshotError;
-    fn try_from(sent: Sent) -> Result<Self, SnapshotError> {
-        Self::new(sent.version, sent.horizon, &sent.busy)
+    fn try_from(received: Received) -> Result<Self, SnapshotError> {
+        Self::new(received.version, received.horizon, &received.busy)
     }
-}
-
-#[cfg(feature = "serde")]
-fn bounded<'de, D: serde::Deserializer<'de>>(decoder: D) -> Result<Vec<Interval>, D::Error> {
-    struct Windows;
-
-    impl<'de> serde::de::Visitor<'de> for Windows {
-        type Value = Vec<Interval>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("busy windows")
-        }
-
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(
-            self,
-            mut seq: A,
-        ) -> Result<Vec<Interval>, A::Error> {
-            let claimed = seq.size_hint().unwrap_or(0);
-            let mut windows = Vec::with_capacity(claimed.min(Snapshot::MAX_WINDOWS));
-            while let Some(window) = seq.next_element()? {
-                if windows.len() == Snapshot::MAX_WINDOWS {
-                    return Err(serde::de::Error::custom(SnapshotError::TooMany));
-                }
-                windows.push(window);
-            }
-            Ok(windows)
-        }
-    }
-
-    decoder.deserialize_seq(Windows)
 }

@@ -15,9 +15,13 @@
 //! # Ok::<(), gridweave_sim::config::ConfigError>(())
 //! ```
 
+mod asap;
 mod workload;
 
 pub use crate::lasting::{Lasting, LastingError};
+pub use asap::{
+    AsapConfig, ChoiceName, ExchangeName, LinksName, MOST_LINKS, MOST_SHUFFLED, SearcherName,
+};
 pub use workload::{Shape, Source, WorkloadConfig};
 
 use std::io::Read;
@@ -46,6 +50,8 @@ pub struct Config {
     /// Nodes that go down, come up and join; centralised schedulers do not suffer it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// How `asap` schedules.
+    pub asap: AsapConfig,
     /// How results are summed up.
     pub report: ReportConfig,
 }

@@ -31,6 +31,7 @@
 //! ```
 
 mod acting;
+pub mod asap;
 mod commit;
 mod cyclon;
 mod disk;

@@ -4,18 +4,21 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
+use gridweave_core::scheduler::asap::{self, Asap, Bootstrap};
 use gridweave_core::time::{Span, Time};
 
 use super::{InputError, Prepared};
 use crate::central;
-use crate::config::{Config, Fault, Lasting};
+use crate::config::{Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED};
 use crate::decentral::random::Random;
 use crate::decentral::{self, Hosting};
 use crate::engine::{Checking, Protocol, Simulation, Traffic};
 use crate::grid::Grid;
 use crate::monitor::Monitor;
-use crate::network::{Network, NetworkError};
+use crate::network::{DelayConfig, Network, NetworkError};
+use crate::overlay::warmed_up;
 use crate::results::{
     Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
 };
@@ -34,6 +37,9 @@ pub struct Results {
     /// What it cost to simulate.
     pub cost: Cost,
 }
+
+/// A node that schedules as `asap` does, with room for as many links as a configuration may ask for.
+type AsapNode = Asap<MOST_LINKS, MOST_SHUFFLED>;
 
 /// Different uses of one seed must not meet in the same stream.
 fn stream(seed: u64, number: u64) -> u64 {
@@ -60,6 +66,10 @@ impl Prepared {
         match *scheduler {
             Scheduler::Central(central) => {
                 central::check(central, &self.grid, &self.workload, workload.estimates)?;
+            }
+            Scheduler::Asap => {
+                self.check_decentral()?;
+                self.asap_config()?;
             }
             Scheduler::Random => self.check_decentral()?,
         }
@@ -112,6 +122,7 @@ impl Prepared {
                 let estimates = self.config.workload.estimates;
                 central::simulate(central, &self.grid, &self.workload, estimates, monitor)?.into()
             }
+            Scheduler::Asap => self.simulate_asap(monitor)?,
             Scheduler::Random => {
                 let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
@@ -128,6 +139,37 @@ impl Prepared {
             summary,
             cost,
         })
+    }
+
+    /// The configuration of nodes that schedule as `asap` does, if there can be such.
+    fn asap_config(&self) -> Result<asap::Config, InputError> {
+        let instant = self.config.network.delay == DelayConfig::Zero;
+        let config = self.config.asap.for_machines(instant);
+        let node = AsapNode::new(NodeId::new(0), config, Bootstrap::Alone, Everyone);
+        node.map(|_| config).map_err(InputError::Asap)
+    }
+
+    fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let asap = &self.config.asap;
+        let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
+        let seed = stream(self.config.seed, 4);
+        let views = warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed);
+        let config = self.asap_config()?;
+        let build = move |me: NodeId| {
+            let view = views.get(me.get() as usize);
+            let bootstrap = match view {
+                Some(view) if view.is_empty() => Bootstrap::Alone,
+                Some(view) => {
+                    let peers = view.iter().map(|&peer| NodeId::new(u64::from(peer)));
+                    Bootstrap::Meet(peers.collect())
+                }
+                // Who was not there at the beginning is introduced by the first.
+                None => Bootstrap::Join(NodeId::new(0)),
+            };
+            AsapNode::new(me, config, bootstrap, Everyone)
+                .expect("all nodes are as the one that was checked")
+        };
+        self.simulate(build, monitor)
     }
 
     /// Runs a scheduler that is one machine per node.

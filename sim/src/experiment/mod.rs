@@ -94,6 +94,9 @@ pub enum InputError {
     /// There is no such network.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// `asap` cannot be so.
+    #[error("asap: {0}; see the [asap] part of the configuration")]
+    Asap(gridweave_core::scheduler::asap::ConfigError),
     /// A centralised scheduler does not take this.
     #[error(transparent)]
     Refused(#[from] Refused),

@@ -537,6 +537,18 @@ fn a_job_that_overruns_is_stopped_at_the_end_of_its_time() {
 }
 
 #[test]
+fn a_job_that_ends_at_the_very_end_of_its_time_is_not_cut() {
+    let mut hall = running_hall();
+    hall.hear(BOSS, permit(attempt(1), u64::MAX));
+    let did = hall.at(700).feed(ending(Outcome::Done));
+    assert_eq!(
+        sends(did.clone()),
+        [(BOSS, ended(attempt(1), Outcome::Done))]
+    );
+    assert_eq!(tells(did), [Notice::Changed]);
+}
+
+#[test]
 fn a_job_stops_before_the_one_behind_it_begins() {
     let mut hall = running_hall();
     // Its name comes first, and its time right behind.

@@ -56,6 +56,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::schedule::BusyTime;
+use crate::schedule::busy::first_unfinished;
 use crate::time::{Interval, Span, Time};
 pub use pick::{BestFit, InOrder, Pick, Seeded};
 use pick::{Question, Rank};
@@ -155,7 +156,7 @@ impl CommonSearch {
     ) -> bool {
         self.chosen.clear();
         for (index, schedule) in (0..u32::MAX).zip(schedules) {
-            if is_free(schedule, slot) {
+            if schedule.is_free(slot) {
                 self.chosen.push(index);
                 if self.chosen.len() >= count as usize {
                     return true;
@@ -189,30 +190,6 @@ pub fn earliest_common<B: BusyTime>(
     let mut search = CommonSearch::default();
     let start = search.earliest(schedules, from, length, count, pick)?.start;
     Ok((start, search.chosen))
-}
-
-/// Where the windows begin that are not over at `at`.
-///
-/// A search usually begins before the end of a schedule's first window, so that one is tried before the others.
-fn first_unfinished(windows: &[Interval], at: Time) -> usize {
-    match windows.first() {
-        Some(window) if window.end() <= at => windows.partition_point(|w| w.end() <= at),
-        _ => 0,
-    }
-}
-
-fn is_free<B: BusyTime>(schedule: &B, slot: Interval) -> bool {
-    let windows = schedule.windows();
-    let before_next = match windows.first() {
-        None => true,
-        Some(first) if slot.end() <= first.start() => true,
-        Some(first) if slot.start() < first.end() => false,
-        Some(_) => {
-            let next = windows.get(first_unfinished(windows, slot.start()));
-            next.is_none_or(|window| slot.end() <= window.start())
-        }
-    };
-    before_next && slot.end() <= schedule.horizon()
 }
 
 impl fmt::Display for NoCommonSlot {

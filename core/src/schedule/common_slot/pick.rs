@@ -1,6 +1,6 @@
 use rand_core::Rng;
 
-use super::{CommonSearch, first_unfinished, is_free};
+use super::{CommonSearch, first_unfinished};
 use crate::rng::Choose as _;
 use crate::schedule::BusyTime;
 use crate::time::{Interval, Span, Time};
@@ -80,7 +80,7 @@ impl<R: Rng + ?Sized> Choose for Seeded<'_, R> {
             let (_, rest) = order.split_at_mut(examined);
             let drawn = self.0.sample(rest, 1).0.first();
             let schedule = drawn.and_then(|&index| question.schedules.get(index as usize));
-            if schedule.is_some_and(|schedule| is_free(schedule, question.slot)) {
+            if schedule.is_some_and(|schedule| schedule.is_free(question.slot)) {
                 order.swap(free, examined);
                 free = free.saturating_add(1);
             }

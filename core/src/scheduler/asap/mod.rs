@@ -1,0 +1,496 @@
+//! DGS_ASAP: several nodes at once, as soon as possible, without anyone who knows them all (P1, PROTOCOLS D1 to D23).
+//!
+//! Every node keeps its own schedule, a few random links to others, and their schedules as it last heard of them. A job may
+//! be submitted anywhere. The node that gets it asks a few of its neighbours to search; each looks for enough nodes that are
+//! free at once, among its neighbours, then among theirs; if there are none, for the earliest time at which enough are free
+//! together. The best place that comes back is confirmed with a two-phase commit, for others may want the same.
+//!
+//! ```text
+//!  submitter              searchers                neighbours             the nodes chosen
+//!   Search ──────────────▶ look at the schedules
+//!                          that they have ready
+//!                          WhoElse ───────────────▶ whom they know,
+//!                                  ◀─────── Others  and when those are busy
+//!          ◀─── Found      the earliest place
+//!   the earliest of all
+//!   Commit: Prepare … ───────────────────────────────────────────────────▶ hold, commit, run
+//!                                                     ◀──────── Schedule  (Push: to all who have subscribed)
+//! ```
+//!
+//! # Rules
+//! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or polled
+//!   ([`Exchange`]). What is sent is what is committed, by slots.
+//! - If a place cannot be had any more, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
+//!   So too for a job that has lost a node.
+//! - Time is given in whole slots. A job that ends early frees the rest; one that runs longer is cut or extended, as
+//!   [`commit::Config`] says.
+//! - A job that is cancelled has its last word when none of its nodes has anything of it.
+//! - A node that is to leave takes nothing new, does what it has, and is gone from all views after a while.
+//! - What a node was told to run, what it decided and what was submitted to it survives a crash. Its last word on a job may
+//!   then come twice, but never another one.
+//!
+//! What it refuses by name: jobs that ask for cores instead of nodes, for properties of nodes, for a deadline or for another
+//! criterion. Who lies can make a search worse or a job wait, and cannot take another's time or make memory grow.
+//!
+//! # Example
+//! `examples/asap.rs` is a small grid in one process.
+
+mod config;
+mod message;
+mod neighbours;
+mod request;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Choice, Config, ConfigError, Exchange, Links, Searcher};
+pub use message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
+pub use request::Stage;
+
+use alloc::vec::Vec;
+
+use crate::commit::{self, Everyone, Policy, coordinator, participant};
+use crate::id::{JobId, NodeId};
+use crate::job::{self, Job, News, Notice};
+use crate::machine::{Context, Embed, Event, Machine, Violation};
+use crate::overlay::cyclon::{self, Cyclon};
+use crate::schedule::Snapshot;
+use crate::time::Time;
+use neighbours::{Neighbour, Subscriber};
+use request::Request;
+use search::{Pull, Question, Search};
+
+/// A node of the grid, with at most `C` links, of which it exchanges at most `L` at once.
+///
+/// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the view
+/// changes, `C` and four for each search or request whose time has come.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
+    me: NodeId,
+    config: Config,
+    bootstrap: Bootstrap,
+    overlay: Cyclon<C, L>,
+    node: commit::Node<P>,
+    /// What others are told of this node's schedule.
+    own: Snapshot,
+    /// One for each link, in the order of ids.
+    neighbours: Vec<Neighbour>,
+    /// In the order of ids.
+    subscribers: Vec<Subscriber>,
+    /// When subscriptions are renewed, or neighbours polled.
+    beat_at: Time,
+    /// In the order of jobs.
+    requests: Vec<Request>,
+    searches: Vec<Search>,
+    pulls: Vec<Pull>,
+    last_search: u32,
+    leaving: bool,
+    declined: Declined,
+    /// When the host was asked to wake us.
+    armed: Time,
+}
+
+/// How a node gets into the overlay.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Bootstrap {
+    /// It is the first, or the only one.
+    Alone,
+    /// This node introduces it.
+    Join(NodeId),
+    /// These are its neighbours: how a host lays out an overlay by hand.
+    Meet(Vec<NodeId>),
+}
+
+/// How often a node said no because it had no room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Declined {
+    /// To searches, or to gather schedules for one.
+    pub searches: u64,
+    /// To be told of changes.
+    pub subscriptions: u64,
+}
+
+/// What a node is woken with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// By the overlay.
+    Overlay(cyclon::Timer),
+    /// By the commit.
+    Commit(commit::Timer),
+    /// Something has waited long enough.
+    Due,
+}
+
+/// The name of a record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// Of the overlay.
+    Overlay(cyclon::Key),
+    /// Of the commit.
+    Commit(commit::Key),
+    /// A job that was submitted here.
+    Job(JobId),
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// Of the overlay.
+    Overlay(cyclon::Record),
+    /// Of the commit.
+    Commit(commit::Record),
+    /// A job that was submitted here, and how far it is.
+    Job(Job, Stage),
+}
+
+/// The overlay as a part of a node.
+#[derive(Default)]
+struct AsOverlay {
+    alone: bool,
+}
+
+impl<const C: usize, const L: usize, P: Policy> Embed<Cyclon<C, L>, Asap<C, L, P>> for AsOverlay {
+    fn message(&mut self, message: cyclon::Message<L>) -> Message<L> {
+        Message::Overlay(message)
+    }
+    fn timer(&mut self, timer: cyclon::Timer) -> Timer {
+        Timer::Overlay(timer)
+    }
+    fn key(&mut self, key: cyclon::Key) -> Key {
+        Key::Overlay(key)
+    }
+    fn record(&mut self, record: cyclon::Record) -> Record {
+        Record::Overlay(record)
+    }
+    fn notice(&mut self, notice: cyclon::Notice, _: &mut impl Context<Asap<C, L, P>>) {
+        self.alone |= notice == cyclon::Notice::Alone;
+    }
+}
+
+/// The commit as a part of a node.
+struct AsCommit<'a> {
+    requests: &'a mut Vec<Request>,
+    /// What the coordinator says, to be acted on when it is done.
+    heard: Vec<coordinator::Notice>,
+    changed: bool,
+}
+
+impl<const C: usize, const L: usize, P: Policy> Embed<commit::Node<P>, Asap<C, L, P>>
+    for AsCommit<'_>
+{
+    fn message(&mut self, message: commit::Message) -> Message<L> {
+        Message::Commit(message)
+    }
+    fn timer(&mut self, timer: commit::Timer) -> Timer {
+        Timer::Commit(timer)
+    }
+    fn key(&mut self, key: commit::Key) -> Key {
+        Key::Commit(key)
+    }
+    fn record(&mut self, record: commit::Record) -> Record {
+        Record::Commit(record)
+    }
+    fn notice(&mut self, notice: commit::Notice, cx: &mut impl Context<Asap<C, L, P>>) {
+        let mut tell = |job, news| cx.notify(Notice { job, news });
+        match notice {
+            commit::Notice::Coordinator(coordinator::Notice::Finished { job }) => {
+                // Told and forgotten here before the coordinator forgets it, so that no later life runs it again.
+                let place = self
+                    .requests
+                    .binary_search_by_key(&job, |request| request.job.id);
+                if let Ok(place) = place {
+                    self.requests.remove(place);
+                    tell(job, News::Finished);
+                    cx.forget(Key::Job(job));
+                }
+            }
+            commit::Notice::Coordinator(notice) => self.heard.push(notice),
+            commit::Notice::Participant(participant::Notice::Begin { holder, .. }) => {
+                tell(holder.job, News::Started);
+            }
+            commit::Notice::Participant(participant::Notice::Stop { holder, .. }) => {
+                tell(holder.job, News::Stopped);
+            }
+            commit::Notice::Participant(participant::Notice::Changed) => self.changed = true,
+            commit::Notice::Participant(participant::Notice::Declined { .. }) => {}
+        }
+    }
+}
+
+impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
+    /// A node without jobs. The configuration is that of all nodes.
+    pub fn new(
+        me: NodeId,
+        config: Config,
+        bootstrap: Bootstrap,
+        policy: P,
+    ) -> Result<Self, ConfigError> {
+        let config = config.checked()?;
+        Ok(Self {
+            me,
+            config,
+            bootstrap,
+            overlay: Cyclon::new(me, config.overlay).map_err(ConfigError::Overlay)?,
+            node: commit::Node::new(config.commit, policy),
+            own: Snapshot::empty(0),
+            neighbours: Vec::new(),
+            subscribers: Vec::new(),
+            beat_at: Time::MAX,
+            requests: Vec::new(),
+            searches: Vec::new(),
+            pulls: Vec::new(),
+            last_search: 0,
+            leaving: false,
+            declined: Declined::default(),
+            armed: Time::MAX,
+        })
+    }
+
+    /// Its links.
+    pub const fn overlay(&self) -> &Cyclon<C, L> {
+        &self.overlay
+    }
+
+    /// Its schedule, and what it has in common with others.
+    pub const fn commitments(&self) -> &commit::Node<P> {
+        &self.node
+    }
+
+    /// The jobs that were submitted here and have no last word yet.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.requests.iter().map(|request| request.job.id)
+    }
+
+    /// How often it said no because it had no room.
+    pub const fn declined(&self) -> Declined {
+        self.declined
+    }
+
+    fn gossip(&mut self, event: Event<Cyclon<C, L>>, cx: &mut impl Context<Self>) {
+        let mut embed = AsOverlay::default();
+        self.overlay.handle(event, &mut cx.lift(&mut embed));
+        if embed.alone
+            && let Bootstrap::Join(introducer) = self.bootstrap
+        {
+            let join = cyclon::Command::Join { introducer };
+            self.overlay
+                .handle(Event::Command(join), &mut cx.lift(&mut embed));
+        }
+        self.look_at_view(cx);
+    }
+
+    /// Lets the commit handle something, and acts on what it has to say.
+    fn confirm(&mut self, event: Event<commit::Node<P>>, cx: &mut impl Context<Self>) {
+        let mut embed = AsCommit {
+            requests: &mut self.requests,
+            heard: Vec::new(),
+            changed: false,
+        };
+        self.node.handle(event, &mut cx.lift(&mut embed));
+        let AsCommit { heard, changed, .. } = embed;
+        if changed {
+            self.tell_changes(cx);
+        }
+        for notice in heard {
+            self.coordinated(notice, cx);
+        }
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        self.overlay
+            .handle(Event::Start, &mut cx.lift(AsOverlay::default()));
+        // What was told in an earlier life is older than all that is told in this one.
+        let life = self.overlay.incarnation().unwrap_or_default();
+        self.own = Snapshot::empty(u64::from(life.get()) << 32);
+        let met = match &self.bootstrap {
+            Bootstrap::Alone => Vec::new(),
+            Bootstrap::Join(introducer) => {
+                let introducer = *introducer;
+                Vec::from([cyclon::Command::Join { introducer }])
+            }
+            Bootstrap::Meet(peers) => peers
+                .iter()
+                .map(|peer| cyclon::Command::Meet(*peer))
+                .collect(),
+        };
+        let freeze = (self.config.links == Links::Static).then_some(cyclon::Command::Freeze);
+        for command in met.into_iter().chain(freeze) {
+            let mut child = cx.lift(AsOverlay::default());
+            self.overlay.handle(Event::Command(command), &mut child);
+        }
+        self.look_at_view(cx);
+        if let Some(period) = self.config.beat() {
+            self.beat_at = cx.now() + period;
+        }
+        self.confirm(Event::Start, cx);
+        self.tell_changes(cx);
+        self.resume(cx);
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message<L>, cx: &mut impl Context<Self>) {
+        match message {
+            Message::Overlay(message) => self.gossip(Event::Message { from, message }, cx),
+            Message::Commit(commit::Message::Prepare { holder, .. }) if self.leaving => {
+                let refused = commit::Message::Refused {
+                    holder,
+                    reason: commit::Refused::NotAccepted,
+                    next_free: Time::MAX,
+                };
+                cx.send(from, Message::Commit(refused));
+            }
+            Message::Commit(message) => self.confirm(Event::Message { from, message }, cx),
+            Message::Search { ask, wanted } => {
+                let asker = from;
+                self.search(Question { asker, ask, wanted }, cx);
+            }
+            Message::Found { ask, offer } => self.answered(from, ask, Ok(offer), cx),
+            Message::NotFound { ask, seen } => self.answered(from, ask, Err(seen), cx),
+            Message::WhoElse { search } => self.asked_for_others(from, search, cx),
+            Message::Others { search, known } => self.told_of_others(from, search, &known, cx),
+            Message::Fetch(reason) => self.tell(from, reason, cx),
+            Message::Schedule { reason, schedule } => {
+                self.learn(from, schedule);
+                if let Reason::Search(id) = reason {
+                    self.pulled(from, id, cx);
+                }
+            }
+            Message::Subscribe { known } => self.subscribe(from, known, cx),
+            Message::Unsubscribe => self.unsubscribe(from),
+        }
+    }
+
+    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+        match *command {
+            job::Command::Submit(job) => self.submit(job, cx),
+            job::Command::Cancel(job) => self.cancel(job, cx),
+            job::Command::Ended { job, outcome } => {
+                let mut running = self.node.participant.running();
+                if let Some(holder) = running.find(|holder| holder.job == job) {
+                    drop(running);
+                    let ended = participant::Command::Ended { holder, outcome };
+                    let ended = commit::Command::Participant(ended);
+                    self.confirm(Event::Command(ended), cx);
+                }
+            }
+            job::Command::Leave => {
+                self.leaving = true;
+                self.gossip(Event::Command(cyclon::Command::Leave), cx);
+            }
+        }
+    }
+
+    fn attend(&mut self, cx: &mut impl Context<Self>) {
+        if self.beat_at <= cx.now() {
+            self.beat(cx);
+        }
+        self.ask_for_missing(cx);
+        self.attend_searches(cx);
+        self.attend_requests(cx);
+    }
+
+    fn arm(&mut self, cx: &mut impl Context<Self>) {
+        let requests = self.requests.iter().map(Request::next_due);
+        let searches = self.searches.iter().map(Search::next_due);
+        let other = [self.beat_at, self.missing_at(), self.pulls_due()];
+        let due = requests.chain(searches).chain(other).min();
+        let due = due.unwrap_or(Time::MAX);
+        if due == self.armed {
+            return;
+        }
+        self.armed = due;
+        match due {
+            Time::MAX => cx.cancel(Timer::Due),
+            at => cx.wake(at, Timer::Due),
+        }
+    }
+
+    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+        match (key, record) {
+            (Key::Overlay(key), Record::Overlay(record)) => {
+                let mut child = cx.lift(AsOverlay::default());
+                self.overlay
+                    .handle(Event::Restored(key, record), &mut child);
+            }
+            (Key::Commit(key), Record::Commit(record)) => {
+                self.confirm(Event::Restored(key, record), cx);
+            }
+            (Key::Job(id), Record::Job(job, stage)) if id == job.id => {
+                let place = self
+                    .requests
+                    .binary_search_by_key(&id, |request| request.job.id);
+                if let Err(place) = place {
+                    self.requests.insert(place, Request::restored(job, stage));
+                }
+            }
+            // No such pair was ever written.
+            _ => {}
+        }
+    }
+}
+
+impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
+    type Message = Message<L>;
+    type Timer = Timer;
+    type Command = job::Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Restored(key, record) => {
+                self.restore(key, record, cx);
+                return;
+            }
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Unreachable { to } => {
+                self.gossip(Event::Unreachable { to }, cx);
+                self.unsubscribe(to);
+                self.give_up_on(to, cx);
+                self.stop_waiting_for(to, cx);
+            }
+            Event::Timer(Timer::Overlay(timer)) => self.gossip(Event::Timer(timer), cx),
+            Event::Timer(Timer::Commit(timer)) => self.confirm(Event::Timer(timer), cx),
+            Event::Timer(Timer::Due) => {
+                self.armed = Time::MAX;
+                self.attend(cx);
+            }
+            Event::Command(command) => self.obey(&command, cx),
+        }
+        self.arm(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.overlay.check()?;
+        self.node.check()?;
+        Violation::unless(
+            self.neighbours.is_sorted_by(|a, b| a.id < b.id)
+                && self
+                    .overlay
+                    .view()
+                    .ids()
+                    .iter()
+                    .eq(self.neighbours.iter().map(|known| &known.id)),
+            "what is known of schedules is known of those in the view",
+        )?;
+        Violation::unless(
+            self.subscribers.is_sorted_by(|a, b| a.id < b.id)
+                && self.subscribers.len() <= usize::from(self.config.subscribers),
+            "a node has no more subscribers than it may, each once",
+        )?;
+        Violation::unless(
+            self.searches.len().saturating_add(self.pulls.len())
+                <= usize::from(self.config.searches),
+            "a node searches for no more than it may at once",
+        )?;
+        Violation::unless(
+            self.requests.is_sorted_by(|a, b| a.job.id < b.job.id)
+                && self.requests.len() <= usize::from(self.config.commit.tasks),
+            "a node has no more jobs than it may, each once",
+        )
+    }
+}

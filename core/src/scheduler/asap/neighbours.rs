@@ -1,0 +1,264 @@
+//! Who is in the view and when they are busy, and who wants to know when this node is (P1 section III-C).
+
+use alloc::vec::Vec;
+
+use super::message::{Known, Message, Reason};
+use super::{Asap, Exchange};
+use crate::commit::Policy;
+use crate::id::{Incarnation, NodeId};
+use crate::machine::Context;
+use crate::schedule::{BusyTime, Reservation, Schedule, Snapshot, Status};
+use crate::time::{Interval, Span, Time};
+
+/// A node of the view.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Neighbour {
+    pub(super) id: NodeId,
+    /// The life in which it was asked; a later one has forgotten us.
+    life: Incarnation,
+    pub(super) schedule: Option<Snapshot>,
+    /// When to ask again if the schedule is missing.
+    pub(super) ask_at: Time,
+}
+
+/// Who is told of changes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Subscriber {
+    pub(super) id: NodeId,
+    until: Time,
+}
+
+/// When a node is committed from `from` on, as windows with a gap between any two, at most so many; and from when on it
+/// is not said.
+///
+/// Holds are left out: most become commitments or nothing within a few round trips, and whoever wants the same time
+/// meanwhile is refused.
+pub(super) fn commitments(
+    schedule: &Schedule<Vec<Reservation>>,
+    from: Time,
+    most: usize,
+) -> (Vec<Interval>, Time) {
+    let mut windows: Vec<Interval> = Vec::new();
+    let standing = schedule
+        .iter()
+        .filter(|known| known.status == Status::Committed && known.interval.end() > from);
+    for known in standing {
+        let next = known.interval;
+        let full = windows.len() >= most;
+        match windows.last_mut() {
+            Some(last) if next.start() <= last.end() => {
+                if let Ok(joined) = Interval::new(last.start(), next.end().max(last.end())) {
+                    *last = joined;
+                }
+            }
+            _ if full => return (windows, next.start()),
+            _ => windows.push(next),
+        }
+    }
+    (windows, Time::MAX)
+}
+
+/// What lies behind an instant of these windows, which are sorted and apart, as pairs of start and end.
+fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, Time)> + '_ {
+    let over = windows.partition_point(|window| window.end() <= from);
+    let left = windows.get(over..).unwrap_or_default().iter();
+    left.map(move |window| (window.start().max(from), window.end()))
+}
+
+impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
+    /// Gets to know who came into the view, and forgets who left it.
+    pub(super) fn look_at_view(&mut self, cx: &mut impl Context<Self>) {
+        let view = self.overlay.view();
+        let unchanged = view.len() == self.neighbours.len()
+            && view
+                .links()
+                .zip(&self.neighbours)
+                .all(|(link, known)| (link.id, link.incarnation) == (known.id, known.life));
+        if unchanged {
+            return;
+        }
+        let push = matches!(self.config.exchange, Exchange::Push { .. });
+        self.neighbours.retain(|known| {
+            let stays = view.contains(known.id);
+            if !stays && push {
+                cx.send(known.id, Message::Unsubscribe);
+            }
+            stays
+        });
+        let now = cx.now();
+        let ask_at = now + self.config.timeout;
+        for link in view.links() {
+            let place = self
+                .neighbours
+                .binary_search_by_key(&link.id, |known| known.id);
+            match place {
+                Ok(place) => {
+                    let Some(known) = self.neighbours.get_mut(place) else {
+                        continue;
+                    };
+                    if known.life == link.incarnation {
+                        continue;
+                    }
+                    known.life = link.incarnation;
+                    known.ask_at = ask_at;
+                }
+                Err(place) => self.neighbours.insert(
+                    place,
+                    Neighbour {
+                        id: link.id,
+                        life: link.incarnation,
+                        schedule: None,
+                        ask_at,
+                    },
+                ),
+            }
+            greet(self.config.exchange, link.id, cx);
+        }
+    }
+
+    /// Asks again those whose schedule is missing.
+    pub(super) fn ask_for_missing(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        for known in &mut self.neighbours {
+            if known.schedule.is_none() && known.ask_at <= now {
+                known.ask_at = now + self.config.timeout;
+                greet(self.config.exchange, known.id, cx);
+            }
+        }
+    }
+
+    /// When a schedule that is missing is asked for again.
+    pub(super) fn missing_at(&self) -> Time {
+        if self.config.exchange == Exchange::Pull {
+            return Time::MAX;
+        }
+        let missing = self
+            .neighbours
+            .iter()
+            .filter(|known| known.schedule.is_none());
+        missing.map(|known| known.ask_at).min().unwrap_or(Time::MAX)
+    }
+
+    /// Renews subscriptions, or polls, and drops subscribers whose time is over.
+    pub(super) fn beat(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        self.subscribers.retain(|known| known.until > now);
+        for known in &self.neighbours {
+            match self.config.exchange {
+                Exchange::Push { .. } => {
+                    let version = known.schedule.as_ref().map(Snapshot::version);
+                    cx.send(known.id, Message::Subscribe { known: version });
+                }
+                Exchange::Poll { .. } => cx.send(known.id, Message::Fetch(Reason::Poll)),
+                Exchange::Pull => {}
+            }
+        }
+        self.beat_at = self.config.beat().map_or(Time::MAX, |period| now + period);
+    }
+
+    pub(super) fn subscribe(
+        &mut self,
+        from: NodeId,
+        known: Option<u64>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let lease = match self.config.exchange {
+            Exchange::Push { lease } => lease,
+            // Nobody is told of anything here, but who asks is answered.
+            Exchange::Pull | Exchange::Poll { .. } => Span::ZERO,
+        };
+        let until = cx.now() + lease;
+        let place = self
+            .subscribers
+            .binary_search_by_key(&from, |known| known.id);
+        match place {
+            Ok(place) => {
+                if let Some(known) = self.subscribers.get_mut(place) {
+                    known.until = until;
+                }
+            }
+            Err(_) if lease.is_zero() => {}
+            Err(place) if self.subscribers.len() < usize::from(self.config.subscribers) => {
+                self.subscribers
+                    .insert(place, Subscriber { id: from, until });
+            }
+            // It knows what it is told now, until it asks again.
+            Err(_) => self.declined.subscriptions = self.declined.subscriptions.saturating_add(1),
+        }
+        if known != Some(self.own.version()) {
+            self.tell(from, Reason::NewLink, cx);
+        }
+    }
+
+    pub(super) fn unsubscribe(&mut self, from: NodeId) {
+        self.subscribers.retain(|known| known.id != from);
+    }
+
+    /// Sends this node's schedule.
+    pub(super) fn tell(&self, to: NodeId, reason: Reason, cx: &mut impl Context<Self>) {
+        let schedule = self.own.clone();
+        cx.send(to, Message::Schedule { reason, schedule });
+    }
+
+    /// A neighbour's schedule: the newest is kept.
+    pub(super) fn learn(&mut self, from: NodeId, schedule: Snapshot) {
+        let place = self
+            .neighbours
+            .binary_search_by_key(&from, |known| known.id);
+        let known = place.ok().and_then(|place| self.neighbours.get_mut(place));
+        if let Some(known) = known
+            && known
+                .schedule
+                .as_ref()
+                .is_none_or(|old| old.version() < schedule.version())
+        {
+            known.schedule = Some(schedule);
+        }
+    }
+
+    /// Tells all subscribers if what is committed has changed; what is over by the next slot does not count, for nobody
+    /// can use that time.
+    pub(super) fn tell_changes(&mut self, cx: &mut impl Context<Self>) {
+        let from = cx.now().round_up(self.config.slot);
+        let schedule = self.node.participant.schedule();
+        let most = usize::from(self.config.windows).min(Snapshot::MAX_WINDOWS);
+        let (windows, horizon) = commitments(schedule, from, most);
+        // Of two commitments in a row the first may be over, and the second as it was.
+        let usable = usable_part(&windows, from);
+        if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == horizon {
+            return;
+        }
+        let version = self.own.version().saturating_add(1);
+        // They are sorted and apart as commitments are, so this does not fail.
+        if let Ok(own) = Snapshot::new(version, horizon, &windows) {
+            self.own = own;
+        }
+        for subscriber in &self.subscribers {
+            self.tell(subscriber.id, Reason::Changed, cx);
+        }
+    }
+
+    /// All in the view of whom it is known when they are busy.
+    pub(super) fn others(&self) -> impl Iterator<Item = Known> + '_ {
+        self.neighbours.iter().filter_map(|known| {
+            Some(Known {
+                node: known.id,
+                schedule: known.schedule.clone()?,
+            })
+        })
+    }
+}
+
+/// Asks a node that came into the view for its schedule (PROTOCOLS D8), and to be told of changes.
+fn greet<const C: usize, const L: usize, P: Policy>(
+    exchange: Exchange,
+    node: NodeId,
+    cx: &mut impl Context<Asap<C, L, P>>,
+) {
+    match exchange {
+        Exchange::Push { .. } => cx.send(node, Message::Subscribe { known: None }),
+        Exchange::Poll { .. } => cx.send(node, Message::Fetch(Reason::NewLink)),
+        // It is asked when there is something to search for.
+        Exchange::Pull => {}
+    }
+}

@@ -1,0 +1,8 @@
+//! Whole schedulers: each composes the layers below into one machine per node, with the commands and notices of
+//! [`crate::job`].
+//!
+//! | scheduler | what it does |
+//! |---|---|
+//! | [`asap`] | several nodes at once, as soon as possible, over a random overlay with cached schedules |
+
+pub mod asap;

@@ -1,0 +1,184 @@
+//! The `asap` scheduler's part of a configuration.
+
+use gridweave_core::commit::{self, Permission};
+use gridweave_core::overlay::cyclon;
+use gridweave_core::scheduler::asap::{Choice, Config, Exchange, Links, Searcher};
+use gridweave_core::time::Span;
+use serde::{Deserialize, Serialize};
+
+use super::Lasting;
+
+/// How `asap` schedules.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AsapConfig {
+    /// How nodes know the schedules of others.
+    pub exchange: ExchangeName,
+    /// How often they ask, if they poll.
+    pub poll_period: Lasting,
+    /// For how long a subscription lasts, if they push; for ever if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lasting>,
+    /// Whether links change.
+    pub links: LinksName,
+    /// How many links a node has.
+    pub degree: u8,
+    /// How many of them it exchanges at once.
+    pub shuffle: u8,
+    /// How often it does, if links change.
+    pub shuffle_period: Lasting,
+    /// For how many cycles the overlay is shuffled before the first job comes.
+    pub warm_up: u32,
+    /// How many neighbours search for a job.
+    pub forward: u8,
+    /// How far they look: 2 as in the paper, 255 until there are enough nodes.
+    pub max_hops: u8,
+    /// How many nodes they ask at once.
+    pub width: u8,
+    /// Whether they offer themselves.
+    pub searcher: SearcherName,
+    /// Which of the free nodes are taken.
+    pub choice: ChoiceName,
+    /// The length of a slot.
+    pub slot: Lasting,
+    /// How long before its start a job must be found a place; if left out, none where messages take no time, else a slot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Lasting>,
+    /// How often a place is searched for before a job fails.
+    pub rounds: u8,
+    /// For how long a job may run without word from its coordinator; to its end if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission: Option<Lasting>,
+}
+
+/// How nodes know the schedules of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExchangeName {
+    /// Changes are told.
+    #[default]
+    Push,
+    /// They ask when they search.
+    Pull,
+    /// They ask from time to time.
+    Poll,
+}
+
+/// Whether links change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinksName {
+    /// They stay.
+    #[default]
+    Static,
+    /// They are shuffled.
+    Dynamic,
+}
+
+/// Whether who searches is among the candidates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearcherName {
+    /// It is.
+    #[default]
+    Included,
+    /// It is not.
+    Excluded,
+}
+
+/// Which of the free nodes are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChoiceName {
+    /// The first that were discovered.
+    #[default]
+    Nearest,
+    /// Those where the least idle time is left.
+    BestFit,
+}
+
+impl Default for AsapConfig {
+    fn default() -> Self {
+        Self {
+            exchange: ExchangeName::Push,
+            poll_period: Lasting::seconds(120),
+            lease: None,
+            links: LinksName::Static,
+            degree: 20,
+            shuffle: 8,
+            shuffle_period: Lasting::seconds(120),
+            warm_up: 50,
+            forward: 5,
+            max_hops: u8::MAX,
+            width: 1,
+            searcher: SearcherName::Included,
+            choice: ChoiceName::Nearest,
+            slot: Lasting::seconds(60),
+            lead: None,
+            rounds: 4,
+            permission: None,
+        }
+    }
+}
+
+/// The most links of a node in a simulation.
+pub const MOST_LINKS: usize = 40;
+
+/// The most links that are exchanged at once in a simulation.
+pub const MOST_SHUFFLED: usize = 8;
+
+impl AsapConfig {
+    /// The same for machines, where messages take no time or some.
+    pub fn for_machines(&self, instant: bool) -> Config {
+        let slot = self.slot.span();
+        let lead = match self.lead {
+            Some(lead) => lead.span(),
+            None if instant => Span::ZERO,
+            None => slot,
+        };
+        Config {
+            overlay: cyclon::Config {
+                view: self.degree,
+                shuffle: self.shuffle.min(self.degree),
+                period: self.shuffle_period.span(),
+                ..cyclon::Config::DEFAULT
+            },
+            links: match self.links {
+                LinksName::Static => Links::Static,
+                LinksName::Dynamic => Links::Dynamic,
+            },
+            exchange: match self.exchange {
+                ExchangeName::Push => Exchange::Push {
+                    lease: self.lease.map_or(Span::MAX, Lasting::span),
+                },
+                ExchangeName::Pull => Exchange::Pull,
+                ExchangeName::Poll => Exchange::Poll {
+                    period: self.poll_period.span(),
+                },
+            },
+            forward: self.forward,
+            max_hops: self.max_hops,
+            width: self.width,
+            searcher: match self.searcher {
+                SearcherName::Included => Searcher::Included,
+                SearcherName::Excluded => Searcher::Excluded,
+            },
+            choice: match self.choice {
+                ChoiceName::Nearest => Choice::Nearest,
+                ChoiceName::BestFit => Choice::BestFit,
+            },
+            slot,
+            lead,
+            rounds: self.rounds,
+            commit: commit::Config {
+                lead: commit::Config::DEFAULT.lead.min(lead),
+                permission: self.permission.map_or(Permission::UntilEnd, |span| {
+                    Permission::Renewed(span.span())
+                }),
+                members: u16::MAX,
+                ..commit::Config::DEFAULT
+            },
+            ..Config::DEFAULT
+        }
+    }
+}

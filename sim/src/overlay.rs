@@ -1,0 +1,182 @@
+//! Overlays as they look after a while, for schedulers that begin with one.
+//!
+//! An experiment about schedulers should not measure how their overlay comes about. [`warmed_up`] lets CYCLON run alone, over a
+//! network without delay, and gives each node the links with which its scheduler begins; that one may then freeze them or go on
+//! to shuffle.
+//!
+//! ```
+//! use gridweave_sim::overlay::warmed_up;
+//!
+//! let views = warmed_up(100, 20, 8, 50, 1);
+//! assert_eq!(views.len(), 100);
+//! assert!(views.iter().all(|view| view.len() == 20));
+//! // On a small grid everybody knows everybody.
+//! assert_eq!(*warmed_up(3, 20, 8, 50, 1), [[1, 2], [0, 2], [0, 1]].map(Box::from));
+//! ```
+
+use gridweave_core::id::NodeId;
+use gridweave_core::overlay::cyclon::{Changes, Command, Config, Cyclon};
+use gridweave_core::rng::Choose;
+use gridweave_core::time::Time;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::engine::Simulation;
+use crate::network::{Network, NetworkConfig};
+
+/// The most links of a node; a larger degree counts as this.
+pub const MOST_LINKS: u8 = 64;
+
+/// The most links that are exchanged at once; more count as this.
+pub const MOST_SHUFFLED: u8 = 8;
+
+/// Whom each of so many nodes knows, in the order of ids, after so many cycles from a random start: `degree` others, or all if
+/// there are fewer.
+///
+/// CYCLON leaves a few views a link or two short. Those are filled up with links to others by chance, so that everyone begins
+/// with as many. A function of its arguments.
+pub fn warmed_up(nodes: u32, degree: u8, shuffle: u8, cycles: u32, seed: u64) -> Vec<Box<[u32]>> {
+    let degree = degree.min(MOST_LINKS);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut views = vec![Vec::new(); nodes as usize];
+    fill_up(&mut views, degree, &mut rng);
+    // Where everybody knows everybody there is nothing to shuffle, and exchanges only lose links.
+    if degree > 0 && nodes.saturating_sub(1) > u32::from(degree) {
+        views = shuffled(&views, degree, shuffle, cycles, seed);
+        fill_up(&mut views, degree, &mut rng);
+    }
+    views.into_iter().map(Vec::into_boxed_slice).collect()
+}
+
+/// Adds links by chance until each view has `degree`, or all others.
+fn fill_up(views: &mut [Vec<u32>], degree: u8, rng: &mut Xoshiro256PlusPlus) {
+    let nodes = u32::try_from(views.len()).unwrap_or(u32::MAX);
+    for (me, view) in (0..nodes).zip(views) {
+        if nodes.saturating_sub(1) <= u32::from(degree) {
+            *view = (0..nodes).filter(|peer| *peer != me).collect();
+            continue;
+        }
+        while view.len() < usize::from(degree) {
+            let drawn = rng.below(nodes);
+            if drawn != me && !view.contains(&drawn) {
+                view.push(drawn);
+            }
+        }
+        view.sort_unstable();
+    }
+}
+
+/// The views after so many cycles of CYCLON that begin with these.
+fn shuffled(views: &[Vec<u32>], degree: u8, shuffle: u8, cycles: u32, seed: u64) -> Vec<Vec<u32>> {
+    let config = Config {
+        view: degree,
+        shuffle: shuffle.clamp(1, MOST_SHUFFLED.min(degree)),
+        changes: Changes::Untold,
+        ..Config::DEFAULT
+    };
+    let nodes = u32::try_from(views.len()).unwrap_or(u32::MAX);
+    let network = Network::new(&NetworkConfig::default(), nodes, seed)
+        .expect("a network without delay, loss and files has nothing to be wrong");
+    let mut overlay = Simulation::new(nodes, network, seed, move |me| {
+        Cyclon::<{ MOST_LINKS as usize }, { MOST_SHUFFLED as usize }>::new(me, config)
+            .expect("the sizes are within bounds and the times are the defaults")
+    });
+    let id = |node: u32| NodeId::new(u64::from(node));
+    for (node, view) in (0..nodes).zip(views) {
+        for peer in view {
+            overlay.command(Time::ZERO, id(node), Command::Meet(id(*peer)));
+        }
+    }
+    overlay.run_until(Time::ZERO + config.period.times(u64::from(cycles)));
+    let view = |node| {
+        let machine = overlay.machine(id(node));
+        let ids = machine.map_or(&[][..], |machine| machine.view().ids());
+        ids.iter().map(|peer| peer.get() as u32).collect()
+    };
+    (0..nodes).map(view).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many parts fall apart when links are followed both ways.
+    fn weak_components(views: &[Box<[u32]>]) -> usize {
+        let mut neighbours = vec![Vec::new(); views.len()];
+        for (node, view) in (0..).zip(views) {
+            for &peer in view {
+                neighbours[node as usize].push(peer);
+                neighbours[peer as usize].push(node);
+            }
+        }
+        let mut seen = vec![false; views.len()];
+        let mut parts = 0;
+        for start in 0..views.len() as u32 {
+            let mut reached = vec![start];
+            parts += usize::from(!seen[start as usize]);
+            while let Some(node) = reached.pop() {
+                if !std::mem::replace(&mut seen[node as usize], true) {
+                    reached.extend(&neighbours[node as usize]);
+                }
+            }
+        }
+        parts
+    }
+
+    #[test]
+    fn every_node_knows_as_many_distinct_others_as_it_should() {
+        for (nodes, degree) in [(1000, 20), (200, 64), (65, 64), (66, 64), (50, 1), (7, 0)] {
+            for (me, view) in (0..).zip(warmed_up(nodes, degree, 8, 20, 3)) {
+                assert_eq!(view.len(), usize::from(degree), "{nodes} nodes");
+                assert!(view.is_sorted_by(|a, b| a < b), "{view:?}");
+                assert!(!view.contains(&me) && view.iter().all(|peer| *peer < nodes));
+            }
+        }
+    }
+
+    #[test]
+    fn the_overlay_does_not_fall_apart() {
+        for (nodes, degree) in [(1000, 20), (1000, 5), (21, 20), (2, 20)] {
+            assert_eq!(weak_components(&warmed_up(nodes, degree, 8, 50, 4)), 1);
+        }
+        assert_eq!(weak_components(&warmed_up(9, 0, 8, 50, 4)), 9);
+    }
+
+    #[test]
+    fn everyone_is_known_to_about_as_many_as_cyclon_promises() {
+        let deviation = |cycles| {
+            let mut known = vec![0_f64; 1000];
+            for peer in warmed_up(1000, 20, 8, cycles, 5).iter().flatten() {
+                known[*peer as usize] += 1.0;
+            }
+            let squares = known.iter().map(|known| (known - 20.0).powi(2));
+            (squares.sum::<f64>() / 1000.0).sqrt()
+        };
+        let (before, after) = (deviation(0), deviation(50));
+        assert!(before > 4.0 && after < 3.0, "{before} then {after}");
+    }
+
+    #[test]
+    fn a_seed_always_gives_the_same_overlay_and_another_seed_another() {
+        assert_eq!(warmed_up(300, 20, 8, 10, 1), warmed_up(300, 20, 8, 10, 1));
+        assert_ne!(warmed_up(300, 20, 8, 10, 1), warmed_up(300, 20, 8, 10, 2));
+        assert_ne!(warmed_up(300, 20, 8, 10, 1), warmed_up(300, 20, 8, 11, 1));
+    }
+
+    #[test]
+    fn grids_smaller_than_the_degree_know_everybody() {
+        assert!(warmed_up(0, 20, 8, 50, 1).is_empty());
+        assert_eq!(*warmed_up(1, 20, 8, 50, 1), [Box::from([])]);
+        assert_eq!(*warmed_up(2, 20, 8, 50, 1), [[1], [0]].map(Box::from));
+    }
+
+    #[test]
+    fn sizes_beyond_the_bounds_count_as_the_bounds() {
+        assert_eq!(
+            warmed_up(300, 255, 255, 5, 1),
+            warmed_up(300, MOST_LINKS, MOST_SHUFFLED, 5, 1)
+        );
+        assert_eq!(warmed_up(300, 4, 0, 5, 1), warmed_up(300, 4, 1, 5, 1));
+        assert_eq!(warmed_up(300, 4, 8, 5, 1), warmed_up(300, 4, 4, 5, 1));
+    }
+}
