@@ -214,6 +214,9 @@ impl Prepared {
             estimates: self.config.workload.estimates,
             seed: stream(*seed, 3),
             patience: grid.patience.span().max(Span::from_secs(1)),
+            until: grid
+                .until
+                .map_or(Time::MAX, |until| Time::ZERO + until.span()),
         };
         Ok(decentral::simulate(simulation, hosting, monitor))
     }

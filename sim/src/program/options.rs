@@ -115,6 +115,7 @@ Files in the output folder:
 Keys for --set are those of config.toml, such as:
   workload.estimates=kill|extend|exact   what schedulers are told about run times
   workload.load=0.95                     submit times scaled to this load
+  workload.slot=60s                      all times of jobs rounded up to whole slots
   workload.from=1d workload.until=8d     a part of the trace
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
@@ -340,7 +341,9 @@ impl Cut {
                 Parallel::Keep
             },
             first: self.first,
+            stretch: None,
             load,
+            slot: None,
         })
     }
 }
