@@ -70,6 +70,10 @@ pub struct GridConfig {
     pub cores_per_node: u32,
     /// For how long nothing may happen to any job before those without an outcome count as lost.
     pub patience: Lasting,
+    /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
+    /// always go on until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Lasting>,
 }
 
 impl Default for GridConfig {
@@ -78,6 +82,7 @@ impl Default for GridConfig {
             nodes: None,
             cores_per_node: 1,
             patience: Lasting::seconds(7 * 86_400),
+            until: None,
         }
     }
 }
@@ -411,6 +416,8 @@ mod tests {
             ("report.check_every=0", "report.check_every"),
             ("report.check_every=-1", "report.check_every"),
             ("workload.load=0", "workload.load"),
+            ("workload.stretch=0", "workload.stretch"),
+            ("workload.slot=0s", "workload.slot"),
         ] {
             let error = config.with(setting).unwrap_err().to_string();
             assert!(error.contains(named), "{setting}: {error}");

@@ -47,6 +47,8 @@ pub struct Hosting<'a> {
     pub seed: u64,
     /// For how long nothing may happen to any job before the rest is given up as lost.
     pub patience: Span,
+    /// When it ends at the latest; what would happen then or later does not.
+    pub until: Time,
 }
 
 /// Where a job is in its life, as its host sees it.
@@ -138,7 +140,7 @@ struct Host<'a, P: Protocol> {
 
 /// Replays the workload through the machines of this simulation until every job has its outcome.
 ///
-/// If the monitor is told to stop, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
+/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
 pub fn simulate<P>(simulation: Simulation<P>, hosting: Hosting<'_>, monitor: &Monitor) -> Run
 where
     P: Protocol<Command = Command, Notice = Notice>,
@@ -176,7 +178,7 @@ where
 enum Stopped {
     /// Every job has its outcome.
     Done,
-    /// Someone asked.
+    /// Someone asked, or the time was over.
     OnRequest,
     /// Nothing happens any more.
     Stalled,
@@ -210,6 +212,10 @@ where
             let Some(now) = earliest else {
                 return Stopped::Stalled;
             };
+            if now >= self.hosting.until {
+                self.now = self.hosting.until;
+                return Stopped::OnRequest;
+            }
             let idle = self.live == 0 && submission.is_none();
             if idle && now - self.last_news > self.hosting.patience {
                 return Stopped::Stalled;

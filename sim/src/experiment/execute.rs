@@ -177,11 +177,16 @@ impl Prepared {
         node.map(|_| config).map_err(InputError::Asap)
     }
 
-    fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
+    /// Whom each node knows at the beginning if `asap` schedules, in the order of ids.
+    pub fn asap_overlay(&self) -> Vec<Box<[u32]>> {
         let asap = &self.config.asap;
         let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
         let seed = stream(self.config.seed, 4);
-        let views = warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed);
+        warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed)
+    }
+
+    fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let views = self.asap_overlay();
         let config = self.asap_config()?;
         let build = move |me: NodeId| {
             let view = views.get(me.get() as usize);
@@ -242,6 +247,9 @@ impl Prepared {
             estimates: self.config.workload.estimates,
             seed: stream(*seed, 3),
             patience: grid.patience.span().max(Span::from_secs(1)),
+            until: grid
+                .until
+                .map_or(Time::MAX, |until| Time::ZERO + until.span()),
         };
         Ok(decentral::simulate(simulation, hosting, monitor))
     }
