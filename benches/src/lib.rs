@@ -7,6 +7,7 @@ pub mod availability;
 pub mod central;
 pub mod commit;
 pub mod common_slot;
+pub mod cyclon;
 pub mod events;
 pub mod ledger;
 pub mod schedule;

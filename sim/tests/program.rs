@@ -169,6 +169,7 @@ fn the_bare_command_compares_all_schedulers_on_the_bundled_week() {
         "central-conservative",
         "central-greedy",
         "random",
+        "flood",
         "results: gridweave-out",
     ] {
         assert!(text.contains(word), "{word}: {text}");

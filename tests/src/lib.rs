@@ -4,6 +4,7 @@
 //! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.
 //! - [`fuzzing`]: the bodies of the fuzz targets, which drive the same twins from bytes.
 //! - [`oracles`]: centralised schedulers straight from their rules, for the simulator's to be compared with.
+//! - [`watched`]: a grid of `asap` nodes whose host trusts none of them.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.
@@ -13,6 +14,7 @@ pub mod invariants;
 pub mod model;
 pub mod oracles;
 pub mod twins;
+pub mod watched;
 
 /// The README's example runs as it stands.
 #[cfg(doctest)]

@@ -4,11 +4,12 @@
 //! `cargo test --release -p gridweave-tests --test commit_model -- --ignored --nocapture`.
 
 use gridweave_core::commit::coordinator::{Notice, Setback};
-use gridweave_core::commit::{AllGuards, Message};
+use gridweave_core::commit::{AllGuards, Message, Timer};
 use gridweave_core::schedule::Reservation;
 use gridweave_core::time::Time;
 use gridweave_tests::model::commit::{
-    Peer, asked, begun, ending, improve, place, release, rivals, sent, slot, starting, told, up,
+    Peer, asked, begun, ending, extending, improve, place, release, rivals, sent, slot, starting,
+    told, up,
 };
 use gridweave_tests::model::{Exploration, State};
 use stateright::{Checker, Model, Property};
@@ -124,6 +125,28 @@ fn finish() -> Property<Case> {
     })
 }
 
+fn extension() -> Property<Case> {
+    Property::sometimes(
+        "a job runs, and will not be stopped before it has had more time",
+        |_, state: &State<Peer<AllGuards>>| {
+            up(state).any(|(index, node)| {
+                let timer = state.nodes[index].timers.get(&Timer::Participant);
+                node.participant.running().next().is_some() && timer > Some(&slot().end())
+            })
+        },
+    )
+}
+
+fn cut() -> Property<Case> {
+    Property::sometimes(
+        "a job is given up though its node could have had more time",
+        |_, state: &State<Peer<AllGuards>>| {
+            sent(state, |message| matches!(message, Message::Extend { .. }))
+                && told(state, |told| matches!(told, Notice::Unplaced { .. }))
+        },
+    )
+}
+
 fn with_crash(mut case: Case) -> Case {
     case.crashes = 1;
     case
@@ -177,6 +200,17 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         case,
         &[recovery(), finish()],
         Extent::Whole(17_947),
+    );
+}
+
+#[test]
+fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
+    let case = extending(whole_life(with_crash(rivals(1, 1))));
+    explore(
+        "1 and 1, one crash, an extension",
+        case,
+        &[extension(), cut(), finish()],
+        Extent::Whole(50_439),
     );
 }
 

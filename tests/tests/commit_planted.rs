@@ -5,7 +5,7 @@
 use gridweave_core::commit::{Command, Guards};
 use gridweave_tests::model::Exploration;
 use gridweave_tests::model::commit::{
-    Peer, asked, improve, place, release, rivals, slot, starting,
+    Peer, asked, extending, improve, place, release, rivals, slot, starting,
 };
 use stateright::{Checker, HasDiscoveries, Model};
 
@@ -85,6 +85,15 @@ fn a_decision_that_is_not_on_disk_is_made_twice() {
     let mut case = asked::<DecisionInMemory>(3, commands(twice));
     case.crashes = 1;
     caught(case, "at most one attempt at a job runs", None);
+}
+
+without!(ExtensionInMemory, EXTENSION_ON_DISK);
+
+#[test]
+fn an_extension_that_is_not_on_disk_is_forgotten_while_the_job_runs() {
+    let mut case = extending(rivals::<ExtensionInMemory>(1, 1));
+    case.crashes = 1;
+    caught(case, "a coordinator knows until when a node may run", None);
 }
 
 without!(NoBarrier, BARRIER);

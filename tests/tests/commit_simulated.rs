@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridweave_core::commit::coordinator::{self, Notice as Told, Setback};
-use gridweave_core::commit::participant::{self, Notice as Heard};
+use gridweave_core::commit::participant::{self, Cause, Notice as Heard};
 use gridweave_core::commit::{
-    AllGuards, Candidate, Command, Config, Everyone, Guards, Node, Notice, Permission,
+    AllGuards, Candidate, Command, Config, Everyone, Guards, Node, Notice, Overrun, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -39,6 +39,12 @@ const CONFIG: Config = Config {
     ..Config::DEFAULT
 };
 
+/// Twice a quarter of a minute more.
+const EXTEND: Overrun = Overrun::Extend {
+    by: Span::from_secs(15),
+    times: 2,
+};
+
 /// How bad it gets.
 #[derive(Clone, Copy, Debug)]
 struct Weather {
@@ -49,13 +55,22 @@ struct Weather {
     doubled: u32,
     held_up: u32,
     crashes: u32,
+    /// Jobs run for up to so many seconds more than twenty; they have sixty.
+    spread: u64,
+    overrun: Overrun,
 }
 
 /// What is known of a run, and what it has broken.
 #[derive(Default, Debug)]
 struct Ledger {
     placed: BTreeSet<Holder>,
+    coordinators: BTreeMap<JobId, NodeId>,
     running: BTreeMap<(NodeId, JobId), Holder>,
+    /// When the reservation ended with which it began.
+    ends: BTreeMap<(NodeId, Holder), Time>,
+    /// What ran for longer than that.
+    overran: BTreeSet<(NodeId, Holder)>,
+    cut: u64,
     begun: u64,
     finished: BTreeSet<JobId>,
     unplaced: u64,
@@ -70,6 +85,7 @@ impl Ledger {
         match *notice {
             Notice::Coordinator(Told::Placed { holder, .. }) => {
                 self.placed.insert(holder);
+                self.coordinators.insert(holder.job, node);
             }
             Notice::Coordinator(Told::Unplaced { setback, .. }) => {
                 self.unplaced += 1;
@@ -83,8 +99,9 @@ impl Ledger {
             Notice::Coordinator(Told::Cleared { job }) => {
                 self.cleared.insert(job);
             }
-            Notice::Participant(Heard::Begin { holder, .. }) => {
+            Notice::Participant(Heard::Begin { holder, interval }) => {
                 self.begun += 1;
+                self.ends.insert((node, holder), interval.end());
                 if !self.placed.contains(&holder) {
                     self.faults.push(format!(
                         "{at:?}: {node} starts {holder:?} before all have committed"
@@ -103,11 +120,29 @@ impl Ledger {
                 }
                 self.running.insert((node, holder.job), holder);
             }
-            Notice::Participant(Heard::Stop { holder, .. }) => {
+            Notice::Participant(Heard::Stop { holder, cause }) => {
+                self.cut += u64::from(cause == Cause::Overran);
                 self.running.remove(&(node, holder.job));
             }
             Notice::Coordinator(Told::Kept { .. })
             | Notice::Participant(Heard::Changed | Heard::Declined { .. }) => {}
+        }
+    }
+}
+
+/// Whatever runs, its coordinator knows that it may.
+fn watch<G: Guards>(ledger: &mut Ledger, grid: &Simulation<Node<Everyone, G>>) {
+    let now = grid.now();
+    for (&(node, job), &holder) in &ledger.running {
+        if ledger.ends.get(&(node, holder)) < Some(&now) {
+            ledger.overran.insert((node, holder));
+        }
+        let coordinator = ledger.coordinators.get(&job);
+        let machine = coordinator.and_then(|coordinator| grid.machine(*coordinator));
+        if machine.is_some_and(|machine| machine.coordinator.may_run_until(job, node) < Some(now)) {
+            ledger.faults.push(format!(
+                "{now:?}: {node} runs {holder:?} for longer than its coordinator knows"
+            ));
         }
     }
 }
@@ -129,8 +164,9 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
     };
     let network =
         Network::new(&network, 2 * NODES as u32, weather.seed).expect("the network is sound");
-    let mut grid = Simulation::new(2 * NODES as u32, network, weather.seed, |_| {
-        Node::new(CONFIG, Everyone)
+    let overrun = weather.overrun;
+    let mut grid = Simulation::new(2 * NODES as u32, network, weather.seed, move |_| {
+        Node::new(Config { overrun, ..CONFIG }, Everyone)
     });
     grid.check(Checking::EveryEvent);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(weather.seed);
@@ -204,7 +240,7 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
                     ledger.hear(at, node, &notice);
                     if let Notice::Participant(Heard::Begin { holder, interval }) = notice {
                         // Most jobs end before their time; some run into its end.
-                        let length = Span::from_secs(20 + holder.job.get() * 7 % 50);
+                        let length = Span::from_secs(20 + holder.job.get() * 7 % weather.spread);
                         let outcome = if holder.job.get() % 11 == 10 {
                             Outcome::Broke
                         } else {
@@ -232,6 +268,7 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
                     .any(|running| running == *holder)
             })
         });
+        watch(&mut ledger, grid);
     }
     (ledger, grid)
 }
@@ -286,6 +323,8 @@ fn weather() -> impl Strategy<Value = Weather> {
             doubled,
             held_up,
             crashes,
+            spread: 50,
+            overrun: Overrun::Cut,
         })
 }
 
@@ -297,6 +336,44 @@ proptest! {
         let (ledger, grid) = run::<AllGuards>(weather);
         sound(&ledger, &grid)?;
     }
+
+    #[test]
+    fn in_any_weather_jobs_that_overrun_break_nothing_when_they_are_extended(weather in weather()) {
+        let (ledger, grid) = run::<AllGuards>(Weather { spread: 90, overrun: EXTEND, ..weather });
+        sound(&ledger, &grid)?;
+    }
+}
+
+/// With delays, a message in a hundred lost, and crashes.
+#[test]
+fn jobs_that_overrun_are_finished_if_they_are_extended_and_cut_if_not() {
+    let ledger = |seed, overrun| {
+        let weather = Weather {
+            jobs: 40,
+            lost: 1,
+            doubled: 1,
+            crashes: 4,
+            spread: 90,
+            overrun,
+            ..stormy(seed)
+        };
+        let (ledger, grid) = run::<AllGuards>(weather);
+        assert!(sound(&ledger, &grid).is_ok(), "{seed}: {:?}", ledger.faults);
+        ledger
+    };
+    let sum = |overrun| {
+        (0..10)
+            .map(|seed| ledger(seed, overrun))
+            .fold((0, 0, 0), |sum, ledger| {
+                let (finished, overran) = (ledger.finished.len(), ledger.overran.len());
+                (sum.0 + finished, sum.1 + overran, sum.2 + ledger.cut)
+            })
+    };
+    let (cut, extended) = (sum(Overrun::Cut), sum(EXTEND));
+    println!("finished, overran, cut: {cut:?} if cut, {extended:?} if extended");
+    assert_eq!(cut.1, 0, "nothing runs beyond its end");
+    assert!(extended.1 > 50 && extended.2 > 0, "{extended:?}");
+    assert!(extended.0 > cut.0 && extended.2 < cut.2);
 }
 
 #[test]
@@ -308,6 +385,8 @@ fn a_run_has_everything_in_it() {
         doubled: 5,
         held_up: 10,
         crashes: 10,
+        spread: 50,
+        overrun: Overrun::Cut,
     };
     let (ledger, grid) = run::<AllGuards>(weather);
     assert!(sound(&ledger, &grid).is_ok(), "{ledger:?}");
@@ -354,6 +433,8 @@ fn stormy(seed: u64) -> Weather {
         doubled: 10,
         held_up: 20,
         crashes: 10,
+        spread: 50,
+        overrun: Overrun::Cut,
     }
 }
 

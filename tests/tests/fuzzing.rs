@@ -58,6 +58,7 @@ fn no_bytes_break_a_node_of_the_commit_protocol() {
         seen.unplaced,
         seen.finished,
         seen.restarts,
+        seen.extended,
     ];
     assert!(
         counts.iter().all(|count| *count > 100),

@@ -27,6 +27,8 @@ pub struct Config {
     pub permission: Permission,
     /// What becomes of a job that started and was then lost or broke on a node.
     pub after_loss: AfterLoss,
+    /// What becomes of a job that still runs when its reservation ends.
+    pub overrun: Overrun,
     /// How long an attempt that is over is remembered, so that its late messages are known as such: longer than any message
     /// travels.
     pub retention: Span,
@@ -61,6 +63,21 @@ pub enum AfterLoss {
     GiveUp,
 }
 
+/// What becomes of a job that still runs when its reservation ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Overrun {
+    /// It is stopped.
+    Cut,
+    /// Shortly before the end its node takes the time behind the reservation, if that is free, and asks the coordinator for a
+    /// permission that lasts as long. If the time is not free, or no permission comes before the end, the job is stopped.
+    Extend {
+        /// How much longer it may run each time.
+        by: Span,
+        /// How often, on each node.
+        times: u8,
+    },
+}
+
 impl Config {
     /// Sensible times for a wide-area network.
     pub const DEFAULT: Self = Self {
@@ -74,6 +91,7 @@ impl Config {
         grace: Span::from_secs(30),
         permission: Permission::Renewed(Span::from_secs(300)),
         after_loss: AfterLoss::GiveUp,
+        overrun: Overrun::Cut,
         retention: Span::from_secs(600),
         seats: 1024,
         holds_per_peer: 64,
@@ -98,6 +116,11 @@ impl Config {
         {
             return Err(ConfigError::ShortPermission);
         }
+        if let Overrun::Extend { by, .. } = self.overrun
+            && by.is_zero()
+        {
+            return Err(ConfigError::ZeroExtension);
+        }
         if self.seats == 0 || self.tasks == 0 || self.members == 0 || self.holds_per_peer == 0 {
             return Err(ConfigError::ZeroLimit);
         }
@@ -108,6 +131,24 @@ impl Config {
     pub(super) fn patience(&self) -> Span {
         let once = self.retry + self.jitter;
         once.times(u64::from(self.retries).saturating_add(1))
+    }
+
+    /// How long before the end of a reservation more time is asked for: as long as it takes to ask as often as may be, and no
+    /// shorter than a round trip.
+    pub(super) fn notice_of_overrun(&self) -> Span {
+        self.patience().max(self.max_delay.times(2))
+    }
+
+    /// The end of a reservation that is extended once more, if it may be: it was committed until `committed`, and ends at `end`.
+    pub(super) fn extended(&self, committed: Time, end: Time) -> Option<Time> {
+        match self.overrun {
+            Overrun::Cut => None,
+            Overrun::Extend { by, times } => {
+                let next = end + by;
+                let last = committed + by.times(u64::from(times));
+                (end < next && next <= last).then_some(next)
+            }
+        }
     }
 
     /// Until when a permission that is given now lasts.
@@ -137,6 +178,8 @@ pub enum ConfigError {
     ZeroRetry,
     /// There is no time to renew it.
     ShortPermission,
+    /// Who overruns would ask for nothing.
+    ZeroExtension,
     /// Nothing could ever be committed.
     ZeroLimit,
 }
@@ -148,6 +191,7 @@ impl fmt::Display for ConfigError {
             Self::ShortRetention => "what is over is forgotten before its messages are",
             Self::ZeroRetry => "the time between retries is zero",
             Self::ShortPermission => "the permission is too short to be renewed",
+            Self::ZeroExtension => "the extension is zero",
             Self::ZeroLimit => "a limit is zero",
         })
     }
@@ -200,6 +244,8 @@ pub trait Guards: Data {
     const OWNERSHIP: bool = true;
     /// A participant runs a job only under a permission that lasts.
     const PERMISSION: bool = true;
+    /// A coordinator writes down until when a node may run before it permits more.
+    const EXTENSION_ON_DISK: bool = true;
 }
 
 /// All safeguards.

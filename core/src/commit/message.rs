@@ -75,6 +75,14 @@ pub enum Message {
         /// Which attempt.
         holder: Holder,
     },
+    /// To a coordinator: the job needs longer, and the time is free here. The answer is a permission that lasts beyond the end
+    /// that was known, or none.
+    Extend {
+        /// Which attempt.
+        holder: Holder,
+        /// The end that it would have.
+        until: Time,
+    },
     /// To a participant: free what this job has here, up to this attempt.
     Release {
         /// Which job.
@@ -112,6 +120,7 @@ impl Message {
             | Self::Permit { holder, .. }
             | Self::Alive { holder, .. }
             | Self::Query { holder }
+            | Self::Extend { holder, .. }
             | Self::Ended { holder, .. } => holder,
             Self::Release { job, through } | Self::Released { job, through } => Holder {
                 job,

@@ -13,6 +13,8 @@
 //!   Placed ◀─ all committed? ◀────── Committed    (or Expired: the lease had ended)
 //!             Permit ────────────────────────▶ may start, until then   (renewed; the answer is a sign of life)
 //!                                              Begin ──▶ the host runs the job
+//!             writes it down ◀─────────── Extend  Ended is late: takes the time behind, if there is any
+//!             Permit ────────────────────────▶ may go on, until then   (only with `Overrun::Extend`)
 //! Finished ◀─ all ended? ◀──────────── Ended  ◀── Ended
 //!             Release ───────────────────────▶ may forget
 //! ```
@@ -24,6 +26,8 @@
 //!   from an older one of the same job; if it is aborted, the older one stands as before.
 //! - At most one attempt at a job runs. A new one is permitted only when every node of earlier ones has let go, or its permission has
 //!   ended by both clocks. This rests on `max_skew`; the other promises rest on no clock but one's own.
+//! - A job that overruns is cut, unless [`Config::overrun`] says otherwise; then it goes on only in time that no other job has, and only
+//!   when its coordinator has written down until when.
 //! - Either side may crash between any two effects and come back from what it persisted. What nobody has decided is
 //!   aborted: leases see to it.
 //! - One coordinator cannot keep a node from others: its holds are limited in number, and in time as long as they come to
@@ -89,7 +93,9 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AfterLoss, AllGuards, Config, ConfigError, Everyone, Guards, Permission, Policy};
+pub use config::{
+    AfterLoss, AllGuards, Config, ConfigError, Everyone, Guards, Overrun, Permission, Policy,
+};
 pub use coordinator::{Candidate, Coordinator};
 pub use message::{Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};

@@ -1,7 +1,7 @@
 //! The links that a node has: at most so many, to distinct nodes, none to itself.
 //!
-//! A view is a plain value of fixed size. Ids, incarnations and ages lie in arrays of their own, because a search looks only at
-//! ids and a shuffle ages all links at once. Links are kept in the order of ids, so that equal views are equal values.
+//! A view is a plain value of fixed size. Ids lie in an array of their own, because a search looks only at them. Links are kept in
+//! the order of ids, so that equal views are equal values.
 
 #[cfg(test)]
 mod tests;
@@ -33,10 +33,54 @@ pub struct View<const C: usize> {
     owner: NodeId,
     limit: u8,
     len: u8,
-    /// Strictly increasing up to `len`; whatever lies behind that, here and below, is the default value.
+    /// Strictly increasing up to `len`, and the largest id behind that, so that a search need not look at `len`.
     ids: [NodeId; C],
-    incarnations: [Incarnation; C],
-    ages: [u16; C],
+    /// The default behind `len`.
+    facts: [Facts; C],
+}
+
+/// What lies behind the last id.
+const NOBODY: NodeId = NodeId::new(u64::MAX);
+
+/// What a link says about the node that it leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct Facts {
+    incarnation: Incarnation,
+    age: u16,
+}
+
+impl Facts {
+    const fn of(self, id: NodeId) -> Link {
+        Link {
+            id,
+            incarnation: self.incarnation,
+            age: self.age,
+        }
+    }
+}
+
+impl Facts {
+    /// Takes what is newer from another link to the same node.
+    fn refresh(&mut self, news: Link) -> Refreshed {
+        if news.incarnation < self.incarnation {
+            return Refreshed::SameLife;
+        }
+        self.age = news.age.min(self.age);
+        if news.incarnation == self.incarnation {
+            return Refreshed::SameLife;
+        }
+        self.incarnation = news.incarnation;
+        Refreshed::LaterLife
+    }
+}
+
+impl From<Link> for Facts {
+    fn from(link: Link) -> Self {
+        Self {
+            incarnation: link.incarnation,
+            age: link.age,
+        }
+    }
 }
 
 /// Why a link is not in a view now. The view is as it was.
@@ -74,6 +118,31 @@ pub enum Refreshed {
     LaterLife,
 }
 
+/// Links to be added, each with how many of those that are there have a smaller id.
+type Added<const C: usize> = heapless::Vec<(usize, Link), C>;
+
+/// A change that an exchange of links made to a view.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Change {
+    /// There is a link to this node now.
+    Entered(NodeId),
+    /// There is no link to this node any more.
+    Left(NodeId),
+    /// The link to this node is to a later life than before.
+    Restarted(NodeId, Incarnation),
+}
+
+/// What an exchange makes of a link that was there before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It stays, unless another needs its place.
+    Kept,
+    /// It came in as well, so it stays.
+    Confirmed,
+    /// Another has its place.
+    Gone,
+}
+
 impl<const C: usize> View<C> {
     /// An empty view that may have up to `limit` links, if `C` allows for as many.
     pub fn new(owner: NodeId, limit: u8) -> Self {
@@ -81,9 +150,8 @@ impl<const C: usize> View<C> {
             owner,
             limit: limit.min(u8::try_from(C).unwrap_or(u8::MAX)),
             len: 0,
-            ids: [NodeId::default(); C],
-            incarnations: [Incarnation::default(); C],
-            ages: [0; C],
+            ids: [NOBODY; C],
+            facts: [Facts::default(); C],
         }
     }
 
@@ -119,13 +187,8 @@ impl<const C: usize> View<C> {
 
     /// Its links, in the order of ids.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
-        (self.ids().iter().zip(&self.incarnations).zip(&self.ages)).map(
-            |((&id, &incarnation), &age)| Link {
-                id,
-                incarnation,
-                age,
-            },
-        )
+        let ids = self.ids().iter();
+        ids.zip(&self.facts).map(|(id, facts)| facts.of(*id))
     }
 
     /// The link to a node.
@@ -138,16 +201,40 @@ impl<const C: usize> View<C> {
         self.place(id).is_ok()
     }
 
+    /// Where the link to a node is, or where it would be.
     fn place(&self, id: NodeId) -> Result<usize, usize> {
-        self.ids().binary_search(&id)
+        let place = self.count_below(id);
+        if self.is_at(place, id) {
+            Ok(place)
+        } else {
+            Err(place)
+        }
+    }
+
+    fn is_at(&self, place: usize, id: NodeId) -> bool {
+        place < self.len() && self.ids.get(place) == Some(&id)
+    }
+
+    /// How many ids are smaller: first by fours, then one by one. It counts rather than branches, for where an id belongs is
+    /// anyone's guess, and a processor's is wrong half of the time.
+    #[inline]
+    fn count_below(&self, id: NodeId) -> usize {
+        const STEP: usize = 4;
+        let count =
+            |ids: &[NodeId]| -> usize { ids.iter().map(|other| usize::from(*other < id)).sum() };
+        let (fours, _) = self.ids.as_chunks::<STEP>();
+        let whole: usize = fours.iter().map(|[.., last]| usize::from(*last < id)).sum();
+        let below = whole.wrapping_mul(STEP);
+        let rest = self.ids.get(below..).unwrap_or_default();
+        below.wrapping_add(match rest.first_chunk::<STEP>() {
+            Some(four) => count(four),
+            None => count(rest),
+        })
     }
 
     fn at(&self, place: usize) -> Option<Link> {
-        Some(Link {
-            id: *self.ids().get(place)?,
-            incarnation: *self.incarnations.get(place)?,
-            age: *self.ages.get(place)?,
-        })
+        let (id, facts) = (self.ids().get(place)?, self.facts.get(place)?);
+        Some(facts.of(*id))
     }
 
     /// Adds a link.
@@ -161,61 +248,179 @@ impl<const C: usize> View<C> {
         if self.is_full() {
             return Err(NotInserted::Full);
         }
-        let len = self.len();
-        move_in(&mut self.ids, place, len, link.id);
-        move_in(&mut self.incarnations, place, len, link.incarnation);
-        move_in(&mut self.ages, place, len, link.age);
+        let end = self.len();
+        shift(&mut self.ids, end, place, link.id);
+        shift(&mut self.facts, end, place, link.into());
         self.len = self.len.saturating_add(1);
         Ok(())
+    }
+
+    /// Puts a link in place of the one to another node, which is returned. Nothing changes if there is no such link, or if the
+    /// new one leads to the owner or to a node that is known.
+    pub fn replace(&mut self, old: NodeId, link: Link) -> Option<Link> {
+        if link.id == self.owner {
+            return None;
+        }
+        let (gone, place) = (self.place(old).ok()?, self.place(link.id).err()?);
+        let replaced = self.at(gone)?;
+        // The places behind the old link are one less without it.
+        let place = place.saturating_sub(usize::from(place > gone));
+        shift(&mut self.ids, gone, place, link.id);
+        shift(&mut self.facts, gone, place, link.into());
+        Some(replaced)
     }
 
     /// Takes the link to a node out, if there is one.
     pub fn remove(&mut self, id: NodeId) -> Option<Link> {
         let place = self.place(id).ok()?;
         let link = self.at(place)?;
-        let len = self.len();
-        move_out(&mut self.ids, place, len);
-        move_out(&mut self.incarnations, place, len);
-        move_out(&mut self.ages, place, len);
         self.len = self.len.saturating_sub(1);
+        let end = self.len();
+        shift(&mut self.ids, place, end, NOBODY);
+        shift(&mut self.facts, place, end, Facts::default());
         Some(link)
     }
 
     /// Takes what is newer from another link to the same node: the smaller age, the later life. News of an earlier life is
     /// none (PROTOCOLS 1.3, 1.4).
     pub fn refresh(&mut self, news: Link) -> Refreshed {
-        let Ok(place) = self.place(news.id) else {
-            return Refreshed::Unknown;
-        };
-        let (Some(incarnation), Some(age)) =
-            (self.incarnations.get_mut(place), self.ages.get_mut(place))
-        else {
-            return Refreshed::Unknown;
-        };
-        if news.incarnation < *incarnation {
-            return Refreshed::SameLife;
+        match self.place(news.id) {
+            Ok(place) => self.refresh_at(place, news),
+            Err(_) => Refreshed::Unknown,
         }
-        *age = news.age.min(*age);
-        if news.incarnation == *incarnation {
-            return Refreshed::SameLife;
+    }
+
+    fn refresh_at(&mut self, place: usize, news: Link) -> Refreshed {
+        let facts = self.facts.get_mut(place);
+        facts.map_or(Refreshed::Unknown, |facts| facts.refresh(news))
+    }
+
+    /// Takes in the links of a message, at most `C`: what is known is refreshed, and what is new goes into free places and then in
+    /// place of those given in return, as long as there are some that the message did not bring as well.
+    ///
+    /// It is as if the links came one after the other, and `tell` hears of each change in that order. But the others are moved
+    /// only once.
+    pub fn take_in(&mut self, received: &[Link], given: &[NodeId], mut tell: impl FnMut(Change)) {
+        let mut standing = [Standing::Kept; C];
+        let mut places: heapless::Vec<usize, C> = heapless::Vec::new();
+        for link in received.iter().take(C) {
+            let place = self.count_below(link.id);
+            let _ = places.push(place);
+            if self.is_at(place, link.id)
+                && let Some(standing) = standing.get_mut(place)
+            {
+                *standing = Standing::Confirmed;
+            }
         }
-        *incarnation = news.incarnation;
-        Refreshed::LaterLife
+        let mut added = Added::<C>::new();
+        let mut room = usize::from(self.limit.saturating_sub(self.len));
+        let mut given = given.iter();
+        for (&place, &link) in places.iter().zip(received) {
+            if link.id == self.owner {
+                continue;
+            }
+            if self.is_at(place, link.id) {
+                if self.refresh_at(place, link) == Refreshed::LaterLife {
+                    tell(Change::Restarted(link.id, link.incarnation));
+                }
+                continue;
+            }
+            let before = added.iter_mut().find(|(_, before)| before.id == link.id);
+            if let Some((_, before)) = before {
+                let mut facts = Facts::from(*before);
+                if facts.refresh(link) == Refreshed::LaterLife {
+                    tell(Change::Restarted(link.id, link.incarnation));
+                }
+                *before = facts.of(link.id);
+                continue;
+            }
+            if let Some(less) = room.checked_sub(1) {
+                room = less;
+            } else if let Some(gone) = self.make_room(&mut given, &mut standing) {
+                tell(Change::Left(gone));
+            } else {
+                continue;
+            }
+            tell(Change::Entered(link.id));
+            let _ = added.push((place, link));
+        }
+        if !added.is_empty() {
+            self.rebuild(&standing, &added);
+        }
+    }
+
+    /// The next of the links given that nothing speaks for, which is gone now.
+    fn make_room(
+        &self,
+        given: &mut core::slice::Iter<'_, NodeId>,
+        standing: &mut [Standing; C],
+    ) -> Option<NodeId> {
+        given.copied().find(|&id| {
+            let place = self.count_below(id);
+            match standing.get_mut(place) {
+                Some(standing) if self.is_at(place, id) && *standing == Standing::Kept => {
+                    *standing = Standing::Gone;
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Moves the links that stay, and puts in between those that are added.
+    fn rebuild(&mut self, standing: &[Standing; C], added: &Added<C>) {
+        let mut added_before = [0_u8; C];
+        for (place, _) in added {
+            if let Some(more) = added_before.get_mut(*place) {
+                *more = more.wrapping_add(1);
+            }
+        }
+        let (ids, facts, len) = (self.ids, self.facts, self.len());
+        let mut kept_before = [0_usize; C];
+        let (mut kept, mut new) = (0_usize, 0_usize);
+        let old = ids.iter().zip(&facts).take(len);
+        let about = standing.iter().zip(&added_before).zip(&mut kept_before);
+        for ((id, facts), ((standing, more), before)) in old.zip(about) {
+            *before = kept;
+            new = new.wrapping_add(usize::from(*more));
+            // What is gone is written, too, to be written over by what comes there or, behind the last, by nothing: that is
+            // faster than to ask.
+            self.put(kept.wrapping_add(new), *id, *facts);
+            kept = kept.wrapping_add(usize::from(*standing != Standing::Gone));
+        }
+        for (place, link) in added {
+            let before = kept_before.get(*place).filter(|_| *place < len);
+            let smaller = added
+                .iter()
+                .map(|(_, other)| usize::from(other.id < link.id));
+            let before = before.unwrap_or(&kept).wrapping_add(smaller.sum());
+            self.put(before, link.id, (*link).into());
+        }
+        let len = kept.wrapping_add(added.len());
+        self.put(len, NOBODY, Facts::default());
+        self.len = u8::try_from(len).unwrap_or(u8::MAX);
+    }
+
+    fn put(&mut self, place: usize, id: NodeId, facts: Facts) {
+        if let (Some(to_id), Some(to_facts)) = (self.ids.get_mut(place), self.facts.get_mut(place))
+        {
+            (*to_id, *to_facts) = (id, facts);
+        }
     }
 
     /// Lets all links be a cycle older.
     pub fn grow_older(&mut self) {
         let len = self.len();
-        for age in self.ages.iter_mut().take(len) {
-            *age = age.saturating_add(1);
+        for facts in self.facts.iter_mut().take(len) {
+            facts.age = facts.age.saturating_add(1);
         }
     }
 
     /// The oldest link; of several, one by chance.
     pub fn oldest<R: rand_core::Rng + ?Sized>(&self, rng: &mut R) -> Option<Link> {
-        let ages = self.ages.get(..self.len())?;
-        let most = *ages.iter().max()?;
-        let oldest = || (0..).zip(ages).filter(|(_, age)| **age == most);
+        let facts = self.facts.get(..self.len())?;
+        let most = facts.iter().map(|facts| facts.age).max()?;
+        let oldest = || (0..).zip(facts).filter(|(_, facts)| facts.age == most);
         let chosen = rng.index(oldest().count());
         let (place, _) = oldest().nth(chosen)?;
         self.at(place)
@@ -246,6 +451,15 @@ impl<const C: usize> View<C> {
             .collect()
     }
 
+    /// Reads a word here and there, so that the whole view is in the cache for what comes next. The word means nothing.
+    pub fn touch(&self) -> u64 {
+        // A cache line has eight of either.
+        let ids = self.ids.iter().step_by(8).map(|id| id.get());
+        let ages = self.facts.iter().step_by(8).map(|facts| facts.age.into());
+        ids.chain(ages)
+            .fold(self.owner.get(), |word, part| word ^ part)
+    }
+
     /// Names an invariant that does not hold.
     pub fn check(&self) -> Result<(), Violation> {
         Violation::unless(
@@ -259,26 +473,31 @@ impl<const C: usize> View<C> {
         Violation::unless(
             !self.contains(self.owner),
             "no link of a view leads to its owner",
+        )?;
+        let behind = self.ids.iter().zip(&self.facts).skip(self.len());
+        Violation::unless(
+            behind
+                .into_iter()
+                .all(|(id, facts)| (*id, *facts) == (NOBODY, Facts::default())),
+            "there is nothing behind the last link of a view",
         )
     }
 }
 
-/// Puts a value in front of what is at this place among the first `len`.
-fn move_in<T>(slots: &mut [T], place: usize, len: usize, value: T) {
-    if let Some(moved) = slots.get_mut(place..=len) {
-        moved.rotate_right(1);
-        if let Some(free) = moved.first_mut() {
-            *free = value;
-        }
-    }
-}
-
-/// Closes the gap that the value at this place among the first `len` leaves.
-fn move_out<T: Default>(slots: &mut [T], place: usize, len: usize) {
-    if let Some(moved) = slots.get_mut(place..len) {
-        moved.rotate_left(1);
-        if let Some(free) = moved.last_mut() {
-            *free = T::default();
-        }
+/// Takes the value at one place out and puts another in at a place that is counted without it; those between move by one.
+fn shift<T: Copy>(slots: &mut [T], gone: usize, place: usize, value: T) {
+    let (first, last) = (gone.min(place), gone.max(place));
+    let Some(moved) = slots.get_mut(first..=last) else {
+        return;
+    };
+    let free = if gone < place {
+        moved.copy_within(1.., 0);
+        moved.last_mut()
+    } else {
+        moved.copy_within(..last.saturating_sub(first), 1);
+        moved.first_mut()
+    };
+    if let Some(free) = free {
+        *free = value;
     }
 }

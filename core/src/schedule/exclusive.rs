@@ -57,6 +57,17 @@ pub enum CommitError {
     NotHeld,
 }
 
+/// Why a reservation is not lengthened. The schedule is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum LengthenError {
+    /// Some of the time behind it is not free; a newer attempt of the same job counts, too.
+    Taken,
+    /// This attempt has nothing committed.
+    NotCommitted,
+}
+
 /// Where the reservations of a job stand, in the order of [`Schedule::iter`]: one, or two of which one is older.
 struct Attempts {
     older: Option<usize>,
@@ -197,6 +208,27 @@ impl<S: Storage<Reservation>> Schedule<S> {
         }
         if let Some(older) = older {
             self.remove(older);
+        }
+        Ok(())
+    }
+
+    /// Makes a committed reservation last until `end`, if the time behind it is free. One that lasts as long anyway stays as it
+    /// is: nothing is ever made shorter but by giving it back.
+    pub fn lengthen(&mut self, holder: Holder, end: Time) -> Result<(), LengthenError> {
+        let place = self.place(holder).ok_or(LengthenError::NotCommitted)?;
+        let known = self.at(place).ok_or(LengthenError::NotCommitted)?;
+        if known.status != Status::Committed {
+            return Err(LengthenError::NotCommitted);
+        }
+        let start = known.interval.start();
+        let Ok(more) = Interval::new(known.interval.end(), end) else {
+            return Ok(());
+        };
+        if !self.is_free(more) {
+            return Err(LengthenError::Taken);
+        }
+        if let (Some(known), Ok(interval)) = (self.at_mut(place), Interval::new(start, end)) {
+            known.interval = interval;
         }
         Ok(())
     }
@@ -448,8 +480,18 @@ impl fmt::Display for CommitError {
     }
 }
 
+impl fmt::Display for LengthenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Taken => "some of the time behind it is not free",
+            Self::NotCommitted => "this attempt has nothing committed",
+        })
+    }
+}
+
 impl core::error::Error for ReserveError {}
 impl core::error::Error for CommitError {}
+impl core::error::Error for LengthenError {}
 
 #[cfg(test)]
 mod tests {

@@ -51,7 +51,7 @@ mod tests;
 mod windows;
 
 pub use busy::BusyTime;
-pub use exclusive::{CommitError, ReserveError, Schedule};
+pub use exclusive::{CommitError, LengthenError, ReserveError, Schedule};
 pub use reservation::{Holder, Reservation, Status};
 #[cfg(feature = "alloc")]
 pub use snapshot::{Snapshot, SnapshotError};

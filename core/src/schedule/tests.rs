@@ -241,6 +241,64 @@ fn a_committed_reservation_never_expires() {
 }
 
 #[test]
+fn what_is_committed_is_lengthened_if_the_time_behind_it_is_free() {
+    let mut schedule = three();
+    // Up to the next one, and not beyond.
+    assert_eq!(schedule.lengthen(attempt(2, 0), t(50)), Ok(()));
+    let before = schedule.clone();
+    assert_eq!(
+        schedule.lengthen(attempt(2, 0), t(51)),
+        Err(LengthenError::Taken)
+    );
+    assert_eq!(
+        schedule.lengthen(attempt(1, 0), t(21)),
+        Err(LengthenError::Taken)
+    );
+    // To no more than it has.
+    for end in [0, 15, 50] {
+        assert_eq!(schedule.lengthen(attempt(2, 0), t(end)), Ok(()));
+    }
+    // Of another attempt there is nothing.
+    for holder in [attempt(2, 1), attempt(4, 0)] {
+        assert_eq!(
+            schedule.lengthen(holder, t(90)),
+            Err(LengthenError::NotCommitted)
+        );
+    }
+    assert_eq!(schedule, before);
+    assert_eq!(schedule.lengthen(attempt(3, 0), Time::MAX), Ok(()));
+    let last = Interval::since(t(50)).unwrap();
+    assert_eq!(
+        spans(&schedule),
+        [(1, secs(10, 20)), (2, secs(20, 50)), (3, last)]
+    );
+    assert_eq!(schedule.check(), Ok(()));
+}
+
+#[test]
+fn what_is_only_held_is_not_lengthened_nor_is_anything_over_a_hold() {
+    let mut schedule = Growable::new();
+    schedule.reserve(attempt(1, 0), secs(10, 20)).unwrap();
+    // Newer attempts of the same job: one that overlaps it, and one that is behind it.
+    for newer in [secs(15, 25), secs(22, 25)] {
+        schedule.hold(attempt(1, 1), newer, t(9)).unwrap();
+        let before = schedule.clone();
+        assert_eq!(
+            schedule.lengthen(attempt(1, 1), t(30)),
+            Err(LengthenError::NotCommitted)
+        );
+        assert_eq!(
+            schedule.lengthen(attempt(1, 0), t(23)),
+            Err(LengthenError::Taken)
+        );
+        assert_eq!(schedule, before);
+        schedule.release(attempt(1, 1));
+    }
+    assert_eq!(schedule.lengthen(attempt(1, 0), t(23)), Ok(()));
+    assert_eq!(spans(&schedule), [(1, secs(10, 23))]);
+}
+
+#[test]
 fn pruning_drops_what_is_over_and_nothing_else() {
     let mut schedule = three();
     assert_eq!(schedule.prune(t(19)), 0);
@@ -418,4 +476,10 @@ fn errors_say_what_is_wrong() {
     assert!(ReserveError::Full.to_string().contains("full"));
     assert!(CommitError::Stale.to_string().contains("newer"));
     assert!(CommitError::NotHeld.to_string().contains("nothing"));
+    assert!(LengthenError::Taken.to_string().contains("not free"));
+    assert!(
+        LengthenError::NotCommitted
+            .to_string()
+            .contains("committed")
+    );
 }

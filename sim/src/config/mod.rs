@@ -30,6 +30,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::decentral::flood::FloodConfig;
 use crate::network::NetworkConfig;
 use crate::scheduler::Scheduler;
 
@@ -52,6 +53,8 @@ pub struct Config {
     pub faults: Vec<Fault>,
     /// How `asap` schedules.
     pub asap: AsapConfig,
+    /// The times and sizes of the scheduler `flood`; others do not use it.
+    pub flood: FloodConfig,
     /// How results are summed up.
     pub report: ReportConfig,
 }
@@ -270,6 +273,7 @@ impl Config {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
+        self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }
 }

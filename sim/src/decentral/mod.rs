@@ -6,8 +6,10 @@
 //! that runs on more nodes than it asked for or again after its end was told, one that is said to be done and is not, and
 //! one that nobody answers for any more are violations.
 //!
-//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat.
+//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat; [`flood`] searches for free nodes and keeps no
+//! schedules.
 
+pub mod flood;
 pub mod random;
 #[cfg(test)]
 mod tests;
@@ -373,10 +375,14 @@ where
     /// A machine says that a job is done: believed if it ran to its end on all of its nodes and runs nowhere any more.
     fn finished(&mut self, index: usize) {
         let job = &self.hosting.workload.jobs[index];
+        let wanted = job.processors as usize;
         let Tracked {
             running, attempt, ..
-        } = &self.tracked[index];
-        let everywhere = attempt.ended.len() == job.processors as usize;
+        } = &mut self.tracked[index];
+        let everywhere = attempt.ended.len() >= wanted;
+        // Before those there may be some that ended while another part of theirs never began.
+        let surplus = attempt.ended.len().saturating_sub(wanted);
+        attempt.ended.drain(..surplus);
         let (true, true, Some(start), Some(end)) =
             (everywhere, running.is_empty(), attempt.start, attempt.end)
         else {

@@ -49,6 +49,7 @@ impl<const C: usize, const L: usize, P: Policy> Protocol for Asap<C, L, P> {
         "release",
         "released",
         "ended",
+        "extend",
     ];
 
     fn kind(message: &Message<L>) -> usize {

@@ -17,6 +17,7 @@ impl<P: Policy, G: Guards> Protocol for Node<P, G> {
         "release",
         "released",
         "ended",
+        "extend",
     ];
 
     fn kind(message: &Message) -> usize {
@@ -34,6 +35,7 @@ impl<P: Policy, G: Guards> Protocol for Node<P, G> {
             Message::Release { .. } => 10,
             Message::Released { .. } => 11,
             Message::Ended { .. } => 12,
+            Message::Extend { .. } => 13,
         }
     }
 }

@@ -15,4 +15,8 @@ impl<const C: usize, const L: usize> Protocol for Cyclon<C, L> {
             Message::JoinGive { .. } => 4,
         }
     }
+
+    fn touch(&self) -> u64 {
+        self.touch()
+    }
 }

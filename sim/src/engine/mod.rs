@@ -30,26 +30,27 @@
 //! # Ok::<(), gridweave_sim::network::NetworkError>(())
 //! ```
 
+mod acting;
 pub mod asap;
 mod commit;
 mod cyclon;
-mod encode;
+mod disk;
 mod handle;
 mod heartbeat;
 mod slab;
 #[cfg(test)]
 mod tests;
+mod timers;
 mod traffic;
 
 pub use traffic::{KindTraffic, Traffic};
 
-use std::collections::BTreeMap;
-use std::mem;
+use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::vec::Drain;
 
 use gridweave_core::id::NodeId;
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, Violation};
+use gridweave_core::machine::{Event, Machine, Violation};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -58,9 +59,11 @@ use serde::Serialize;
 use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
-use encode::Encoder;
+use acting::{Acting, Armed, Entry, Travelling, World};
+use disk::Disk;
 use handle::{Fault, Handle, What};
 use slab::Slab;
+use timers::Timers;
 
 /// A machine that can be simulated: whatever crosses its border has bytes, and its messages have kinds to count.
 pub trait Protocol:
@@ -82,6 +85,12 @@ pub trait Protocol:
     /// How many things a message carries, for kinds that carry several.
     fn items(_message: &Self::Message) -> u32 {
         1
+    }
+
+    /// Reads a word here and there of what a machine needs for its next event, so that it is in the cache then. Worth it for
+    /// machines of several cache lines of which there are many.
+    fn touch(&self) -> u64 {
+        0
     }
 }
 
@@ -150,76 +159,37 @@ pub struct Broken {
 struct Node<P: Protocol> {
     /// None while the node is down.
     machine: Option<P>,
-    /// What the machine wants to be woken with, sorted, and where it is kept.
-    timers: Vec<(P::Timer, u32)>,
+    timers: Timers<P::Timer>,
     /// After how many more effects the node goes down, if it is to.
     doomed: Option<u32>,
-}
-
-/// A message under way.
-#[derive(Debug)]
-struct Travelling<P: Protocol> {
-    from: u32,
-    /// The number of its sending, which stands for its content in the history.
-    sent: u64,
-    message: P::Message,
-}
-
-/// A timer that waits in the event queue.
-#[derive(Debug)]
-enum Armed<T> {
-    Live(T),
-    /// Replaced, cancelled, or its node went down.
-    Stale,
-}
-
-/// What is in the history of a run, as the first word of each entry.
-#[derive(Clone, Copy)]
-#[repr(u64)]
-enum Entry {
-    Start = 1,
-    SendTo,
-    Send,
-    Deliver,
-    Undelivered,
-    Unreachable,
-    Timer,
-    Command,
-    Unheard,
-    Persist,
-    Forget,
-    Notice,
-    Crash,
 }
 
 /// Many machines in virtual time.
 ///
 /// Nodes are numbered from zero, and their ids are those numbers. While a node is down it hears nothing; its disk stays.
 pub struct Simulation<P: Protocol> {
-    now: Time,
-    queue: EventQueue<Handle>,
     nodes: Vec<Node<P>>,
-    disks: Vec<BTreeMap<P::Key, P::Record>>,
-    messages: Slab<Travelling<P>>,
-    timers: Slab<Armed<P::Timer>>,
+    world: World<P>,
     commands: Slab<P::Command>,
     build: Box<dyn FnMut(NodeId) -> P>,
-    network: Network,
     rng: Xoshiro256PlusPlus,
-    /// Kept to be used again.
-    effects: EffectQueue<P>,
-    encoder: Encoder,
-    happenings: Vec<Happening<P>>,
-    history: History,
-    traffic: Traffic,
     checking: Checking,
     broken: Vec<Broken>,
     events: u64,
+    /// How many of the events that come next have had their targets touched.
+    touched: usize,
 }
 
 impl<P: Protocol> Simulation<P> {
     /// The most broken invariants that are remembered; the first ones matter.
     const MOST_BROKEN: usize = 1000;
+
+    /// So many bytes of nodes are in the cache anyway.
+    const IN_CACHE: usize = 1 << 20;
+
+    /// Of so many events the nodes are touched together: enough to wait for, and few enough to be in the nearest cache still
+    /// when they are needed.
+    const NEAR: usize = 32;
 
     /// A grid of this many nodes, which start at [`Time::ZERO`] in the order of their numbers. `build` makes a machine
     /// whenever a node comes up.
@@ -230,24 +200,26 @@ impl<P: Protocol> Simulation<P> {
         build: impl FnMut(NodeId) -> P + 'static,
     ) -> Self {
         let mut simulation = Self {
-            now: Time::ZERO,
-            queue: EventQueue::new(),
-            nodes: Vec::new(),
-            disks: Vec::new(),
-            messages: Slab::default(),
-            timers: Slab::default(),
+            nodes: Vec::with_capacity(nodes as usize),
+            world: World {
+                now: Time::ZERO,
+                nodes: 0,
+                queue: EventQueue::new(),
+                disks: Vec::with_capacity(nodes as usize),
+                messages: Slab::default(),
+                timers: Slab::default(),
+                network,
+                happenings: Vec::new(),
+                history: History::new(),
+                traffic: Traffic::new(P::KINDS),
+            },
             commands: Slab::default(),
             build: Box::new(build),
-            network,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            effects: EffectQueue::new(),
-            encoder: Encoder::default(),
-            happenings: Vec::new(),
-            history: History::new(),
-            traffic: Traffic::new(P::KINDS),
             checking: Checking::Never,
             broken: Vec::new(),
             events: 0,
+            touched: 0,
         };
         for _ in 0..nodes {
             simulation.join(Time::ZERO);
@@ -258,13 +230,13 @@ impl<P: Protocol> Simulation<P> {
     /// Counts messages for each stretch of this length, to be found in [`Traffic::per_window`] and
     /// [`Traffic::kinds_per_window`].
     pub fn count_per(&mut self, window: Span) {
-        self.traffic.count_per(window);
+        self.world.traffic.count_per(window);
     }
 
     /// Counts every message of a kind as so many bytes, whatever its encoding: for experiments in which a paper states a
     /// size.
     pub fn count_as(&mut self, kind: usize, bytes: u32) {
-        self.traffic.count_as(kind, bytes);
+        self.world.traffic.count_as(kind, bytes);
     }
 
     /// Asks machines whether their invariants hold, or no longer does.
@@ -283,7 +255,7 @@ impl<P: Protocol> Simulation<P> {
     /// Nothing may be due before that time: it counts as the time of the next event if it is later, and as now if it is past.
     pub fn command_first(&mut self, at: Time, node: NodeId, command: P::Command) {
         let latest = self.next_at().unwrap_or(Time::MAX);
-        self.now = at.min(latest).max(self.now);
+        self.world.now = at.min(latest).max(self.world.now);
         if let Some(number) = self.number(node) {
             self.obey(number, command);
         }
@@ -306,13 +278,14 @@ impl<P: Protocol> Simulation<P> {
 
     /// Adds a node that comes up at a time, and names it.
     pub fn join(&mut self, at: Time) -> NodeId {
-        let node = NodeId::new(self.nodes.len() as u64);
+        let node = NodeId::new(u64::from(self.world.nodes));
         self.nodes.push(Node {
             machine: None,
-            timers: Vec::new(),
+            timers: Timers::None,
             doomed: None,
         });
-        self.disks.push(BTreeMap::new());
+        self.world.nodes += 1;
+        self.world.disks.push(Disk::new());
         self.plan(at, node, What::Fault(Fault::Start));
         node
     }
@@ -320,7 +293,10 @@ impl<P: Protocol> Simulation<P> {
     /// Puts something into the queue, unless the node does not exist: then it is as if nothing had been asked.
     fn plan(&mut self, at: Time, node: NodeId, what: What) {
         match self.number(node) {
-            Some(number) => self.queue.push(at.max(self.now), Handle::new(number, what)),
+            Some(number) => self
+                .world
+                .queue
+                .push(at.max(self.world.now), Handle::new(number, what)),
             None => {
                 if let What::Command(slot) = what {
                     self.commands.remove(slot);
@@ -332,7 +308,7 @@ impl<P: Protocol> Simulation<P> {
     /// The number of a node, if it exists.
     fn number(&self, node: NodeId) -> Option<u32> {
         let number = u32::try_from(node.get()).ok()?;
-        Some(number).filter(|number| (*number as usize) < self.nodes.len())
+        Some(number).filter(|number| *number < self.world.nodes)
     }
 
     /// Handles everything that is due by a time, and lets the clock be that late.
@@ -340,20 +316,21 @@ impl<P: Protocol> Simulation<P> {
         while self.next_at().is_some_and(|at| at <= until) {
             self.step();
         }
-        self.now = self.now.max(until);
+        self.world.now = self.world.now.max(until);
     }
 
     /// When the next event is due.
     pub fn next_at(&self) -> Option<Time> {
-        self.queue.next_at()
+        self.world.queue.next_at()
     }
 
     /// Handles the next event; false if there is none.
     pub fn step(&mut self) -> bool {
-        let Some((at, handle)) = self.queue.pop() else {
+        let Some((at, handle)) = self.world.queue.pop() else {
             return false;
         };
-        self.now = at;
+        self.look_ahead();
+        self.world.now = at;
         let node = handle.node();
         match handle.what() {
             What::Message(slot) => {
@@ -361,11 +338,11 @@ impl<P: Protocol> Simulation<P> {
                     from,
                     sent,
                     message,
-                } = self.messages.remove(slot);
+                } = self.world.messages.remove(slot);
                 self.deliver(node, from, sent, message);
             }
             What::Timer(slot) => {
-                if let Armed::Live(timer) = self.timers.remove(slot) {
+                if let Armed::Live(timer) = self.world.timers.remove(slot) {
                     self.fire(node, timer);
                 }
             }
@@ -375,7 +352,7 @@ impl<P: Protocol> Simulation<P> {
             }
             What::Unreachable(to) => {
                 if self.is_up(node) {
-                    self.note(Entry::Unreachable, node, u64::from(to));
+                    self.world.note(Entry::Unreachable, node, u64::from(to));
                     let to = NodeId::new(u64::from(to));
                     self.handle(node, Event::Unreachable { to });
                 }
@@ -391,66 +368,61 @@ impl<P: Protocol> Simulation<P> {
         true
     }
 
+    /// Reads something of the nodes that come next, so that the processor waits for their memory all at once and not for one
+    /// after the other. Nothing but time depends on it, and there is none to win while all nodes are in the cache.
+    fn look_ahead(&mut self) {
+        if self.nodes.len() * size_of::<Node<P>>() < Self::IN_CACHE {
+            return;
+        }
+        if self.touched > 0 {
+            self.touched -= 1;
+            return;
+        }
+        let upcoming = self.world.queue.upcoming();
+        let near = &upcoming[..upcoming.len().min(Self::NEAR)];
+        self.touched = near.len();
+        for (_, handle) in near {
+            let node = &self.nodes[handle.node() as usize];
+            black_box(node.doomed.is_some());
+            black_box(node.machine.as_ref().map_or(0, P::touch));
+            match handle.what() {
+                What::Message(slot) => self.world.messages.touch(slot),
+                What::Timer(slot) => self.world.timers.touch(slot),
+                _ => {}
+            }
+        }
+    }
+
     fn is_up(&self, node: u32) -> bool {
         self.nodes
             .get(node as usize)
             .is_some_and(|node| node.machine.is_some())
     }
 
-    fn note(&mut self, entry: Entry, node: u32, detail: u64) {
-        self.history
-            .words([entry as u64, self.now.as_micros(), u64::from(node), detail]);
-    }
-
-    /// Adds an entry with the encoding of a value to the history, and returns the length of the encoding.
-    fn note_value(&mut self, entry: Entry, node: u32, value: &impl Serialize) -> usize {
-        let bytes = self.encoder.encode(value);
-        self.history.words([
-            entry as u64,
-            self.now.as_micros(),
-            u64::from(node),
-            bytes.len() as u64,
-        ]);
-        self.history.bytes(bytes);
-        bytes.len()
-    }
-
     fn deliver(&mut self, node: u32, from: u32, sent: u64, message: P::Message) {
         if self.is_up(node) {
-            self.note(Entry::Deliver, node, sent);
+            self.world.note(Entry::Deliver, node, sent);
             let from = NodeId::new(u64::from(from));
             self.handle(node, Event::Message { from, message });
         } else {
-            self.undelivered(node, from, sent);
-        }
-    }
-
-    fn undelivered(&mut self, node: u32, from: u32, sent: u64) {
-        self.note(Entry::Undelivered, node, sent);
-        self.traffic.undelivered();
-        if let Some(at) = self.network.bounce(self.now, from, node) {
-            self.queue
-                .push(at, Handle::new(from, What::Unreachable(node)));
+            self.world.undelivered(node, from, sent);
         }
     }
 
     fn fire(&mut self, node: u32, timer: P::Timer) {
-        let timers = &mut self.nodes[node as usize].timers;
-        if let Ok(position) = timers.binary_search_by_key(&timer, |(timer, _)| *timer) {
-            timers.remove(position);
-        }
-        self.note_value(Entry::Timer, node, &timer);
+        self.nodes[node as usize].timers.remove(timer);
+        self.world.note_value(Entry::Timer, node, &timer);
         self.handle(node, Event::Timer(timer));
     }
 
     fn obey(&mut self, node: u32, command: P::Command) {
         if self.is_up(node) {
-            self.note_value(Entry::Command, node, &command);
+            self.world.note_value(Entry::Command, node, &command);
             self.handle(node, Event::Command(command));
         } else {
-            self.note_value(Entry::Unheard, node, &command);
-            self.happenings.push(Happening::Unheard {
-                at: self.now,
+            self.world.note_value(Entry::Unheard, node, &command);
+            self.world.happenings.push(Happening::Unheard {
+                at: self.world.now,
                 node: NodeId::new(u64::from(node)),
                 command,
             });
@@ -461,15 +433,15 @@ impl<P: Protocol> Simulation<P> {
         if self.is_up(node) {
             return;
         }
-        self.note(Entry::Start, node, 0);
+        self.world.note(Entry::Start, node, 0);
         let id = NodeId::new(u64::from(node));
         self.nodes[node as usize].machine = Some((self.build)(id));
-        self.happenings.push(Happening::Started {
-            at: self.now,
+        self.world.happenings.push(Happening::Started {
+            at: self.world.now,
             node: id,
         });
-        let records: Vec<_> = self.disks[node as usize]
-            .iter()
+        let records: Vec<_> = self.world.disks[node as usize]
+            .records()
             .map(|(key, record)| (*key, record.clone()))
             .collect();
         for (key, record) in records {
@@ -482,27 +454,38 @@ impl<P: Protocol> Simulation<P> {
         if !self.is_up(node) {
             return;
         }
-        self.note(Entry::Crash, node, 0);
+        self.world.note(Entry::Crash, node, 0);
         let state = &mut self.nodes[node as usize];
         state.machine = None;
         state.doomed = None;
-        for (_, slot) in state.timers.drain(..) {
-            self.timers.replace(slot, Armed::Stale);
+        for slot in state.timers.take() {
+            self.world.timers.replace(slot, Armed::Stale);
         }
-        self.happenings.push(Happening::Crashed {
-            at: self.now,
+        self.world.happenings.push(Happening::Crashed {
+            at: self.world.now,
             node: NodeId::new(u64::from(node)),
         });
     }
 
     fn handle(&mut self, node: u32, event: Event<P>) {
-        let state = &mut self.nodes[node as usize];
-        let Some(machine) = state.machine.as_mut() else {
+        let Node {
+            machine,
+            timers,
+            doomed,
+        } = &mut self.nodes[node as usize];
+        let Some(machine) = machine else {
             return;
         };
         self.events += 1;
-        let mut effects = mem::take(&mut self.effects);
-        effects.feed(machine, event, self.now, &mut self.rng);
+        let mut acting = Acting {
+            node,
+            timers,
+            doomed,
+            rng: &mut self.rng,
+            world: &mut self.world,
+        };
+        machine.handle(event, &mut acting);
+        let is_over = *doomed == Some(0);
         let asked = match self.checking {
             Checking::Never => false,
             Checking::EveryEvent => true,
@@ -513,118 +496,19 @@ impl<P: Protocol> Simulation<P> {
             && self.broken.len() < Self::MOST_BROKEN
         {
             self.broken.push(Broken {
-                at: self.now,
+                at: self.world.now,
                 node: NodeId::new(u64::from(node)),
                 violation,
             });
         }
-        for effect in effects.drain() {
-            if let Some(left) = &mut self.nodes[node as usize].doomed {
-                if *left == 0 {
-                    break;
-                }
-                *left -= 1;
-            }
-            self.execute(node, effect);
-        }
-        self.effects = effects;
-        if self.nodes[node as usize].doomed == Some(0) {
+        if is_over {
             self.go_down(node);
         }
     }
 
-    fn execute(&mut self, node: u32, effect: Effect<P>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.note_value(Entry::Persist, node, &(key, &record));
-                self.disks[node as usize].insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.note_value(Entry::Forget, node, &key);
-                self.disks[node as usize].remove(&key);
-            }
-            Effect::Send { to, message } => self.send(node, to, message),
-            Effect::Wake { at, timer } => self.wake(node, at, timer),
-            Effect::Cancel(timer) => {
-                if let Ok(position) = self.find_timer(node, timer) {
-                    let (_, slot) = self.nodes[node as usize].timers.remove(position);
-                    self.timers.replace(slot, Armed::Stale);
-                }
-            }
-            Effect::Notify(notice) => {
-                self.note_value(Entry::Notice, node, &notice);
-                self.happenings.push(Happening::Notice {
-                    at: self.now,
-                    node: NodeId::new(u64::from(node)),
-                    notice,
-                });
-            }
-        }
-    }
-
-    fn find_timer(&self, node: u32, timer: P::Timer) -> Result<usize, usize> {
-        self.nodes[node as usize]
-            .timers
-            .binary_search_by_key(&timer, |(timer, _)| *timer)
-    }
-
-    fn send(&mut self, node: u32, to: NodeId, message: P::Message) {
-        self.note(Entry::SendTo, node, to.get());
-        let bytes = self.note_value(Entry::Send, node, &message);
-        let items = P::items(&message);
-        self.traffic.sent(self.now, P::kind(&message), bytes, items);
-        let sent = self.traffic.total().messages;
-        let target = match u32::try_from(to.get()) {
-            Ok(target) if (target as usize) < self.nodes.len() => target,
-            // Nobody has this name, which its inventor may be told if it looks like one.
-            Ok(target) if target <= Handle::MOST => return self.undelivered(target, node, sent),
-            _ => return self.traffic.undelivered(),
-        };
-        let mut arrivals = self.network.transmit(self.now, node, target);
-        let first = arrivals.next();
-        for at in arrivals {
-            self.travel(at, target, node, sent, message.clone());
-        }
-        if let Some(at) = first {
-            self.travel(at, target, node, sent, message);
-        }
-    }
-
-    fn travel(&mut self, at: Time, to: u32, from: u32, sent: u64, message: P::Message) {
-        let slot = self.messages.insert(Travelling {
-            from,
-            sent,
-            message,
-        });
-        self.queue.push(at, Handle::new(to, What::Message(slot)));
-    }
-
-    fn wake(&mut self, node: u32, at: Time, timer: P::Timer) {
-        let found = self.find_timer(node, timer);
-        let timers = &mut self.nodes[node as usize].timers;
-        if let Ok(position) = found {
-            let (_, slot) = timers[position];
-            self.timers.replace(slot, Armed::Stale);
-        }
-        if at == Time::MAX {
-            // Never due, as far as anyone can wait.
-            if let Ok(position) = found {
-                timers.remove(position);
-            }
-            return;
-        }
-        let slot = self.timers.insert(Armed::Live(timer));
-        match found {
-            Ok(position) => timers[position].1 = slot,
-            Err(position) => timers.insert(position, (timer, slot)),
-        }
-        self.queue
-            .push(at.max(self.now), Handle::new(node, What::Timer(slot)));
-    }
-
     /// The present time.
     pub fn now(&self) -> Time {
-        self.now
+        self.world.now
     }
 
     /// How many nodes there are, down ones included.
@@ -646,23 +530,23 @@ impl<P: Protocol> Simulation<P> {
     /// What is on a node's disk.
     pub fn disk(&self, node: NodeId) -> impl Iterator<Item = (&P::Key, &P::Record)> {
         let number = usize::try_from(node.get()).ok();
-        let disk = number.and_then(|number| self.disks.get(number));
-        disk.into_iter().flatten()
+        let disk = number.and_then(|number| self.world.disks.get(number));
+        disk.into_iter().flat_map(Disk::records)
     }
 
     /// What happened since this was last asked, in order.
     pub fn happenings(&mut self) -> Drain<'_, Happening<P>> {
-        self.happenings.drain(..)
+        self.world.happenings.drain(..)
     }
 
     /// What was sent.
     pub fn traffic(&self) -> &Traffic {
-        &self.traffic
+        &self.world.traffic
     }
 
     /// The network between the nodes.
     pub fn network(&self) -> &Network {
-        &self.network
+        &self.world.network
     }
 
     /// The invariants that did not hold, in order; the first thousand.
@@ -677,14 +561,14 @@ impl<P: Protocol> Simulation<P> {
 
     /// The digest of all that has happened.
     pub fn digest(&self) -> String {
-        self.history.digest()
+        self.world.history.digest()
     }
 }
 
 impl<P: Protocol> std::fmt::Debug for Simulation<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulation")
-            .field("now", &self.now)
+            .field("now", &self.world.now)
             .field("nodes", &self.nodes.len())
             .field("events", &self.events)
             .finish_non_exhaustive()

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Permission,
-    Record, Refused, Standing, Timer,
+    AfterLoss, Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Overrun,
+    Permission, Record, Refused, Standing, Timer,
 };
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -27,6 +27,10 @@ const CONFIG: Config = Config {
     grace: Span::from_micros(6),
     permission: Permission::Renewed(Span::from_micros(30)),
     after_loss: AfterLoss::Restart,
+    overrun: Overrun::Extend {
+        by: Span::from_micros(8),
+        times: 2,
+    },
     retention: Span::from_micros(50),
     seats: 4,
     holds_per_peer: 2,
@@ -61,6 +65,8 @@ pub struct Seen {
     pub finished: usize,
     /// Restarts from disk.
     pub restarts: usize,
+    /// How often a job ran on beyond the end it had.
+    pub extended: usize,
 }
 
 impl Seen {
@@ -75,6 +81,7 @@ impl Seen {
             unplaced: self.unplaced + other.unplaced,
             finished: self.finished + other.finished,
             restarts: self.restarts + other.restarts,
+            extended: self.extended + other.extended,
         }
     }
 }
@@ -113,6 +120,8 @@ struct Host {
     sent: VecDeque<(NodeId, Message)>,
     /// What runs here, as far as the host was told.
     live: Option<Holder>,
+    /// When its reservation ended with which it began; never, once it has run for longer.
+    ends: Time,
     seen: Seen,
 }
 
@@ -127,6 +136,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         alarms: BTreeMap::new(),
         sent: VecDeque::new(),
         live: None,
+        ends: Time::MAX,
         seen: Seen::default(),
     };
     host.feed(Event::Start, None);
@@ -182,6 +192,11 @@ impl Host {
         let schedule = self.node.participant.schedule();
         assert!(schedule.len() <= 2 * usize::from(CONFIG.seats));
         assert!(self.node.participant.running().count() <= 1);
+        let running = self.node.participant.running().next();
+        if running.is_some() && running == self.live && self.ends <= self.now {
+            self.ends = Time::MAX;
+            self.seen.extended += 1;
+        }
         let records = usize::from(CONFIG.seats + CONFIG.tasks) + 1;
         assert!(self.disk.len() <= records, "{} records", self.disk.len());
     }
@@ -222,6 +237,7 @@ impl Host {
                 assert_eq!(self.live, None, "nothing runs when {holder:?} begins");
                 assert!(interval.contains(self.now));
                 self.live = Some(holder);
+                self.ends = interval.end();
                 self.seen.begun += 1;
             }
             Heard::Stop { holder, .. } => {
@@ -289,6 +305,7 @@ impl Host {
                 holder,
                 until: self.now + Span::from_micros(30),
             },
+            Message::Extend { holder, until } => Message::Permit { holder, until },
             Message::Release { job, through } => Message::Released { job, through },
             Message::Ended { holder, .. }
             | Message::Expired { holder }
@@ -309,7 +326,7 @@ impl Host {
         let holder = Holder { job, epoch };
         let through = epoch;
         let outcome = self.outcome(choices);
-        match choices.below(13) {
+        match choices.below(14) {
             0 | 1 => Message::Prepare {
                 holder,
                 interval: self.interval(choices),
@@ -340,6 +357,10 @@ impl Host {
             },
             10 => Message::Query { holder },
             11 => Message::Release { job, through },
+            12 => Message::Extend {
+                holder,
+                until: Time::from_micros(self.number(choices)),
+            },
             _ => Message::Ended { holder, outcome },
         }
     }

@@ -3,7 +3,8 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Permission,
+    AfterLoss, Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Overrun,
+    Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -29,12 +30,22 @@ pub const CONFIG: Config = Config {
     grace: Span::from_micros(2),
     permission: Permission::UntilEnd,
     after_loss: AfterLoss::GiveUp,
+    overrun: Overrun::Cut,
     retention: Span::from_micros(1000),
     seats: 8,
     holds_per_peer: 8,
     allowance: Span::from_micros(1000),
     tasks: 8,
     members: 8,
+};
+
+/// The same, but that jobs may go on for as long again, once. They ask for it as soon as they start.
+pub const EXTENDING: Config = Config {
+    overrun: Overrun::Extend {
+        by: Span::from_micros(5),
+        times: 1,
+    },
+    ..CONFIG
 };
 
 /// When all jobs run, but for those that are moved.
@@ -106,6 +117,13 @@ pub fn rivals<G: Guards>(coordinators: u8, participants: u8) -> Exploration<Peer
         .collect();
     let commands = (0..coordinators).map(|node| (node, place(u64::from(node), &nodes, &[slot()])));
     asked(coordinators + participants, commands.collect())
+}
+
+/// The same, where jobs may be extended; then a coordinator must also know how long they may run.
+pub fn extending<G: Guards>(mut case: Exploration<Peer<G>>) -> Exploration<Peer<G>> {
+    case.build = |_| Node::new(EXTENDING, Everyone);
+    case.properties.push(knows_its_nodes());
+    case
 }
 
 /// A host that ends whatever runs.
@@ -198,6 +216,31 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
             })
         }),
     ]
+}
+
+/// A coordinator forgets nothing that it permitted, whoever crashes.
+fn knows_its_nodes<G: Guards>() -> Property<Exploration<Peer<G>>> {
+    Property::always(
+        "a coordinator knows until when a node may run",
+        |_, state: &State<Peer<G>>| {
+            state.network.iter().all(|(from, to, message)| {
+                let Message::Permit { holder, until } = message else {
+                    return true;
+                };
+                let machine = |id: &NodeId| state.nodes[id.get() as usize].machine.as_ref();
+                let mut running = machine(to)
+                    .into_iter()
+                    .flat_map(|node| node.participant.running());
+                let Some(coordinator) = machine(from) else {
+                    return true;
+                };
+                // What is over is stopped, if not quite yet.
+                *until <= state.now
+                    || !running.any(|one| one == *holder)
+                    || coordinator.coordinator.may_run_until(holder.job, *to) >= Some(*until)
+            })
+        },
+    )
 }
 
 /// What must not happen in one event.

@@ -5,7 +5,8 @@ use core::marker::PhantomData;
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::{
-    BusyTime, CommitError, Holder, Reservation, ReserveError, Schedule, Status, Storage,
+    BusyTime, CommitError, Holder, LengthenError, Reservation, ReserveError, Schedule, Status,
+    Storage,
 };
 use gridweave_core::time::{Interval, Span, Time};
 use proptest::prelude::*;
@@ -43,6 +44,10 @@ pub enum Step {
     Commit {
         holder: Holder,
     },
+    Lengthen {
+        holder: Holder,
+        end: Time,
+    },
     Release {
         holder: Holder,
     },
@@ -71,6 +76,7 @@ pub enum Step {
 pub enum Answer {
     Reserved(Result<(), ReserveError>),
     Committed(Result<(), CommitError>),
+    Lengthened(Result<(), LengthenError>),
     Released(Option<Reservation>),
     Dropped(usize),
     Fit(Option<Time>),
@@ -177,6 +183,25 @@ impl Bitmaps {
         Ok(())
     }
 
+    fn lengthen(&mut self, holder: Holder, end: Time) -> Result<(), LengthenError> {
+        let busy = self.busy();
+        let committed =
+            |(r, _): &&mut (Reservation, u64)| r.holder == holder && r.status == Status::Committed;
+        let (known, taken) = self
+            .0
+            .iter_mut()
+            .find(committed)
+            .ok_or(LengthenError::NotCommitted)?;
+        let longer = Interval::new(known.interval.start(), end.max(known.interval.end())).unwrap();
+        let wanted = bits(longer);
+        if busy & (wanted & !*taken) != 0 {
+            return Err(LengthenError::Taken);
+        }
+        known.interval = longer;
+        *taken = wanted;
+        Ok(())
+    }
+
     fn drop_where(&mut self, unwanted: impl Fn(&Reservation) -> bool) -> usize {
         let before = self.0.len();
         self.0.retain(|(r, _)| !unwanted(r));
@@ -221,6 +246,8 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
                 .prop_map(|(holder, interval, lease)| Step::Hold { holder, interval, lease }),
             3 => (holder(), interval()).prop_map(|(holder, interval)| Step::Reserve { holder, interval }),
             3 => holder().prop_map(|holder| Step::Commit { holder }),
+            3 => (holder(), 0..=END)
+                .prop_map(|(holder, end)| Step::Lengthen { holder, end: Time::from_micros(end) }),
             2 => holder().prop_map(|holder| Step::Release { holder }),
             1 => time().prop_map(|now| Step::Expire { now }),
             1 => (0..24_u64).prop_map(|now| Step::Prune { now: Time::from_micros(now) }),
@@ -244,6 +271,7 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
                 Answer::Reserved(held.map(|()| model.commit(holder).unwrap()))
             }
             Step::Commit { holder } => Answer::Committed(model.commit(holder)),
+            Step::Lengthen { holder, end } => Answer::Lengthened(model.lengthen(holder, end)),
             Step::Release { holder } => {
                 let released = model.0.iter().map(|(r, _)| *r).find(|r| r.holder == holder);
                 model.drop_where(|r| r.holder == holder);
@@ -277,6 +305,7 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
             } => Answer::Reserved(real.hold(holder, interval, lease)),
             Step::Reserve { holder, interval } => Answer::Reserved(real.reserve(holder, interval)),
             Step::Commit { holder } => Answer::Committed(real.commit(holder)),
+            Step::Lengthen { holder, end } => Answer::Lengthened(real.lengthen(holder, end)),
             Step::Release { holder } => Answer::Released(real.release(holder)),
             Step::Expire { now } => Answer::Dropped(real.expire(now)),
             Step::Prune { now } => Answer::Dropped(real.prune(now)),

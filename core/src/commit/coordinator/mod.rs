@@ -264,6 +264,25 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         self.tasks.iter().map(|task| task.job)
     }
 
+    /// Until when a node may run a job, by this clock and by all that this life and the earlier ones permitted. `None` if it may
+    /// not, and never could or has let go.
+    pub fn may_run_until(&self, job: JobId, node: NodeId) -> Option<Time> {
+        let task = self.tasks.get(self.place(job).ok()?)?;
+        let attempt = task.attempt.iter().flat_map(|attempt| &attempt.members);
+        let open = attempt.filter(|member| member.node == node && member.ended.is_none());
+        let old = task.old.iter().filter(|old| old.node == node);
+        let permitted = open
+            .map(|member| member.permitted)
+            .chain(old.map(|old| old.permitted));
+        permitted.max().filter(|until| *until != Time::ZERO)
+    }
+
+    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
+    pub fn is_placing(&self, job: JobId) -> bool {
+        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
+        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
+    }
+
     fn place(&self, job: JobId) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }
@@ -400,6 +419,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             Message::Expired { .. } => desk.expired(task, from, epoch),
             Message::Alive { standing, .. } => desk.alive(task, from, epoch, standing),
             Message::Query { .. } => desk.queried(task, from, epoch),
+            Message::Extend { until, .. } => desk.extend(task, from, epoch, until),
             Message::Released { through, .. } => desk.released(task, from, through),
             Message::Ended { outcome, .. } => desk.ended(task, from, epoch, outcome),
             // For participants.
@@ -415,7 +435,10 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         // What nobody knows was aborted, or is over.
         match message {
             Message::Prepared { holder, .. } => cx.send(from, Message::Abort { holder }),
-            Message::Committed { .. } | Message::Query { .. } | Message::Ended { .. } => {
+            Message::Committed { .. }
+            | Message::Query { .. }
+            | Message::Extend { .. }
+            | Message::Ended { .. } => {
                 let through = epoch;
                 cx.send(from, Message::Release { job, through });
             }
@@ -447,6 +470,17 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             if let Some(attempt) = task.attempt.as_mut() {
                 attempt.resume(now, &self.config);
             }
+        }
+        // What all nodes had done is said before anything else can become of it: the earlier life may have said so.
+        let done = |task: &&Task| task.attempt.as_ref().is_some_and(Attempt::is_done);
+        let done: Vec<JobId> = self
+            .tasks
+            .iter()
+            .filter(done)
+            .map(|task| task.job)
+            .collect();
+        for job in done {
+            self.with_task(job, cx, Desk::attend);
         }
     }
 

@@ -89,7 +89,6 @@ impl<G: Guards> Desk<G> {
             return;
         };
         attempt.resumed = false;
-        let until = self.config.permitted(self.now, attempt.interval.end());
         let epoch = attempt.epoch;
         let holder = Holder { job, epoch };
         for member in attempt
@@ -97,6 +96,7 @@ impl<G: Guards> Desk<G> {
             .iter_mut()
             .filter(|member| member.ended.is_none())
         {
+            let until = self.config.permitted(self.now, member.end);
             member.permitted = member.permitted.max(until);
             member.unanswered = member.unanswered.saturating_add(1);
             self.outs.push(super::Out::Send(
@@ -122,12 +122,43 @@ impl<G: Guards> Desk<G> {
         if attempt.stage != Stage::Standing || attempt.waits_for_permission() {
             return;
         }
-        let until = config.permitted(now, attempt.interval.end());
         if let Some(member) = attempt.member_mut(node) {
+            let until = config.permitted(now, member.end);
             member.permitted = member.permitted.max(until);
             let holder = Holder { job, epoch };
             self.send(node, Message::Permit { holder, until });
         }
+    }
+
+    /// A node has time for the job until then, which is longer than was agreed.
+    pub(super) fn extend(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, until: Time) {
+        let (now, config) = (self.now, self.config);
+        let standing = |attempt: &&mut Attempt| {
+            attempt.stage == Stage::Standing && !attempt.waits_for_permission()
+        };
+        if let Some(attempt) = task.attempt_mut(epoch).filter(standing) {
+            let committed = attempt.interval.end();
+            let Some(member) = attempt.member_mut(node) else {
+                return;
+            };
+            // What is over by our clock may be over by theirs, and word of it on its way.
+            if member.ended.is_some() || member.end <= now {
+                return;
+            }
+            if until > member.end {
+                if config.extended(committed, member.end) != Some(until) {
+                    return;
+                }
+                member.end = until;
+                member.unanswered = 0;
+                attempt.rest(&config);
+                // On disk before it is permitted, so that a later life knows until when the node may run.
+                if G::EXTENSION_ON_DISK {
+                    self.persist(task);
+                }
+            }
+        }
+        self.queried(task, node, epoch);
     }
 
     pub(super) fn alive(
@@ -204,6 +235,9 @@ impl<G: Guards> Desk<G> {
             if all {
                 self.finish(task);
             } else {
+                if let Some(attempt) = task.attempt.as_mut() {
+                    attempt.rest(&self.config);
+                }
                 self.stand_if_committed(task);
             }
         }
@@ -218,8 +252,8 @@ impl<G: Guards> Desk<G> {
         };
         let holder = task.holder(attempt.epoch);
         let open = |attempt: &Attempt| {
-            let open = attempt.members.iter().find(|member| member.ended.is_none());
-            open.or(attempt.members.first()).map(|member| member.node)
+            let open = attempt.next_to_end().or(attempt.members.first());
+            open.map(|member| member.node)
         };
         match attempt.stage {
             // An earlier life knew, and did not get to say so.

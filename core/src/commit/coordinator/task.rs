@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::commit::Config;
+use crate::commit::{Config, Permission};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Submitter};
 use crate::schedule::Holder;
@@ -108,6 +108,8 @@ pub(super) enum Stage {
 pub(super) struct Member {
     pub(super) node: NodeId,
     pub(super) committed: bool,
+    /// When its reservation ends: with the attempt's interval, or later if it was extended.
+    pub(super) end: Time,
     /// Until when it may run the job, by our clock; never yet, if zero.
     pub(super) permitted: Time,
     pub(super) ended: Option<Outcome>,
@@ -142,7 +144,16 @@ pub struct Place {
 struct Decided {
     epoch: Epoch,
     interval: Interval,
-    members: Vec<(NodeId, Option<Outcome>)>,
+    members: Vec<Stander>,
+}
+
+/// What of a member is on disk.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Stander {
+    node: NodeId,
+    end: Time,
+    ended: Option<Outcome>,
 }
 
 impl Task {
@@ -223,7 +234,11 @@ impl Task {
                 members: attempt
                     .members
                     .iter()
-                    .map(|member| (member.node, member.ended))
+                    .map(|member| Stander {
+                        node: member.node,
+                        end: member.end,
+                        ended: member.ended,
+                    })
                     .collect(),
             }),
             old: self.old.clone(),
@@ -240,10 +255,10 @@ impl Task {
             members: decided
                 .members
                 .iter()
-                .map(|&(node, ended)| Member {
-                    committed: ended.is_some(),
-                    ended,
-                    ..Member::new(node)
+                .map(|known| Member {
+                    committed: known.ended.is_some(),
+                    ended: known.ended,
+                    ..Member::new(known.node, known.end)
                 })
                 .collect(),
             stage: Stage::Committing { until: Time::MAX },
@@ -255,10 +270,11 @@ impl Task {
 }
 
 impl Member {
-    pub(super) fn new(node: NodeId) -> Self {
+    pub(super) fn new(node: NodeId, end: Time) -> Self {
         Self {
             node,
             committed: false,
+            end,
             permitted: Time::ZERO,
             ended: None,
             unanswered: 0,
@@ -282,9 +298,28 @@ impl Attempt {
         self.missing().next().is_none()
     }
 
-    /// When all members have ended, or have let go, and word of it has come.
+    /// Of the members that have not ended, the one whose time ends first; of equals, the first.
+    pub(super) fn next_to_end(&self) -> Option<&Member> {
+        let open = self.members.iter().filter(|member| member.ended.is_none());
+        open.min_by_key(|member| member.end)
+    }
+
+    /// When the next member must have ended, or have let go, and word of it must have come.
     pub(super) fn closes(&self, config: &Config) -> Time {
-        self.interval.end() + config.max_skew + config.patience()
+        let end = self
+            .next_to_end()
+            .map_or(self.interval.end(), |member| member.end);
+        end + config.max_skew + config.patience()
+    }
+
+    /// Without renewals there is nothing to do before then.
+    pub(super) fn rest(&mut self, config: &Config) {
+        if config.permission == Permission::UntilEnd
+            && self.stage == Stage::Standing
+            && !self.waits_for_permission()
+        {
+            self.next = self.closes(config);
+        }
     }
 
     /// Whether everyone has done the job.
@@ -316,9 +351,8 @@ impl Attempt {
             until: until.max(now + config.patience()),
         };
         self.next = now;
-        let permitted = config.permitted(now, self.interval.end());
         for member in &mut self.members {
-            member.permitted = permitted;
+            member.permitted = config.permitted(now, member.end);
         }
     }
 }

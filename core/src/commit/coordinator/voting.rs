@@ -121,7 +121,7 @@ impl<G: Guards> Desk<G> {
         let members: Vec<Member> = trial
             .voters
             .iter()
-            .map(|voter| Member::new(voter.node))
+            .map(|voter| Member::new(voter.node, trial.interval.end()))
             .collect();
         task.attempt = Some(Attempt {
             epoch: trial.epoch,

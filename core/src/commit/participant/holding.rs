@@ -165,7 +165,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         };
         let holder = seat.holder(firm.epoch);
         self.schedule.release(holder);
-        if matches!(firm.phase, Phase::Running) {
+        if firm.phase.runs() {
             cx.notify(Notice::Stop { holder, cause });
         }
         true
@@ -194,6 +194,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             seat.firm = Some(Firm {
                 epoch: hold.epoch,
                 interval: hold.interval,
+                committed: hold.interval.end(),
                 permitted: Time::ZERO,
                 phase: Phase::Waiting {
                     ask: hold.interval.start(),

@@ -61,7 +61,10 @@ struct Hold {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Firm {
     epoch: Epoch,
+    /// The time that is taken, also what is asked for and not yet permitted.
     interval: Interval,
+    /// Where that ended when it was committed.
+    committed: Time,
     /// Until when the job may run; never yet, if zero.
     permitted: Time,
     phase: Phase,
@@ -72,8 +75,11 @@ struct Firm {
 enum Phase {
     /// Not started; from the start on it asks for permission, next at this time.
     Waiting { ask: Time },
-    /// The host was told to run it.
-    Running,
+    /// The host was told to run it. If it overruns, more time is taken at this time, or never.
+    Running { ask: Time },
+    /// It runs, and has taken time behind this end. There it stops, unless a permission for longer comes; that is asked for
+    /// again at this time.
+    Asking { end: Time, ask: Time },
     /// It has ended; its coordinator is told again at this time.
     Ended { outcome: Outcome, tell: Time },
 }
@@ -100,7 +106,7 @@ pub enum Command {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// Run this job, to the end of the interval at most.
+    /// Run this job until it is to stop: at the end of the interval at the latest, unless that is extended.
     Begin {
         /// Which attempt.
         holder: Holder,
@@ -137,6 +143,23 @@ pub enum Cause {
     Overran,
 }
 
+impl Phase {
+    fn runs(self) -> bool {
+        matches!(self, Self::Running { .. } | Self::Asking { .. })
+    }
+}
+
+impl Firm {
+    /// How it runs from now on: when it would ask for more time, if it may.
+    fn running(&self, config: &Config) -> Phase {
+        let end = self.interval.end();
+        let longer = config.extended(self.committed, end);
+        Phase::Running {
+            ask: longer.map_or(Time::MAX, |_| end - config.notice_of_overrun()),
+        }
+    }
+}
+
 impl Seat {
     fn holder(&self, epoch: Epoch) -> Holder {
         Holder {
@@ -150,8 +173,7 @@ impl Seat {
     }
 
     fn runs(&self) -> bool {
-        self.firm
-            .is_some_and(|firm| matches!(firm.phase, Phase::Running))
+        self.firm.is_some_and(|firm| firm.phase.runs())
     }
 
     /// When something has to be done about it.
@@ -164,7 +186,8 @@ impl Seat {
                 let held = self.hold.map_or(Time::ZERO, |hold| hold.lease);
                 start.max(ask).max(held).min(start + config.grace)
             }
-            Phase::Running => firm.permitted.min(firm.interval.end()),
+            Phase::Running { ask } => firm.permitted.min(firm.interval.end()).min(ask),
+            Phase::Asking { end, ask } => firm.permitted.min(end).min(ask),
             Phase::Ended { tell, .. } => tell.min(self.forget),
         });
         match (hold, firm) {
@@ -198,7 +221,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     pub fn running(&self) -> impl Iterator<Item = Holder> + '_ {
         self.seats.iter().filter_map(|seat| {
             let firm = seat.firm?;
-            matches!(firm.phase, Phase::Running).then_some(seat.holder(firm.epoch))
+            firm.phase.runs().then_some(seat.holder(firm.epoch))
         })
     }
 
@@ -377,6 +400,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
                 | Message::Expired { .. }
                 | Message::Alive { .. }
                 | Message::Query { .. }
+                | Message::Extend { .. }
                 | Message::Released { .. }
                 | Message::Ended { .. } => {}
             },

@@ -6,7 +6,7 @@ use crate::id::NodeId;
 use crate::job::Outcome;
 use crate::machine::Context;
 use crate::schedule::Holder;
-use crate::time::Time;
+use crate::time::{Interval, Time};
 
 impl<P: Policy, G: Guards> Participant<P, G> {
     pub(super) fn permit(
@@ -23,7 +23,14 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             firm.permitted = firm.permitted.max(until);
             standing = match firm.phase {
                 Phase::Waiting { .. } => Standing::Waiting,
-                Phase::Running => Standing::Running,
+                Phase::Running { .. } => Standing::Running,
+                Phase::Asking { end, .. } => {
+                    // Its coordinator permits nothing beyond an end that it has not agreed to.
+                    if until > end {
+                        firm.phase = firm.running(&self.config);
+                    }
+                    Standing::Running
+                }
                 // The end is on its way.
                 Phase::Ended { .. } => return,
             };
@@ -38,7 +45,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         let Some(mut seat) = self.seat(holder.job) else {
             return;
         };
-        let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase == Phase::Running;
+        let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase.runs();
         if let Some(firm) = seat.firm.as_mut().filter(runs) {
             let tell = cx.now() + self.config.retry;
             firm.phase = Phase::Ended { outcome, tell };
@@ -51,7 +58,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
     }
 
-    /// Starts, asks, stops, tells or gives up what is committed; whether time became free.
+    /// Starts, asks, stops, tells or gives up what is committed; whether what is free has changed.
     pub(super) fn attend_firm(
         &mut self,
         seat: &mut Seat,
@@ -73,7 +80,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 false
             }
             Phase::Waiting { .. } if may_run => {
-                firm.phase = Phase::Running;
+                firm.phase = firm.running(&self.config);
                 seat.firm = Some(firm);
                 // Whatever is still held for a later attempt is void: to commit it would be to lose sight of what runs.
                 let freed = self.drop_hold(seat, now);
@@ -95,9 +102,19 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 }
                 false
             }
-            Phase::Running if now >= firm.interval.end() => self.let_go(seat, Cause::Overran, cx),
-            Phase::Running if !may_run => self.let_go(seat, Cause::Orphaned, cx),
-            Phase::Running => false,
+            Phase::Running { .. } if now >= firm.interval.end() => {
+                self.let_go(seat, Cause::Overran, cx)
+            }
+            Phase::Asking { end, .. } if now >= end => self.let_go(seat, Cause::Overran, cx),
+            Phase::Running { .. } | Phase::Asking { .. } if !may_run => {
+                self.let_go(seat, Cause::Orphaned, cx)
+            }
+            Phase::Running { ask } | Phase::Asking { ask, .. } if now < ask => false,
+            Phase::Running { .. } => self.take_more(seat, firm, cx),
+            Phase::Asking { end, .. } => {
+                self.ask_for_more(seat, firm, end, cx);
+                false
+            }
             Phase::Ended { outcome, tell } => {
                 if seat.forget <= now {
                     seat.firm = None;
@@ -111,6 +128,43 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 false
             }
         }
+    }
+
+    /// Takes the time behind a reservation that is about to end, and asks for permission to use it; whether it was free.
+    ///
+    /// It is not on disk: after a crash the job does not run any more, and all of its time is free.
+    fn take_more(&mut self, seat: &mut Seat, mut firm: Firm, cx: &mut impl Context<Self>) -> bool {
+        let (start, end) = (firm.interval.start(), firm.interval.end());
+        let next = self.config.extended(firm.committed, end);
+        let longer = next.and_then(|next| Interval::new(start, next).ok());
+        let holder = seat.holder(firm.epoch);
+        match longer {
+            Some(longer) if self.schedule.lengthen(holder, longer.end()).is_ok() => {
+                firm.interval = longer;
+                self.ask_for_more(seat, firm, end, cx);
+                true
+            }
+            _ => {
+                // What is in the way may only be held.
+                firm.phase = Phase::Running {
+                    ask: cx.now() + self.config.retry,
+                };
+                seat.firm = Some(firm);
+                false
+            }
+        }
+    }
+
+    /// Asks the coordinator for permission to run to the end of the time that was taken.
+    fn ask_for_more(&self, seat: &mut Seat, firm: Firm, end: Time, cx: &mut impl Context<Self>) {
+        let holder = seat.holder(firm.epoch);
+        let until = firm.interval.end();
+        let ask = cx.now() + self.config.retry;
+        seat.firm = Some(Firm {
+            phase: Phase::Asking { end, ask },
+            ..firm
+        });
+        cx.send(seat.coordinator, Message::Extend { holder, until });
     }
 
     /// Frees committed time on one's own account, and says so.
@@ -145,7 +199,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             let mut seat = known;
             if let Some(firm) = seat.firm.as_mut() {
                 firm.permitted = Time::ZERO;
-                if firm.phase == Phase::Running {
+                if firm.phase.runs() {
                     self.let_go(&mut seat, Cause::Released, cx);
                 }
                 self.put(seat);

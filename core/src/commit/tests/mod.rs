@@ -15,6 +15,7 @@ use crate::time::{Interval, Span, Time};
 
 mod coordinator;
 mod node;
+mod overrun;
 mod participant;
 mod values;
 
@@ -29,6 +30,7 @@ const CONFIG: Config = Config {
     grace: Span::from_secs(30),
     permission: Permission::Renewed(Span::from_secs(300)),
     after_loss: AfterLoss::Restart,
+    overrun: Overrun::Cut,
     retention: Span::from_secs(600),
     seats: 6,
     holds_per_peer: 2,
@@ -197,11 +199,11 @@ fn slot(start: u64) -> Interval {
 }
 
 /// The attempt of this number, in the first life of a coordinator.
-fn attempt(number: u64) -> Holder {
+const fn attempt(number: u64) -> Holder {
     in_life(1, number)
 }
 
-fn in_life(life: u64, number: u64) -> Holder {
+const fn in_life(life: u64, number: u64) -> Holder {
     Holder {
         job: JOB,
         epoch: Epoch::new(life << 32 | number),
@@ -249,7 +251,7 @@ fn permit(holder: Holder, until: u64) -> Message {
     Message::Permit { holder, until }
 }
 
-fn alive(holder: Holder, standing: Standing) -> Message {
+const fn alive(holder: Holder, standing: Standing) -> Message {
     Message::Alive { holder, standing }
 }
 

@@ -19,9 +19,12 @@ struct Grid {
 
 impl Grid {
     fn new(nodes: usize) -> Self {
-        let started = || Bench::started(|| Node::new(CONFIG, Everyone));
+        Self::built(nodes, || Node::new(CONFIG, Everyone))
+    }
+
+    fn built(nodes: usize, build: fn() -> Node) -> Self {
         Self {
-            nodes: (0..nodes).map(|_| started()).collect(),
+            nodes: (0..nodes).map(|_| Bench::started(build)).collect(),
             cut: Vec::new(),
             told: Vec::new(),
         }
@@ -144,6 +147,37 @@ fn a_job_runs_on_two_nodes_one_of_which_coordinates_it() {
     grid.end(1);
     assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
     grid.run_until(3000);
+    let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
+    assert!(grid.nodes.iter().all(empty), "nothing is left");
+}
+
+#[test]
+fn a_job_that_overruns_on_one_of_two_nodes_is_finished_if_it_is_extended() {
+    fn build(by: u64) -> Node {
+        let by = Span::from_secs(by);
+        let overrun = Overrun::Extend { by, times: 2 };
+        Node::new(Config { overrun, ..CONFIG }, Everyone)
+    }
+    let mut grid = Grid::built(3, || build(60));
+    grid.place(1000, &[1, 2], &[]);
+    grid.run_until(1500);
+    grid.end(1);
+    grid.news();
+    // Twice a minute more than the ten that were agreed on.
+    grid.run_until(1719);
+    assert_eq!(grid.news(), []);
+    grid.end(2);
+    assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
+    // A minute less does not do.
+    let mut grid = Grid::built(3, || build(30));
+    grid.place(1000, &[1, 2], &[]);
+    grid.run_until(1500);
+    grid.end(1);
+    grid.news();
+    grid.run_until(1719);
+    let cut = stop(1, Cause::Overran);
+    assert_eq!(grid.news(), [(2, cut), (0, lost(2)), (0, CLEARED)]);
+    grid.run_until(4000);
     let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
     assert!(grid.nodes.iter().all(empty), "nothing is left");
 }

@@ -22,7 +22,7 @@ const TEXTS: [(Refused, &str); 8] = [
 ];
 
 /// One of each kind, for participants first.
-fn messages() -> [Message; 13] {
+fn messages() -> [Message; 14] {
     let holder = attempt(3);
     [
         prepare(holder, slot(100)),
@@ -40,6 +40,10 @@ fn messages() -> [Message; 13] {
         expired(holder),
         alive(holder, Standing::Running),
         query(holder),
+        Message::Extend {
+            holder,
+            until: second(400),
+        },
         released(holder),
         ended(holder, Outcome::Broke),
     ]
@@ -76,6 +80,14 @@ fn times_that_cannot_work_together_are_refused() {
         with(|config| config.permission = Permission::Renewed(Span::from_micros(3))),
         None
     );
+    let zero_extension = Some(ConfigError::ZeroExtension);
+    assert_eq!(
+        with(|config| {
+            let (by, times) = (Span::ZERO, 1);
+            config.overrun = Overrun::Extend { by, times };
+        }),
+        zero_extension
+    );
     for change in [
         |config: &mut Config| config.seats = 0,
         |config: &mut Config| config.tasks = 0,
@@ -105,6 +117,7 @@ fn every_reason_is_told_in_words() {
             ConfigError::ShortPermission,
             "the permission is too short to be renewed",
         ),
+        (ConfigError::ZeroExtension, "the extension is zero"),
         (ConfigError::ZeroLimit, "a limit is zero"),
     ] {
         assert_eq!(error.to_string(), text);

@@ -85,7 +85,7 @@ use core::mem;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::overlay::view::{Link, NotInserted, Refreshed, View};
+use crate::overlay::view::{Change, Link, NotInserted, Refreshed, View};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
@@ -214,6 +214,16 @@ pub enum Notice {
     Alone,
 }
 
+impl From<Change> for Notice {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Entered(peer) => Self::Entered { peer },
+            Change::Left(peer) => Self::Left { peer },
+            Change::Restarted(peer, incarnation) => Self::Restarted { peer, incarnation },
+        }
+    }
+}
+
 /// Under what a node keeps its records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -275,6 +285,23 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             }) => Some(pending.peer.id),
             _ => None,
         }
+    }
+
+    /// Reads a word here and there, so that the node is in the cache for its next event: a host of many may do so for
+    /// several nodes and then wait for their memory once. The word means nothing.
+    pub fn touch(&self) -> u64 {
+        let life = match &self.life {
+            Life::Gossiping(Gossip {
+                due,
+                exchange: Exchange::Waiting(pending),
+                ..
+            }) => {
+                let sent = pending.sent.iter().step_by(7);
+                sent.fold(due.as_micros(), |word, id| word ^ id.get())
+            }
+            _ => 0,
+        };
+        life ^ self.config.period.as_micros() ^ self.view.touch()
     }
 
     fn start(&mut self, cx: &mut impl Context<Self>) {

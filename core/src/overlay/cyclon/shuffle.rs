@@ -2,7 +2,9 @@
 
 use core::mem;
 
-use super::{Cyclon, Exchange, ExchangeId, Life, Message, Notice, Pending, Replacement, Timer};
+use super::{
+    Changes, Cyclon, Exchange, ExchangeId, Life, Message, Notice, Pending, Replacement, Timer,
+};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::overlay::view::{Link, Links, NotInserted};
@@ -112,18 +114,28 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     fn merge(&mut self, received: &[Link], sent: &[NodeId], cx: &mut impl Context<Self>) {
         let most = usize::from(self.config.shuffle);
         let received = received.get(..most).unwrap_or(received);
-        let replacement = self.config.replacement;
-        // Sampled in random order, so they may be replaced in this one.
-        let mut replaceable = sent.iter().filter(|id| match replacement {
-            Replacement::Recommended => received.iter().all(|link| link.id != **id),
-            Replacement::Literal => true,
-        });
+        // What was sent was sampled in random order, so it may be replaced in this one.
+        match self.config.replacement {
+            Replacement::Recommended => {
+                let changes = self.config.changes;
+                self.view.take_in(received, sent, |change| match changes {
+                    Changes::Told => cx.notify(change.into()),
+                    Changes::Untold => {}
+                });
+            }
+            Replacement::Literal => self.merge_literally(received, sent, cx),
+        }
+    }
+
+    /// Replaces whatever was sent, even what was received in turn.
+    fn merge_literally(&mut self, received: &[Link], sent: &[NodeId], cx: &mut impl Context<Self>) {
+        let mut replaceable = sent.iter();
         for &link in received {
-            while self.learn(link, cx) == Err(NotInserted::Full) {
-                let Some(replaced) = replaceable.find_map(|&id| self.view.remove(id)) else {
-                    break;
-                };
+            if self.learn(link, cx) == Err(NotInserted::Full)
+                && let Some(replaced) = replaceable.find_map(|&id| self.view.replace(id, link))
+            {
                 self.tell(Notice::Left { peer: replaced.id }, cx);
+                self.tell(Notice::Entered { peer: link.id }, cx);
             }
         }
     }

@@ -142,3 +142,99 @@ fn a_sample_has_no_link_twice_and_no_more_than_fit() {
     assert_eq!(view.sample::<3>(9, &mut rng).len(), 3);
     assert_eq!(view.sample::<9>(9, &mut rng).len(), 4);
 }
+
+#[test]
+fn a_link_takes_the_place_of_any_other() {
+    let links = [1, 3, 7, 9].map(|id| link(id, 0, id as u16));
+    for new in [0, 2, 4, 6, 8, 10].map(|id| link(id, 1, 50)) {
+        for old in links {
+            let mut replaced = view(&links);
+            assert_eq!(replaced.replace(old.id, new), Some(old));
+            let others = links.into_iter().filter(|link| *link != old);
+            let expected: Vec<Link> = others.chain([new]).collect();
+            assert_eq!(replaced, view(&expected));
+        }
+    }
+}
+
+#[test]
+fn a_link_that_cannot_be_takes_no_place() {
+    let links = [1, 3, 7].map(|id| link(id, 0, 0));
+    let mut one = view(&links);
+    for (old, new) in [(1, 5), (1, 3), (1, 1), (2, 4)] {
+        assert_eq!(one.replace(NodeId::new(old), link(new, 9, 9)), None);
+    }
+    assert_eq!(one, view(&links));
+}
+
+/// Links one after the other, each put where there is room or in place of the next that was given and did not come in.
+fn take_in_one_by_one(view: &mut View<4>, received: &[Link], given: &[NodeId]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let came_in = |id: &NodeId| received.iter().any(|link| link.id == *id);
+    let mut given = given.iter().filter(|id| !came_in(id));
+    for &link in received {
+        match view.insert(link) {
+            Ok(()) => changes.push(Change::Entered(link.id)),
+            Err(NotInserted::Own) => {}
+            Err(NotInserted::Known) => {
+                if view.refresh(link) == Refreshed::LaterLife {
+                    changes.push(Change::Restarted(link.id, link.incarnation));
+                }
+            }
+            Err(NotInserted::Full) => {
+                if let Some(gone) = given.find_map(|id| view.remove(*id)) {
+                    view.insert(link).unwrap();
+                    changes.extend([Change::Left(gone.id), Change::Entered(link.id)]);
+                }
+            }
+        }
+    }
+    changes
+}
+
+#[test]
+fn what_comes_in_together_is_taken_in_as_if_one_by_one() {
+    let mut rng = rng();
+    let mut any = |count: u32| -> Vec<Link> {
+        let mut one = || link(rng.below(9).into(), rng.below(3), rng.below(4) as u16);
+        (0..count).map(|_| one()).collect()
+    };
+    let (mut replaced, mut restarted) = (0, 0);
+    for round in (0..=u8::MAX).cycle().take(50_000) {
+        let mut together = View::<4>::new(OWNER, 1 + round % 4);
+        for link in any(u32::from(round % 6)) {
+            let _ = together.insert(link);
+        }
+        let mut one_by_one = together.clone();
+        let received = any(u32::from(round % 5));
+        let given: Vec<NodeId> = any(3).iter().map(|link| link.id).collect();
+        let mut changes = Vec::new();
+        together.take_in(&received, &given, |change| changes.push(change));
+        let expected = take_in_one_by_one(&mut one_by_one, &received, &given);
+        assert_eq!((&together, &changes), (&one_by_one, &expected));
+        together.check().unwrap();
+        let is_left = |change: &&Change| matches!(change, Change::Left(_));
+        let is_restarted = |change: &&Change| matches!(change, Change::Restarted(..));
+        replaced += changes.iter().filter(is_left).count();
+        restarted += changes.iter().filter(is_restarted).count();
+    }
+    assert!(
+        replaced > 5000 && restarted > 1000,
+        "{replaced} {restarted}"
+    );
+}
+
+#[test]
+fn the_largest_id_is_one_like_the_others() {
+    let largest = link(u64::MAX, 1, 2);
+    let mut view = view(&[link(1, 0, 0)]);
+    assert!(!view.contains(largest.id));
+    assert_eq!(view.refresh(largest), Refreshed::Unknown);
+    view.take_in(&[largest], &[], |change| {
+        assert_eq!(change, Change::Entered(largest.id));
+    });
+    assert_eq!(view.link(largest.id), Some(largest));
+    assert_eq!(view.remove(largest.id), Some(largest));
+    assert_eq!((view.contains(largest.id), view.len()), (false, 1));
+    view.check().unwrap();
+}

@@ -21,7 +21,8 @@
 //! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or polled
 //!   ([`Exchange`]). What is sent is what is committed, by slots.
 //! - If a place cannot be had any more, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
-//!   So too for a job that has lost a node.
+//!   So too for a job that has lost a node. One that is lost again and again after its start, as one that never ends in its
+//!   time is, fails when its rounds are used up.
 //! - Time is given in whole slots. A job that ends early frees the rest; one that runs longer is cut or extended, as
 //!   [`commit::Config`] says.
 //! - A job that is cancelled has its last word when none of its nodes has anything of it.

@@ -58,6 +58,13 @@ pub(super) fn commitments(
     (windows, Time::MAX)
 }
 
+/// What lies behind an instant of these windows, which are sorted and apart, as pairs of start and end.
+fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, Time)> + '_ {
+    let over = windows.partition_point(|window| window.end() <= from);
+    let left = windows.get(over..).unwrap_or_default().iter();
+    left.map(move |window| (window.start().max(from), window.end()))
+}
+
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Gets to know who came into the view, and forgets who left it.
     pub(super) fn look_at_view(&mut self, cx: &mut impl Context<Self>) {
@@ -216,9 +223,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let schedule = self.node.participant.schedule();
         let most = usize::from(self.config.windows).min(Snapshot::MAX_WINDOWS);
         let (windows, horizon) = commitments(schedule, from, most);
-        let told = self.own.windows();
-        let over = told.partition_point(|window| window.end() <= from);
-        if told.get(over..) == Some(&windows) && self.own.horizon() == horizon {
+        // Of two commitments in a row the first may be over, and the second as it was.
+        let usable = usable_part(&windows, from);
+        if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == horizon {
             return;
         }
         let version = self.own.version().saturating_add(1);

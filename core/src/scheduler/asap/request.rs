@@ -52,6 +52,8 @@ enum Phase {
     /// Neighbours search.
     Searching {
         awaited: Vec<NodeId>,
+        /// The earliest start that was asked for.
+        from: Time,
         offers: Vec<Offer>,
         /// The most nodes that somebody saw who found no place.
         seen: Option<u32>,
@@ -154,7 +156,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.search_again(job.id, cx);
     }
 
-    /// Takes up a job from disk: unless its coordinator knows of it, nothing has been decided about it.
+    /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
+    /// whatever its coordinator still has to clear up.
     pub(super) fn resume(&mut self, cx: &mut impl Context<Self>) {
         let open: Vec<(JobId, Stage)> = self
             .requests
@@ -172,7 +175,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     if let Some(request) = self.request_mut(job) {
                         request.left = rounds;
                     }
-                    if !coordinated {
+                    if !self.node.coordinator.is_placing(job) {
                         self.search_again(job, cx);
                     }
                 }
@@ -225,6 +228,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
         request.phase = Phase::Searching {
             awaited,
+            from: wanted.from,
             offers: Vec::new(),
             seen: None,
             until: config.answers_by(now),
@@ -252,6 +256,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let (count, round) = (request.count(), request.round);
         let Phase::Searching {
             awaited,
+            from: earliest,
             offers,
             seen,
             ..
@@ -266,8 +271,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         awaited.swap_remove(place);
         match outcome {
             // Whoever offers something else than was asked for has nothing to offer.
-            Ok(offer) if offer.nodes.len() == count as usize => offers.push(offer),
+            Ok(offer) if offer.nodes.len() == count as usize && offer.start >= *earliest => {
+                offers.push(offer);
+            }
             Ok(_) => {}
+            // Whoever saw nobody had no room to search, or knows nobody: that says nothing about the job.
+            Err(0) => {}
             Err(found) => *seen = (*seen).max(Some(found)),
         }
         if awaited.is_empty() {
@@ -392,16 +401,21 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     fn placed(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
         let rounds = self.config.rounds;
+        let now = cx.now();
         let Some(request) = self.request_mut(job) else {
             return;
         };
+        // What started and was lost has only the rounds that are left: it may be too long for its time, whatever that is.
+        let started = matches!(request.stage, Stage::Accepted { start } if start <= now);
         let news = match request.stage {
             Stage::Open => News::Accepted { start },
             Stage::Accepted { start: told } if told != start => News::Moved { start },
             Stage::Accepted { .. } | Stage::Cancelled | Stage::Failed(_) => return,
         };
         request.stage = Stage::Accepted { start };
-        request.left = rounds;
+        if !started {
+            request.left = rounds;
+        }
         cx.persist(Key::Job(job), request.record());
         cx.notify(Notice { job, news });
     }

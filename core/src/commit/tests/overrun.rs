@@ -1,0 +1,515 @@
+//! Jobs that run longer than their reservation.
+
+use super::*;
+use Did::{Persist, Send, Tell, Wake};
+use std::vec;
+
+/// Twice a minute more. It is asked for four seconds before the end: twice, two seconds apart.
+const LONGER: Config = Config {
+    overrun: Overrun::Extend {
+        by: Span::from_secs(60),
+        times: 2,
+    },
+    permission: Permission::UntilEnd,
+    ..CONFIG
+};
+
+fn extend(number: u64, until: u64) -> Message {
+    let holder = attempt(number);
+    let until = second(until);
+    Message::Extend { holder, until }
+}
+
+mod participant {
+    use super::*;
+    use crate::commit::participant::{Cause, Command, Notice, Participant};
+
+    type Hall = Bench<Participant>;
+
+    const CHANGED: Did<Participant> = Tell(Notice::Changed);
+    const RUNNING: Did<Participant> = Send(BOSS, alive(attempt(1), Standing::Running));
+
+    /// Attempt 1 has run since 100; its time ends at 700.
+    fn running_hall(build: fn() -> Participant) -> Hall {
+        let mut hall = Bench::started(build);
+        hall.hear(BOSS, prepare(attempt(1), slot(100)));
+        hall.hear(BOSS, commit(attempt(1)));
+        hall.hear(BOSS, permit(attempt(1), 700));
+        hall.ring();
+        assert_eq!(hall.now, second(100));
+        hall
+    }
+
+    fn patient_hall() -> Hall {
+        running_hall(|| Participant::new(LONGER, Everyone))
+    }
+
+    /// One that has asked for its first minute, at 696.
+    fn asking_hall() -> Hall {
+        let mut hall = patient_hall();
+        assert_eq!(
+            hall.ring(),
+            [Send(BOSS, extend(1, 760)), CHANGED, Wake(second(698))]
+        );
+        assert_eq!(hall.now, second(696));
+        hall
+    }
+
+    fn cut(hall: &Hall) -> [Did<Participant>; 5] {
+        [
+            Tell(Notice::Stop {
+                holder: attempt(1),
+                cause: Cause::Overran,
+            }),
+            Persist(JOB),
+            Send(BOSS, alive(attempt(1), Standing::Gone)),
+            CHANGED,
+            Wake(hall.now + CONFIG.retention),
+        ]
+    }
+
+    fn taken_until(hall: &Hall) -> Option<Time> {
+        let known = hall.machine.schedule().find(attempt(1))?;
+        Some(known.interval.end())
+    }
+
+    #[test]
+    fn a_job_runs_on_as_often_as_it_may_be_extended() {
+        let mut hall = asking_hall();
+        assert_eq!(taken_until(&hall), Some(second(760)));
+        assert_eq!(
+            hall.at(697).hear(BOSS, permit(attempt(1), 760)),
+            [RUNNING, Wake(second(756))]
+        );
+        assert_eq!(
+            hall.ring(),
+            [Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]
+        );
+        // The first permission again is none for the second time.
+        assert_eq!(hall.hear(BOSS, permit(attempt(1), 760)), [RUNNING]);
+        assert_eq!(
+            hall.at(757).hear(BOSS, permit(attempt(1), 820)),
+            [RUNNING, Wake(second(820))]
+        );
+        let did = hall.ring();
+        assert_eq!(hall.now, second(820));
+        assert_eq!(did, cut(&hall), "twice and no more");
+        assert!(hall.machine.schedule().is_empty());
+    }
+
+    #[test]
+    fn without_a_permission_it_asks_again_and_is_cut_at_the_end() {
+        let mut hall = asking_hall();
+        assert_eq!(hall.ring(), [Send(BOSS, extend(1, 760)), Wake(second(700))]);
+        // Until the end it had, it may run anyway.
+        assert_eq!(hall.hear(BOSS, permit(attempt(1), 700)), [RUNNING]);
+        let did = hall.ring();
+        assert_eq!(hall.now, second(700));
+        assert_eq!(did, cut(&hall));
+        assert!(hall.machine.schedule().is_empty());
+        // A permission that comes now changes nothing.
+        assert_eq!(
+            hall.hear(BOSS, permit(attempt(1), 760)),
+            [Send(BOSS, alive(attempt(1), Standing::Gone))]
+        );
+    }
+
+    #[test]
+    fn nobody_else_permits_it_and_no_other_attempt() {
+        let mut hall = asking_hall();
+        let before = hall.machine.clone();
+        for (from, holder) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
+            assert_eq!(
+                hall.hear(from, permit(holder, 760)),
+                [Send(from, alive(holder, Standing::Gone))]
+            );
+        }
+        assert_eq!(hall.hear(RIVAL, extend(1, 760)), [], "for coordinators");
+        assert_eq!(hall.machine, before);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_taken_and_what_is_taken_is_not_asked_for() {
+        let other = Holder {
+            job: JobId::new(3),
+            epoch: Epoch::new(1),
+        };
+        let mut hall = asking_hall();
+        let refusal = Message::Refused {
+            holder: other,
+            reason: Refused::Busy,
+            next_free: second(760),
+        };
+        assert_eq!(
+            sends(hall.hear(RIVAL, prepare(other, slot(710)))),
+            [(RIVAL, refusal)]
+        );
+        // Somebody else was there first.
+        let mut hall = patient_hall();
+        hall.at(695).hear(RIVAL, prepare(other, slot(759)));
+        assert_eq!(hall.ring(), [Wake(second(698))]);
+        assert_eq!(hall.ring(), [Wake(second(700))]);
+        assert_eq!(hall.ring()[..4], cut(&hall)[..4]);
+        // And has gone again.
+        let mut hall = patient_hall();
+        hall.at(695).hear(RIVAL, prepare(other, slot(759)));
+        hall.ring();
+        hall.hear(RIVAL, abort(other));
+        assert_eq!(
+            hall.ring(),
+            [Send(BOSS, extend(1, 760)), CHANGED, Wake(second(700))]
+        );
+        assert_eq!(hall.now, second(698));
+        // Time right behind the extension does no harm.
+        let mut hall = patient_hall();
+        hall.at(695).hear(RIVAL, prepare(other, slot(760)));
+        assert_eq!(sends(hall.ring()), [(BOSS, extend(1, 760))]);
+    }
+
+    #[test]
+    fn an_early_end_and_a_release_free_the_extension_like_the_rest() {
+        for permitted in [false, true] {
+            let mut hall = asking_hall();
+            if permitted {
+                hall.hear(BOSS, permit(attempt(1), 760));
+            }
+            let (holder, outcome) = (attempt(1), Outcome::Done);
+            assert_eq!(
+                hall.feed(Event::Command(Command::Ended { holder, outcome })),
+                [
+                    Persist(JOB),
+                    Send(BOSS, ended(attempt(1), Outcome::Done)),
+                    CHANGED,
+                    Wake(second(698))
+                ][..if permitted { 4 } else { 3 }]
+            );
+            assert!(hall.machine.schedule().is_empty());
+            let mut hall = asking_hall();
+            if permitted {
+                hall.hear(BOSS, permit(attempt(1), 760));
+            }
+            hall.hear(BOSS, release(attempt(1)));
+            assert!(hall.machine.schedule().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_crash_ends_the_job_and_frees_all_of_its_time() {
+        for permitted in [false, true] {
+            let mut hall = asking_hall();
+            if permitted {
+                hall.hear(BOSS, permit(attempt(1), 760));
+            }
+            assert_eq!(
+                sends(hall.restart()),
+                [(BOSS, alive(attempt(1), Standing::Gone))]
+            );
+            assert!(hall.machine.schedule().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_orphan_asks_in_vain_no_longer_than_it_may_run() {
+        let build = || {
+            let config = Config {
+                retries: 99,
+                ..LONGER
+            };
+            Participant::new(config, Everyone)
+        };
+        let mut hall: Hall = Bench::started(build);
+        hall.hear(BOSS, prepare(attempt(1), slot(100)));
+        hall.hear(BOSS, commit(attempt(1)));
+        hall.hear(BOSS, permit(attempt(1), 600));
+        let told = tells(hall.ring_until(600));
+        let stop = Notice::Stop {
+            holder: attempt(1),
+            cause: Cause::Orphaned,
+        };
+        // Its end is at 700, and it may ask two hundred seconds before.
+        assert_eq!(told[1..], [Notice::Changed, stop, Notice::Changed]);
+    }
+
+    #[test]
+    fn renewed_permissions_permit_it_as_soon_as_they_last_beyond_the_end() {
+        let mut hall = asking_hall();
+        hall.hear(BOSS, permit(attempt(1), 699));
+        assert_eq!(
+            hall.hear(BOSS, permit(attempt(1), 701)),
+            [RUNNING, Wake(second(701))]
+        );
+        assert_eq!(
+            hall.hear(BOSS, permit(attempt(1), 710)),
+            [RUNNING, Wake(second(710))]
+        );
+        let stop = Notice::Stop {
+            holder: attempt(1),
+            cause: Cause::Orphaned,
+        };
+        assert_eq!(tells(hall.ring())[0], stop);
+        assert_eq!(hall.now, second(710));
+    }
+
+    #[test]
+    fn what_cannot_be_longer_is_not_asked_for() {
+        for overrun in [
+            Overrun::Cut,
+            Overrun::Extend {
+                by: Span::from_secs(60),
+                times: 0,
+            },
+            Overrun::Extend {
+                by: Span::ZERO,
+                times: 9,
+            },
+        ] {
+            let mut participant: Participant =
+                Participant::new(Config { overrun, ..LONGER }, Everyone);
+            let mut effects = EffectQueue::new();
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+            for message in [
+                prepare(attempt(1), slot(100)),
+                commit(attempt(1)),
+                permit(attempt(1), 999),
+            ] {
+                let from = BOSS;
+                let event = Event::Message { from, message };
+                effects.feed(&mut participant, event, Time::ZERO, &mut rng);
+            }
+            effects.drain().for_each(drop);
+            let due = || Event::Timer(crate::commit::participant::Due);
+            effects.feed(&mut participant, due(), second(100), &mut rng);
+            let last: Vec<_> = effects.drain().collect();
+            let wakes = last.iter().filter_map(|effect| match effect {
+                Effect::Wake { at, .. } => Some(*at),
+                _ => None,
+            });
+            assert_eq!(wakes.collect::<Vec<_>>(), [second(700)], "{overrun:?}");
+        }
+        // Time has no end behind its end.
+        let mut hall: Hall = Bench::started(|| Participant::new(LONGER, Everyone));
+        let interval = Interval::since(second(100)).unwrap();
+        hall.hear(BOSS, prepare(attempt(1), interval));
+        hall.hear(BOSS, commit(attempt(1)));
+        hall.hear(BOSS, permit(attempt(1), u64::MAX));
+        hall.ring();
+        assert_eq!(hall.alarms.len(), 0);
+    }
+}
+
+mod coordinator {
+    use super::*;
+    use crate::commit::coordinator::{Command, Coordinator, Key, Notice, Setback};
+
+    type Desk = Bench<Coordinator>;
+
+    const TASK: Key = Key::Task(JOB);
+
+    fn place(start: u64, nodes: &[NodeId]) -> Event<Coordinator> {
+        Event::Command(Command::Place {
+            job: JOB,
+            submitter: NOBODY,
+            candidates: vec![Candidate {
+                interval: slot(start),
+                nodes: nodes.to_vec(),
+            }],
+            spares: vec![],
+        })
+    }
+
+    fn agree(desk: &mut Desk, nodes: &[NodeId], holder: Holder) {
+        for node in nodes {
+            desk.hear(*node, prepared(holder));
+        }
+        for node in nodes {
+            desk.hear(*node, committed(holder));
+        }
+    }
+
+    /// Everyone has run attempt 1 since 1000, and may do so until 1600. It is 1596.
+    fn standing(nodes: &[NodeId], build: fn() -> Coordinator) -> Desk {
+        let mut desk = Bench::started(build);
+        desk.feed(place(1000, nodes));
+        agree(&mut desk, nodes, attempt(1));
+        desk.at(1596);
+        desk
+    }
+
+    fn patient_desk(nodes: &[NodeId]) -> Desk {
+        standing(nodes, || Coordinator::new(LONGER, Everyone))
+    }
+
+    #[test]
+    fn a_longer_end_is_on_disk_before_it_is_permitted() {
+        let mut desk = patient_desk(&[A]);
+        let permitted = Send(A, permit(attempt(1), 1660));
+        assert_eq!(
+            desk.hear(A, extend(1, 1660)),
+            [Persist(TASK), permitted.clone(), Wake(second(1665))]
+        );
+        // The answer was lost: it is given again, and nothing has changed.
+        assert_eq!(desk.hear(A, extend(1, 1660)), [permitted]);
+        assert_eq!(
+            desk.at(1656).hear(A, extend(1, 1720)),
+            [
+                Persist(TASK),
+                Send(A, permit(attempt(1), 1720)),
+                Wake(second(1725))
+            ]
+        );
+        assert_eq!(desk.hear(A, extend(1, 1780)), [], "twice and no more");
+    }
+
+    #[test]
+    fn renewed_permissions_go_on_until_the_longer_end() {
+        let build = || {
+            let permission = Permission::Renewed(Span::from_secs(30));
+            let config = Config {
+                permission,
+                retries: 200,
+                ..LONGER
+            };
+            Coordinator::new(config, Everyone)
+        };
+        let mut desk = standing(&[A, B], build);
+        desk.ring();
+        assert_eq!(
+            desk.hear(A, extend(1, 1660)),
+            [Persist(TASK), Send(A, permit(attempt(1), 1626))]
+        );
+        assert_eq!(
+            desk.ring(),
+            [
+                Send(A, permit(attempt(1), 1636)),
+                Send(B, permit(attempt(1), 1600)),
+                Wake(second(1616))
+            ]
+        );
+        assert_eq!(
+            sends(
+                desk.at(1650)
+                    .feed(Event::Timer(crate::commit::coordinator::Due))
+            )[0],
+            (A, permit(attempt(1), 1660))
+        );
+    }
+
+    #[test]
+    fn what_was_not_to_be_asked_for_is_not_permitted() {
+        let mut desk = patient_desk(&[A, B]);
+        desk.hear(B, ended(attempt(1), Outcome::Done));
+        let before = desk.machine.clone();
+        // Too little, too much, from a stranger, and from a node that is done.
+        for (from, until) in [
+            (A, 1601),
+            (A, 1661),
+            (A, 1720),
+            (A, u64::MAX),
+            (SPARE, 1660),
+            (B, 1660),
+        ] {
+            assert_eq!(desk.hear(from, extend(1, until)), [], "{from} {until}");
+        }
+        // Another attempt is over.
+        assert_eq!(
+            desk.hear(A, extend(2, 1660)),
+            [Send(A, release(attempt(2)))]
+        );
+        // It has let go by now.
+        assert_eq!(desk.at(1600).hear(A, extend(1, 1660)), []);
+        assert_eq!(desk.machine, before);
+        // Nobody knows of it.
+        let mut desk: Desk = Bench::started(|| Coordinator::new(LONGER, Everyone));
+        assert_eq!(
+            desk.hear(A, extend(1, 1660)),
+            [Send(A, release(attempt(1)))]
+        );
+        // Nothing is extended here.
+        let build = || {
+            let overrun = Overrun::Cut;
+            Coordinator::new(Config { overrun, ..LONGER }, Everyone)
+        };
+        let mut desk = standing(&[A], build);
+        assert_eq!(desk.hear(A, extend(1, 1660)), []);
+    }
+
+    #[test]
+    fn a_later_life_knows_until_when_a_node_may_run() {
+        let mut desk = patient_desk(&[A]);
+        let (from, message) = (A, extend(1, 1660));
+        let asked = Event::Message { from, message };
+        assert_eq!(desk.feed_some(asked, 1), [Persist(TASK)]);
+        desk.restart();
+        assert_eq!(desk.hear(A, extend(1, 1660)), [], "not before all is known");
+        desk.ring();
+        assert_eq!(
+            sends(desk.hear(A, committed(attempt(1)))),
+            [(A, permit(attempt(1), 1660))]
+        );
+        // Another attempt waits for that end, by any clock.
+        for told in [false, true] {
+            let mut desk = patient_desk(&[A]);
+            desk.hear(A, extend(1, 1660));
+            if told {
+                desk.restart();
+            }
+            desk.feed(Event::Command(Command::Release { job: JOB }));
+            desk.feed(place(1620, &[B]));
+            let next = if told { in_life(2, 1) } else { attempt(2) };
+            agree(&mut desk, &[B], next);
+            let permitted = |sent: &(NodeId, Message)| matches!(sent.1, Message::Permit { .. });
+            let before = sends(desk.ring_until(1660));
+            assert!(!before.iter().any(permitted), "{before:?}");
+            let after = sends(desk.ring_until(1663));
+            assert!(after.contains(&(B, permit(next, 2220))), "{after:?}");
+        }
+    }
+
+    #[test]
+    fn each_node_has_an_end_of_its_own() {
+        let mut desk = patient_desk(&[A, B]);
+        // The others' end is watched as before.
+        assert_eq!(
+            desk.hear(A, extend(1, 1660)),
+            [Persist(TASK), Send(A, permit(attempt(1), 1660))]
+        );
+        assert_eq!(
+            desk.at(1599).hear(B, ended(attempt(1), Outcome::Done)),
+            [
+                Persist(TASK),
+                Send(B, release(attempt(1))),
+                Wake(second(1665))
+            ]
+        );
+        let lost = |node| Notice::Unplaced {
+            job: JOB,
+            setback: Setback::Lost { node },
+        };
+        assert_eq!(desk.ring_until(1664), []);
+        assert_eq!(
+            tells(desk.ring()),
+            [lost(A)],
+            "nothing was heard of it since"
+        );
+        // Who was not extended, and says nothing, costs the attempt when its own time is over.
+        let mut desk = patient_desk(&[A, B]);
+        desk.hear(A, extend(1, 1660));
+        assert_eq!(
+            desk.ring(),
+            [
+                Persist(TASK),
+                Send(A, release(attempt(1))),
+                Send(B, release(attempt(1))),
+                Tell(lost(B)),
+                Wake(second(1607))
+            ]
+        );
+        assert_eq!(desk.now, second(1605));
+        // It is waited for as long as it may run.
+        desk.hear(B, released(attempt(1)));
+        let told = tells(desk.ring_until(1660));
+        assert_eq!(told, []);
+        let told = tells(desk.ring_until(1664));
+        assert_eq!(told, [Notice::Cleared { job: JOB }]);
+    }
+}

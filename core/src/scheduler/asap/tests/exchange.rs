@@ -1,0 +1,428 @@
+//! How schedules travel: Push, Pull and Poll (P1 section III-C).
+
+use super::*;
+use Did::{Persist, Send};
+
+const PULL: Config = Config {
+    exchange: Exchange::Pull,
+    ..CONFIG
+};
+
+const POLL: Config = Config {
+    exchange: Exchange::Poll {
+        period: Span::from_secs(120),
+    },
+    ..CONFIG
+};
+
+fn subscribe(known: impl Into<Option<u64>>) -> Message<3> {
+    let known = known.into();
+    Message::Subscribe { known }
+}
+
+fn fetch(reason: Reason) -> Message<3> {
+    Message::Fetch(reason)
+}
+
+/// What 8 is told when the schedule of a node in its first life has changed so often.
+fn pushed(changes: u64, windows: &[Interval]) -> Did {
+    Send(8, schedule(Reason::Changed, changes, windows))
+}
+
+/// Attempt 1 of coordinator 9 at a job gets this time here.
+fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
+    let holder = holder(name);
+    let question = Vote::Prepare {
+        holder,
+        interval,
+        lease: CONFIG.commit.lease,
+        submitter: NOBODY,
+    };
+    let mut did = bench.vote(9, question);
+    did.extend(bench.vote(9, Vote::Commit { holder }));
+    let until = Time::MAX;
+    did.extend(bench.vote(9, Vote::Permit { holder, until }));
+    did
+}
+
+fn holder(name: u64) -> Holder {
+    Holder {
+        job: JobId::new(name),
+        epoch: Epoch::new(1),
+    }
+}
+
+/// Only the schedules that were sent.
+fn schedules(did: Effects) -> Effects {
+    let schedule = |did: &Did| matches!(did, Send(_, Message::Schedule { .. }));
+    did.into_iter().filter(schedule).collect()
+}
+
+/// With a subscriber, 8.
+fn subscribed() -> Bench {
+    let mut bench = Bench::among(CONFIG, 2);
+    assert_eq!(
+        bench.hear(8, subscribe(None)),
+        [Send(8, schedule(Reason::NewLink, 0, &[]))]
+    );
+    bench
+}
+
+#[test]
+fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_rules_say() {
+    let first: [(Config, Option<Message<3>>); 3] = [
+        (CONFIG, Some(subscribe(None))),
+        (POLL, Some(fetch(Reason::NewLink))),
+        (PULL, None),
+    ];
+    for (config, greeting) in first {
+        let meet = Bootstrap::Meet(vec![id(1), id(2)]);
+        let (_, did) = Bench::started(config, meet);
+        let mut expected = vec![Persist(Key::Overlay(cyclon::Key::Incarnation))];
+        for peer in [1, 2] {
+            expected.extend(greeting.clone().map(|message| Send(peer, message)));
+        }
+        expected.push(Persist(Key::Commit(commit::Key::Coordinator(
+            coordinator::Key::Life,
+        ))));
+        assert_eq!(did, expected);
+    }
+}
+
+#[test]
+fn a_schedule_that_does_not_come_is_asked_for_again() {
+    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    bench.hear(2, schedule(Reason::NewLink, 1, &[]));
+    assert_eq!(bench.ring_until(1), []);
+    assert_eq!(bench.ring_until(2), [Send(1, subscribe(None))]);
+    assert_eq!(bench.ring_until(4), [Send(1, subscribe(None))]);
+    bench.hear(1, schedule(Reason::NewLink, 1, &[]));
+    assert_eq!(bench.ring_until(99), []);
+    let mut bench = Bench::new(POLL, &[1]);
+    assert_eq!(bench.ring_until(2), [Send(1, fetch(Reason::NewLink))]);
+    let mut bench = Bench::new(PULL, &[1]);
+    assert_eq!(bench.ring_until(999), []);
+}
+
+#[test]
+fn subscriptions_are_renewed_three_times_in_a_lease_with_the_version_that_is_known() {
+    let mut bench = Bench::among(CONFIG, 2);
+    bench.hear(2, schedule(Reason::Changed, 7, &[]));
+    assert_eq!(bench.ring_until(99), []);
+    let renewed = [Send(1, subscribe(1)), Send(2, subscribe(7))];
+    assert_eq!(bench.ring_until(100), renewed);
+    assert_eq!(bench.ring_until(200), renewed);
+    assert_eq!(bench.ring_until(300), renewed);
+}
+
+#[test]
+fn who_subscribes_is_told_at_once_unless_it_knows_and_for_as_long_as_the_lease_lasts() {
+    let mut bench = subscribed();
+    assert_eq!(bench.hear(8, subscribe(0)), []);
+    assert_eq!(
+        bench.hear(8, subscribe(3)),
+        [Send(8, schedule(Reason::NewLink, 0, &[]))]
+    );
+    let did = take(&mut bench, 1, busy(600, 660));
+    assert_eq!(schedules(did), [pushed(1, &[busy(600, 660)])]);
+    // The lease is over at the third renewal of this node's own subscriptions.
+    bench.ring_until(300);
+    let did = take(&mut bench, 2, busy(720, 780));
+    assert_eq!(schedules(did), []);
+}
+
+#[test]
+fn who_unsubscribes_or_is_unreachable_is_told_no_more() {
+    for last in [
+        Event::Message {
+            from: id(8),
+            message: Message::Unsubscribe,
+        },
+        Event::Unreachable { to: id(8) },
+    ] {
+        let mut bench = subscribed();
+        assert_eq!(bench.feed(last), []);
+        assert_eq!(schedules(take(&mut bench, 1, busy(600, 660))), []);
+    }
+}
+
+#[test]
+fn subscribers_beyond_the_limit_are_told_once_and_counted() {
+    let mut bench = subscribed();
+    bench.hear(7, subscribe(None));
+    assert_eq!(
+        bench.hear(6, subscribe(None)),
+        [Send(6, schedule(Reason::NewLink, 0, &[]))]
+    );
+    assert_eq!(bench.node.declined().subscriptions, 1);
+    let windows = [busy(600, 660)];
+    let did = take(&mut bench, 1, windows[0]);
+    assert_eq!(
+        schedules(did),
+        [
+            Send(7, schedule(Reason::Changed, 1, &windows)),
+            pushed(1, &windows)
+        ]
+    );
+}
+
+#[test]
+fn an_allocation_is_pushed_once_when_it_is_committed() {
+    let mut bench = subscribed();
+    let question = Vote::Prepare {
+        holder: holder(1),
+        interval: busy(600, 660),
+        lease: CONFIG.commit.lease,
+        submitter: NOBODY,
+    };
+    assert_eq!(schedules(bench.vote(9, question)), []);
+    let commit = Vote::Commit { holder: holder(1) };
+    let push = pushed(1, &[busy(600, 660)]);
+    assert_eq!(schedules(bench.vote(9, commit)), [push]);
+    assert_eq!(schedules(bench.vote(9, commit)), []);
+    // A hold that comes to nothing is not heard of.
+    let holder = holder(2);
+    let question = Vote::Prepare {
+        holder,
+        interval: busy(720, 780),
+        lease: CONFIG.commit.lease,
+        submitter: NOBODY,
+    };
+    assert_eq!(schedules(bench.vote(9, question)), []);
+    assert_eq!(schedules(bench.vote(9, Vote::Abort { holder })), []);
+}
+
+#[test]
+fn an_early_end_and_a_release_are_pushed_and_the_end_of_a_reservation_is_not() {
+    let ended = Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    };
+    for (end, told) in [(61, true), (120, true), (121, false), (180, false)] {
+        let mut bench = subscribed();
+        take(&mut bench, 1, busy(60, 180));
+        assert_eq!(schedules(bench.ring_until(end - 1)), []);
+        // The rest of the slot in which it ends is of no use to anyone.
+        let expected = if told { vec![pushed(2, &[])] } else { vec![] };
+        let did = bench.at(end).obey(ended.clone());
+        assert_eq!(schedules(did), expected, "{end}");
+    }
+    let mut bench = subscribed();
+    take(&mut bench, 1, busy(60, 180));
+    // Overrun.
+    assert_eq!(schedules(bench.ring_until(500)), []);
+    let mut bench = subscribed();
+    take(&mut bench, 1, busy(60, 180));
+    let release = Vote::Release {
+        job: JobId::new(1),
+        through: Epoch::new(1),
+    };
+    assert_eq!(schedules(bench.vote(9, release)), [pushed(2, &[])]);
+}
+
+#[test]
+fn the_end_of_a_reservation_is_not_pushed_if_another_follows_at_once() {
+    let mut bench = subscribed();
+    take(&mut bench, 1, busy(60, 120));
+    let did = take(&mut bench, 2, busy(120, 180));
+    assert_eq!(schedules(did), [pushed(2, &[busy(60, 180)])]);
+    let ended = Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    };
+    assert_eq!(schedules(bench.ring_until(70)), []);
+    assert_eq!(schedules(bench.obey(ended)), []);
+    assert_eq!(schedules(bench.ring_until(120)), []);
+    // What comes behind it is pushed without what is over.
+    let did = take(&mut bench, 3, busy(300, 360));
+    assert_eq!(
+        schedules(did),
+        [pushed(3, &[busy(120, 180), busy(300, 360)])]
+    );
+}
+
+#[test]
+fn what_lies_behind_the_last_window_that_is_told_counts_as_busy() {
+    let mut bench = subscribed();
+    take(&mut bench, 1, busy(60, 120));
+    take(&mut bench, 2, busy(180, 240));
+    let did = take(&mut bench, 3, busy(300, 360));
+    let windows = [busy(60, 120), busy(180, 240)];
+    let told = Snapshot::new(3, second(300), &windows).unwrap();
+    let push = Message::Schedule {
+        reason: Reason::Changed,
+        schedule: told,
+    };
+    assert_eq!(schedules(did), [Send(8, push)]);
+}
+
+#[test]
+fn older_versions_and_schedules_of_strangers_are_ignored() {
+    let mut bench = Bench::among(CONFIG, 1);
+    let later = [busy(60, 120)];
+    bench.hear(1, schedule(Reason::Changed, 3, &later));
+    let known = bench.node.clone();
+    bench.hear(1, schedule(Reason::Changed, 2, &[]));
+    bench.hear(1, schedule(Reason::Changed, 3, &[]));
+    bench.hear(4, schedule(Reason::Changed, 9, &[]));
+    assert_eq!(bench.node, known);
+    assert_eq!(
+        bench.hear(9, who_else(1)),
+        [Send(9, {
+            let known = Known {
+                node: id(1),
+                schedule: snapshot(3, &later),
+            };
+            Message::Others {
+                search: SearchId(1),
+                known: [known].into_iter().collect(),
+            }
+        })]
+    );
+}
+
+#[test]
+fn whoever_asks_for_the_schedule_is_told_with_the_reason() {
+    let mut bench = Bench::among(PULL, 1);
+    for reason in [
+        Reason::Search(SearchId(4)),
+        Reason::Poll,
+        Reason::NewLink,
+        Reason::Changed,
+    ] {
+        assert_eq!(
+            bench.hear(9, fetch(reason)),
+            [Send(9, schedule(reason, 0, &[]))]
+        );
+    }
+    assert_eq!(
+        bench.hear(9, subscribe(None)),
+        [Send(9, schedule(Reason::NewLink, 0, &[]))]
+    );
+    assert_eq!(schedules(take(&mut bench, 1, busy(600, 660))), []);
+}
+
+#[test]
+fn a_later_life_tells_later_versions() {
+    let mut bench = subscribed();
+    take(&mut bench, 1, busy(600, 660));
+    bench.restart();
+    assert_eq!(
+        bench.hear(8, subscribe(1)),
+        [Send(
+            8,
+            schedule(Reason::NewLink, (1 << 32) + 1, &[busy(600, 660)])
+        )]
+    );
+}
+
+#[test]
+fn polling_asks_all_neighbours_once_a_period() {
+    let mut bench = Bench::among(POLL, 2);
+    assert_eq!(bench.ring_until(119), []);
+    let poll = [1, 2].map(|peer| Send(peer, fetch(Reason::Poll)));
+    assert_eq!(bench.ring_until(120), poll);
+    assert_eq!(bench.ring_until(240), poll);
+    // A search answers from what is known, however old.
+    assert_eq!(
+        bench.hear(9, search(1, 1, 300)),
+        [Send(9, found(1, 300, 1, &[1]))]
+    );
+}
+
+#[test]
+fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
+    let mut bench = Bench::new(PULL, &[1, 2]);
+    let pull = |peer, id| Send(peer, fetch(Reason::Search(SearchId(id))));
+    let answer = |id, version, windows| schedule(Reason::Search(SearchId(id)), version, windows);
+    assert_eq!(bench.hear(9, search(1, 2, 60)), [pull(1, 1), pull(2, 1)]);
+    assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
+    assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
+    assert_eq!(
+        bench.hear(1, answer(1, 1, &[])),
+        [Send(9, found(1, 60, 1, &[1, 2]))]
+    );
+    // Whom it asks for more pulls, too.
+    assert_eq!(bench.hear(9, who_else(33)), [pull(1, 3), pull(2, 3)]);
+    bench.hear(1, answer(3, 2, &[busy(60, 120)]));
+    // The one that does not answer is not waited for, and was free when it was last heard of.
+    let known = [(1, 2, &[busy(60, 120)][..]), (2, 1, &[])];
+    let known = known.map(|(node, version, windows)| Known {
+        node: id(node),
+        schedule: snapshot(version, windows),
+    });
+    let told = Message::Others {
+        search: SearchId(33),
+        known: known.into_iter().collect(),
+    };
+    assert_eq!(bench.ring_until(2), [Send(9, told)]);
+    // Who is not there is not waited for at all.
+    bench.hear(9, search(2, 1, 120));
+    assert_eq!(bench.feed(Event::Unreachable { to: id(1) }), []);
+    assert_eq!(
+        bench.feed(Event::Unreachable { to: id(2) }),
+        [Send(9, found(2, 120, 1, &[1]))]
+    );
+}
+
+#[test]
+fn pulls_beyond_the_limit_are_answered_from_what_is_known_and_counted() {
+    let mut bench = Bench::new(PULL, &[1]);
+    for asker in [8, 8, 9, 9] {
+        assert_eq!(bench.hear(asker, who_else(1)).len(), 1);
+    }
+    assert_eq!(bench.hear(9, who_else(2)), [Send(9, others(2, &[]))]);
+    assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(7, not_found(1, 0))]);
+    assert_eq!(bench.node.declined().searches, 2);
+}
+
+#[test]
+fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_asked_again() {
+    use crate::overlay::view::{Link, Links as Some};
+    let config = Config {
+        links: Links::Dynamic,
+        overlay: cyclon::Config {
+            view: 2,
+            shuffle: 2,
+            ..CONFIG.overlay
+        },
+        ..CONFIG
+    };
+    let mut bench = Bench::new(config, &[1, 2]);
+    bench.hear(1, schedule(Reason::NewLink, 1, &[]));
+    bench.hear(2, schedule(Reason::NewLink, 1, &[]));
+    let link = |node, life| Link {
+        id: id(node),
+        incarnation: crate::id::Incarnation::new(life),
+        age: 0,
+    };
+    let shuffle = |links: &[Link]| {
+        let exchange = cyclon::ExchangeId {
+            incarnation: Default::default(),
+            cycle: 0,
+        };
+        let links: Some<3> = links.iter().copied().collect();
+        Message::Overlay(cyclon::Message::Shuffle { exchange, links })
+    };
+    // A stranger brings itself and somebody new in place of both, which are sent to it in return.
+    let did = bench.hear(3, shuffle(&[link(3, 0), link(4, 0)]));
+    let [Send(3, Message::Overlay(_)), rest @ ..] = &did[..] else {
+        panic!("{did:?}");
+    };
+    let unsubscribe = |peer| Send(peer, Message::Unsubscribe);
+    assert_eq!(
+        rest,
+        [
+            unsubscribe(1),
+            unsubscribe(2),
+            Send(3, subscribe(None)),
+            Send(4, subscribe(None))
+        ]
+    );
+    bench.hear(3, schedule(Reason::NewLink, 1, &[]));
+    // A later life of one of them has forgotten that we want to be told.
+    let did = bench.hear(3, shuffle(&[link(3, 1)]));
+    assert_eq!(did[1..], [Send(3, subscribe(None))]);
+    let did = bench.hear(3, shuffle(&[link(3, 1)]));
+    assert_eq!(did[1..], []);
+}

@@ -1,0 +1,195 @@
+//! Messages that nobody honest sends.
+
+use super::*;
+use Did::{Forget, Persist, Send, Tell};
+
+/// A job for two nodes, for which 1 and 2 search.
+fn asking() -> Bench {
+    let mut bench = Bench::among(CONFIG, 3);
+    bench.submit(7, 2);
+    bench
+}
+
+#[test]
+fn offers_of_other_sizes_times_or_nodes_are_none() {
+    for bad in [
+        found(1, 60, 1, &[]),
+        found(1, 60, 1, &[4]),
+        found(1, 60, 1, &[4, 5, 6]),
+        found(1, 60, 1, &[4, 4]),
+        found(1, 0, 1, &[4, 5]),
+        found(1, 59, 1, &[4, 5]),
+    ] {
+        let mut bench = asking();
+        assert_eq!(bench.hear(1, bad.clone()), []);
+        assert_eq!(
+            bench.hear(2, found(1, 120, 1, &[5, 6])),
+            [
+                Send(5, prepare(attempt(1, 1), 120)),
+                Send(6, prepare(attempt(1, 1), 120))
+            ],
+            "{bad:?}"
+        );
+        // If there is nothing else, neighbours search again.
+        let mut bench = asking();
+        bench.hear(1, bad.clone());
+        assert_eq!(
+            bench.hear(2, bad.clone()),
+            [Send(1, search(2, 2, 60)), Send(2, search(2, 2, 60))],
+            "{bad:?}"
+        );
+    }
+}
+
+#[test]
+fn an_offer_at_the_end_of_time_is_none() {
+    let mut bench = asking();
+    let offer = Offer {
+        start: Time::MAX,
+        hops: 0,
+        nodes: vec![id(4), id(5)],
+    };
+    let ask = ask(1);
+    bench.hear(1, Message::Found { ask, offer });
+    assert_eq!(
+        bench.hear(2, not_found(1, u32::MAX)),
+        [
+            Persist(OF_JOB),
+            Tell(7, failed(Refusal::Full)),
+            Forget(OF_JOB)
+        ]
+    );
+}
+
+#[test]
+fn answers_of_strangers_to_other_questions_and_for_unknown_jobs_change_nothing() {
+    let mut bench = asking();
+    let before = bench.node.clone();
+    let nodes = &[4, 5];
+    let unknown = AskId {
+        job: JobId::new(99),
+        round: 1,
+    };
+    for (from, message) in [
+        (3, found(1, 60, 1, nodes)),
+        (50, found(1, 60, 1, nodes)),
+        (1, found(0, 60, 1, nodes)),
+        (1, found(2, 60, 1, nodes)),
+        (1, not_found(u32::MAX, 0)),
+        (
+            1,
+            Message::NotFound {
+                ask: unknown,
+                seen: 1,
+            },
+        ),
+        (1, others(1, &[(4, &[])])),
+        (1, others(0, &[(4, &[])])),
+        (9, schedule(Reason::Search(SearchId(1)), u64::MAX, &[])),
+        (9, Message::Unsubscribe),
+    ] {
+        assert_eq!(bench.hear(from, message.clone()), [], "{message:?}");
+        assert_eq!(bench.node, before, "{message:?}");
+    }
+}
+
+#[test]
+fn one_answer_of_each_counts() {
+    let mut bench = asking();
+    bench.hear(1, found(1, 180, 1, &[4, 5]));
+    assert_eq!(bench.hear(1, found(1, 60, 1, &[4, 5])), []);
+    assert_eq!(
+        bench.hear(2, not_found(1, 9)),
+        [
+            Send(4, prepare(attempt(1, 1), 180)),
+            Send(5, prepare(attempt(1, 1), 180))
+        ]
+    );
+}
+
+#[test]
+fn questions_for_nothing_or_too_much_are_answered() {
+    let config = Config {
+        max_hops: 1,
+        ..CONFIG
+    };
+    let with = |count, from, length| Message::Search {
+        ask: ask(1),
+        wanted: Wanted {
+            count,
+            from,
+            length,
+        },
+    };
+    let minute = Span::from_secs(60);
+    for choice in [Choice::Nearest, Choice::BestFit] {
+        let mut bench = Bench::among(Config { choice, ..config }, 3);
+        for (question, seen) in [
+            (with(u32::MAX, second(60), minute), 3),
+            (with(1, Time::MAX, minute), 3),
+            (with(1, second(60), Span::MAX), 3),
+            (with(1, second(60), Span::ZERO), 3),
+        ] {
+            assert_eq!(
+                bench.hear(9, question.clone()),
+                [Send(9, not_found(1, seen))],
+                "{question:?}"
+            );
+        }
+        // No node at all can be had at once, or by no search.
+        let did = bench.hear(9, with(0, second(60), minute));
+        assert!(
+            did == [Send(9, found(1, 60, 1, &[]))] || did == [Send(9, not_found(1, 0))],
+            "{did:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_liar_tells_of_others_is_bounded_by_the_size_of_a_view() {
+    let config = Config {
+        searcher: Searcher::Included,
+        ..CONFIG
+    };
+    let mut bench = Bench::among(config, 1);
+    bench.hear(9, search(1, 200, 60));
+    let many: Others = (100..300)
+        .map(|node| Known {
+            node: id(node),
+            schedule: snapshot(u64::MAX, &[]),
+        })
+        .collect();
+    assert_eq!(many.len(), 200);
+    let told = Message::Others {
+        search: SearchId(1),
+        known: many,
+    };
+    // Itself, the neighbour, and as many as a view has links.
+    assert_eq!(bench.hear(1, told), [Send(9, not_found(1, 8))]);
+}
+
+#[test]
+fn a_schedule_without_end_is_a_node_that_is_never_free() {
+    let mut bench = Bench::among(CONFIG, 1);
+    let nothing = Snapshot::new(9, Time::ZERO, &[]).unwrap();
+    bench.hear(
+        1,
+        Message::Schedule {
+            reason: Reason::Changed,
+            schedule: nothing,
+        },
+    );
+    bench.hear(9, search(1, 1, 60));
+    assert_eq!(bench.hear(1, others(1, &[])), [Send(9, not_found(1, 1))]);
+}
+
+#[test]
+fn records_that_do_not_fit_their_keys_are_ignored() {
+    let mut bench = Bench::among(CONFIG, 1);
+    let job = job(8, 1);
+    let record = Record::Job(job, Stage::Open);
+    bench.disk.insert(Key::Job(JOB), record.clone());
+    bench.disk.insert(SEAT, record);
+    bench.restart();
+    assert_eq!(bench.jobs(), 0);
+}

@@ -1,0 +1,399 @@
+//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
+
+use core::convert::Infallible;
+use core::num::NonZeroU32;
+use std::collections::BTreeMap;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+use crate::commit::{Message as Vote, Permission};
+use crate::id::Epoch;
+use crate::job::{Command, Demand, Failure, Outcome, Refusal, Submitter};
+use crate::machine::{Effect, EffectQueue};
+use crate::schedule::Holder;
+use crate::time::{Interval, Span};
+
+mod exchange;
+mod hostile;
+mod last_word;
+mod placing;
+mod search;
+mod values;
+
+type Node = Asap<6, 3>;
+type Effects = Vec<Did>;
+
+/// No node of which the tests know acts at random: of several things it chooses the first.
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("a choice draws u32 only")
+    }
+}
+
+const ME: NodeId = NodeId::new(50);
+const JOB: JobId = JobId::new(7);
+const NOBODY: Submitter = Submitter {
+    user: crate::id::UserId::new(0),
+    organisation: crate::id::OrganisationId::new(0),
+};
+
+const CONFIG: Config = Config {
+    overlay: cyclon::Config {
+        view: 6,
+        shuffle: 3,
+        period: Span::from_secs(256),
+        ..cyclon::Config::DEFAULT
+    },
+    links: Links::Static,
+    exchange: Exchange::Push {
+        lease: Span::from_secs(300),
+    },
+    forward: 2,
+    max_hops: 2,
+    width: 1,
+    searcher: Searcher::Excluded,
+    choice: Choice::Nearest,
+    slot: Span::from_secs(60),
+    lead: Span::from_secs(60),
+    rounds: 2,
+    timeout: Span::from_secs(2),
+    search_limit: Span::from_secs(9),
+    commit: commit::Config {
+        retry: Span::from_secs(2),
+        jitter: Span::ZERO,
+        retries: 1,
+        permission: Permission::Renewed(Span::from_secs(300)),
+        tasks: 2,
+        members: 3,
+        ..commit::Config::DEFAULT
+    },
+    after_loss: commit::AfterLoss::Restart,
+    windows: 2,
+    subscribers: 2,
+    searches: 4,
+    candidates: 8,
+};
+
+/// What a node did: as effects, but a record only by its name, and no timers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Did {
+    Persist(Key),
+    Forget(Key),
+    Send(u64, Message<3>),
+    Tell(u64, News),
+}
+
+/// A node, its disk and its clock.
+struct Bench {
+    config: Config,
+    bootstrap: Bootstrap,
+    node: Node,
+    now: Time,
+    disk: BTreeMap<Key, Record>,
+    alarms: BTreeMap<Timer, Time>,
+}
+
+impl Bench {
+    /// Started at zero, with these neighbours, of which nothing is known.
+    fn new(config: Config, peers: &[u64]) -> Self {
+        let peers = peers.iter().map(|peer| id(*peer)).collect();
+        Self::started(config, Bootstrap::Meet(peers)).0
+    }
+
+    fn started(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
+        let mut bench = Self {
+            config,
+            node: Asap::new(ME, config, bootstrap.clone(), Everyone).unwrap(),
+            bootstrap,
+            now: Time::ZERO,
+            disk: BTreeMap::new(),
+            alarms: BTreeMap::new(),
+        };
+        let did = bench.feed(Event::Start);
+        (bench, did)
+    }
+
+    /// Started at zero, with neighbours 1 and so on, of which it has heard that they are free.
+    fn among(config: Config, peers: u64) -> Self {
+        let all: Vec<u64> = (1..=peers).collect();
+        let mut bench = Self::new(config, &all);
+        for peer in all {
+            assert_eq!(bench.hear(peer, schedule(Reason::NewLink, 1, &[])), []);
+        }
+        bench
+    }
+
+    fn feed(&mut self, event: Event<Node>) -> Effects {
+        self.feed_some(event, usize::MAX)
+    }
+
+    /// Feeds an event and executes only so many of its effects.
+    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
+        if let Event::Timer(timer) = &event {
+            self.alarms.remove(timer);
+        }
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.node, event, self.now, &mut Zeros);
+        self.node.check().unwrap();
+        let effects: Vec<Effect<Node>> = effects.drain().collect();
+        let executed = effects.into_iter().take(most);
+        executed.filter_map(|effect| self.execute(effect)).collect()
+    }
+
+    /// How many effects an event would have, timers included.
+    fn effects_of(&self, event: &Event<Node>) -> usize {
+        let mut effects = EffectQueue::new();
+        let mut node = self.node.clone();
+        effects.feed(&mut node, event.clone(), self.now, &mut Zeros);
+        effects.as_slice().len()
+    }
+
+    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
+        match effect {
+            Effect::Persist(key, record) => {
+                self.disk.insert(key, record);
+                Some(Did::Persist(key))
+            }
+            Effect::Forget(key) => {
+                self.disk.remove(&key);
+                Some(Did::Forget(key))
+            }
+            Effect::Send { to, message } => Some(Did::Send(to.get(), message)),
+            Effect::Notify(Notice { job, news }) => Some(Did::Tell(job.get(), news)),
+            Effect::Wake { at, timer } => {
+                self.alarms.insert(timer, at);
+                None
+            }
+            Effect::Cancel(timer) => {
+                self.alarms.remove(&timer);
+                None
+            }
+        }
+    }
+
+    /// Goes to this second, where nothing happens yet.
+    fn at(&mut self, second: u64) -> &mut Self {
+        self.now = Time::from_secs(second);
+        self
+    }
+
+    fn hear(&mut self, from: u64, message: Message<3>) -> Effects {
+        let from = id(from);
+        self.feed(Event::Message { from, message })
+    }
+
+    fn vote(&mut self, from: u64, message: Vote) -> Effects {
+        self.hear(from, Message::Commit(message))
+    }
+
+    fn obey(&mut self, command: Command) -> Effects {
+        self.feed(Event::Command(command))
+    }
+
+    /// A job of this name for so many nodes and one slot.
+    fn submit(&mut self, name: u64, count: u32) -> Effects {
+        self.obey(Command::Submit(job(name, count)))
+    }
+
+    fn cancel(&mut self) -> Effects {
+        self.obey(Command::Cancel(JOB))
+    }
+
+    /// Feeds the timers that are due until this second, one by one.
+    fn ring_until(&mut self, second: u64) -> Effects {
+        let mut did = Vec::new();
+        let end = Time::from_secs(second);
+        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
+            && at <= end
+        {
+            self.now = self.now.max(at);
+            did.extend(self.feed(Event::Timer(timer)));
+        }
+        self.now = end;
+        did
+    }
+
+    /// Comes back from disk.
+    fn restart(&mut self) -> Effects {
+        self.node = Asap::new(ME, self.config, self.bootstrap.clone(), Everyone).unwrap();
+        self.alarms.clear();
+        for (key, record) in self.disk.clone() {
+            assert_eq!(self.feed(Event::Restored(key, record)), []);
+        }
+        self.feed(Event::Start)
+    }
+
+    /// Everyone votes for an attempt and commits it; what the last commit does.
+    fn agree(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+        let lease = CONFIG.commit.lease;
+        for node in nodes {
+            self.vote(*node, Vote::Prepared { holder, lease });
+        }
+        let commits = nodes
+            .iter()
+            .map(|node| self.vote(*node, Vote::Committed { holder }));
+        commits.last().unwrap()
+    }
+
+    /// Everyone has done an attempt; what the last end does.
+    fn end(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+        let outcome = Outcome::Done;
+        let ends = nodes
+            .iter()
+            .map(|node| self.vote(*node, Vote::Ended { holder, outcome }));
+        ends.last().unwrap()
+    }
+
+    fn jobs(&self) -> usize {
+        self.node.jobs().count()
+    }
+}
+
+fn id(id: u64) -> NodeId {
+    NodeId::new(id)
+}
+
+fn second(second: u64) -> Time {
+    Time::from_secs(second)
+}
+
+fn busy(start: u64, end: u64) -> Interval {
+    Interval::new(second(start), second(end)).unwrap()
+}
+
+fn job(name: u64, count: u32) -> Job {
+    let count = Demand::Nodes(NonZeroU32::new(count).unwrap());
+    Job::new(JobId::new(name), count, Span::from_secs(50)).unwrap()
+}
+
+/// The attempt at the job of this number, in this life of the coordinator.
+fn attempt(life: u64, number: u64) -> Holder {
+    Holder {
+        job: JOB,
+        epoch: Epoch::new(life << 32 | number),
+    }
+}
+
+fn snapshot(version: u64, windows: &[Interval]) -> Snapshot {
+    Snapshot::new(version, Time::MAX, windows).unwrap()
+}
+
+fn schedule(reason: Reason, version: u64, windows: &[Interval]) -> Message<3> {
+    let schedule = snapshot(version, windows);
+    Message::Schedule { reason, schedule }
+}
+
+/// The question for the job in this round, about so many nodes from this second on.
+fn ask(round: u32) -> AskId {
+    AskId { job: JOB, round }
+}
+
+fn wanted(count: u32, from: u64) -> Wanted {
+    Wanted {
+        count,
+        from: second(from),
+        length: Span::from_secs(60),
+    }
+}
+
+fn search(round: u32, count: u32, from: u64) -> Message<3> {
+    Message::Search {
+        ask: ask(round),
+        wanted: wanted(count, from),
+    }
+}
+
+fn found(round: u32, start: u64, hops: u8, nodes: &[u64]) -> Message<3> {
+    let nodes = nodes.iter().map(|node| id(*node)).collect();
+    let start = second(start);
+    Message::Found {
+        ask: ask(round),
+        offer: Offer { start, hops, nodes },
+    }
+}
+
+fn not_found(round: u32, seen: u32) -> Message<3> {
+    let ask = ask(round);
+    Message::NotFound { ask, seen }
+}
+
+fn others(search: u32, known: &[(u64, &[Interval])]) -> Message<3> {
+    let known = known.iter().map(|(node, windows)| Known {
+        node: id(*node),
+        schedule: snapshot(1, windows),
+    });
+    Message::Others {
+        search: SearchId(search),
+        known: known.collect(),
+    }
+}
+
+fn who_else(search: u32) -> Message<3> {
+    let search = SearchId(search);
+    Message::WhoElse { search }
+}
+
+fn prepare(holder: Holder, start: u64) -> Message<3> {
+    Message::Commit(Vote::Prepare {
+        holder,
+        interval: busy(start, start + 60),
+        lease: CONFIG.commit.lease,
+        submitter: NOBODY,
+    })
+}
+
+fn abort(holder: Holder) -> Message<3> {
+    Message::Commit(Vote::Abort { holder })
+}
+
+fn permit(holder: Holder, until: u64) -> Message<3> {
+    let until = second(until);
+    Message::Commit(Vote::Permit { holder, until })
+}
+
+fn release(holder: Holder) -> Message<3> {
+    let Holder { job, epoch } = holder;
+    Message::Commit(Vote::Release {
+        job,
+        through: epoch,
+    })
+}
+
+fn released(holder: Holder) -> Vote {
+    let Holder { job, epoch } = holder;
+    Vote::Released {
+        job,
+        through: epoch,
+    }
+}
+
+fn refused(holder: Holder) -> Vote {
+    Vote::Refused {
+        holder,
+        reason: commit::Refused::Busy,
+        next_free: Time::MAX,
+    }
+}
+
+fn failed(refusal: Refusal) -> News {
+    News::Failed(Failure::Refused(refusal))
+}
+
+fn accepted(start: u64) -> News {
+    let start = second(start);
+    News::Accepted { start }
+}
+
+const OF_JOB: Key = Key::Job(JOB);
+const TASK: Key = Key::Commit(commit::Key::Coordinator(coordinator::Key::Task(JOB)));
+const SEAT: Key = Key::Commit(commit::Key::Participant(JOB));

@@ -1,0 +1,530 @@
+//! From a submission to a place: who is asked, which offer is taken, and what comes after a no.
+
+use super::*;
+use Did::{Forget, Persist, Send, Tell};
+
+/// With a job of so many nodes submitted at zero, for which 1 and 2 search.
+fn asking(count: u32) -> Bench {
+    let mut bench = Bench::among(CONFIG, 3);
+    assert_eq!(
+        bench.submit(7, count),
+        [
+            Persist(OF_JOB),
+            Send(1, search(1, count, 60)),
+            Send(2, search(1, count, 60))
+        ]
+    );
+    bench
+}
+
+#[test]
+fn as_many_distinct_neighbours_search_as_the_rules_say() {
+    for (forward, peers, asked) in [(2, 3, 2), (5, 3, 3), (1, 3, 1)] {
+        let config = Config { forward, ..CONFIG };
+        let mut bench = Bench::among(config, peers);
+        let mut expected = vec![Persist(OF_JOB)];
+        expected.extend((1..=asked).map(|peer| Send(peer, search(1, 2, 60))));
+        assert_eq!(bench.submit(7, 2), expected);
+    }
+}
+
+#[test]
+fn a_place_is_wanted_for_whole_slots_after_the_lead() {
+    let mut bench = Bench::among(CONFIG, 1);
+    // 61 seconds take two slots; the lead ends at 71, and the next slot begins at 120.
+    let long = Job::new(JOB, job(7, 1).demand, Span::from_secs(61)).unwrap();
+    let wanted = Wanted {
+        count: 1,
+        from: second(120),
+        length: Span::from_secs(120),
+    };
+    let search = Message::Search {
+        ask: ask(1),
+        wanted,
+    };
+    assert_eq!(
+        bench.at(11).obey(Command::Submit(long)),
+        [Persist(OF_JOB), Send(1, search)]
+    );
+}
+
+#[test]
+fn a_job_gets_its_place_runs_and_is_finished() {
+    let mut bench = asking(2);
+    assert_eq!(bench.hear(1, found(1, 120, 1, &[3, 4])), []);
+    let one = attempt(1, 1);
+    assert_eq!(
+        bench.hear(2, found(1, 60, 2, &[5, 6])),
+        [Send(5, prepare(one, 60)), Send(6, prepare(one, 60))]
+    );
+    assert_eq!(
+        bench.agree(&[5, 6], one),
+        [
+            Send(5, permit(one, 120)),
+            Send(6, permit(one, 120)),
+            Persist(OF_JOB),
+            Tell(7, accepted(60))
+        ]
+    );
+    assert_eq!(
+        bench.at(110).end(&[5, 6], one),
+        [
+            Persist(TASK),
+            Tell(7, News::Finished),
+            Forget(OF_JOB),
+            Send(6, release(one)),
+            Forget(TASK)
+        ]
+    );
+    assert_eq!(bench.jobs(), 0);
+}
+
+#[test]
+fn the_best_offer_is_the_earliest_then_the_nearest_then_the_first_of_a_shuffle() {
+    // As start, hops and node of two offers; the second of them is better in the first three cases.
+    for (first, second, taken) in [
+        ((120, 1, 4), (60, 2, 5), 5),
+        ((60, 2, 4), (60, 1, 5), 5),
+        ((180, 2, 4), (120, 2, 5), 5),
+        ((60, 1, 4), (60, 1, 5), 4),
+        ((60, 1, 4), (60, 2, 5), 4),
+    ] {
+        let mut bench = asking(1);
+        let offer = |(start, hops, node)| found(1, start, hops, &[node]);
+        bench.hear(1, offer(first));
+        let start = if taken == 4 { first.0 } else { second.0 };
+        assert_eq!(
+            bench.hear(2, offer(second)),
+            [Send(taken, prepare(attempt(1, 1), start))]
+        );
+    }
+}
+
+#[test]
+fn after_a_refusal_comes_the_next_offer_then_a_fresh_search_then_failure() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, found(1, 120, 1, &[5]));
+    let (one, two, three) = (attempt(1, 1), attempt(1, 2), attempt(1, 3));
+    assert_eq!(
+        bench.vote(4, refused(one)),
+        [Send(4, abort(one)), Send(5, prepare(two, 120))]
+    );
+    assert_eq!(
+        bench.vote(5, refused(two)),
+        [
+            Send(5, abort(two)),
+            Forget(TASK),
+            Send(1, search(2, 1, 60)),
+            Send(2, search(2, 1, 60))
+        ]
+    );
+    // Late answers to the first search are answers to nothing.
+    assert_eq!(bench.hear(1, found(1, 60, 1, &[4])), []);
+    assert_eq!(bench.hear(1, not_found(2, 9)), []);
+    assert_eq!(
+        bench.hear(2, found(2, 60, 1, &[6])),
+        [Send(6, prepare(three, 60))]
+    );
+    assert_eq!(
+        bench.vote(6, refused(three)),
+        [
+            Send(6, abort(three)),
+            Forget(TASK),
+            Persist(OF_JOB),
+            Tell(7, failed(Refusal::Full)),
+            Forget(OF_JOB)
+        ]
+    );
+}
+
+#[test]
+fn if_all_see_too_few_nodes_the_job_is_too_large_and_if_enough_there_is_no_room() {
+    for (seen, refusal) in [([2, 1], Refusal::TooLarge), ([2, 3], Refusal::Full)] {
+        let mut bench = asking(3);
+        assert_eq!(bench.hear(1, not_found(1, seen[0])), []);
+        assert_eq!(
+            bench.hear(2, not_found(1, seen[1])),
+            [Persist(OF_JOB), Tell(7, failed(refusal)), Forget(OF_JOB)]
+        );
+        assert_eq!((bench.jobs(), bench.disk.contains_key(&OF_JOB)), (0, false));
+    }
+}
+
+#[test]
+fn who_had_no_room_to_search_says_nothing_about_the_size_of_a_job() {
+    let mut bench = asking(2);
+    bench.hear(1, not_found(1, 0));
+    let again = [Send(1, search(2, 2, 60)), Send(2, search(2, 2, 60))];
+    assert_eq!(bench.hear(2, not_found(1, 0)), again);
+    bench.hear(1, not_found(2, 0));
+    assert_eq!(
+        bench.hear(2, not_found(2, 0)),
+        [
+            Persist(OF_JOB),
+            Tell(7, failed(Refusal::Full)),
+            Forget(OF_JOB)
+        ]
+    );
+}
+
+#[test]
+fn who_is_silent_is_not_waited_for_beyond_the_limit() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 120, 1, &[4]));
+    // A search may take nine seconds, and its answer two more.
+    assert_eq!(bench.ring_until(10), []);
+    assert_eq!(bench.ring_until(11), [Send(4, prepare(attempt(1, 1), 120))]);
+    assert_eq!(bench.hear(2, found(1, 60, 1, &[5])), []);
+}
+
+#[test]
+fn silence_of_all_is_followed_by_a_fresh_search_and_then_by_failure() {
+    let mut bench = asking(1);
+    assert_eq!(
+        bench.ring_until(11),
+        [Send(1, search(2, 1, 120)), Send(2, search(2, 1, 120))]
+    );
+    assert_eq!(
+        bench.ring_until(22),
+        [
+            Persist(OF_JOB),
+            Tell(7, failed(Refusal::Full)),
+            Forget(OF_JOB)
+        ]
+    );
+}
+
+#[test]
+fn who_is_unreachable_is_not_waited_for() {
+    let mut bench = asking(1);
+    assert_eq!(bench.feed(Event::Unreachable { to: id(2) }), []);
+    assert_eq!(
+        bench.hear(1, found(1, 60, 1, &[4])),
+        [Send(4, prepare(attempt(1, 1), 60))]
+    );
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    assert_eq!(
+        bench.feed(Event::Unreachable { to: id(2) }),
+        [Send(4, prepare(attempt(1, 1), 60))]
+    );
+}
+
+#[test]
+fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
+    let config = Config {
+        searcher: Searcher::Included,
+        ..CONFIG
+    };
+    let (mut bench, _) = Bench::started(config, Bootstrap::Alone);
+    let one = attempt(1, 1);
+    assert_eq!(
+        bench.submit(7, 1),
+        [Persist(OF_JOB), Send(50, prepare(one, 60))]
+    );
+    let prepared = Vote::Prepared {
+        holder: one,
+        lease: CONFIG.commit.lease,
+    };
+    let Message::Commit(question) = prepare(one, 60) else {
+        panic!("a question is a commit's");
+    };
+    assert_eq!(
+        bench.vote(50, question),
+        [Persist(SEAT), Send(50, Message::Commit(prepared))]
+    );
+    assert_eq!(
+        bench.vote(50, prepared),
+        [
+            Persist(TASK),
+            Send(50, Message::Commit(Vote::Commit { holder: one }))
+        ]
+    );
+    bench.vote(50, Vote::Commit { holder: one });
+    assert_eq!(
+        bench.vote(50, Vote::Committed { holder: one }),
+        [
+            Send(50, permit(one, 120)),
+            Persist(OF_JOB),
+            Tell(7, accepted(60))
+        ]
+    );
+    let until = second(120);
+    bench.vote(50, Vote::Permit { holder: one, until });
+    assert_eq!(
+        bench.ring_until(60),
+        [Persist(SEAT), Tell(7, News::Started)]
+    );
+    let ended = Command::Ended {
+        job: JOB,
+        outcome: Outcome::Done,
+    };
+    let outcome = Outcome::Done;
+    let told = Vote::Ended {
+        holder: one,
+        outcome,
+    };
+    assert_eq!(
+        bench.at(100).obey(ended.clone()),
+        [Persist(SEAT), Send(50, Message::Commit(told))]
+    );
+    assert_eq!(bench.obey(ended), [], "what does not run cannot end");
+    assert_eq!(
+        bench.vote(50, told),
+        [
+            Persist(TASK),
+            Tell(7, News::Finished),
+            Forget(OF_JOB),
+            Send(50, release(one)),
+            Forget(TASK)
+        ]
+    );
+    // Two nodes there are not, and nobody but itself could ever be seen.
+    assert_eq!(
+        bench.submit(7, 2),
+        [
+            Persist(OF_JOB),
+            Persist(OF_JOB),
+            Tell(7, failed(Refusal::TooLarge)),
+            Forget(OF_JOB)
+        ]
+    );
+}
+
+#[test]
+fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
+    let config = Config {
+        links: Links::Dynamic,
+        searcher: Searcher::Included,
+        ..CONFIG
+    };
+    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    assert_eq!(bench.submit(7, 1), [Persist(OF_JOB)]);
+    let gift = cyclon::Message::JoinGive {
+        joiner: bench.node.overlay().incarnation().unwrap(),
+        link: crate::overlay::view::Link {
+            id: id(3),
+            ..Default::default()
+        },
+        giver: Default::default(),
+    };
+    assert_eq!(
+        bench.hear(1, Message::Overlay(gift)),
+        [Send(3, Message::Subscribe { known: None })]
+    );
+    // Two periods later, without the overlay's own timers.
+    let asked = |bench: &mut Bench| {
+        bench.at(512);
+        bench.feed(Event::Timer(Timer::Due))
+    };
+    assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 600))));
+    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    bench.submit(7, 1);
+    assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
+}
+
+#[test]
+fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
+    use crate::job::Criterion;
+    use crate::resource::{Dimensions, Kind, Requirement};
+    let cores = Demand::Cores(NonZeroU32::MIN);
+    let dimensions = Dimensions::new(&[("memory", Kind::Level)]).unwrap();
+    let memory = dimensions.named("memory").unwrap();
+    let larger = job(7, 4);
+    let with = |change: &dyn Fn(&mut Job)| {
+        let mut job = job(7, 1);
+        change(&mut job);
+        job
+    };
+    for (job, refusal) in [
+        (with(&|job| job.demand = cores), Refusal::UnsupportedDemand),
+        (larger, Refusal::TooLarge),
+        (
+            with(&|job| job.deadline = Some(second(999))),
+            Refusal::UnsupportedDeadline,
+        ),
+        (
+            with(&|job| job.criterion = Criterion::Closest),
+            Refusal::UnsupportedCriterion,
+        ),
+        (
+            with(&|job| job.requirement = Requirement::any().with(memory, 1)),
+            Refusal::UnknownDimension(0),
+        ),
+    ] {
+        let mut bench = Bench::among(CONFIG, 2);
+        let before = bench.node.clone();
+        assert_eq!(bench.obey(Command::Submit(job)), [Tell(7, failed(refusal))]);
+        assert_eq!(bench.node, before);
+    }
+}
+
+#[test]
+fn a_known_job_one_too_many_and_one_of_a_leaving_node_are_refused() {
+    let mut bench = asking(1);
+    assert_eq!(bench.submit(7, 1), [Tell(7, failed(Refusal::Known))]);
+    bench.submit(8, 1);
+    assert_eq!(bench.submit(9, 1), [Tell(9, failed(Refusal::Full))]);
+    let unsubscribe = |peer| Send(peer, Message::Unsubscribe);
+    assert_eq!(
+        bench.obey(Command::Leave),
+        [unsubscribe(1), unsubscribe(2), unsubscribe(3)]
+    );
+    assert_eq!(bench.submit(10, 1), [Tell(10, failed(Refusal::Leaving))]);
+    // What it has, it goes on with.
+    bench.hear(1, found(1, 60, 1, &[4]));
+    assert_eq!(
+        bench.hear(2, found(1, 60, 1, &[5])),
+        [Send(4, prepare(attempt(1, 1), 60))]
+    );
+}
+
+#[test]
+fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
+    let config = Config {
+        searcher: Searcher::Included,
+        ..CONFIG
+    };
+    let mut bench = Bench::among(config, 2);
+    assert_eq!(
+        bench.hear(9, search(1, 3, 60)),
+        [Send(9, found(1, 60, 1, &[50, 1, 2]))]
+    );
+    bench.obey(Command::Leave);
+    assert_eq!(bench.hear(9, search(1, 1, 60)), [Send(9, not_found(1, 0))]);
+    let answer = Vote::Refused {
+        holder: attempt(1, 1),
+        reason: commit::Refused::NotAccepted,
+        next_free: Time::MAX,
+    };
+    assert_eq!(
+        bench.hear(9, prepare(attempt(1, 1), 60)),
+        [Send(9, Message::Commit(answer))]
+    );
+    assert_eq!(bench.node.commitments().participant.schedule().len(), 0);
+}
+
+#[test]
+fn a_job_that_loses_a_node_before_its_start_moves() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, not_found(1, 9));
+    let (one, two) = (attempt(1, 1), attempt(1, 2));
+    bench.agree(&[4], one);
+    let gone = Vote::Alive {
+        holder: one,
+        standing: commit::Standing::Gone,
+    };
+    assert_eq!(
+        bench.at(1).vote(4, gone),
+        [
+            Persist(TASK),
+            Send(4, release(one)),
+            Send(1, search(2, 1, 120)),
+            Send(2, search(2, 1, 120))
+        ]
+    );
+    bench.hear(1, found(2, 120, 1, &[5]));
+    assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 120))]);
+    let moved = News::Moved { start: second(120) };
+    let did = bench.agree(&[5], two);
+    assert!(did.contains(&Tell(7, moved)), "{did:?}");
+}
+
+#[test]
+fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_say() {
+    use commit::AfterLoss;
+    for after_loss in [AfterLoss::Restart, AfterLoss::GiveUp] {
+        let mut bench = Bench::among(
+            Config {
+                after_loss,
+                ..CONFIG
+            },
+            2,
+        );
+        bench.submit(7, 1);
+        bench.hear(1, found(1, 60, 1, &[4]));
+        bench.hear(2, found(1, 60, 1, &[4]));
+        let one = attempt(1, 1);
+        bench.agree(&[4], one);
+        let gone = Vote::Alive {
+            holder: one,
+            standing: commit::Standing::Gone,
+        };
+        let mut expected = vec![Persist(TASK), Send(4, release(one))];
+        expected.extend(match after_loss {
+            AfterLoss::Restart => vec![Send(1, search(2, 1, 180)), Send(2, search(2, 1, 180))],
+            AfterLoss::GiveUp => vec![
+                Persist(OF_JOB),
+                Tell(7, News::Failed(Failure::NodeLost)),
+                Forget(OF_JOB),
+            ],
+        });
+        assert_eq!(bench.at(70).vote(4, gone), expected);
+    }
+}
+
+#[test]
+fn a_job_that_is_lost_whenever_it_has_started_fails_in_the_end() {
+    let mut bench = asking(1);
+    let mut told = Vec::new();
+    for (number, start) in [(1, 60), (2, 180), (3, 300)] {
+        let holder = attempt(1, number);
+        let round = number as u32;
+        bench.hear(1, found(round, start, 1, &[4]));
+        bench.hear(2, not_found(round, 9));
+        told.extend(bench.agree(&[4], holder));
+        // Its time is over, and it has not ended.
+        let standing = commit::Standing::Gone;
+        told.extend(
+            bench
+                .at(start + 60)
+                .vote(4, Vote::Alive { holder, standing }),
+        );
+        bench.vote(4, released(holder));
+    }
+    let told = told.into_iter().filter(|did| matches!(did, Tell(..)));
+    let moved = |start| News::Moved {
+        start: second(start),
+    };
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            accepted(60),
+            moved(180),
+            moved(300),
+            News::Failed(Failure::NodeLost)
+        ]
+        .map(|news| Tell(7, news))
+    );
+    assert_eq!(bench.jobs(), 0);
+}
+
+#[test]
+fn a_job_that_breaks_is_not_tried_again() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, found(1, 120, 1, &[5]));
+    let one = attempt(1, 1);
+    bench.agree(&[4], one);
+    let outcome = Outcome::Broke;
+    let did = bench.at(70).vote(
+        4,
+        Vote::Ended {
+            holder: one,
+            outcome,
+        },
+    );
+    assert_eq!(
+        did,
+        [
+            Persist(TASK),
+            Persist(TASK),
+            Send(4, release(one)),
+            Persist(OF_JOB),
+            Tell(7, News::Failed(Failure::Broke)),
+            Forget(OF_JOB)
+        ]
+    );
+}

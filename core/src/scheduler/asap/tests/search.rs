@@ -1,0 +1,251 @@
+//! Figure 3 of the paper, as exact questions and answers. Node 9 asks for a place.
+
+use super::*;
+use Did::Send;
+
+const FREE: &[Interval] = &[];
+
+/// Neighbours 1 to 3, of which the first `free` are free in the slot at 60, and the others from 120 on.
+fn neighbours(config: Config, free: u64) -> Bench {
+    let mut bench = Bench::new(config, &[1, 2, 3]);
+    for peer in 1..=3 {
+        let windows = [busy(0, 120)];
+        let windows = if peer <= free { FREE } else { &windows };
+        bench.hear(peer, schedule(Reason::NewLink, 1, windows));
+    }
+    bench
+}
+
+#[test]
+fn neighbours_that_are_free_are_offered_at_once() {
+    let mut bench = neighbours(CONFIG, 3);
+    assert_eq!(
+        bench.hear(9, search(1, 2, 60)),
+        [Send(9, found(1, 60, 1, &[1, 2]))]
+    );
+    assert_eq!(
+        bench.hear(9, search(1, 3, 60)),
+        [Send(9, found(1, 60, 1, &[1, 2, 3]))]
+    );
+}
+
+#[test]
+fn neighbours_are_asked_one_after_another_until_enough_nodes_are_free() {
+    let mut bench = neighbours(CONFIG, 1);
+    assert_eq!(bench.hear(9, search(1, 3, 60)), [Send(1, who_else(1))]);
+    // Two of them are known already, one is the searcher, and one is busy.
+    let told: [(u64, &[Interval]); 4] = [(1, &[]), (2, &[]), (50, &[]), (4, &[busy(60, 120)])];
+    assert_eq!(bench.hear(1, others(1, &told)), [Send(2, who_else(1))]);
+    // With these there are enough, so the third neighbour is left alone.
+    assert_eq!(
+        bench.hear(2, others(1, &[(5, &[]), (6, &[]), (7, &[])])),
+        [Send(9, found(1, 60, 2, &[1, 5, 6]))]
+    );
+    assert_eq!(bench.hear(3, others(1, &[(8, &[])])), []);
+}
+
+#[test]
+fn as_many_are_asked_at_once_as_the_rules_say() {
+    let config = Config { width: 2, ..CONFIG };
+    let mut bench = neighbours(config, 0);
+    assert_eq!(
+        bench.hear(9, search(1, 1, 60)),
+        [Send(1, who_else(1)), Send(2, who_else(1))]
+    );
+    assert_eq!(bench.hear(2, others(1, &[])), [Send(3, who_else(1))]);
+    assert_eq!(bench.hear(2, others(1, &[(7, &[])])), [], "it has answered");
+    assert_eq!(
+        bench.hear(3, others(1, &[(4, &[])])),
+        [Send(9, found(1, 60, 2, &[4]))]
+    );
+}
+
+#[test]
+fn what_is_not_free_at_once_is_put_off_to_the_earliest_common_slot() {
+    let mut bench = neighbours(CONFIG, 0);
+    bench.hear(9, search(1, 4, 60));
+    bench.hear(1, others(1, &[(4, &[busy(120, 180)])]));
+    bench.hear(2, others(1, &[(5, &[busy(180, 240)])]));
+    // Node 4 is free from 180 on, and 5 only until then.
+    assert_eq!(
+        bench.hear(3, others(1, &[])),
+        [Send(9, found(1, 120, 2, &[1, 2, 3, 5]))]
+    );
+    bench.hear(9, search(1, 5, 60));
+    bench.hear(1, others(2, &[(4, &[busy(120, 180)])]));
+    bench.hear(2, others(2, &[(5, &[busy(180, 240)])]));
+    assert_eq!(
+        bench.hear(3, others(2, &[])),
+        [Send(9, found(1, 240, 2, &[1, 2, 3, 4, 5]))]
+    );
+}
+
+#[test]
+fn with_two_hops_a_job_beyond_what_is_seen_is_not_found() {
+    let mut bench = neighbours(CONFIG, 3);
+    bench.hear(9, search(1, 5, 60));
+    bench.hear(1, others(1, &[(4, &[])]));
+    bench.hear(2, others(1, &[]));
+    assert_eq!(
+        bench.hear(3, others(1, &[(1, &[])])),
+        [Send(9, not_found(1, 4))]
+    );
+}
+
+#[test]
+fn rings_are_added_only_while_there_are_too_few_candidates() {
+    let config = Config {
+        max_hops: 3,
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 3);
+    bench.hear(9, search(1, 6, 60));
+    bench.hear(1, others(1, &[(4, &[])]));
+    bench.hear(2, others(1, &[(5, &[busy(60, 120)])]));
+    // Five are seen, and six are wanted: those who were discovered last are asked too.
+    assert_eq!(bench.hear(3, others(1, &[])), [Send(4, who_else(1))]);
+    assert_eq!(
+        bench.hear(4, others(1, &[(6, &[busy(60, 120)])])),
+        [Send(5, who_else(1))]
+    );
+    assert_eq!(
+        bench.hear(5, others(1, &[])),
+        [Send(9, found(1, 120, 3, &[1, 2, 3, 4, 5, 6]))]
+    );
+    // Five are enough to put a job for five off, so nobody else is asked.
+    bench.hear(9, search(1, 5, 60));
+    bench.hear(1, others(2, &[(4, &[])]));
+    bench.hear(2, others(2, &[(5, &[busy(60, 120)])]));
+    assert_eq!(
+        bench.hear(3, others(2, &[])),
+        [Send(9, found(1, 120, 2, &[1, 2, 3, 4, 5]))]
+    );
+}
+
+#[test]
+fn the_searcher_is_the_first_candidate_or_none() {
+    for (searcher, nodes) in [(Searcher::Included, [50, 1]), (Searcher::Excluded, [1, 2])] {
+        let config = Config { searcher, ..CONFIG };
+        let mut bench = neighbours(config, 3);
+        assert_eq!(
+            bench.hear(9, search(1, 2, 60)),
+            [Send(9, found(1, 60, 1, &nodes))]
+        );
+    }
+}
+
+#[test]
+fn best_fit_takes_the_nodes_where_least_idle_time_is_left() {
+    let config = Config {
+        choice: Choice::BestFit,
+        ..CONFIG
+    };
+    let mut bench = Bench::new(config, &[1, 2, 3]);
+    let windows: [&[Interval]; 3] = [&[], &[busy(180, 240)], &[busy(120, 240)]];
+    for (peer, windows) in (1..).zip(windows) {
+        bench.hear(peer, schedule(Reason::NewLink, 1, windows));
+    }
+    for (count, nodes) in [(1, &[3][..]), (2, &[2, 3])] {
+        let did = bench.hear(9, search(1, count, 60));
+        let [Send(9, Message::Found { offer, .. })] = &did[..] else {
+            panic!("{did:?}");
+        };
+        let mut chosen: Vec<u64> = offer.nodes.iter().map(|node| node.get()).collect();
+        chosen.sort_unstable();
+        assert_eq!((offer.start, &chosen[..]), (second(60), nodes));
+    }
+}
+
+#[test]
+fn who_does_not_say_whom_it_knows_is_passed_over() {
+    let mut bench = neighbours(CONFIG, 0);
+    bench.hear(9, search(1, 1, 60));
+    assert_eq!(bench.ring_until(1), []);
+    assert_eq!(bench.ring_until(2), [Send(2, who_else(1))]);
+    assert_eq!(
+        bench.feed(Event::Unreachable { to: id(2) }),
+        [Send(3, who_else(1))]
+    );
+    assert_eq!(bench.hear(1, others(1, &[(4, &[])])), [], "it is too late");
+    assert_eq!(bench.ring_until(4), [Send(9, found(1, 120, 2, &[1]))]);
+}
+
+#[test]
+fn a_search_that_takes_too_long_does_with_what_it_has() {
+    let config = Config {
+        timeout: Span::from_secs(4),
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 0);
+    bench.hear(9, search(1, 1, 60));
+    assert_eq!(
+        bench.ring_until(8),
+        [Send(2, who_else(1)), Send(3, who_else(1))]
+    );
+    assert_eq!(bench.ring_until(9), [Send(9, found(1, 120, 2, &[1]))]);
+}
+
+#[test]
+fn with_one_hop_nobody_is_asked() {
+    let config = Config {
+        max_hops: 1,
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 1);
+    assert_eq!(
+        bench.hear(9, search(1, 2, 60)),
+        [Send(9, found(1, 120, 1, &[1, 2]))]
+    );
+    assert_eq!(bench.hear(9, search(1, 4, 60)), [Send(9, not_found(1, 3))]);
+}
+
+#[test]
+fn whoever_asks_is_told_all_whose_schedules_are_known() {
+    let mut bench = Bench::new(CONFIG, &[1, 2, 3]);
+    bench.hear(1, schedule(Reason::NewLink, 1, &[]));
+    bench.hear(3, schedule(Reason::NewLink, 1, &[busy(60, 120)]));
+    assert_eq!(
+        bench.hear(9, who_else(4)),
+        [Send(9, others(4, &[(1, &[]), (3, &[busy(60, 120)])]))]
+    );
+}
+
+#[test]
+fn searches_have_their_limits_and_what_goes_beyond_is_counted() {
+    // Four at once, two of them for one asker.
+    let mut bench = neighbours(CONFIG, 0);
+    for asker in [8, 9] {
+        for _ in 0..2 {
+            assert!(matches!(
+                bench.hear(asker, search(1, 1, 60))[..],
+                [Send(1, Message::WhoElse { .. })]
+            ));
+        }
+        assert_eq!(
+            bench.hear(asker, search(1, 1, 60)),
+            [Send(asker, not_found(1, 0))]
+        );
+    }
+    assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(7, not_found(1, 0))]);
+    assert_eq!(bench.node.declined().searches, 3);
+    // When they are over there is room again.
+    bench.ring_until(9);
+    assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(1, who_else(5))]);
+}
+
+#[test]
+fn a_search_looks_at_no_more_candidates_than_it_may() {
+    let config = Config {
+        candidates: 4,
+        max_hops: 9,
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 0);
+    bench.hear(9, search(1, 6, 60));
+    bench.hear(1, others(1, &[(4, &[]), (5, &[]), (6, &[])]));
+    bench.hear(2, others(1, &[(7, &[])]));
+    assert_eq!(
+        bench.hear(3, others(1, &[(8, &[])])),
+        [Send(9, not_found(1, 4))]
+    );
+}

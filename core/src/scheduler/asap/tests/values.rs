@@ -1,0 +1,193 @@
+//! Configurations, sizes, and what travels.
+
+use super::*;
+use core::mem::size_of;
+use std::string::ToString;
+
+#[test]
+fn rules_that_cannot_work_together_are_refused() {
+    let with = |change: &dyn Fn(&mut Config)| {
+        let mut config = CONFIG;
+        change(&mut config);
+        let error = Node::new(ME, config, Bootstrap::Alone, Everyone).err()?;
+        Some((error, error.to_string()))
+    };
+    let says = |error: ConfigError, text: &str| Some((error, text.to_string()));
+    assert_eq!(with(&|_| {}), None);
+    let zero = says(ConfigError::ZeroLimit, "a limit is zero");
+    let zeros: [&dyn Fn(&mut Config); 8] = [
+        &|config| config.forward = 0,
+        &|config| config.max_hops = 0,
+        &|config| config.width = 0,
+        &|config| config.rounds = 0,
+        &|config| config.windows = 0,
+        &|config| config.subscribers = 0,
+        &|config| config.searches = 0,
+        &|config| config.candidates = 0,
+    ];
+    for change in zeros {
+        assert_eq!(with(change), zero);
+    }
+    assert_eq!(
+        with(&|config| config.slot = Span::ZERO),
+        says(ConfigError::ZeroSlot, "a slot is zero")
+    );
+    assert_eq!(
+        with(&|config| config.lead = Span::from_secs(4)),
+        says(
+            ConfigError::ShortLead,
+            "the lead is shorter than that of the commit"
+        )
+    );
+    assert_eq!(with(&|config| config.lead = Span::from_secs(5)), None);
+    let timeout = says(
+        ConfigError::Timeout,
+        "the timeout is zero, or longer than a search",
+    );
+    assert_eq!(with(&|config| config.timeout = Span::ZERO), timeout);
+    assert_eq!(
+        with(&|config| config.timeout = Span::from_secs(10)),
+        timeout
+    );
+    assert_eq!(with(&|config| config.timeout = Span::from_secs(9)), None);
+    let short = says(
+        ConfigError::ShortPeriod,
+        "the lease of a subscription or the period of polling is too short",
+    );
+    let push = |micros| Exchange::Push {
+        lease: Span::from_micros(micros),
+    };
+    assert_eq!(with(&|config| config.exchange = push(2)), short);
+    assert_eq!(with(&|config| config.exchange = push(3)), None);
+    let period = Span::ZERO;
+    assert_eq!(
+        with(&|config| config.exchange = Exchange::Poll { period }),
+        short
+    );
+    let commit = commit::ConfigError::ZeroRetry;
+    assert_eq!(
+        with(&|config| config.commit.retry = Span::ZERO),
+        says(ConfigError::Commit(commit), &commit.to_string())
+    );
+    let overlay = cyclon::ConfigError::View;
+    assert_eq!(
+        with(&|config| config.overlay.view = 7),
+        says(ConfigError::Overlay(overlay), &overlay.to_string())
+    );
+}
+
+#[test]
+fn the_default_and_the_papers_rules_are_sound() {
+    for config in [Config::default(), Config::PAPER] {
+        assert!(Asap::<20, 8>::new(ME, config, Bootstrap::Alone, Everyone).is_ok());
+    }
+}
+
+#[test]
+fn messages_are_small() {
+    assert!(
+        size_of::<Message<8>>() <= 320,
+        "{}",
+        size_of::<Message<8>>()
+    );
+}
+
+#[cfg(feature = "serde")]
+mod wire {
+    use super::*;
+    use crate::id::Incarnation;
+
+    fn survives<T>(value: &T)
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + core::fmt::Debug,
+    {
+        let bytes = postcard::to_allocvec(value).unwrap();
+        assert_eq!(postcard::from_bytes::<T>(&bytes).as_ref(), Ok(value));
+    }
+
+    #[test]
+    fn every_message_survives_the_wire() {
+        let search_id = SearchId(u32::MAX);
+        let reasons = [
+            Reason::Changed,
+            Reason::Search(search_id),
+            Reason::Poll,
+            Reason::NewLink,
+        ];
+        let incarnation = Incarnation::new(3);
+        let mut all = vec![
+            Message::Overlay(cyclon::Message::Join { incarnation }),
+            prepare(attempt(1, 1), 60),
+            search(1, u32::MAX, 60),
+            found(1, 60, 2, &[1, 2, u64::MAX]),
+            not_found(u32::MAX, 420),
+            who_else(7),
+            others(7, &[(1, &[]), (2, &[busy(0, 60), busy(120, 180)])]),
+            others(7, &[]),
+            Message::Subscribe { known: None },
+            Message::Subscribe {
+                known: Some(u64::MAX),
+            },
+            Message::Unsubscribe,
+        ];
+        for reason in reasons {
+            all.push(Message::Fetch(reason));
+            all.push(schedule(reason, 9, &[busy(0, 60)]));
+        }
+        for message in all {
+            survives(&message);
+        }
+    }
+
+    #[test]
+    fn every_record_survives_the_disk() {
+        let start = second(60);
+        let failure = Failure::Refused(Refusal::TooLarge);
+        for stage in [
+            Stage::Open,
+            Stage::Accepted { start },
+            Stage::Cancelled,
+            Stage::Failed(failure),
+        ] {
+            survives(&Record::Job(job(7, 2), stage));
+        }
+        let life = Incarnation::new(2);
+        survives(&Record::Overlay(cyclon::Record::Incarnation(life)));
+        survives(&Record::Commit(commit::Record::Coordinator(
+            coordinator::Record::Life(life),
+        )));
+        for key in [OF_JOB, TASK, SEAT, Key::Overlay(cyclon::Key::Known)] {
+            survives(&key);
+        }
+        for timer in [Timer::Due, Timer::Commit(commit::Timer::Coordinator)] {
+            survives(&timer);
+        }
+    }
+
+    #[test]
+    fn lists_that_are_too_long_are_not_read() {
+        let known = Known {
+            node: id(1),
+            schedule: snapshot(1, &[]),
+        };
+        let most = vec![known.clone(); Others::MOST];
+        let bytes = postcard::to_allocvec(&most).unwrap();
+        let read: Others = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!((read.len(), read.is_empty()), (Others::MOST, false));
+        let more = vec![known; Others::MOST + 1];
+        let bytes = postcard::to_allocvec(&more).unwrap();
+        assert!(postcard::from_bytes::<Others>(&bytes).is_err());
+
+        let offer = |nodes| {
+            let nodes = vec![id(1); nodes];
+            let (start, hops) = (second(60), 1);
+            postcard::to_allocvec(&Offer { start, hops, nodes }).unwrap()
+        };
+        assert!(postcard::from_bytes::<Offer>(&offer(Offer::MOST_NODES)).is_ok());
+        assert!(postcard::from_bytes::<Offer>(&offer(Offer::MOST_NODES + 1)).is_err());
+        // A claim of many with nothing behind it takes no memory and gives no value.
+        let mut claim = postcard::to_allocvec(&(second(60), 1_u8)).unwrap();
+        claim.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
+        assert!(postcard::from_bytes::<Offer>(&claim).is_err());
+    }
+}

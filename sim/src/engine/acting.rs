@@ -1,0 +1,226 @@
+//! What happens to the effects of a machine: each is carried out as it comes.
+
+use gridweave_core::id::NodeId;
+use gridweave_core::machine::{Context, Effect};
+use gridweave_core::time::Time;
+use rand::rngs::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::disk::Disk;
+use super::handle::{Handle, What};
+use super::slab::Slab;
+use super::timers::Timers;
+use super::{Happening, Protocol, Traffic};
+use crate::event_queue::EventQueue;
+use crate::history::History;
+use crate::network::Network;
+
+/// Everything around the machines.
+#[derive(Debug)]
+pub(super) struct World<P: Protocol> {
+    pub(super) now: Time,
+    /// How many nodes there are.
+    pub(super) nodes: u32,
+    pub(super) queue: EventQueue<Handle>,
+    pub(super) disks: Vec<Disk<P::Key, P::Record>>,
+    pub(super) messages: Slab<Travelling<P>>,
+    pub(super) timers: Slab<Armed<P::Timer>>,
+    pub(super) network: Network,
+    pub(super) happenings: Vec<Happening<P>>,
+    pub(super) history: History,
+    pub(super) traffic: Traffic,
+}
+
+/// A message under way.
+#[derive(Debug)]
+pub(super) struct Travelling<P: Protocol> {
+    pub(super) from: u32,
+    /// The number of its sending, which stands for its content in the history.
+    pub(super) sent: u64,
+    pub(super) message: P::Message,
+}
+
+/// A timer that waits in the event queue.
+#[derive(Debug)]
+pub(super) enum Armed<T> {
+    Live(T),
+    /// Replaced, cancelled, or its node went down.
+    Stale,
+}
+
+/// What is in the history of a run, as the first word of each entry.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+pub(super) enum Entry {
+    Start = 1,
+    SendTo,
+    Send,
+    Deliver,
+    Undelivered,
+    Unreachable,
+    Timer,
+    Command,
+    Unheard,
+    Persist,
+    Forget,
+    Notice,
+    Crash,
+}
+
+impl<P: Protocol> World<P> {
+    pub(super) fn note(&mut self, entry: Entry, node: u32, detail: u64) {
+        self.history
+            .words([entry as u64, self.now.as_micros(), u64::from(node), detail]);
+    }
+
+    /// Adds an entry with the encoding of a value to the history, and returns the length of the encoding.
+    pub(super) fn note_value(&mut self, entry: Entry, node: u32, value: &impl Serialize) -> usize {
+        let words = [entry as u64, self.now.as_micros(), u64::from(node)];
+        self.history.value(words, value)
+    }
+
+    fn send(&mut self, node: u32, to: NodeId, message: P::Message) {
+        self.note(Entry::SendTo, node, to.get());
+        let bytes = self.note_value(Entry::Send, node, &message);
+        let items = P::items(&message);
+        self.traffic.sent(self.now, P::kind(&message), bytes, items);
+        let sent = self.traffic.total().messages;
+        let target = match u32::try_from(to.get()) {
+            Ok(target) if target < self.nodes => target,
+            // Nobody has this name, which its inventor may be told if it looks like one.
+            Ok(target) if target <= Handle::MOST => return self.undelivered(target, node, sent),
+            _ => return self.traffic.undelivered(),
+        };
+        let mut arrivals = self.network.transmit(self.now, node, target);
+        let first = arrivals.next();
+        for at in arrivals {
+            self.travel(at, target, node, sent, message.clone());
+        }
+        if let Some(at) = first {
+            self.travel(at, target, node, sent, message);
+        }
+    }
+
+    #[inline]
+    fn travel(&mut self, at: Time, to: u32, from: u32, sent: u64, message: P::Message) {
+        let slot = self.messages.insert(Travelling {
+            from,
+            sent,
+            message,
+        });
+        self.queue.push(at, Handle::new(to, What::Message(slot)));
+    }
+
+    /// A message came to a node that is down or does not exist.
+    pub(super) fn undelivered(&mut self, node: u32, from: u32, sent: u64) {
+        self.note(Entry::Undelivered, node, sent);
+        self.traffic.undelivered();
+        if let Some(at) = self.network.bounce(self.now, from, node) {
+            self.queue
+                .push(at, Handle::new(from, What::Unreachable(node)));
+        }
+    }
+
+    fn persist(&mut self, node: u32, key: P::Key, record: P::Record) {
+        self.note_value(Entry::Persist, node, &(key, &record));
+        self.disks[node as usize].write(key, record);
+    }
+
+    fn forget(&mut self, node: u32, key: P::Key) {
+        self.note_value(Entry::Forget, node, &key);
+        self.disks[node as usize].erase(key);
+    }
+
+    fn notify(&mut self, node: u32, notice: P::Notice) {
+        self.note_value(Entry::Notice, node, &notice);
+        self.happenings.push(Happening::Notice {
+            at: self.now,
+            node: NodeId::new(u64::from(node)),
+            notice,
+        });
+    }
+
+    fn wake(&mut self, node: u32, timers: &mut Timers<P::Timer>, at: Time, timer: P::Timer) {
+        if at == Time::MAX {
+            // Never due, as far as anyone can wait.
+            return self.cancel(timers, timer);
+        }
+        let slot = self.timers.insert(Armed::Live(timer));
+        if let Some(before) = timers.set(timer, slot) {
+            self.timers.replace(before, Armed::Stale);
+        }
+        self.queue
+            .push(at.max(self.now), Handle::new(node, What::Timer(slot)));
+    }
+
+    fn cancel(&mut self, timers: &mut Timers<P::Timer>, timer: P::Timer) {
+        if let Some(slot) = timers.remove(timer) {
+            self.timers.replace(slot, Armed::Stale);
+        }
+    }
+}
+
+/// A machine's context, in which its effects happen at once.
+pub(super) struct Acting<'a, P: Protocol> {
+    pub(super) node: u32,
+    pub(super) timers: &'a mut Timers<P::Timer>,
+    /// After how many more effects the node goes down, if it is to.
+    pub(super) doomed: &'a mut Option<u32>,
+    pub(super) rng: &'a mut Xoshiro256PlusPlus,
+    pub(super) world: &'a mut World<P>,
+}
+
+impl<P: Protocol> Context<P> for Acting<'_, P> {
+    type Rng = Xoshiro256PlusPlus;
+
+    fn now(&self) -> Time {
+        self.world.now
+    }
+
+    fn rng(&mut self) -> &mut Self::Rng {
+        self.rng
+    }
+
+    fn push(&mut self, effect: Effect<P>) {
+        if !self.may_act() {
+            return;
+        }
+        let (node, world) = (self.node, &mut *self.world);
+        match effect {
+            Effect::Persist(key, record) => world.persist(node, key, record),
+            Effect::Forget(key) => world.forget(node, key),
+            Effect::Send { to, message } => world.send(node, to, message),
+            Effect::Wake { at, timer } => world.wake(node, self.timers, at, timer),
+            Effect::Cancel(timer) => world.cancel(self.timers, timer),
+            Effect::Notify(notice) => world.notify(node, notice),
+        }
+    }
+
+    /// The same as to push it, with the message moved once less.
+    fn send(&mut self, to: NodeId, message: P::Message) {
+        if self.may_act() {
+            self.world.send(self.node, to, message);
+        }
+    }
+
+    fn wake(&mut self, at: Time, timer: P::Timer) {
+        if self.may_act() {
+            self.world.wake(self.node, self.timers, at, timer);
+        }
+    }
+}
+
+impl<P: Protocol> Acting<'_, P> {
+    /// Whether the node is there for another effect.
+    #[inline]
+    fn may_act(&mut self) -> bool {
+        match self.doomed {
+            None => true,
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                true
+            }
+        }
+    }
+}

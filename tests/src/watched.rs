@@ -1,0 +1,714 @@
+//! A grid of `asap` nodes with a host that trusts none of them: it submits, runs and cancels jobs, lets nodes crash, join and
+//! leave, and keeps a ledger of everything that must not happen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+
+use gridweave_core::commit::{self, Everyone, Permission};
+use gridweave_core::id::{Epoch, JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Refusal};
+use gridweave_core::overlay::cyclon;
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Links};
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::engine::{Checking, Happening, Simulation};
+use gridweave_sim::network::{Network, NetworkConfig};
+use gridweave_sim::overlay::warmed_up;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// A node with at most eight links.
+pub type Node = Asap<8, 4>;
+
+/// How many links a node has.
+pub const DEGREE: u8 = 8;
+
+/// Within this time jobs are submitted and things go wrong.
+pub const BUSY_TIME: Span = Span::from_secs(600);
+
+/// No sound run takes longer.
+const MOST_TIME: Time = Time::from_secs(4 * 3600);
+
+/// After the last word on the last job, everything is forgotten within this time.
+const SETTLING: Span = Span::from_secs(900);
+
+/// Seconds and minutes instead of hours, so that much happens.
+pub const CONFIG: Config = Config {
+    overlay: cyclon::Config {
+        view: DEGREE,
+        shuffle: 4,
+        ..Config::DEFAULT.overlay
+    },
+    forward: 3,
+    slot: Span::from_secs(10),
+    lead: Span::from_secs(10),
+    commit: commit::Config {
+        permission: Permission::Renewed(Span::from_secs(30)),
+        grace: Span::from_secs(20),
+        retention: Span::from_secs(120),
+        ..commit::Config::DEFAULT
+    },
+    ..Config::DEFAULT
+};
+
+/// The same where messages take no time.
+pub const INSTANT: Config = Config {
+    lead: Span::ZERO,
+    commit: commit::Config {
+        lead: Span::ZERO,
+        ..CONFIG.commit
+    },
+    ..CONFIG
+};
+
+/// The ways of exchange, with periods that fit the rules above.
+pub const EXCHANGES: [Exchange; 3] = [
+    Exchange::Push {
+        lease: Span::from_secs(60),
+    },
+    Exchange::Pull,
+    Exchange::Poll {
+        period: Span::from_secs(20),
+    },
+];
+
+/// What a run is made of.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// From which all chance follows.
+    pub seed: u64,
+    /// How many nodes there are in the beginning.
+    pub nodes: u32,
+    /// How many jobs come.
+    pub jobs: u32,
+    /// The most nodes that one wants.
+    pub widest: u32,
+    /// The rules.
+    pub config: Config,
+    /// The network.
+    pub network: NetworkConfig,
+    /// How often a node goes down, half of the time in the middle of what it does.
+    pub crashes: u32,
+    /// How many nodes come later.
+    pub joins: u32,
+    /// How many nodes leave.
+    pub leaves: u32,
+    /// Of a hundred jobs so many are cancelled.
+    pub cancelled: u32,
+    /// Of a hundred jobs so many run longer than they say.
+    pub late: u32,
+}
+
+impl Scene {
+    /// Thirty nodes and as many jobs in fair weather.
+    pub fn calm(seed: u64, config: Config) -> Self {
+        Self {
+            seed,
+            nodes: 30,
+            jobs: 30,
+            widest: 6,
+            config,
+            network: NetworkConfig::default(),
+            crashes: 0,
+            joins: 0,
+            leaves: 0,
+            cancelled: 0,
+            late: 0,
+        }
+    }
+}
+
+/// What happened, and what should not have.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// Jobs that were done.
+    pub finished: u32,
+    /// Jobs that were cancelled.
+    pub cancelled: u32,
+    /// Jobs that failed, for any reason.
+    pub failed: BTreeMap<&'static str, u32>,
+    /// How often a job began on a node.
+    pub begun: u32,
+    /// How often one was stopped.
+    pub stopped: u32,
+    /// How often a job was said to start at another time than before.
+    pub moved: u32,
+    /// How often a node went down.
+    pub crashed: u32,
+    /// How often one came up after the beginning.
+    pub started: u32,
+    /// How many nodes left for good.
+    pub left: u32,
+    /// Last words that were said again by a node that had gone down since.
+    pub repeated: u32,
+    /// What must not happen.
+    pub faults: Vec<String>,
+}
+
+impl Ledger {
+    /// How many jobs had their last word.
+    pub fn last_words(&self) -> u32 {
+        self.finished + self.cancelled + self.failed.values().sum::<u32>()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Todo {
+    /// First of what is to be done at an instant: a job that ends with its reservation has ended.
+    End {
+        job: usize,
+        node: NodeId,
+        epoch: Epoch,
+    },
+    Submit(usize),
+    Cancel(usize),
+    Leave(NodeId),
+    Depart(NodeId),
+}
+
+/// A job, as its host sees it.
+#[derive(Clone, Debug)]
+struct Tracked {
+    job: Job,
+    runs: Span,
+    /// Where it was submitted.
+    home: Option<NodeId>,
+    is_unwanted: bool,
+    accepted: Option<Time>,
+    running: BTreeMap<NodeId, Epoch>,
+    ended: BTreeMap<Epoch, BTreeSet<NodeId>>,
+    last_word: Option<LastWord>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LastWord {
+    node: NodeId,
+    news: News,
+    /// How often that node had gone down before.
+    downs: u32,
+}
+
+/// A grid and its host.
+pub struct Grid {
+    /// The nodes.
+    pub simulation: Simulation<Node>,
+    /// What happened.
+    pub ledger: Ledger,
+    jobs: Vec<Tracked>,
+    todo: BTreeSet<(Time, Todo)>,
+    now: Time,
+    downs: BTreeMap<NodeId, u32>,
+    leaving: BTreeSet<NodeId>,
+    gone: BTreeSet<NodeId>,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Grid {
+    /// Nodes with links as CYCLON leaves them, and nothing to do.
+    pub fn new(scene: &Scene) -> Self {
+        let Scene {
+            nodes,
+            seed,
+            config,
+            ..
+        } = *scene;
+        let all = nodes + scene.joins;
+        let network = Network::new(&scene.network, all, seed).expect("the network is sound");
+        let views = warmed_up(nodes, DEGREE, 4, 20, seed);
+        let build = move |me: NodeId| {
+            let peers = views.get(me.get() as usize);
+            let bootstrap = match peers {
+                Some(peers) => {
+                    let peers = peers.iter().map(|peer| NodeId::new(u64::from(*peer)));
+                    Bootstrap::Meet(peers.collect())
+                }
+                None => Bootstrap::Join(NodeId::new(me.get() * 7 % u64::from(nodes))),
+            };
+            Asap::new(me, config, bootstrap, Everyone).expect("the rules are sound")
+        };
+        let mut simulation = Simulation::new(nodes, network, seed, build);
+        simulation.check(Checking::EveryEvent);
+        Self {
+            simulation,
+            ledger: Ledger::default(),
+            jobs: Vec::new(),
+            todo: BTreeSet::new(),
+            now: Time::ZERO,
+            downs: BTreeMap::new(),
+            leaving: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    /// All that a scene says happens, until everything is over and forgotten.
+    pub fn play(scene: &Scene) -> Self {
+        let mut grid = Self::new(scene);
+        grid.plan(scene);
+        grid.finish();
+        grid
+    }
+
+    fn some_time(&mut self) -> Time {
+        let millis = self.rng.below((BUSY_TIME.as_micros() / 1000) as u32);
+        Time::from_millis(u64::from(millis))
+    }
+
+    fn some_node(&mut self, nodes: u32) -> NodeId {
+        NodeId::new(u64::from(self.rng.below(nodes)))
+    }
+
+    fn plan(&mut self, scene: &Scene) {
+        for _ in 0..scene.jobs {
+            let at = self.some_time();
+            let count = 1 + self.rng.below(scene.widest);
+            let estimate = Span::from_secs(u64::from(5 + self.rng.below(60)));
+            // All kinds of ends: most come early, some with the end of the estimate.
+            let tenths = match self.rng.below(100) < scene.late {
+                true => 13,
+                false => 4 + u64::from(self.rng.below(7)),
+            };
+            let runs = Span::from_micros(estimate.as_micros() * tenths / 10);
+            let job = self.add(count, estimate, runs);
+            self.todo.insert((at, Todo::Submit(job)));
+            if self.rng.below(100) < scene.cancelled {
+                let later = Span::from_millis(u64::from(self.rng.below(60_000)));
+                self.todo.insert((at + later, Todo::Cancel(job)));
+            }
+        }
+        for crash in 0..scene.crashes {
+            let (at, node) = (self.some_time(), self.some_node(scene.nodes));
+            if crash % 2 == 0 {
+                self.simulation.crash(at, node);
+            } else {
+                let effects = self.rng.below(12);
+                self.simulation.crash_after(at, node, effects);
+            }
+        }
+        for _ in 0..scene.joins {
+            let at = self.some_time();
+            self.simulation.join(at);
+        }
+        for _ in 0..scene.leaves {
+            let (at, node) = (self.some_time(), self.some_node(scene.nodes));
+            self.todo.insert((at, Todo::Leave(node)));
+        }
+    }
+
+    /// A job for so many nodes that runs for so long, and its number.
+    pub fn add(&mut self, count: u32, estimate: Span, runs: Span) -> usize {
+        let number = self.jobs.len();
+        let demand = Demand::Nodes(NonZeroU32::new(count).expect("a job wants a node"));
+        let job = Job::new(JobId::new(number as u64), demand, estimate).expect("it takes time");
+        self.jobs.push(Tracked {
+            job,
+            runs,
+            home: None,
+            is_unwanted: false,
+            accepted: None,
+            running: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            last_word: None,
+        });
+        number
+    }
+
+    /// Submits a job now, at this node.
+    pub fn submit_at(&mut self, job: usize, node: NodeId) {
+        self.jobs[job].home = Some(node);
+        self.tell(node, Command::Submit(self.jobs[job].job));
+    }
+
+    /// When a job was said to start, if it was.
+    pub fn accepted(&self, job: usize) -> Option<Time> {
+        self.jobs[job].accepted
+    }
+
+    /// What was said of a job at last.
+    pub fn last_word(&self, job: usize) -> Option<News> {
+        self.jobs[job].last_word.map(|word| word.news)
+    }
+
+    fn is_up(&self, node: NodeId) -> bool {
+        self.simulation.machine(node).is_some()
+    }
+
+    fn tell(&mut self, node: NodeId, command: Command) {
+        self.simulation.command_first(self.now, node, command);
+        self.look();
+    }
+
+    /// Lets everything happen that is due by then.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            let event = self.simulation.next_at().filter(|at| *at <= end);
+            let todo = self.todo.first().copied().filter(|(at, _)| *at <= end);
+            match (event, todo) {
+                (event, Some((at, todo))) if event.is_none_or(|event| at <= event) => {
+                    self.todo.pop_first();
+                    self.now = self.now.max(at);
+                    self.act(todo);
+                }
+                (Some(event), _) => {
+                    self.now = event;
+                    self.simulation.step();
+                    self.look();
+                }
+                (None, _) => break,
+            }
+        }
+        self.simulation.run_until(end);
+        self.now = end;
+    }
+
+    /// Lets everything happen until all jobs have their last words and nothing is left of them.
+    pub fn finish(&mut self) {
+        let step = Span::from_secs(60);
+        while self.jobs.iter().any(|job| job.last_word.is_none()) {
+            if self.now > MOST_TIME {
+                break;
+            }
+            self.run_until(self.now + step);
+        }
+        self.run_until(self.now + SETTLING);
+        for (number, job) in self.jobs.iter().enumerate() {
+            if job.last_word.is_none() {
+                let fault = format!("job {number} never has its last word: {job:?}");
+                self.ledger.faults.push(fault);
+            }
+        }
+        for broken in self.simulation.broken() {
+            self.ledger.faults.push(format!("{broken:?}"));
+        }
+        for node in (0..self.simulation.len() as u64).map(NodeId::new) {
+            let Some(machine) = self.simulation.machine(node) else {
+                continue;
+            };
+            let parts = machine.commitments();
+            let left = [
+                machine.jobs().count(),
+                parts.coordinator.jobs().count(),
+                parts.participant.schedule().len(),
+            ];
+            // Which life it is, twice, and whom it knows.
+            let records = self.simulation.disk(node).count();
+            if left != [0; 3] || records > 3 {
+                let fault = format!("{node} still has {left:?} and {records} records");
+                self.ledger.faults.push(fault);
+            }
+        }
+    }
+
+    fn act(&mut self, todo: Todo) {
+        let now = self.now;
+        match todo {
+            Todo::End { job, node, epoch } => {
+                if self.jobs[job].running.get(&node) == Some(&epoch) {
+                    let tracked = &mut self.jobs[job];
+                    tracked.running.remove(&node);
+                    tracked.ended.entry(epoch).or_default().insert(node);
+                    let outcome = Outcome::Done;
+                    let job = tracked.job.id;
+                    self.tell(node, Command::Ended { job, outcome });
+                }
+            }
+            Todo::Submit(job) => {
+                if self.jobs[job].last_word.is_some() {
+                    return;
+                }
+                match self.jobs[job].home {
+                    // It may not have been heard; if it was, it is known. If the node is down, it is asked when it is up.
+                    Some(home) if self.is_up(home) => self.submit_at(job, home),
+                    Some(_) => {}
+                    None => match self.some_node_to_ask() {
+                        Some(node) => self.submit_at(job, node),
+                        None => {
+                            let later = now + Span::from_secs(1);
+                            self.todo.insert((later, Todo::Submit(job)));
+                        }
+                    },
+                }
+            }
+            Todo::Cancel(job) => {
+                self.jobs[job].is_unwanted = true;
+                let home = self.jobs[job].home;
+                match home.filter(|home| self.is_up(*home)) {
+                    Some(home) => self.tell(home, Command::Cancel(self.jobs[job].job.id)),
+                    None if home.is_none() => {
+                        let later = now + Span::from_secs(1);
+                        self.todo.insert((later, Todo::Cancel(job)));
+                    }
+                    None => {}
+                }
+            }
+            Todo::Leave(node) => {
+                self.leaving.insert(node);
+                if self.is_up(node) {
+                    self.tell(node, Command::Leave);
+                }
+                let later = now + Span::from_secs(30);
+                self.todo.insert((later, Todo::Depart(node)));
+            }
+            Todo::Depart(node) => {
+                let idle = self.simulation.machine(node).is_none_or(|machine| {
+                    let parts = machine.commitments();
+                    machine.jobs().count() == 0
+                        && parts.coordinator.jobs().count() == 0
+                        && parts.participant.schedule().is_empty()
+                });
+                if idle && self.is_up(node) && self.gone.insert(node) {
+                    self.ledger.left += 1;
+                    self.simulation.crash(now, node);
+                } else if !self.gone.contains(&node) {
+                    let later = now + Span::from_secs(30);
+                    self.todo.insert((later, Todo::Depart(node)));
+                }
+            }
+        }
+    }
+
+    /// A node by chance that is up and stays.
+    fn some_node_to_ask(&mut self) -> Option<NodeId> {
+        let all = (0..self.simulation.len() as u64).map(NodeId::new);
+        let fit = all.filter(|node| self.is_up(*node) && !self.leaving.contains(node));
+        let fit: Vec<NodeId> = fit.collect();
+        self.rng.pick(&fit).copied()
+    }
+
+    fn look(&mut self) {
+        let happenings: Vec<Happening<Node>> = self.simulation.happenings().collect();
+        for happening in happenings {
+            match happening {
+                Happening::Notice { at, node, notice } => self.hear(at, node, notice),
+                Happening::Crashed { at, node } => {
+                    self.ledger.crashed += 1;
+                    *self.downs.entry(node).or_default() += 1;
+                    for job in &mut self.jobs {
+                        job.running.remove(&node);
+                    }
+                    if !self.gone.contains(&node) {
+                        let down = Span::from_millis(u64::from(1 + self.rng.below(60_000)));
+                        self.simulation.restart(at + down, node);
+                    }
+                }
+                Happening::Started { at, node } => self.came_up(at, node),
+                Happening::Unheard { command, .. } => {
+                    let fault = format!("a node that is down was told {command:?}");
+                    self.ledger.faults.push(fault);
+                }
+            }
+        }
+    }
+
+    /// Whatever the node was told before it went down, it may not have heard.
+    fn came_up(&mut self, at: Time, node: NodeId) {
+        self.ledger.started += u32::from(at > Time::ZERO);
+        if self.leaving.contains(&node) {
+            self.todo.insert((at, Todo::Leave(node)));
+        }
+        for (number, job) in self.jobs.iter().enumerate() {
+            if job.home == Some(node) && job.last_word.is_none() {
+                self.todo.insert((at, Todo::Submit(number)));
+                if job.is_unwanted {
+                    self.todo.insert((at, Todo::Cancel(number)));
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
+        let number = job.get() as usize;
+        if self.jobs.get(number).is_none_or(|job| job.home.is_none()) {
+            let fault = format!("{at:?}: {node} speaks of {job}, which nobody submitted");
+            self.ledger.faults.push(fault);
+            return;
+        }
+        match news {
+            News::Started => self.begin(at, node, number),
+            News::Stopped => {
+                self.ledger.stopped += 1;
+                self.jobs[number].running.remove(&node);
+            }
+            News::Accepted { start } => self.jobs[number].accepted = Some(start),
+            News::Moved { start } => {
+                self.ledger.moved += 1;
+                self.jobs[number].accepted = Some(start);
+            }
+            News::Failed(Failure::Refused(Refusal::Known)) => {}
+            News::Failed(Failure::Refused(Refusal::Leaving)) => {
+                self.jobs[number].home = None;
+                self.todo.insert((at, Todo::Submit(number)));
+            }
+            News::Finished | News::Failed(_) | News::Cancelled => self.end(at, node, number, news),
+        }
+    }
+
+    fn begin(&mut self, at: Time, node: NodeId, number: usize) {
+        self.ledger.begun += 1;
+        // Who goes down while it says so runs nothing.
+        let Some(machine) = self.simulation.machine(node) else {
+            return;
+        };
+        let id = self.jobs[number].job.id;
+        let mut running = machine.commitments().participant.running();
+        let Some(holder) = running.find(|holder| holder.job == id) else {
+            return;
+        };
+        drop(running);
+        let epoch = holder.epoch;
+        let elsewhere = self
+            .jobs
+            .iter()
+            .filter(|job| job.running.contains_key(&node));
+        let crowded = elsewhere.count() > 0;
+        let tracked = &mut self.jobs[number];
+        let Demand::Nodes(count) = tracked.job.demand else {
+            return;
+        };
+        let faults = [
+            (crowded, "while something else runs there"),
+            (
+                tracked.running.values().any(|other| *other != epoch),
+                "while another attempt runs",
+            ),
+            (
+                tracked.running.len() >= count.get() as usize,
+                "on more nodes than it wants",
+            ),
+            (
+                tracked
+                    .last_word
+                    .is_some_and(|word| !matches!(word.news, News::Failed(_))),
+                "after its last word",
+            ),
+        ];
+        for (_, what) in faults.iter().filter(|(is_so, _)| *is_so) {
+            let fault = format!("{at:?}: {node} begins job {number} {what}: {tracked:?}");
+            self.ledger.faults.push(fault);
+        }
+        tracked.running.insert(node, epoch);
+        let job = number;
+        let end = Todo::End { job, node, epoch };
+        self.todo.insert((at + tracked.runs, end));
+    }
+
+    fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
+        let downs = self.downs.get(&node).copied().unwrap_or_default();
+        let tracked = &mut self.jobs[number];
+        if let Some(word) = tracked.last_word {
+            if (word.node, word.news) == (node, news) && word.downs < downs {
+                self.ledger.repeated += 1;
+            } else {
+                let fault = format!("{at:?}: {node} says {news:?} of job {number}, after {word:?}");
+                self.ledger.faults.push(fault);
+            }
+            return;
+        }
+        tracked.last_word = Some(LastWord { node, news, downs });
+        let Demand::Nodes(count) = tracked.job.demand else {
+            return;
+        };
+        let everywhere = |nodes: &BTreeSet<NodeId>| nodes.len() == count.get() as usize;
+        let runs = !tracked.running.is_empty();
+        let wrong = match news {
+            News::Finished => {
+                self.ledger.finished += 1;
+                runs || !tracked.ended.values().any(everywhere)
+            }
+            News::Cancelled => {
+                self.ledger.cancelled += 1;
+                runs || !tracked.is_unwanted
+            }
+            News::Failed(failure) => {
+                let name = match failure {
+                    Failure::Refused(Refusal::TooLarge) => "too large",
+                    Failure::Refused(Refusal::Full) => "full",
+                    Failure::NodeLost => "node lost",
+                    Failure::Broke => "broke",
+                    _ => "other",
+                };
+                *self.ledger.failed.entry(name).or_default() += 1;
+                name == "broke" || name == "other"
+            }
+            _ => false,
+        };
+        if wrong || tracked.home != Some(node) {
+            let fault = format!("{at:?}: {node} says {news:?} of job {number}: {tracked:?}");
+            self.ledger.faults.push(fault);
+        }
+    }
+}
+/// The rules with these links and this exchange.
+pub fn rules(config: Config, links: Links, exchange: Exchange) -> Config {
+    Config {
+        links,
+        exchange,
+        ..config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A grid in which a job for two nodes was submitted at node 0 and found its time.
+    fn grid() -> (Grid, usize) {
+        let mut grid = Grid::new(&Scene::calm(1, INSTANT));
+        grid.run_until(Time::from_secs(1));
+        let (estimate, runs) = (Span::from_secs(20), Span::from_secs(15));
+        let job = grid.add(2, estimate, runs);
+        grid.submit_at(job, NodeId::new(0));
+        grid.run_until(Time::from_secs(11));
+        assert_eq!(grid.jobs[job].running.len(), 2);
+        (grid, job)
+    }
+
+    fn faults_of(forged: &[(u64, News)]) -> usize {
+        let (mut grid, job) = grid();
+        for &(node, news) in forged {
+            let job = JobId::new(job as u64);
+            grid.hear(grid.now, NodeId::new(node), Notice { job, news });
+        }
+        grid.ledger.faults.len()
+    }
+
+    #[test]
+    fn a_word_that_must_not_be_said_is_noticed() {
+        let failed = News::Failed(Failure::NodeLost);
+        assert_eq!(faults_of(&[]), 0);
+        assert_eq!(faults_of(&[(0, failed)]), 0);
+        assert_eq!(faults_of(&[(0, News::Finished)]), 1, "it still runs");
+        assert_eq!(faults_of(&[(0, News::Cancelled)]), 1, "nobody wanted that");
+        assert_eq!(faults_of(&[(1, failed)]), 1, "it was submitted elsewhere");
+        assert_eq!(faults_of(&[(0, failed), (0, failed)]), 1, "once is enough");
+        assert_eq!(faults_of(&[(0, failed), (0, News::Finished)]), 1);
+    }
+
+    #[test]
+    fn a_start_that_must_not_be_is_noticed() {
+        let (mut grid, job) = grid();
+        let node = *grid.jobs[job].running.keys().next().expect("it runs");
+        // Said again, it runs where something runs, and on more nodes than it wants.
+        grid.begin(grid.now, node, job);
+        assert_eq!(grid.ledger.faults.len(), 2, "{:?}", grid.ledger.faults);
+    }
+
+    #[test]
+    fn a_job_without_a_last_word_and_what_is_left_of_it_are_noticed() {
+        let (mut grid, job) = grid();
+        // The host never says that it has ended; its nodes are cut, and it is placed again some times.
+        grid.jobs[job].runs = Span::MAX;
+        grid.todo.clear();
+        grid.finish();
+        assert_eq!(
+            grid.last_word(job),
+            Some(News::Failed(Failure::NodeLost)),
+            "it has its rounds"
+        );
+        assert!(grid.ledger.faults.is_empty(), "{:?}", grid.ledger.faults);
+        let unheard = grid.add(1, Span::from_secs(1), Span::from_secs(1));
+        grid.jobs[unheard].home = Some(NodeId::new(0));
+        grid.finish();
+        assert_eq!(grid.ledger.faults.len(), 1, "{:?}", grid.ledger.faults);
+    }
+}
