@@ -30,27 +30,26 @@ impl Encoder<'_> {
     fn number(&mut self, number: u64) -> Done {
         if number < 1 << 7 {
             self.0.push(number as u8);
-        } else if number < 1 << 28 {
-            self.number_of_four_bytes(number as u32);
+        } else if number < 1 << 56 {
+            self.number_of_eight_bytes(number);
         } else {
             self.large_number(u128::from(number));
         }
         Ok(())
     }
 
-    /// At most four bytes, without asking how many: names of nodes have sometimes two and sometimes three.
+    /// At most eight bytes, written all at once and cut: names of nodes have sometimes two and sometimes three, and times seven.
     #[inline]
-    fn number_of_four_bytes(&mut self, number: u32) {
-        let spread = (number & 0x7f)
-            | (number & 0x3f80) << 1
-            | (number & 0x1f_c000) << 2
-            | (number & 0xfe0_0000) << 3;
-        let more = [1 << 7, 1 << 14, 1 << 21].map(|least| u32::from(number >= least));
-        let more_bits = more[0] << 7 | more[1] << 15 | more[2] << 23;
-        self.0
-            .extend_from_slice(&(spread | more_bits).to_le_bytes());
-        let surplus = 3 - more.iter().sum::<u32>();
-        self.0.truncate(self.0.len() - surplus as usize);
+    fn number_of_eight_bytes(&mut self, number: u64) {
+        // Seven bits to a byte, by halves.
+        let halves = (number & 0x0fff_ffff) | (number & 0x00ff_ffff_f000_0000) << 4;
+        let quarters = (halves & 0x3fff_0000_3fff) | (halves & 0x0fff_c000_0fff_c000) << 2;
+        let bytes = (quarters & 0x007f_007f_007f_007f) | (quarters & 0x3f80_3f80_3f80_3f80) << 1;
+        let length = (u64::BITS - number.leading_zeros()).div_ceil(7).max(1);
+        let not_last = (1 << (8 * (length - 1))) - 1;
+        let bytes = bytes | (0x8080_8080_8080_8080 & not_last);
+        self.0.extend_from_slice(&bytes.to_le_bytes());
+        self.0.truncate(self.0.len() - (8 - length as usize));
     }
 
     fn large_number(&mut self, mut number: u128) {
