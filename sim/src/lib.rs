@@ -12,6 +12,7 @@
 //! | [`workload`] | traces in SWF and GWF, transforms, generators |
 //! | [`central`] | schedulers that know everything |
 //! | [`decentral`] | the host of schedulers that are one machine per node |
+//! | [`reproduce`] | the papers' tables and figures, published beside measured |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
 //! | `program` | the command line, with the feature of that name |
 //!
@@ -33,6 +34,7 @@ pub mod outcome;
 pub mod overlay;
 #[cfg(feature = "program")]
 pub mod program;
+pub mod reproduce;
 pub mod results;
 pub mod run;
 pub mod scheduler;

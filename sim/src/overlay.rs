@@ -15,20 +15,21 @@
 //! ```
 
 use gridweave_core::id::NodeId;
+use gridweave_core::machine::{Effect, EffectQueue, Event};
 use gridweave_core::overlay::cyclon::{Changes, Command, Config, Cyclon};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use crate::engine::Simulation;
-use crate::network::{Network, NetworkConfig};
-
 /// The most links of a node; a larger degree counts as this.
 pub const MOST_LINKS: u8 = 64;
 
 /// The most links that are exchanged at once; more count as this.
 pub const MOST_SHUFFLED: u8 = 8;
+
+/// How many links have room in a small view, which most degrees need.
+const SMALL: usize = 20;
 
 /// Whom each of so many nodes knows, in the order of ids, after so many cycles from a random start: `degree` others, or all if
 /// there are fewer.
@@ -42,7 +43,12 @@ pub fn warmed_up(nodes: u32, degree: u8, shuffle: u8, cycles: u32, seed: u64) ->
     fill_up(&mut views, degree, &mut rng);
     // Where everybody knows everybody there is nothing to shuffle, and exchanges only lose links.
     if degree > 0 && nodes.saturating_sub(1) > u32::from(degree) {
-        views = shuffled(&views, degree, shuffle, cycles, seed);
+        let shuffled = if usize::from(degree) <= SMALL {
+            shuffled::<SMALL>
+        } else {
+            shuffled::<{ MOST_LINKS as usize }>
+        };
+        views = shuffled(&views, degree, shuffle, cycles, &mut rng);
         fill_up(&mut views, degree, &mut rng);
     }
     views.into_iter().map(Vec::into_boxed_slice).collect()
@@ -67,33 +73,68 @@ fn fill_up(views: &mut [Vec<u32>], degree: u8, rng: &mut Xoshiro256PlusPlus) {
 }
 
 /// The views after so many cycles of CYCLON that begin with these.
-fn shuffled(views: &[Vec<u32>], degree: u8, shuffle: u8, cycles: u32, seed: u64) -> Vec<Vec<u32>> {
+///
+/// Without delay an exchange is over at once, and in each cycle nodes have their turns in the same order. So this needs no
+/// simulation, and takes a part of its time.
+fn shuffled<const LINKS: usize>(
+    views: &[Vec<u32>],
+    degree: u8,
+    shuffle: u8,
+    cycles: u32,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Vec<Vec<u32>> {
     let config = Config {
         view: degree,
         shuffle: shuffle.clamp(1, MOST_SHUFFLED.min(degree)),
         changes: Changes::Untold,
         ..Config::DEFAULT
     };
-    let nodes = u32::try_from(views.len()).unwrap_or(u32::MAX);
-    let network = Network::new(&NetworkConfig::default(), nodes, seed)
-        .expect("a network without delay, loss and files has nothing to be wrong");
-    let mut overlay = Simulation::new(nodes, network, seed, move |me| {
-        Cyclon::<{ MOST_LINKS as usize }, { MOST_SHUFFLED as usize }>::new(me, config)
-            .expect("the sizes are within bounds and the times are the defaults")
-    });
     let id = |node: u32| NodeId::new(u64::from(node));
-    for (node, view) in (0..nodes).zip(views) {
+    let mut effects = EffectQueue::new();
+    let mut nodes = Vec::new();
+    let mut turns = Vec::new();
+    for (me, view) in (0..).zip(views) {
+        let mut node = Cyclon::<LINKS, { MOST_SHUFFLED as usize }>::new(id(me), config)
+            .expect("the sizes are within bounds and the times are the defaults");
+        effects.feed(&mut node, Event::Start, Time::ZERO, rng);
         for peer in view {
-            overlay.command(Time::ZERO, id(node), Command::Meet(id(*peer)));
+            let meet = Event::Command(Command::Meet(id(*peer)));
+            effects.feed(&mut node, meet, Time::ZERO, rng);
+        }
+        for effect in effects.drain() {
+            if let Effect::Wake { at, timer } = effect {
+                turns.push((at, me, timer));
+            }
+        }
+        nodes.push(node);
+    }
+    turns.sort_unstable();
+    let mut inbox = Vec::new();
+    for _ in 0..cycles {
+        for (at, me, timer) in &mut turns {
+            let now = *at;
+            inbox.push((*me, Event::Timer(*timer)));
+            while let Some((to, event)) = inbox.pop() {
+                effects.feed(&mut nodes[to as usize], event, now, rng);
+                for effect in effects.drain() {
+                    match effect {
+                        Effect::Send { to: peer, message } => {
+                            let from = id(to);
+                            inbox.push((peer.get() as u32, Event::Message { from, message }));
+                        }
+                        Effect::Wake {
+                            at: next,
+                            timer: of,
+                        } => (*at, *timer) = (next, of),
+                        _ => {}
+                    }
+                }
+            }
         }
     }
-    overlay.run_until(Time::ZERO + config.period.times(u64::from(cycles)));
-    let view = |node| {
-        let machine = overlay.machine(id(node));
-        let ids = machine.map_or(&[][..], |machine| machine.view().ids());
-        ids.iter().map(|peer| peer.get() as u32).collect()
-    };
-    (0..nodes).map(view).collect()
+    let ids = nodes.iter().map(|node| node.view().ids().iter());
+    ids.map(|ids| ids.map(|peer| peer.get() as u32).collect())
+        .collect()
 }
 
 #[cfg(test)]

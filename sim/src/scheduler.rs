@@ -16,17 +16,20 @@ pub enum Scheduler {
     Asap,
     /// Random placement, which knows nothing.
     Random,
+    /// Flooding searches for nodes that are free now.
+    Flood,
 }
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
         Self::Asap,
         Self::Random,
+        Self::Flood,
     ];
 
     /// What it is called.
@@ -35,6 +38,7 @@ impl Scheduler {
             Self::Central(central) => central.name(),
             Self::Asap => "asap",
             Self::Random => "random",
+            Self::Flood => "flood",
         }
     }
 
@@ -48,7 +52,7 @@ impl Scheduler {
     /// Whether it can start a job on several nodes at once.
     pub const fn places_gangs(self) -> bool {
         match self {
-            Self::Central(_) | Self::Asap => true,
+            Self::Central(_) | Self::Asap | Self::Flood => true,
             Self::Random => false,
         }
     }

@@ -12,9 +12,12 @@ use gridweave_core::schedule::ledger::{Slot, SlotLedger, SlotRange};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::central::{Central, simulate};
+use gridweave_sim::engine::Simulation;
 use gridweave_sim::event_queue::EventQueue;
 use gridweave_sim::grid::Grid;
+use gridweave_sim::lasting::Lasting;
 use gridweave_sim::monitor::Monitor;
+use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
 use gridweave_sim::outcome::Estimates;
 use gridweave_sim::workload::{Submission, Workload};
 use rand::SeedableRng;
@@ -384,4 +387,35 @@ fn a_shuffle_does_not_allocate() {
     let mut after = 0;
     assert_eq!(measure(|| after = work(20_000)).count_total, 0);
     assert!(after > before + 5_000, "{before} {after}");
+}
+
+#[test]
+fn a_simulated_shuffle_does_not_allocate() {
+    const NODES: u64 = 200;
+    let config = NetworkConfig {
+        delay: DelayConfig::Constant {
+            delay: Lasting::new(Span::from_millis(100)),
+        },
+        ..NetworkConfig::default()
+    };
+    let network = Network::new(&config, NODES as u32, 1).unwrap();
+    let mut overlay = Simulation::new(NODES as u32, network, 1, |me| {
+        let config = cyclon::Config {
+            changes: cyclon::Changes::Untold,
+            ..cyclon::Config::DEFAULT
+        };
+        Cyclon::<20, 8>::new(me, config).unwrap()
+    });
+    for id in 0..NODES {
+        let meet = cyclon::Command::Meet(NodeId::new((id + 1) % NODES));
+        overlay.command(Time::ZERO, NodeId::new(id), meet);
+    }
+    // Long enough for all that nodes write down to have been written twice.
+    let mut until = Time::from_secs(1000);
+    overlay.run_until(until);
+    overlay.happenings();
+    let before = overlay.traffic().total().messages;
+    until += Span::from_secs(1000);
+    assert_eq!(measure(|| overlay.run_until(until)).count_total, 0);
+    assert!(overlay.traffic().total().messages > before + 30_000);
 }

@@ -30,6 +30,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::decentral::flood::FloodConfig;
 use crate::network::NetworkConfig;
 use crate::scheduler::Scheduler;
 
@@ -52,6 +53,8 @@ pub struct Config {
     pub faults: Vec<Fault>,
     /// How `asap` schedules.
     pub asap: AsapConfig,
+    /// The times and sizes of the scheduler `flood`; others do not use it.
+    pub flood: FloodConfig,
     /// How results are summed up.
     pub report: ReportConfig,
 }
@@ -67,6 +70,10 @@ pub struct GridConfig {
     pub cores_per_node: u32,
     /// For how long nothing may happen to any job before those without an outcome count as lost.
     pub patience: Lasting,
+    /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
+    /// always go on until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Lasting>,
 }
 
 impl Default for GridConfig {
@@ -75,6 +82,7 @@ impl Default for GridConfig {
             nodes: None,
             cores_per_node: 1,
             patience: Lasting::seconds(7 * 86_400),
+            until: None,
         }
     }
 }
@@ -265,6 +273,7 @@ impl Config {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
+        self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }
 }
@@ -407,6 +416,8 @@ mod tests {
             ("report.check_every=0", "report.check_every"),
             ("report.check_every=-1", "report.check_every"),
             ("workload.load=0", "workload.load"),
+            ("workload.stretch=0", "workload.stretch"),
+            ("workload.slot=0s", "workload.slot"),
         ] {
             let error = config.with(setting).unwrap_err().to_string();
             assert!(error.contains(named), "{setting}: {error}");

@@ -38,9 +38,15 @@ pub struct WorkloadConfig {
     /// Jobs that need more nodes are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_nodes: Option<u32>,
+    /// Submit times become so many times as long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<f64>,
     /// Submit times are scaled so that run times make this load (PROTOCOLS D19).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
+    /// Times of submission, run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Lasting>,
     /// P3's jobs and nodes.
     pub aria: Aria,
     /// P4's jobs and nodes.
@@ -123,6 +129,15 @@ impl WorkloadConfig {
             .is_some_and(|load| !(load > 0.0 && load.is_finite()))
         {
             return Err("workload.load must be above 0, such as 0.95".into());
+        }
+        if self
+            .stretch
+            .is_some_and(|factor| !(factor > 0.0 && factor.is_finite()))
+        {
+            return Err("workload.stretch must be above 0, such as 0.3".into());
+        }
+        if self.slot.is_some_and(|slot| slot.span().is_zero()) {
+            return Err("workload.slot is 0s; give the length of a slot, such as 60s".into());
         }
         if let (Some(from), Some(until)) = (self.from, self.until)
             && until <= from

@@ -6,8 +6,10 @@
 //! that runs on more nodes than it asked for or again after its end was told, one that is said to be done and is not, and
 //! one that nobody answers for any more are violations.
 //!
-//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat.
+//! [`random`] is the smallest scheduler of this kind, and the floor that others have to beat; [`flood`] searches for free nodes and keeps no
+//! schedules.
 
+pub mod flood;
 pub mod random;
 #[cfg(test)]
 mod tests;
@@ -45,6 +47,8 @@ pub struct Hosting<'a> {
     pub seed: u64,
     /// For how long nothing may happen to any job before the rest is given up as lost.
     pub patience: Span,
+    /// When it ends at the latest; what would happen then or later does not.
+    pub until: Time,
 }
 
 /// Where a job is in its life, as its host sees it.
@@ -136,7 +140,7 @@ struct Host<'a, P: Protocol> {
 
 /// Replays the workload through the machines of this simulation until every job has its outcome.
 ///
-/// If the monitor is told to stop, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
+/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
 pub fn simulate<P>(simulation: Simulation<P>, hosting: Hosting<'_>, monitor: &Monitor) -> Run
 where
     P: Protocol<Command = Command, Notice = Notice>,
@@ -174,7 +178,7 @@ where
 enum Stopped {
     /// Every job has its outcome.
     Done,
-    /// Someone asked.
+    /// Someone asked, or the time was over.
     OnRequest,
     /// Nothing happens any more.
     Stalled,
@@ -208,6 +212,10 @@ where
             let Some(now) = earliest else {
                 return Stopped::Stalled;
             };
+            if now >= self.hosting.until {
+                self.now = self.hosting.until;
+                return Stopped::OnRequest;
+            }
             let idle = self.live == 0 && submission.is_none();
             if idle && now - self.last_news > self.hosting.patience {
                 return Stopped::Stalled;
@@ -367,10 +375,14 @@ where
     /// A machine says that a job is done: believed if it ran to its end on all of its nodes and runs nowhere any more.
     fn finished(&mut self, index: usize) {
         let job = &self.hosting.workload.jobs[index];
+        let wanted = job.processors as usize;
         let Tracked {
             running, attempt, ..
-        } = &self.tracked[index];
-        let everywhere = attempt.ended.len() == job.processors as usize;
+        } = &mut self.tracked[index];
+        let everywhere = attempt.ended.len() >= wanted;
+        // Before those there may be some that ended while another part of theirs never began.
+        let surplus = attempt.ended.len().saturating_sub(wanted);
+        attempt.ended.drain(..surplus);
         let (true, true, Some(start), Some(end)) =
             (everywhere, running.is_empty(), attempt.start, attempt.end)
         else {

@@ -44,6 +44,7 @@ fn hosting(workload: &Workload, estimates: Estimates) -> Hosting<'_> {
         estimates,
         seed: 1,
         patience: Span::from_secs(86_400),
+        until: Time::MAX,
     }
 }
 
@@ -454,4 +455,20 @@ fn a_shared_node_runs_what_it_has_room_for() {
     let (outcomes, violations) = lied(Lie::Crowd, &workload, &grid);
     let lost = Outcome::Lost;
     assert_eq!((outcomes, violations), (vec![ran(0, 100), lost, lost], 4));
+}
+
+#[test]
+fn a_run_ends_when_its_configuration_says_so() {
+    let workload = workload(5, 1);
+    let short = Hosting {
+        until: Time::from_secs(3),
+        ..hosting(&workload, Estimates::Exact)
+    };
+    let run = simulate(grid(&NetworkConfig::default()), short, &Monitor::default());
+    assert_eq!(run.stopped, Some(Time::from_secs(3)));
+    // What is due at that very time does not happen any more.
+    assert_eq!(run.outcomes[3..], [Outcome::NotSubmitted; 2]);
+    let unfinished = |outcome: &Outcome| matches!(outcome, Outcome::Unfinished { .. });
+    assert!(run.outcomes[..3].iter().all(unfinished), "{run:?}");
+    assert_eq!(run.violations, 0);
 }

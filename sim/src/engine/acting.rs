@@ -101,6 +101,7 @@ impl<P: Protocol> World<P> {
         }
     }
 
+    #[inline]
     fn travel(&mut self, at: Time, to: u32, from: u32, sent: u64, message: P::Message) {
         let slot = self.messages.insert(Travelling {
             from,
@@ -180,13 +181,9 @@ impl<P: Protocol> Context<P> for Acting<'_, P> {
         self.rng
     }
 
-    #[inline]
     fn push(&mut self, effect: Effect<P>) {
-        if let Some(left) = self.doomed {
-            match left.checked_sub(1) {
-                Some(fewer) => *left = fewer,
-                None => return,
-            }
+        if !self.may_act() {
+            return;
         }
         let (node, world) = (self.node, &mut *self.world);
         match effect {
@@ -196,6 +193,34 @@ impl<P: Protocol> Context<P> for Acting<'_, P> {
             Effect::Wake { at, timer } => world.wake(node, self.timers, at, timer),
             Effect::Cancel(timer) => world.cancel(self.timers, timer),
             Effect::Notify(notice) => world.notify(node, notice),
+        }
+    }
+
+    /// The same as to push it, with the message moved once less.
+    fn send(&mut self, to: NodeId, message: P::Message) {
+        if self.may_act() {
+            self.world.send(self.node, to, message);
+        }
+    }
+
+    fn wake(&mut self, at: Time, timer: P::Timer) {
+        if self.may_act() {
+            self.world.wake(self.node, self.timers, at, timer);
+        }
+    }
+}
+
+impl<P: Protocol> Acting<'_, P> {
+    /// Whether the node is there for another effect.
+    #[inline]
+    fn may_act(&mut self) -> bool {
+        match self.doomed {
+            None => true,
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                true
+            }
         }
     }
 }

@@ -385,6 +385,11 @@ impl<P: Protocol> Simulation<P> {
             let node = &self.nodes[handle.node() as usize];
             black_box(node.doomed.is_some());
             black_box(node.machine.as_ref().map_or(0, P::touch));
+            match handle.what() {
+                What::Message(slot) => self.world.messages.touch(slot),
+                What::Timer(slot) => self.world.timers.touch(slot),
+                _ => {}
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Values in slots that are used again.
 
+use std::hint::black_box;
+
 /// A table of values, each in a numbered slot until it is taken out.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
@@ -22,6 +24,11 @@ impl<T> Slab<T> {
     /// Puts another value into a slot that is in use.
     pub(super) fn replace(&mut self, slot: u32, value: T) {
         self.slots[slot as usize] = Some(value);
+    }
+
+    /// Reads something of a slot, so that it is in the cache.
+    pub(super) fn touch(&self, slot: u32) {
+        black_box(self.slots.get(slot as usize).is_some_and(Option::is_some));
     }
 
     /// Takes the value out of its slot.

@@ -12,6 +12,7 @@ use gridweave_core::time::{Span, Time};
 use super::{InputError, Prepared};
 use crate::central;
 use crate::config::{Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED};
+use crate::decentral::flood::Flood;
 use crate::decentral::random::Random;
 use crate::decentral::{self, Hosting};
 use crate::engine::{Checking, Protocol, Simulation, Traffic};
@@ -49,6 +50,16 @@ fn stream(seed: u64, number: u64) -> u64 {
 /// The most nodes that are simulated as a machine each.
 pub const MOST_NODES: u32 = 10_000_000;
 
+/// How many cycles an overlay has behind it when schedulers begin.
+const WARM_UP: u32 = 50;
+
+/// Whom a node knows in the beginning.
+fn neighbours(overlay: &[Box<[u32]>], me: NodeId) -> impl Iterator<Item = NodeId> {
+    let view = overlay.get(me.get() as usize);
+    let peers = view.into_iter().flatten();
+    peers.map(|peer| NodeId::new(u64::from(*peer)))
+}
+
 impl Prepared {
     /// Refuses what cannot be simulated; [`Prepared::execute`] begins with it.
     pub fn check(&self) -> Result<(), InputError> {
@@ -71,7 +82,7 @@ impl Prepared {
                 self.check_decentral()?;
                 self.asap_config()?;
             }
-            Scheduler::Random => self.check_decentral()?,
+            Scheduler::Random | Scheduler::Flood => self.check_decentral()?,
         }
         Ok(())
     }
@@ -113,6 +124,14 @@ impl Prepared {
         Network::new(&self.config.network, nodes, stream(self.config.seed, 1))
     }
 
+    /// An overlay over all nodes that there will ever be, as it looks after a while.
+    fn overlay(&self, degree: u8, shuffle: u8) -> Vec<Box<[u32]>> {
+        let nodes = self.grid.len() + self.joining().count();
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        let seed = stream(self.config.seed, 4);
+        warmed_up(nodes, degree, shuffle, WARM_UP, seed)
+    }
+
     /// Simulates it. If the monitor is told to stop, results are partial, and say so.
     pub fn execute(&self, monitor: &Monitor) -> Result<Results, InputError> {
         self.check()?;
@@ -126,6 +145,15 @@ impl Prepared {
             Scheduler::Random => {
                 let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
+            }
+            Scheduler::Flood => {
+                let config = self.config.flood;
+                let overlay = self.overlay(config.degree, config.shuffle);
+                let build = move |me| {
+                    Flood::new(me, config, neighbours(&overlay, me))
+                        .expect("configurations are checked when they are read")
+                };
+                self.simulate(build, monitor)?
             }
         };
         let cost = meter.stop(run.events);
@@ -149,11 +177,16 @@ impl Prepared {
         node.map(|_| config).map_err(InputError::Asap)
     }
 
-    fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
+    /// Whom each node knows at the beginning if `asap` schedules, in the order of ids.
+    pub fn asap_overlay(&self) -> Vec<Box<[u32]>> {
         let asap = &self.config.asap;
         let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
         let seed = stream(self.config.seed, 4);
-        let views = warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed);
+        warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed)
+    }
+
+    fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let views = self.asap_overlay();
         let config = self.asap_config()?;
         let build = move |me: NodeId| {
             let view = views.get(me.get() as usize);
@@ -214,6 +247,9 @@ impl Prepared {
             estimates: self.config.workload.estimates,
             seed: stream(*seed, 3),
             patience: grid.patience.span().max(Span::from_secs(1)),
+            until: grid
+                .until
+                .map_or(Time::MAX, |until| Time::ZERO + until.span()),
         };
         Ok(decentral::simulate(simulation, hosting, monitor))
     }

@@ -192,12 +192,14 @@ impl Prepared {
                 Shape::Serial => Parallel::Split,
             },
             first: config.first.and_then(NonZeroUsize::new),
+            stretch: config.stretch,
             load: config.load.map(|load| TargetLoad {
                 capacity: self.facts().capacity(),
                 load,
                 by: Estimates::Exact,
                 unit: self.facts().unit(),
             }),
+            slot: config.slot.map(Lasting::span),
         };
         self.apply(&transform)
     }

@@ -75,7 +75,7 @@ pub(super) fn compare(
     }
     let all: Vec<&Summary> = made.iter().flatten().map(|made| &made.summary).collect();
     let all_wanted = u32::try_from(made.len()).unwrap_or(u32::MAX);
-    let ending = ending(&all, all_wanted);
+    let ending = ending(session, &all, all_wanted);
     let partial = is_partial(&all, all_wanted);
     report.insert("partial".into(), Value::Bool(partial));
     let report = Value::Object(report);
@@ -89,7 +89,7 @@ pub(super) fn compare(
         session.say(&table);
     }
     session.point_to(&setup.out());
-    if partial {
+    if ending == Ending::Interrupted {
         session.note("gridweave: stopped early; the results are partial, and say so");
     }
     session.tell(&report)?;

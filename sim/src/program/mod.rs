@@ -4,6 +4,7 @@ mod compare;
 mod interrupt;
 mod options;
 mod progress;
+mod reproduce;
 mod run;
 mod session;
 mod sweep;
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
             compare::compare(&session, setup, schedulers)
         }
         Some(Action::Sweep { file, out }) => sweep::sweep(&session, file, out),
+        Some(Action::Reproduce { paper: _, choice }) => reproduce::p1(&session, choice),
         Some(Action::Trace(TraceAction::Info { file, nodes })) => {
             trace::info(&session, file, *nodes)
         }

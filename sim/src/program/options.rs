@@ -38,6 +38,7 @@ Examples:
   gridweave compare --schedulers central-easy,central-conservative --trace log.swf --set workload.load=0.9
   gridweave run --workload desktop --scheduler central-greedy --runs 10
   gridweave run --config gridweave-out/gangs/central-easy/config.toml --out again
+  gridweave reproduce p1 --quick
   gridweave trace info log.swf.gz
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
@@ -86,6 +87,15 @@ pub(super) enum Action {
         #[arg(long, value_name = "DIR", default_value = "gridweave-sweep")]
         out: PathBuf,
     },
+    /// Make the tables and figures of a paper, published beside measured
+    #[command(after_help = REPRODUCE_HELP)]
+    Reproduce {
+        /// Which paper
+        #[arg(value_parser = ["p1"])]
+        paper: String,
+        #[command(flatten)]
+        choice: Reproduction,
+    },
     /// Look at, convert or make up a trace
     #[command(subcommand)]
     Trace(TraceAction),
@@ -103,7 +113,7 @@ pub(super) enum Action {
 }
 
 const RUN_HELP: &str = "\
-Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, random.
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, random, flood.
 
 Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns
@@ -115,6 +125,7 @@ Files in the output folder:
 Keys for --set are those of config.toml, such as:
   workload.estimates=kill|extend|exact   what schedulers are told about run times
   workload.load=0.95                     submit times scaled to this load
+  workload.slot=60s                      all times of jobs rounded up to whole slots
   workload.from=1d workload.until=8d     a part of the trace
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
@@ -140,6 +151,47 @@ A sweep has a configuration under [base] and lists of values under [vary]:
   'workload.estimates' = ['kill', 'extend', 'exact']
   'grid.nodes' = [100, 128]
 The six runs go into six folders, and a table of them into table.csv.";
+
+const REPRODUCE_HELP: &str = "\
+Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
+
+Files in the output folder:
+  p1.json      all numbers, published and measured, and the digests of all runs
+  p1/*.csv     a table or the data of a figure each
+  p1/*.txt     the tables as they are printed
+  p1/runs/     the configuration of each run; gridweave run --config with one repeats it
+  config.toml  what all runs begin with
+  engine.json  how long each run took
+
+Examples:
+  gridweave reproduce p1 --quick
+  gridweave reproduce p1 --only fig4,table3 --trace log.swf.gz --nodes 5000 --runs 3";
+
+/// What of a paper is made, and of what.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Reproduction {
+    /// A small grid and few jobs: shows that everything works, in seconds
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Only these parts [default: all]
+    #[arg(long, value_name = "PART,PART", value_delimiter = ',')]
+    pub(super) only: Vec<String>,
+    /// Replay this file: SWF or GWF, also compressed with gzip [default: jobs made up after the paper]
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// How many nodes there are [default: the paper's 5000, or what the trace says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) nodes: Option<u32>,
+    /// Decides everything that is left to chance
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
+    pub(super) seed: u64,
+    /// How many seeds to run, one after the other; figures are means with 95 % confidence intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) runs: u32,
+    /// Where results go; an earlier result is replaced
+    #[arg(long, value_name = "DIR", default_value = "gridweave-reproduce")]
+    pub(super) out: PathBuf,
+}
 
 /// What is run.
 #[derive(Args, Clone, Debug, Default)]
@@ -340,7 +392,9 @@ impl Cut {
                 Parallel::Keep
             },
             first: self.first,
+            stretch: None,
             load,
+            slot: None,
         })
     }
 }

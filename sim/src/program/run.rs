@@ -55,7 +55,7 @@ pub(super) fn run(
         prepared.workload.jobs.len(),
         prepared.grid.len()
     ));
-    let ending = ending(&summaries, wanted);
+    let ending = ending(session, &summaries, wanted);
     let line = Line {
         name: config.scheduler.to_string(),
         summaries,
@@ -119,11 +119,11 @@ pub(super) fn note_violations(session: &Session, summaries: &[&Summary]) {
     }
 }
 
-/// What these runs mean for the exit status.
-pub(super) fn ending(summaries: &[&Summary], wanted: u32) -> Ending {
+/// What these runs mean for the exit status. One that ends early because its configuration says so ends as it should.
+pub(super) fn ending(session: &Session, summaries: &[&Summary], wanted: u32) -> Ending {
     if summaries.iter().any(|summary| summary.violations > 0) {
         Ending::Broken
-    } else if is_partial(summaries, wanted) {
+    } else if session.stopped() && is_partial(summaries, wanted) {
         Ending::Interrupted
     } else {
         Ending::Done

@@ -88,7 +88,7 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
     let prepared = prepare(&point.config).with_context(named)?;
     let draft = session.draft(&out.join(&point.name))?;
     let results = prepared.execute(monitor).with_context(named)?;
-    if results.summary.partial {
+    if session.stopped() && results.summary.partial {
         return Ok(());
     }
     results.write(&prepared, &draft, Path::new(""))?;

@@ -49,17 +49,18 @@ impl From<io::Error> for FolderProblem {
 const MARK: &str = "config.toml";
 
 /// All files that we write into a folder.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     MARK,
     "summary.json",
     "jobs.csv",
     "series.csv",
     "engine.json",
     "request.toml",
+    "p1.json",
 ];
 
 /// All folders that we write into a folder, besides one per seed.
-const FOLDERS: [&str; 3] = ["gangs", "serial", "jobs"];
+const FOLDERS: [&str; 4] = ["gangs", "serial", "jobs", "p1"];
 
 /// A folder under construction, beside the place where it will be.
 ///

@@ -12,7 +12,8 @@ pub const MOST_JOBS: u64 = 50_000_000;
 
 /// What to change about a workload. Every change is optional; they are applied in the order of the fields.
 ///
-/// The target load comes after all that leaves jobs out, so that it is the load of what is replayed. Splitting comes last and
+/// The target load comes after all that leaves jobs out, so that it is the load of what is replayed; whole slots come after
+/// it, so that they are whole, and make the load a little higher. Splitting comes last and
 /// changes neither work nor times, so that whole jobs and their parts are the same jobs. All arithmetic is on whole numbers.
 ///
 /// ```
@@ -38,8 +39,12 @@ pub struct Transform {
     pub cap: Option<Cap>,
     /// Only so many jobs, from the first.
     pub first: Option<NonZeroUsize>,
+    /// Submit times, from time zero on, become so many times as long; to the billionth.
+    pub stretch: Option<f64>,
     /// Submit times drawn together or apart so that the load is this.
     pub load: Option<TargetLoad>,
+    /// Whole slots of this length: run times, requested times and times of submission are rounded up (PROTOCOLS D5).
+    pub slot: Option<Span>,
     /// What becomes of jobs that need several processors.
     pub parallel: Parallel,
 }
@@ -156,6 +161,14 @@ pub enum TransformError {
         /// On so many nodes.
         capacity: u64,
     },
+    /// Times cannot be stretched so.
+    #[error(
+        "submit times cannot become {factor} times as long; give a factor from 0.000001 to 1000000"
+    )]
+    BadStretch {
+        /// The factor.
+        factor: f64,
+    },
     /// All jobs were submitted at once, so there is no load to scale.
     #[error(
         "all jobs were submitted at the same time, so their load cannot be changed; leave the load out"
@@ -196,8 +209,14 @@ impl Transform {
         if let Some(first) = self.first {
             keep_first(&mut done, first);
         }
+        if let Some(factor) = self.stretch {
+            stretch_by(&mut done.workload, factor)?;
+        }
         if let Some(target) = self.load {
             target.reach(&mut done.workload)?;
+        }
+        if let Some(slot) = self.slot {
+            round_up(&mut done.workload, slot);
         }
         if self.parallel == Parallel::Split {
             split(&mut done)?;
@@ -327,18 +346,47 @@ impl TargetLoad {
     }
 }
 
-/// Moves submissions so that they take `scaled` in place of `span`. The first stays, and so does the time from each
-/// submission to its deadline.
+/// Makes every time from zero to a submission so many times as long.
+fn stretch_by(workload: &mut Workload, factor: f64) -> Result<(), TransformError> {
+    // Comparing so that a NaN is refused, too.
+    if !(1e-6..=1e6).contains(&factor) {
+        return Err(TransformError::BadStretch { factor });
+    }
+    let billionths = (factor * 1e9 + 0.5) as u128;
+    move_submissions(workload, |at| {
+        let micros = u128::from(at.as_micros()) * billionths / 1_000_000_000;
+        Time::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    });
+    Ok(())
+}
+
+/// Moves submissions so that they take `scaled` in place of `span`. The first stays.
 fn stretch(workload: &mut Workload, span: Span, scaled: Span) {
     let first = workload.jobs.first().map_or(Time::ZERO, |job| job.at);
+    move_submissions(workload, |at| {
+        let since = u128::from((at - first).as_micros());
+        let micros = since * u128::from(scaled.as_micros()) / u128::from(span.as_micros());
+        first + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    });
+}
+
+/// Rounds times up to whole slots.
+fn round_up(workload: &mut Workload, slot: Span) {
+    move_submissions(workload, |at| at.round_up(slot));
+    for job in &mut workload.jobs {
+        job.run_time = job.run_time.round_up(slot);
+        job.requested_time = job.requested_time.map(|time| time.round_up(slot));
+    }
+}
+
+/// Moves each submission, in an order that stays; the time from it to its deadline stays, too.
+fn move_submissions(workload: &mut Workload, moved: impl Fn(Time) -> Time) {
     let mut deadlines = workload.deadlines.iter_mut();
     for job in &mut workload.jobs {
-        let since = u128::from((job.at - first).as_micros());
-        let micros = since * u128::from(scaled.as_micros()) / u128::from(span.as_micros());
-        let moved = first + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
+        let at = moved(job.at);
         if let Some(deadline) = deadlines.next() {
-            *deadline = moved + (*deadline - job.at);
+            *deadline = at + (*deadline - job.at);
         }
-        job.at = moved;
+        job.at = at;
     }
 }

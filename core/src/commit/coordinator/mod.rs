@@ -264,12 +264,6 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         self.tasks.iter().map(|task| task.job)
     }
 
-    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
-    pub fn is_placing(&self, job: JobId) -> bool {
-        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
-        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
-    }
-
     /// Until when a node may run a job, by this clock and by all that this life and the earlier ones permitted. `None` if it may
     /// not, and never could or has let go.
     pub fn may_run_until(&self, job: JobId, node: NodeId) -> Option<Time> {
@@ -281,6 +275,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             .map(|member| member.permitted)
             .chain(old.map(|old| old.permitted));
         permitted.max().filter(|until| *until != Time::ZERO)
+    }
+
+    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
+    pub fn is_placing(&self, job: JobId) -> bool {
+        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
+        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
     }
 
     fn place(&self, job: JobId) -> Result<usize, usize> {

@@ -310,3 +310,97 @@ fn extreme_jobs_do_not_overflow_a_load() {
     let done = at_load(1e-6, Estimates::Kill).apply(before).unwrap();
     assert_eq!(done.workload.jobs[1].at, Time::MAX);
 }
+
+#[test]
+fn whole_slots_round_every_time_of_a_job_up() {
+    let mut before = four();
+    before.jobs[0].run_time = Span::from_secs(60);
+    before.jobs[1].run_time = Span::from_micros(60_000_001);
+    before.jobs[1].requested_time = Some(Span::from_secs(119));
+    let transform = Transform {
+        slot: Some(Span::from_secs(30)),
+        ..Transform::default()
+    };
+    let done = transform.apply(before).unwrap();
+    let jobs = &done.workload.jobs;
+    let times: Vec<u64> = jobs.iter().map(|job| job.at.as_secs()).collect();
+    assert_eq!(times, [0, 30, 30, 60]);
+    let run_times: Vec<u64> = jobs.iter().map(|job| job.run_time.as_secs()).collect();
+    assert_eq!(run_times, [60, 90, 30, 30]);
+    let requested = jobs[1].requested_time.map(Span::as_secs);
+    assert_eq!((requested, jobs[0].requested_time), (Some(120), None));
+    assert_in_step(&done);
+}
+
+#[test]
+fn whole_slots_come_after_the_load() {
+    let transform = Transform {
+        slot: Some(Span::from_secs(3)),
+        ..at_load(0.5, Estimates::Exact)
+    };
+    let done = transform.apply(four()).unwrap();
+    // Scaled to 0, 5, 10 and 20 seconds by run times of one second; then rounded.
+    let times: Vec<u64> = done
+        .workload
+        .jobs
+        .iter()
+        .map(|job| job.at.as_secs())
+        .collect();
+    assert_eq!(times, [0, 6, 12, 21]);
+    let again = Transform {
+        load: None,
+        ..transform
+    };
+    assert_eq!(
+        again.apply(done.workload.clone()).unwrap().workload,
+        done.workload
+    );
+}
+
+#[test]
+fn whole_slots_of_extreme_times_saturate() {
+    let extreme = Submission {
+        run_time: Span::MAX,
+        requested_time: Some(Span::MAX),
+        at: Time::MAX,
+        ..job(1, 0, 1)
+    };
+    let transform = Transform {
+        slot: Some(Span::from_secs(60)),
+        ..Transform::default()
+    };
+    let done = transform.apply(workload(vec![extreme])).unwrap();
+    assert_eq!(done.workload.jobs, [extreme]);
+}
+
+#[test]
+fn times_are_stretched_from_zero_on() {
+    let mut before = four();
+    before.jobs.remove(0);
+    before.requirements.remove(0);
+    before.deadlines.remove(0);
+    let transform = Transform {
+        stretch: Some(0.3),
+        ..Transform::default()
+    };
+    let done = transform.apply(before.clone()).unwrap();
+    let times: Vec<u64> = done
+        .workload
+        .jobs
+        .iter()
+        .map(|job| job.at.as_secs())
+        .collect();
+    assert_eq!(times, [3, 6, 12]);
+    assert_in_step(&done);
+    for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let bad = Transform {
+            stretch: Some(factor),
+            ..Transform::default()
+        };
+        let error = bad.apply(before.clone()).unwrap_err();
+        assert!(
+            matches!(error, TransformError::BadStretch { .. }),
+            "{factor}"
+        );
+    }
+}

@@ -1,0 +1,358 @@
+//! `gridweave reproduce`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::bail;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{Cell as Drawn, CellAlignment};
+use serde_json::{Map, Value, json};
+
+use super::Ending;
+use super::options::Reproduction;
+use super::progress::{Goal, Watched};
+use super::run::{note_violations, write_config};
+use super::session::Session;
+use crate::config::Config;
+use crate::experiment::{InputError, Prepared, prepare};
+use crate::history::History;
+use crate::reproduce::{Cell, Finished, Paper, Part, Planned, Report, Sample, Size, Table, p1};
+use crate::results::{Draft, Summary, write_json};
+
+/// Makes the tables and figures of P1.
+pub(super) fn p1(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    let parts = chosen(&p1::PAPER, &choice.only)?;
+    let setup = p1::Setup::new(&p1::Options {
+        size: if choice.quick {
+            Size::Quick
+        } else {
+            Size::Full
+        },
+        trace: choice.trace.clone(),
+        nodes: choice.nodes,
+        seed: choice.seed,
+    })?;
+    let facts = json!({
+        "jobs": setup.jobs,
+        "nodes": setup.nodes,
+        "load": setup.load,
+        "quick": choice.quick,
+    });
+    reproduce(
+        session,
+        choice,
+        &p1::PAPER,
+        &parts,
+        &setup,
+        &setup.base,
+        facts,
+    )
+}
+
+/// The parts of a paper with these names, all if there are none.
+fn chosen<S>(paper: &Paper<S>, only: &[String]) -> anyhow::Result<Vec<&'static Part<S>>> {
+    for name in only {
+        if !paper.parts.iter().any(|part| part.name == name) {
+            let known: Vec<&str> = paper.parts.iter().map(|part| part.name).collect();
+            bail!(
+                "--only {name}: {} has no such part; choose from {}",
+                paper.key,
+                known.join(", ")
+            );
+        }
+    }
+    let wanted = |part: &&Part<S>| only.is_empty() || only.iter().any(|name| name == part.name);
+    Ok(paper.parts.iter().filter(wanted).collect())
+}
+
+/// A part with what it came to.
+struct Shown {
+    name: &'static str,
+    title: &'static str,
+    /// The names of its runs.
+    runs: Vec<String>,
+    report: Report,
+}
+
+/// Makes the runs of some parts of a paper, and tables of them.
+fn reproduce<S>(
+    session: &Session,
+    choice: &Reproduction,
+    paper: &Paper<S>,
+    parts: &[&Part<S>],
+    setup: &S,
+    base: &Config,
+    facts: Value,
+) -> anyhow::Result<Ending> {
+    if choice.seed.saturating_add(u64::from(choice.runs)) > Config::LARGEST_SEED {
+        bail!("--runs goes beyond the largest seed; give a smaller --seed");
+    }
+    let plans = parts
+        .iter()
+        .map(|part| (part.plan)(setup))
+        .collect::<Result<Vec<Vec<Planned>>, InputError>>()?;
+    let mut distinct: Vec<&Planned> = Vec::new();
+    for planned in plans.iter().flatten() {
+        if !distinct.iter().any(|known| known.name == planned.name) {
+            distinct.push(planned);
+        }
+    }
+    let tasks = tasks(&distinct, choice)?;
+    let draft = session.draft(&choice.out)?;
+    let Some(finished) = make(session, tasks)? else {
+        session.note("gridweave: stopped before all runs were made; nothing is written");
+        return Ok(Ending::Interrupted);
+    };
+    let samples: BTreeMap<&str, Sample<'_>> = distinct
+        .iter()
+        .zip(finished.chunks(choice.runs as usize))
+        .map(|(planned, runs)| {
+            let name = planned.name.as_str();
+            (name, Sample { name, runs })
+        })
+        .collect();
+    let shown = parts.iter().zip(&plans).map(|(part, plan)| {
+        let own: Vec<Sample<'_>> = plan
+            .iter()
+            .map(|planned| samples[planned.name.as_str()])
+            .collect();
+        Shown {
+            name: part.name,
+            title: part.title,
+            runs: plan.iter().map(|planned| planned.name.clone()).collect(),
+            report: (part.report)(setup, &own),
+        }
+    });
+    let shown: Vec<Shown> = shown.collect();
+
+    let runs: Vec<(&str, &Finished)> = samples
+        .iter()
+        .flat_map(|(name, sample)| sample.runs.iter().map(|run| (*name, run)))
+        .collect();
+    let report = json!({
+        "paper": { "key": paper.key, "title": paper.title },
+        "workload": facts,
+        "seeds": (0..u64::from(choice.runs)).map(|n| choice.seed + n).collect::<Vec<u64>>(),
+        "parts": shown.iter().map(Shown::json).collect::<Map<_, _>>(),
+        "runs": runs
+            .iter()
+            .map(|(name, run)| run_json(name, run, choice))
+            .collect::<anyhow::Result<Vec<Value>>>()?,
+    });
+    let text: Vec<String> = shown.iter().map(Shown::text).collect();
+    let text = text.join("\n");
+    write(&draft, paper.key, &shown, &text)?;
+    write_runs(&draft, paper.key, &runs, choice)?;
+    write_config(&draft, base)?;
+    draft.write(format!("{}.json", paper.key), |file| {
+        write_json(&report, file)
+    })?;
+    session.publish(draft)?;
+
+    let summaries: Vec<&Summary> = runs.iter().map(|(_, run)| &run.summary).collect();
+    note_violations(session, &summaries);
+    if let Some((_, run)) = runs.first() {
+        session.note_workload(&run.prepared);
+    }
+    session.say(&text);
+    session.point_to(&choice.out);
+    session.tell(&report)?;
+    let broken = summaries.iter().any(|summary| summary.violations > 0);
+    Ok(if broken { Ending::Broken } else { Ending::Done })
+}
+
+/// All runs under all seeds: those of the first name, one per seed, then those of the second, and so on. Each workload is read
+/// or made up once.
+fn tasks(distinct: &[&Planned], choice: &Reproduction) -> anyhow::Result<Vec<Prepared>> {
+    let mut workloads: Vec<(Config, Prepared)> = Vec::new();
+    let mut tasks = Vec::new();
+    for planned in distinct {
+        for seed in (0..u64::from(choice.runs)).map(|number| choice.seed + number) {
+            let mut config = planned.config.clone();
+            config.seed = seed;
+            let jobs = jobs_of(&config);
+            let known = workloads.iter().find(|(known, _)| *known == jobs);
+            let prepared = match known {
+                Some((_, prepared)) => prepared.clone(),
+                None => {
+                    let prepared = prepare(&config)?;
+                    workloads.push((jobs, prepared.clone()));
+                    prepared
+                }
+            };
+            // What was left open is filled in with what was found.
+            config.workload.trace = prepared.config.workload.trace.clone();
+            config.workload.trace_digest = prepared.config.workload.trace_digest.clone();
+            config.grid.nodes = prepared.config.grid.nodes;
+            let task = Prepared { config, ..prepared };
+            task.check()?;
+            tasks.push(task);
+        }
+    }
+    Ok(tasks)
+}
+
+/// The part of a configuration that decides on jobs and nodes.
+fn jobs_of(config: &Config) -> Config {
+    let mut jobs = Config {
+        grid: config.grid.clone(),
+        workload: config.workload.clone(),
+        ..Config::default()
+    };
+    jobs.workload.estimates = Config::default().workload.estimates;
+    if config.workload.source.is_generated() {
+        jobs.seed = config.seed;
+    }
+    jobs
+}
+
+/// Makes all runs on all cores; none if someone pressed Ctrl-C. From here to publishing the program does not end at once.
+fn make(session: &Session, tasks: Vec<Prepared>) -> anyhow::Result<Option<Vec<Finished>>> {
+    session.interrupt.begin();
+    let jobs = tasks.iter().map(|task| task.workload.jobs.len() as u64);
+    let watched = Watched::new(session, tasks.len(), Goal::Jobs(jobs.sum()));
+    let made = watched.each(tasks, |prepared, monitor| {
+        if session.stopped() {
+            return Ok(None);
+        }
+        let results = prepared.execute(monitor)?;
+        Ok(Some(Finished::of(prepared, results)))
+    });
+    let made = made
+        .into_iter()
+        .collect::<Result<Option<Vec<Finished>>, InputError>>()?;
+    Ok(made.filter(|_| !session.stopped()))
+}
+
+/// What a run's files are called.
+fn file_name(name: &str, run: &Finished, choice: &Reproduction) -> String {
+    if choice.runs > 1 {
+        format!("{name}-seed-{}", run.summary.seed)
+    } else {
+        name.to_owned()
+    }
+}
+
+fn run_json(name: &str, run: &Finished, choice: &Reproduction) -> anyhow::Result<Value> {
+    let summary = &run.summary;
+    // The digest of a trace says which it is; where it lies does not matter.
+    let mut config = run.prepared.config.clone();
+    config.workload.trace = None;
+    let mut history = History::new();
+    history.bytes(config.to_toml()?.as_bytes());
+    Ok(json!({
+        "name": name,
+        "file": format!("runs/{}.toml", file_name(name, run, choice)),
+        "scheduler": summary.scheduler,
+        "seed": summary.seed,
+        "config_digest": history.digest(),
+        "digest": summary.digest,
+        "jobs": summary.jobs,
+        "wait": summary.wait,
+        "utilization": summary.utilization,
+        "messages": summary.messages.total,
+        "violations": summary.violations,
+    }))
+}
+
+impl Shown {
+    fn json(&self) -> (String, Value) {
+        let tables: Vec<Value> = self.report.tables.iter().map(Table::json).collect();
+        let value = json!({
+            "title": self.title,
+            "runs": self.runs,
+            "tables": tables,
+            "notes": self.report.notes,
+        });
+        (self.name.to_owned(), value)
+    }
+
+    /// It as people read it.
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.title);
+        for table in self.report.tables.iter().filter(|table| table.shown) {
+            text.push_str(&format!("{}\n{}\n", table.title, draw(table)));
+        }
+        for note in &self.report.notes {
+            text.push_str(&format!("  - {note}\n"));
+        }
+        text
+    }
+}
+
+fn draw(table: &Table) -> String {
+    let mut drawn = comfy_table::Table::new();
+    drawn.load_style(UTF8_FULL_CONDENSED);
+    drawn.set_header(table.columns.iter().map(|column| in_lines(column)));
+    for row in &table.rows {
+        drawn.add_row(row.iter().map(|cell| {
+            let alignment = match cell {
+                Cell::Text(_) => CellAlignment::Left,
+                Cell::Empty | Cell::Number(..) => CellAlignment::Right,
+            };
+            Drawn::new(cell).set_alignment(alignment)
+        }));
+    }
+    drawn.to_string()
+}
+
+/// A heading in lines of about a dozen letters, so that tables stay narrow.
+fn in_lines(heading: &str) -> String {
+    const WIDTH: usize = 12;
+    let mut lines: Vec<String> = Vec::new();
+    for word in heading.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// Writes tables and data.
+fn write(draft: &Draft, key: &str, shown: &[Shown], text: &str) -> anyhow::Result<()> {
+    for table in shown.iter().flat_map(|part| &part.report.tables) {
+        draft.write(format!("{key}/{}.csv", table.name), |file| {
+            table.write_csv(file)
+        })?;
+    }
+    draft.write(format!("{key}/tables.txt"), |file| {
+        file.write_all(text.as_bytes())
+    })?;
+    Ok(())
+}
+
+/// Writes what repeats each run, and what it cost.
+fn write_runs(
+    draft: &Draft,
+    key: &str,
+    runs: &[(&str, &Finished)],
+    choice: &Reproduction,
+) -> anyhow::Result<()> {
+    let mut costs = Vec::new();
+    for (name, run) in runs {
+        let name = file_name(name, run, choice);
+        let text = run.prepared.config.to_toml()?;
+        draft.write(format!("{key}/runs/{name}.toml"), |file| {
+            file.write_all(text.as_bytes())
+        })?;
+        costs.push(json!({ "run": name, "cost": run.cost }));
+    }
+    draft.write("engine.json", |file| write_json(&costs, file))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_headings_become_several_short_lines() {
+        assert_eq!(in_lines("jobs"), "jobs");
+        assert_eq!(in_lines("published wait s"), "published\nwait s");
+        assert_eq!(in_lines("EU in the middle half"), "EU in the\nmiddle half");
+    }
+}

@@ -1,0 +1,214 @@
+//! The tables and figures of the papers, published beside measured.
+//!
+//! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part says which runs it needs, each a
+//! [`Config`](crate::config::Config) with a name, and makes a [`Report`] of what they came to. Parts that need the same run
+//! give it the same name, and it is made once. Who makes the runs, and where reports go, is the program's business.
+//!
+//! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
+//! [`Estimate`]s over them.
+
+pub mod p1;
+mod report;
+pub mod statistics;
+
+pub use report::{Cell, Report, Table};
+
+use gridweave_core::time::Time;
+
+use crate::config::Config;
+use crate::engine::KindTraffic;
+use crate::experiment::{InputError, Prepared, Results, Waits};
+use crate::outcome::Outcome;
+use crate::results::{Cost, Estimate, Row, Summary};
+use crate::run::{Placement, Run};
+use crate::workload::Submission;
+
+/// How much is simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// As much as the paper did.
+    Full,
+    /// A small grid and few jobs: enough to see that everything works, too little to compare with the paper.
+    Quick,
+}
+
+/// A paper whose tables and figures are reproduced; `S` is what its parts have in common.
+#[derive(Debug)]
+pub struct Paper<S: 'static> {
+    /// What it is called on the command line, and in the names of files.
+    pub key: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its tables and figures, in the order in which they are shown.
+    pub parts: &'static [Part<S>],
+}
+
+/// A table or figure of a paper, or something that belongs beside them.
+#[derive(Debug)]
+pub struct Part<S> {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// The runs that it needs, under the first seed.
+    pub plan: fn(&S) -> Result<Vec<Planned>, InputError>,
+    /// What became of them, in the same order.
+    pub report: fn(&S, &[Sample<'_>]) -> Report,
+}
+
+/// A run to be made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Planned {
+    /// What it is called; runs of one name are one run.
+    pub name: String,
+    /// What is run.
+    pub config: Config,
+}
+
+/// What is kept of a run: all but where jobs ran.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finished {
+    /// What was simulated.
+    pub prepared: Prepared,
+    /// What happened; where jobs ran is left out.
+    pub run: Run,
+    /// How it went over time.
+    pub series: Vec<Row>,
+    /// It in a few numbers.
+    pub summary: Summary,
+    /// What it cost to simulate.
+    pub cost: Cost,
+}
+
+impl Finished {
+    /// What is kept of these results.
+    pub fn of(prepared: Prepared, results: Results) -> Self {
+        Self {
+            prepared,
+            run: Run {
+                placement: Placement::Interchangeable,
+                ..results.run
+            },
+            series: results.series,
+            summary: results.summary,
+            cost: results.cost,
+        }
+    }
+
+    /// Each job with what became of it.
+    pub fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
+        let outcomes = self.run.outcomes.iter().copied();
+        self.prepared.workload.jobs.iter().zip(outcomes)
+    }
+
+    /// How long each job waited that ran to an end.
+    pub fn waits(&self) -> Waits {
+        Waits::of(&self.prepared.workload, &self.run)
+    }
+
+    /// How many jobs of a hundred came to nothing, of those submitted in this time.
+    pub fn failures(&self, from: Time, until: Time) -> f64 {
+        let (mut all, mut failed) = (0_u64, 0_u64);
+        for (job, outcome) in self.jobs() {
+            if from <= job.at && job.at < until {
+                all += 1;
+                failed += u64::from(is_failure(outcome));
+            }
+        }
+        statistics::percent(failed as f64, all as f64)
+    }
+
+    /// What was sent of these kinds in all.
+    pub fn sent(&self, kinds: &[&str]) -> KindTraffic {
+        let mut sum = KindTraffic::default();
+        for (name, traffic) in self.run.traffic.kinds() {
+            if kinds.contains(name) {
+                sum += *traffic;
+            }
+        }
+        sum
+    }
+
+    /// What was sent of these kinds, window by window, in the windows of the series.
+    pub fn sent_over_time(&self, kinds: &[&str]) -> Vec<KindTraffic> {
+        let traffic = &self.run.traffic;
+        let names: Vec<&str> = traffic.kinds().iter().map(|(name, _)| *name).collect();
+        let windows = traffic.kinds_per_window().map(|window| {
+            let mut sum = KindTraffic::default();
+            for (name, traffic) in names.iter().zip(window) {
+                if kinds.contains(name) {
+                    sum += *traffic;
+                }
+            }
+            sum
+        });
+        let mut windows: Vec<KindTraffic> = windows.collect();
+        windows.resize(self.series.len().max(windows.len()), KindTraffic::default());
+        windows
+    }
+
+    /// What was sent of these kinds in the windows that begin in this time.
+    pub fn sent_between(&self, kinds: &[&str], from: Time, until: Time) -> KindTraffic {
+        let width = self.run.traffic.window_of_kinds();
+        let width = width.map_or(1, |width| width.as_micros().max(1));
+        let mut sum = KindTraffic::default();
+        for (number, window) in (0_u64..).zip(self.sent_over_time(kinds)) {
+            let begin = Time::from_micros(number.saturating_mul(width));
+            if from <= begin && begin < until {
+                sum += window;
+            }
+        }
+        sum
+    }
+}
+
+/// Whether a job came to nothing.
+pub fn is_failure(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Rejected | Outcome::Failed | Outcome::Lost)
+}
+
+/// One run under several seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The run's name.
+    pub name: &'a str,
+    /// What came of it under each seed; there is at least one.
+    pub runs: &'a [Finished],
+}
+
+impl Sample<'_> {
+    /// The mean of a figure over the seeds.
+    pub fn estimate(&self, figure: impl Fn(&Finished) -> f64) -> Estimate {
+        let figures: Vec<f64> = self.runs.iter().map(figure).collect();
+        Estimate::of(&figures)
+    }
+
+    /// The mean of a figure over the seeds for which there is one.
+    pub fn estimate_some(&self, figure: impl Fn(&Finished) -> Option<f64>) -> Option<Estimate> {
+        let figures: Vec<f64> = self.runs.iter().filter_map(figure).collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The mean of a figure that compares this run with another under the same seed.
+    pub fn against(
+        &self,
+        other: &Sample<'_>,
+        figure: impl Fn(&Finished, &Finished) -> Option<f64>,
+    ) -> Option<Estimate> {
+        let pairs = self.runs.iter().zip(other.runs);
+        let figures: Vec<f64> = pairs
+            .filter_map(|(one, other)| figure(one, other))
+            .collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The run under the first seed, for what is drawn and not averaged.
+    pub fn first(&self) -> &Finished {
+        &self.runs[0]
+    }
+
+    /// Whether something holds under every seed.
+    pub fn all(&self, holds: impl Fn(&Finished) -> bool) -> bool {
+        self.runs.iter().all(holds)
+    }
+}

@@ -1,0 +1,148 @@
+//! The distance to schedulers that know everything.
+
+use gridweave_core::time::Span;
+
+use super::{Planned, Setup, Trace};
+use crate::central::Central;
+use crate::config::{ChoiceName, Config, SearcherName};
+use crate::experiment::{InputError, wait_ratio};
+use crate::outcome::{Estimates, Outcome};
+use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::scheduler::Scheduler;
+
+pub(super) const TITLE: &str = "Against centralised schedulers, on the same slotted jobs";
+
+/// A scheduler: its name in tables and in names of runs, and what sets it apart.
+struct Contender(&'static str, &'static str, fn(&mut Config));
+
+fn paper(_: &mut Config) {}
+
+fn wide(config: &mut Config) {
+    config.asap.max_hops = u8::MAX;
+    config.asap.searcher = SearcherName::Included;
+}
+
+const CONTENDERS: [Contender; 5] = [
+    Contender("central-conservative", "conservative", |config| {
+        config.scheduler = Scheduler::Central(Central::Conservative);
+    }),
+    Contender("central-fcfs", "fcfs", |config| {
+        config.scheduler = Scheduler::Central(Central::Fcfs);
+    }),
+    Contender("asap, as in the paper", "push", paper),
+    Contender("asap, any number of hops", "push-wide", wide),
+    Contender("asap, best fit", "push-best-fit", |config| {
+        config.asap.choice = ChoiceName::BestFit;
+    }),
+];
+
+const TRACES: [Trace; 2] = [Trace::Plain, Trace::Compressed];
+
+fn estimates(setup: &Setup) -> &'static [Estimates] {
+    if setup.has_requested_times {
+        &[Estimates::Exact, Estimates::Kill]
+    } else {
+        &[Estimates::Exact]
+    }
+}
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let mut runs = Vec::new();
+    for &estimates in estimates(setup) {
+        for Contender(_, name, change) in CONTENDERS {
+            let name = match estimates {
+                Estimates::Exact => name.to_owned(),
+                _ => format!("{name}-requested"),
+            };
+            runs.extend(TRACES.map(|trace| {
+                setup.planned(&name, trace, |config| {
+                    config.workload.estimates = estimates;
+                    change(config);
+                })
+            }));
+        }
+    }
+    Ok(runs)
+}
+
+/// The mean difference in seconds between the waits of two runs, over the jobs that ran to an end under both.
+fn difference(run: &Finished, reference: &Finished) -> Option<f64> {
+    let wait = |at, outcome| match outcome {
+        Outcome::Ran { start, .. } => Some(start - at),
+        _ => None,
+    };
+    let seconds = |span: Span| span.as_micros() as f64 / 1e6;
+    let (mut sum, mut jobs) = (0.0, 0_u64);
+    for ((job, one), (_, other)) in run.jobs().zip(reference.jobs()) {
+        if let (Some(one), Some(other)) = (wait(job.at, one), wait(job.at, other)) {
+            sum += seconds(one) - seconds(other);
+            jobs += 1;
+        }
+    }
+    (jobs > 0).then(|| sum / jobs as f64)
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut tables = Vec::new();
+    let titles = [
+        ("baselines", "exact run times"),
+        (
+            "baselines-requested",
+            "requested times, nodes released when a job ends",
+        ),
+    ];
+    let per_table = CONTENDERS.len() * TRACES.len();
+    for ((name, title), samples) in titles.into_iter().zip(samples.chunks_exact(per_table)) {
+        let mut table = Table::new(
+            name,
+            title,
+            &[
+                "scheduler",
+                "failures, plain",
+                "wait s, plain",
+                "- conservative s, plain",
+                "failures, 95 %",
+                "wait s, 95 %",
+                "/ conservative, 95 %",
+            ],
+        );
+        let (plain, full) = (samples[0], samples[1]);
+        for (Contender(title, ..), pair) in CONTENDERS.iter().zip(samples.chunks_exact(2)) {
+            let failures = |sample: Sample<'_>| {
+                Cell::Number(
+                    sample.estimate(|run| {
+                        let jobs = run.summary.jobs;
+                        (jobs.rejected + jobs.failed + jobs.lost) as f64
+                    }),
+                    0,
+                )
+            };
+            let wait =
+                |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0);
+            table.push([
+                (*title).into(),
+                failures(pair[0]),
+                wait(pair[0]),
+                Cell::maybe(pair[0].against(&plain, difference), 0),
+                failures(pair[1]),
+                wait(pair[1]),
+                Cell::maybe(
+                    pair[1].against(&full, |run, full| wait_ratio(&run.waits(), &full.waits())),
+                    2,
+                ),
+            ]);
+        }
+        tables.push(table);
+    }
+    let mut notes = vec![
+        "differences and ratios are over the jobs that ran under both; the paper has no such table".into(),
+        "jobs are rounded up to slots of a minute for all alike, and all know exact run times in the first table (D22)".into(),
+    ];
+    if !setup.has_requested_times {
+        notes.push(
+            "this workload has no requested times, so there is no second table for them".into(),
+        );
+    }
+    notes.extend(setup.caveat());
+    Report { tables, notes }
+}

@@ -1,0 +1,156 @@
+//! Figure 4: requested and effective utilisation over time.
+
+use super::{Planned, Setup, Trace};
+use crate::experiment::InputError;
+use crate::reproduce::statistics::{mean, middle_half, pearson};
+use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::results::Row;
+
+pub(super) const TITLE: &str = "Figure 4: requested (RU) and effective (EU) utilisation over time";
+
+const TRACES: [Trace; 3] = [Trace::Plain, Trace::Compressed, Trace::Overloaded];
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    Ok(TRACES.map(|trace| setup.push(trace)).into())
+}
+
+/// The windows that lie wholly in the time of submissions.
+fn submitting(run: &Finished) -> &[Row] {
+    let last = last_submission(run);
+    let end = run
+        .series
+        .partition_point(|row| row.time + window(run) <= last);
+    &run.series[..end]
+}
+
+fn window(run: &Finished) -> f64 {
+    match run.series.as_slice() {
+        [first, second, ..] => second.time - first.time,
+        _ => f64::INFINITY,
+    }
+}
+
+fn first_submission(run: &Finished) -> f64 {
+    let first = run.prepared.workload.jobs.first();
+    first.map_or(0.0, |job| job.at.as_micros() as f64 / 1e6)
+}
+
+fn last_submission(run: &Finished) -> f64 {
+    let last = run.prepared.workload.jobs.last();
+    last.map_or(0.0, |job| job.at.as_micros() as f64 / 1e6)
+}
+
+/// RU and EU in windows whose RU is within bounds.
+fn pairs(run: &Finished, from: f64, until: f64) -> Vec<(f64, f64)> {
+    let rows = submitting(run).iter();
+    rows.map(|row| (row.requested_utilization, row.effective_utilization))
+        .filter(|(requested, _)| from <= *requested && *requested < until)
+        .collect()
+}
+
+fn mean_effective(rows: &[Row]) -> Option<f64> {
+    let effective: Vec<f64> = rows.iter().map(|row| row.effective_utilization).collect();
+    mean(&effective)
+}
+
+/// The mean EU while the grid is full.
+fn saturated(run: &Finished) -> Option<f64> {
+    let (first, last) = (first_submission(run), last_submission(run));
+    mean_effective(middle_half(&run.series, window(run), first, last))
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut table = Table::new(
+        "fig4",
+        "mean utilisation, %",
+        &[
+            "trace",
+            "published RU",
+            "measured RU",
+            "RU where RU < 60",
+            "EU there",
+            "EU - RU there",
+            "correlation there",
+            "published EU where RU > 100",
+            "EU where RU > 100",
+            "EU in the middle half",
+        ],
+    );
+    let percent = |value: Option<f64>| value.map(|value| 100.0 * value);
+    for (trace, sample) in TRACES.into_iter().zip(samples) {
+        let calm = |figure: fn(&[(f64, f64)]) -> Option<f64>| {
+            sample.estimate_some(|run| figure(&pairs(run, 0.0, 0.6)))
+        };
+        let part = |run: &Finished| {
+            let effective: Vec<f64> = pairs(run, 1.0, f64::INFINITY)
+                .into_iter()
+                .map(|(_, effective)| effective)
+                .collect();
+            percent(mean(&effective))
+        };
+        let (requested, full) = match trace {
+            Trace::Plain => (Cell::exact(28.0, 0), Cell::Empty),
+            Trace::Compressed => (Cell::exact(95.0, 0), "about 90".into()),
+            Trace::Overloaded => (Cell::Empty, Cell::Empty),
+        };
+        table.push([
+            trace.title().into(),
+            requested,
+            Cell::Number(
+                sample.estimate(|run| 100.0 * run.summary.utilization.requested),
+                1,
+            ),
+            Cell::maybe(
+                calm(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?)),
+                1,
+            ),
+            Cell::maybe(
+                calm(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.1).collect::<Vec<_>>())?)),
+                1,
+            ),
+            Cell::maybe(
+                calm(|pairs| {
+                    let differences: Vec<f64> = pairs.iter().map(|p| p.1 - p.0).collect();
+                    Some(100.0 * mean(&differences)?)
+                }),
+                1,
+            ),
+            Cell::maybe(calm(|pairs| pearson(pairs)), 2),
+            full,
+            Cell::maybe(sample.estimate_some(part), 1),
+            Cell::maybe(sample.estimate_some(|run| percent(saturated(run))), 1),
+        ]);
+    }
+    let mut series = Table::data(
+        "fig4-series",
+        "RU and EU in each window, under the first seed",
+        &["trace", "day", "requested", "effective"],
+    );
+    for (trace, sample) in TRACES.into_iter().zip(samples) {
+        for row in &sample.first().series {
+            series.push([
+                trace.name().into(),
+                Cell::exact(row.time / 86_400.0, 3),
+                Cell::exact(row.requested_utilization, 4),
+                Cell::exact(row.effective_utilization, 4),
+            ]);
+        }
+    }
+    let mut notes = vec![
+        format!(
+            "windows of {}; RU counts a job's slots in the window in which it is submitted, EU in those in which it runs (D16)",
+            setup.base.report.window
+        ),
+        "the trace compressed to 120 % is ours: in the middle half of its submissions the grid is full, so EU there is what \
+         scheduling can get out of it (published: above 90 %)"
+            .into(),
+        "a window gets the work of long jobs at once as RU and as EU over days, so the two correlate little where jobs are \
+         longer than windows"
+            .into(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table, series],
+        notes,
+    }
+}

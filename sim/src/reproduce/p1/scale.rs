@@ -1,0 +1,168 @@
+//! Messages per node as the grid grows.
+
+use super::{Planned, SLOT, Setup};
+use crate::config::{Lasting, LinksName, Source};
+use crate::engine::asap::{NEW_LINK, OTHERS, PULL, PUSH};
+use crate::experiment::InputError;
+use crate::reproduce::{Cell, Finished, Report, Sample, Size, Table};
+use crate::results::Estimate;
+use crate::workload::generate::Grid5000Like;
+
+pub(super) const TITLE: &str = "Messages per node and day as the grid grows";
+
+const GOSSIP: [&str; 5] = ["shuffle", "shuffled", "join", "join_walk", "join_give"];
+const SUBSCRIPTIONS: [&str; 4] = ["subscribe", "unsubscribe", "fetch", NEW_LINK];
+const SEARCH: [&str; 6] = ["search", "found", "not_found", "who_else", OTHERS, PULL];
+
+/// What the sizes have in common.
+struct Scale {
+    nodes: &'static [u32],
+    /// For each node on the day.
+    jobs: u32,
+    largest: u32,
+    hours: u64,
+    shuffle: Lasting,
+}
+
+fn scale(setup: &Setup) -> Scale {
+    match setup.size {
+        Size::Full => Scale {
+            nodes: &[1_000, 5_000, 20_000, 100_000],
+            jobs: 2,
+            largest: 420,
+            hours: 24,
+            shuffle: Lasting::seconds(3_600),
+        },
+        Size::Quick => Scale {
+            nodes: &[100, 200, 400],
+            jobs: 4,
+            largest: 50,
+            hours: 6,
+            shuffle: Lasting::seconds(1_800),
+        },
+    }
+}
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let scale = scale(setup);
+    let runs = scale.nodes.iter().map(|&nodes| {
+        let mut config = setup.base.clone();
+        config.grid.nodes = None;
+        config.grid.cores_per_node = 1;
+        config.workload.source = Source::Grid5000Like;
+        config.workload.trace = None;
+        config.workload.trace_digest = None;
+        config.workload.until = None;
+        config.workload.slot = Some(SLOT);
+        config.workload.grid5000_like = Grid5000Like {
+            nodes,
+            jobs: nodes.saturating_mul(scale.jobs),
+            days: 1,
+            calm_days: 0,
+            calm_load: 0.28,
+            load: 0.28,
+            largest: scale.largest,
+        };
+        config.asap.links = LinksName::Dynamic;
+        config.asap.shuffle_period = scale.shuffle;
+        config.grid.until = Some(Lasting::seconds(3_600 * scale.hours));
+        config.report.window = Lasting::seconds(3_600);
+        Planned {
+            name: format!("scale-{nodes}"),
+            config,
+        }
+    });
+    Ok(runs.collect())
+}
+
+/// Nodes that jobs were given, for each node.
+fn reserved(run: &Finished, per_day: f64) -> f64 {
+    let until = run.run.over_at(&run.prepared.workload);
+    let jobs = run.jobs().filter(|(job, _)| job.at < until);
+    let nodes: f64 = jobs.map(|(job, _)| f64::from(job.processors)).sum();
+    nodes / run.summary.nodes as f64 * per_day
+}
+
+/// How far the means are apart, in percent of the least.
+fn spread(estimates: &[Estimate]) -> f64 {
+    let means = || estimates.iter().map(|estimate| estimate.mean);
+    let (least, most) = (
+        means().fold(f64::INFINITY, f64::min),
+        means().fold(0.0, f64::max),
+    );
+    if least > 0.0 && least <= most {
+        100.0 * (most / least - 1.0)
+    } else {
+        0.0
+    }
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let scale = scale(setup);
+    let per_day = 24.0 / scale.hours as f64;
+    let columns: [(&str, &dyn Fn(&Finished) -> f64); 7] = {
+        let sent = move |run: &Finished, kinds: &[&str]| {
+            run.sent(kinds).messages as f64 / run.summary.nodes as f64 * per_day
+        };
+        [
+            ("gossip", &move |run| sent(run, &GOSSIP)),
+            ("push", &move |run| sent(run, &[PUSH])),
+            ("subscriptions", &move |run| sent(run, &SUBSCRIPTIONS)),
+            ("search", &move |run| sent(run, &SEARCH)),
+            ("commit", &move |run| {
+                let rest = [&GOSSIP[..], &[PUSH], &SUBSCRIPTIONS, &SEARCH].concat();
+                let all = run.run.traffic.total().messages as f64;
+                all / run.summary.nodes as f64 * per_day - sent(run, &rest)
+            }),
+            ("reserved nodes", &move |run| reserved(run, per_day)),
+            ("push per reserved node", &move |run| {
+                sent(run, &[PUSH]) / reserved(run, per_day).max(1e-9)
+            }),
+        ]
+    };
+    let mut names = vec!["nodes"];
+    names.extend(columns.iter().map(|(name, _)| *name));
+    let mut table = Table::new("scale", "messages per node and day", &names);
+    let mut by_column = vec![Vec::new(); columns.len()];
+    for (&nodes, sample) in scale.nodes.iter().zip(samples) {
+        let mut row = vec![Cell::from(u64::from(nodes))];
+        for ((_, figure), all) in columns.iter().zip(&mut by_column) {
+            let estimate = sample.estimate(figure);
+            all.push(estimate);
+            row.push(Cell::Number(estimate, 1));
+        }
+        table.push(row);
+    }
+    let mut row = vec![Cell::from("spread %")];
+    row.extend(by_column.iter().map(|all| Cell::exact(spread(all), 1)));
+    table.push(row);
+    let mut notes = vec![
+        "published: the number of messages per node depends on the jobs, not on the size of the grid".into(),
+        format!(
+            "{} h, {} jobs per node, 28 % load, jobs of up to {} nodes, Push in an overlay that shuffles every {}; the generator \
+             with jobs in proportion to nodes, whatever --trace says",
+            scale.hours,
+            f64::from(scale.jobs) / per_day,
+            scale.largest,
+            scale.shuffle
+        ),
+        "push follows the nodes that jobs reserve, whose number per node is drawn; per reserved node that chance is gone".into(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_how_far_the_largest_is_above_the_least() {
+        let estimates = [4.0, 5.0, 4.5].map(|mean| Estimate::of(&[mean]));
+        assert_eq!(spread(&estimates), 25.0);
+        assert_eq!(spread(&[]), 0.0);
+    }
+}
