@@ -638,6 +638,7 @@ impl Grid {
         }
     }
 }
+
 /// The rules with these links and this exchange.
 pub fn rules(config: Config, links: Links, exchange: Exchange) -> Config {
     Config {
@@ -653,7 +654,8 @@ mod tests {
 
     /// A grid in which a job for two nodes was submitted at node 0 and found its time.
     fn grid() -> (Grid, usize) {
-        let mut grid = Grid::new(&Scene::calm(1, INSTANT));
+        let config = rules(INSTANT, Links::Static, EXCHANGES[1]);
+        let mut grid = Grid::new(&Scene::calm(1, config));
         grid.run_until(Time::from_secs(1));
         let (estimate, runs) = (Span::from_secs(20), Span::from_secs(15));
         let job = grid.add(2, estimate, runs);
