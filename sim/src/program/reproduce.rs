@@ -45,7 +45,7 @@ pub(super) fn p1(session: &Session, choice: &Reproduction) -> anyhow::Result<End
         &parts,
         &setup,
         &setup.base,
-        facts,
+        &facts,
     )
 }
 
@@ -82,7 +82,7 @@ fn reproduce<S>(
     parts: &[&Part<S>],
     setup: &S,
     base: &Config,
-    facts: Value,
+    facts: &Value,
 ) -> anyhow::Result<Ending> {
     if choice.seed.saturating_add(u64::from(choice.runs)) > Config::LARGEST_SEED {
         bail!("--runs goes beyond the largest seed; give a smaller --seed");

@@ -40,14 +40,14 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
 /// assert_eq!(spearman(&[(1.0, 5.0), (2.0, 5.0)]), None);
 /// ```
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
-    let left = ranks(pairs.iter().map(|pair| pair.0).collect());
-    let right = ranks(pairs.iter().map(|pair| pair.1).collect());
+    let left = ranks(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
+    let right = ranks(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
     let ranked: Vec<(f64, f64)> = left.into_iter().zip(right).collect();
     pearson(&ranked)
 }
 
 /// The rank of each number from 1 on; equal numbers share the mean of their ranks.
-fn ranks(numbers: Vec<f64>) -> Vec<f64> {
+fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
     let mut ranks = vec![0.0; numbers.len()];
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn ranks_of_equal_numbers_are_shared() {
-        assert_eq!(ranks(vec![30.0, 10.0, 20.0, 10.0]), [4.0, 1.5, 3.0, 1.5]);
-        assert_eq!(ranks(vec![5.0; 3]), [2.0; 3]);
-        assert!(ranks(Vec::new()).is_empty());
+        assert_eq!(ranks(&[30.0, 10.0, 20.0, 10.0]), [4.0, 1.5, 3.0, 1.5]);
+        assert_eq!(ranks(&[5.0; 3]), [2.0; 3]);
+        assert!(ranks(&[]).is_empty());
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 }),
                 1,
             ),
-            Cell::maybe(calm(|pairs| pearson(pairs)), 2),
+            Cell::maybe(calm(pearson), 2),
             full,
             Cell::maybe(sample.estimate_some(part), 1),
             Cell::maybe(sample.estimate_some(|run| percent(saturated(run))), 1),

@@ -209,7 +209,10 @@ impl Setup {
 
     /// For how long the grid is filled before a day that is looked at.
     fn warm_up(&self) -> Span {
-        self.day().times(2)
+        match self.size {
+            Size::Full => self.day().times(2),
+            Size::Quick => self.day(),
+        }
     }
 
     /// Says so if figures are not worth a comparison.
@@ -228,6 +231,7 @@ fn base(options: &Options) -> Config {
         seed: options.seed,
         asap: AsapConfig {
             max_hops: 2,
+            breadth: 1,
             searcher: SearcherName::Excluded,
             rounds: 2,
             slot: SLOT,
@@ -267,7 +271,7 @@ fn base(options: &Options) -> Config {
     // As many jobs for each node as in 82 days of 90,000 on 5000, or a few more where there would be too few to see anything.
     like.jobs = match options.size {
         Size::Full => nodes.saturating_mul(18),
-        Size::Quick => nodes.saturating_mul(4),
+        Size::Quick => nodes.saturating_mul(3),
     };
     like.nodes = nodes;
     like.largest = like.largest.min(nodes);

@@ -34,10 +34,10 @@ fn scale(setup: &Setup) -> Scale {
             shuffle: Lasting::seconds(3_600),
         },
         Size::Quick => Scale {
-            nodes: &[100, 200, 400],
+            nodes: &[50, 100, 200],
             jobs: 4,
-            largest: 50,
-            hours: 6,
+            largest: 20,
+            hours: 4,
             shuffle: Lasting::seconds(1_800),
         },
     }
@@ -75,12 +75,40 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-/// Nodes that jobs were given, for each node.
-fn reserved(run: &Finished, per_day: f64) -> f64 {
+/// A figure of a run, per node and day.
+struct Column(&'static str, fn(&Finished) -> f64);
+
+const COLUMNS: [Column; 7] = [
+    Column("gossip", |run| sent(run, &GOSSIP)),
+    Column("push", |run| sent(run, &[PUSH])),
+    Column("subscriptions", |run| sent(run, &SUBSCRIPTIONS)),
+    Column("search", |run| sent(run, &SEARCH)),
+    Column("commit", |run| {
+        let others = [&GOSSIP[..], &[PUSH], &SUBSCRIPTIONS, &SEARCH].concat();
+        let all = run.run.traffic.total().messages as f64;
+        per_node_and_day(run, all) - sent(run, &others)
+    }),
+    Column("reserved nodes", reserved),
+    Column("push per reserved node", |run| {
+        sent(run, &[PUSH]) / reserved(run).max(1e-9)
+    }),
+];
+
+fn per_node_and_day(run: &Finished, count: f64) -> f64 {
+    let until = run.run.over_at(&run.prepared.workload);
+    let days = until.as_micros() as f64 / 86_400e6;
+    count / run.summary.nodes as f64 / days.max(1e-9)
+}
+
+fn sent(run: &Finished, kinds: &[&str]) -> f64 {
+    per_node_and_day(run, run.sent(kinds).messages as f64)
+}
+
+/// Nodes that jobs were submitted for.
+fn reserved(run: &Finished) -> f64 {
     let until = run.run.over_at(&run.prepared.workload);
     let jobs = run.jobs().filter(|(job, _)| job.at < until);
-    let nodes: f64 = jobs.map(|(job, _)| f64::from(job.processors)).sum();
-    nodes / run.summary.nodes as f64 * per_day
+    per_node_and_day(run, jobs.map(|(job, _)| f64::from(job.processors)).sum())
 }
 
 /// How far the means are apart, in percent of the least.
@@ -99,34 +127,13 @@ fn spread(estimates: &[Estimate]) -> f64 {
 
 pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let scale = scale(setup);
-    let per_day = 24.0 / scale.hours as f64;
-    let columns: [(&str, &dyn Fn(&Finished) -> f64); 7] = {
-        let sent = move |run: &Finished, kinds: &[&str]| {
-            run.sent(kinds).messages as f64 / run.summary.nodes as f64 * per_day
-        };
-        [
-            ("gossip", &move |run| sent(run, &GOSSIP)),
-            ("push", &move |run| sent(run, &[PUSH])),
-            ("subscriptions", &move |run| sent(run, &SUBSCRIPTIONS)),
-            ("search", &move |run| sent(run, &SEARCH)),
-            ("commit", &move |run| {
-                let rest = [&GOSSIP[..], &[PUSH], &SUBSCRIPTIONS, &SEARCH].concat();
-                let all = run.run.traffic.total().messages as f64;
-                all / run.summary.nodes as f64 * per_day - sent(run, &rest)
-            }),
-            ("reserved nodes", &move |run| reserved(run, per_day)),
-            ("push per reserved node", &move |run| {
-                sent(run, &[PUSH]) / reserved(run, per_day).max(1e-9)
-            }),
-        ]
-    };
     let mut names = vec!["nodes"];
-    names.extend(columns.iter().map(|(name, _)| *name));
+    names.extend(COLUMNS.iter().map(|Column(name, _)| *name));
     let mut table = Table::new("scale", "messages per node and day", &names);
-    let mut by_column = vec![Vec::new(); columns.len()];
+    let mut by_column = vec![Vec::new(); COLUMNS.len()];
     for (&nodes, sample) in scale.nodes.iter().zip(samples) {
         let mut row = vec![Cell::from(u64::from(nodes))];
-        for ((_, figure), all) in columns.iter().zip(&mut by_column) {
+        for (Column(_, figure), all) in COLUMNS.iter().zip(&mut by_column) {
             let estimate = sample.estimate(figure);
             all.push(estimate);
             row.push(Cell::Number(estimate, 1));
@@ -139,10 +146,10 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut notes = vec![
         "published: the number of messages per node depends on the jobs, not on the size of the grid".into(),
         format!(
-            "{} h, {} jobs per node, 28 % load, jobs of up to {} nodes, Push in an overlay that shuffles every {}; the generator \
+            "{} h, {} jobs per node and day, 28 % load, jobs of up to {} nodes, Push in an overlay that shuffles every {}; the generator \
              with jobs in proportion to nodes, whatever --trace says",
             scale.hours,
-            f64::from(scale.jobs) / per_day,
+            scale.jobs,
             scale.largest,
             scale.shuffle
         ),

@@ -4,15 +4,18 @@ use std::collections::HashSet;
 
 use gridweave_core::time::Time;
 
+use super::day::Day;
 use super::{PULLED, Planned, Setup, Trace};
 use crate::config::ExchangeName;
 use crate::engine::asap::PUSH;
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
+use crate::reproduce::statistics::mean;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table, is_failure};
 use crate::results::Distribution;
 
-pub(super) const TITLE: &str = "Table II: impact of the node degree, on the plain trace";
+pub(super) const TITLE: &str =
+    "Table II: impact of the node degree, on the plain trace and on the day of high load";
 
 /// A row as the paper has it: degree, failures in percent, waiting time, cost of Push and of Pull.
 struct Published(u8, f64, f64, f64, f64);
@@ -40,6 +43,19 @@ fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
     })
 }
 
+/// The day of high load, with all its jobs run to their end so that their waits are known.
+fn planned_day(setup: &Setup, day: &Day, degree: u8, exchange: ExchangeName) -> Planned {
+    let name = match exchange {
+        ExchangeName::Pull => format!("pull-degree{degree}"),
+        _ => format!("push-degree{degree}"),
+    };
+    day.planned(setup, &name, |config| {
+        config.grid.until = None;
+        config.asap.degree = degree;
+        config.asap.exchange = exchange;
+    })
+}
+
 /// Degree 10 with as many hops as it takes: no job asks for more than there is.
 fn wide(setup: &Setup) -> Planned {
     setup.planned("push-degree10-wide", Trace::Plain, |config| {
@@ -55,7 +71,92 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         runs.extend(policies.map(|policy| planned(setup, degree, policy)));
     }
     runs.push(wide(setup));
+    if let Some([_, day]) = &setup.days {
+        for Published(degree, ..) in PUBLISHED {
+            runs.extend(policies.map(|policy| planned_day(setup, day, degree, policy)));
+        }
+    }
     Ok(runs)
+}
+
+/// A stretch of a run that is looked at.
+#[derive(Clone, Copy)]
+struct Excerpt {
+    from: Time,
+    until: Time,
+}
+
+impl Excerpt {
+    const WHOLE: Self = Self {
+        from: Time::ZERO,
+        until: Time::MAX,
+    };
+
+    fn failures(self, run: &Finished) -> f64 {
+        run.failures(self.from, self.until)
+    }
+
+    /// The mean wait of the jobs that came in it and ran.
+    fn wait(self, run: &Finished) -> f64 {
+        let jobs = run
+            .jobs()
+            .filter(|(job, _)| self.from <= job.at && job.at < self.until);
+        let waits = jobs.filter_map(|(job, outcome)| match outcome {
+            Outcome::Ran { start, .. } => Some((start - job.at).as_micros() as f64 / 1e6),
+            _ => None,
+        });
+        mean(&waits.collect::<Vec<f64>>()).unwrap_or(0.0)
+    }
+
+    fn cost(self, run: &Finished, kinds: &[&str]) -> f64 {
+        run.sent_between(kinds, self.from, self.until).items as f64
+    }
+}
+
+/// The table for some excerpt, from runs with Push and with Pull for each degree.
+fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) -> Table {
+    let mut table = Table::new(
+        name,
+        title,
+        &[
+            "degree",
+            "published failures %",
+            "measured failures %",
+            "published wait s",
+            "measured wait s",
+            "published push",
+            "measured push",
+            "published pull",
+            "measured pull",
+            "published push / degree",
+            "measured push / degree",
+            "published pull / degree",
+            "measured pull / degree",
+        ],
+    );
+    for (published, pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
+        let Published(degree, failures, wait, push, pull) = *published;
+        let (pushing, pulling) = (pair[0], pair[1]);
+        let links = f64::from(degree);
+        let pushed = |run: &Finished| excerpt.cost(run, &[PUSH]);
+        let pulled = |run: &Finished| excerpt.cost(run, &PULLED);
+        table.push([
+            u64::from(degree).into(),
+            Cell::exact(failures, 1),
+            Cell::Number(pushing.estimate(|run| excerpt.failures(run)), 2),
+            Cell::exact(wait, 0),
+            Cell::Number(pushing.estimate(|run| excerpt.wait(run)), 0),
+            Cell::exact(push, 0),
+            Cell::Number(pushing.estimate(pushed), 0),
+            Cell::exact(pull, 0),
+            Cell::Number(pulling.estimate(pulled), 0),
+            Cell::exact(push / links, 0),
+            Cell::Number(pushing.estimate(|run| pushed(run) / links), 0),
+            Cell::exact(pull / links, 0),
+            Cell::Number(pulling.estimate(|run| pulled(run) / links), 0),
+        ]);
+    }
+    table
 }
 
 /// How many others are within two hops, for each node.
@@ -107,27 +208,9 @@ impl Limits {
     }
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+/// What limits jobs, from runs with Push and with Pull for each degree.
+fn reached(samples: &[Sample<'_>]) -> Table {
     let mut table = Table::new(
-        "table2",
-        "by degree",
-        &[
-            "degree",
-            "published failures %",
-            "measured failures %",
-            "published wait s",
-            "measured wait s",
-            "published push",
-            "measured push",
-            "published pull",
-            "measured pull",
-            "published push / degree",
-            "measured push / degree",
-            "published pull / degree",
-            "measured pull / degree",
-        ],
-    );
-    let mut reached = Table::new(
         "table2-reach",
         "what limits jobs: nodes within two hops",
         &[
@@ -142,33 +225,12 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             "failed just beyond reach",
         ],
     );
-    let all = (Time::ZERO, Time::MAX);
     let largest = |run: &Finished| {
         let sizes = run.jobs().map(|(job, _)| job.processors);
         f64::from(sizes.max().unwrap_or(0))
     };
-    for (Published(degree, failures, wait, push, pull), pair) in
-        PUBLISHED.iter().zip(samples.chunks_exact(2))
-    {
-        let (pushing, pulling) = (pair[0], pair[1]);
-        let links = f64::from(*degree);
-        let pushed = |run: &Finished| run.sent(&[PUSH]).items as f64;
-        let pulled = |run: &Finished| run.sent(&PULLED).items as f64;
-        table.push([
-            u64::from(*degree).into(),
-            Cell::exact(*failures, 1),
-            Cell::Number(pushing.estimate(|run| run.failures(all.0, all.1)), 2),
-            Cell::exact(*wait, 0),
-            Cell::Number(pushing.estimate(|run| run.summary.wait.mean), 0),
-            Cell::exact(*push, 0),
-            Cell::Number(pushing.estimate(pushed), 0),
-            Cell::exact(*pull, 0),
-            Cell::Number(pulling.estimate(pulled), 0),
-            Cell::exact(push / links, 0),
-            Cell::Number(pushing.estimate(|run| pushed(run) / links), 0),
-            Cell::exact(pull / links, 0),
-            Cell::Number(pulling.estimate(|run| pulled(run) / links), 0),
-        ]);
+    for (Published(degree, ..), pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
+        let pushing = pair[0];
         let limit = |figure: fn(Limits) -> Option<f64>| {
             Cell::maybe(pushing.estimate_some(|run| figure(limits(run))), 0)
         };
@@ -178,7 +240,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             _ => Cell::Empty,
         };
         let explained = pushing.all(|run| limits(run).explain_failures());
-        reached.push([
+        table.push([
             u64::from(*degree).into(),
             published,
             limit(|limits| Some(limits.least)),
@@ -190,36 +252,45 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             if explained { "yes" } else { "no" }.into(),
         ]);
     }
-    if let Some(wide) = samples.last() {
-        let mut row = vec![Cell::from("10, any number of hops")];
-        row.push(Cell::Empty);
-        row.push(Cell::Number(
-            wide.estimate(|run| run.failures(all.0, all.1)),
-            2,
-        ));
-        row.push(Cell::Empty);
-        row.push(Cell::Number(wide.estimate(|run| run.summary.wait.mean), 0));
-        row.push(Cell::Empty);
-        row.push(Cell::Number(
-            wide.estimate(|run| run.sent(&[PUSH]).items as f64),
-            0,
-        ));
-        row.resize(table.columns.len(), Cell::Empty);
-        table.push(row);
-    }
+    table
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let (whole, rest) = samples.split_at(2 * PUBLISHED.len());
+    let excerpt = Excerpt::WHOLE;
+    let mut table = by_degree("table2", "by degree, whole plain trace", whole, excerpt);
     let mut notes = vec![
         "jobs that failed do not count as having waited (D17)".into(),
         "110 and 420 are 10 + 10 x 10 and 20 + 20 x 20; fewer are distinct in a random overlay (D23), so the largest jobs may \
          fail at degree 20 too"
             .into(),
-        "the paper's costs are those of an excerpt, ours those of the whole plain trace: costs per degree compare (D14, D15)"
-            .into(),
+        "the paper's costs are those of an excerpt that it does not name (D14, D15): ratios and costs per degree compare".into(),
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, reached],
-        notes,
+    if let [wide, ..] = rest {
+        let mut row = vec![
+            Cell::from("10, any number of hops"),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.failures(run)), 2),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.wait(run)), 0),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.cost(run, &[PUSH])), 0),
+        ];
+        row.resize(table.columns.len(), Cell::Empty);
+        table.push(row);
     }
+    let mut tables = vec![table, reached(whole)];
+    if let (Some([_, day]), [_, busy @ ..]) = (&setup.days, rest) {
+        let excerpt = Excerpt {
+            from: day.begin(),
+            until: day.end(),
+        };
+        let title = "by degree, day of high load";
+        tables.insert(1, by_degree("table2-day", title, busy, excerpt));
+        notes.push(format!("the day of high load: {}", day.title()));
+    }
+    notes.extend(setup.caveat());
+    Report { tables, notes }
 }
 
 #[cfg(test)]
