@@ -104,12 +104,9 @@ fn rings_are_added_only_while_there_are_too_few_candidates() {
     bench.hear(2, others(1, &[(5, &[busy(60, 120)])]));
     // Five are seen, and six are wanted: those who were discovered last are asked too.
     assert_eq!(bench.hear(3, others(1, &[])), [Send(4, who_else(1))]);
+    // Now there are enough to put it off, and the rest of the ring is left alone.
     assert_eq!(
         bench.hear(4, others(1, &[(6, &[busy(60, 120)])])),
-        [Send(5, who_else(1))]
-    );
-    assert_eq!(
-        bench.hear(5, others(1, &[])),
         [Send(9, found(1, 120, 3, &[1, 2, 3, 4, 5, 6]))]
     );
     // Five are enough to put a job for five off, so nobody else is asked.
@@ -119,6 +116,25 @@ fn rings_are_added_only_while_there_are_too_few_candidates() {
     assert_eq!(
         bench.hear(3, others(2, &[])),
         [Send(9, found(1, 120, 2, &[1, 2, 3, 4, 5]))]
+    );
+}
+
+#[test]
+fn rings_are_added_until_there_are_several_candidates_for_each_node() {
+    let config = Config {
+        max_hops: 3,
+        breadth: 5,
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 0);
+    bench.hear(9, search(1, 1, 60));
+    bench.hear(1, others(1, &[(4, &[busy(60, 120)])]));
+    bench.hear(2, others(1, &[]));
+    // Four are seen, and five are wanted to choose one from.
+    assert_eq!(bench.hear(3, others(1, &[])), [Send(4, who_else(1))]);
+    assert_eq!(
+        bench.hear(4, others(1, &[(5, &[busy(60, 120)])])),
+        [Send(9, found(1, 120, 3, &[1]))]
     );
 }
 

@@ -15,9 +15,10 @@ fn rules_that_cannot_work_together_are_refused() {
     let says = |error: ConfigError, text: &str| Some((error, text.to_string()));
     assert_eq!(with(&|_| {}), None);
     let zero = says(ConfigError::ZeroLimit, "a limit is zero");
-    let zeros: [&dyn Fn(&mut Config); 8] = [
+    let zeros: [&dyn Fn(&mut Config); 9] = [
         &|config| config.forward = 0,
         &|config| config.max_hops = 0,
+        &|config| config.breadth = 0,
         &|config| config.width = 0,
         &|config| config.rounds = 0,
         &|config| config.windows = 0,
