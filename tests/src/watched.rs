@@ -42,6 +42,9 @@ pub const CONFIG: Config = Config {
     forward: 3,
     slot: Span::from_secs(10),
     lead: Span::from_secs(10),
+    // A search that takes longer than the lead finds a start that is past when it is to be confirmed.
+    width: 4,
+    search_limit: Span::from_secs(4),
     commit: commit::Config {
         permission: Permission::Renewed(Span::from_secs(30)),
         grace: Span::from_secs(20),
