@@ -7,7 +7,7 @@ use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
 use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
 use gridweave_core::schedule::{CommitError, Holder, ReserveError, Snapshot};
 use gridweave_core::time::{Interval, Time};
-use gridweave_core::{commit as protocol, heartbeat};
+use gridweave_core::{commit as protocol, heartbeat, scheduler};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Serialize;
@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::twins::Twins;
 
+pub mod asap;
 pub mod commit;
 
 /// How many bytes choose one step.
@@ -64,6 +65,8 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<protocol::Command>(bytes),
         round_trip::<protocol::Notice>(bytes),
         round_trip::<protocol::Record>(bytes),
+        round_trip::<scheduler::asap::Message<8>>(bytes),
+        round_trip::<scheduler::asap::Record>(bytes),
     ];
     decoded.into_iter().flatten().count()
 }

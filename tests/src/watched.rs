@@ -42,6 +42,9 @@ pub const CONFIG: Config = Config {
     forward: 3,
     slot: Span::from_secs(10),
     lead: Span::from_secs(10),
+    // A search that takes longer than the lead finds a start that is past when it is to be confirmed.
+    width: 4,
+    search_limit: Span::from_secs(4),
     commit: commit::Config {
         permission: Permission::Renewed(Span::from_secs(30)),
         grace: Span::from_secs(20),
@@ -638,6 +641,7 @@ impl Grid {
         }
     }
 }
+
 /// The rules with these links and this exchange.
 pub fn rules(config: Config, links: Links, exchange: Exchange) -> Config {
     Config {
@@ -653,7 +657,8 @@ mod tests {
 
     /// A grid in which a job for two nodes was submitted at node 0 and found its time.
     fn grid() -> (Grid, usize) {
-        let mut grid = Grid::new(&Scene::calm(1, INSTANT));
+        let config = rules(INSTANT, Links::Static, EXCHANGES[1]);
+        let mut grid = Grid::new(&Scene::calm(1, config));
         grid.run_until(Time::from_secs(1));
         let (estimate, runs) = (Span::from_secs(20), Span::from_secs(15));
         let job = grid.add(2, estimate, runs);

@@ -199,7 +199,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "1 and 1, one crash, whole life",
         case,
         &[recovery(), finish()],
-        Extent::Whole(17_947),
+        Extent::Whole(17_499),
     );
 }
 
@@ -210,7 +210,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
         "1 and 1, one crash, an extension",
         case,
         &[extension(), cut(), finish()],
-        Extent::Whole(50_439),
+        Extent::Whole(48_783),
     );
 }
 

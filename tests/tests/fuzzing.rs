@@ -67,6 +67,33 @@ fn no_bytes_break_a_node_of_the_commit_protocol() {
 }
 
 #[test]
+fn no_bytes_break_a_node_of_asap() {
+    let mut seen = fuzzing::asap::Seen::default();
+    for seed in 0..300 {
+        let drive = || fuzzing::asap::drive(&random_bytes(seed, 4_000));
+        let driven = std::panic::catch_unwind(drive);
+        seen = seen.plus(driven.unwrap_or_else(|_| panic!("seed {seed} breaks it")));
+    }
+    println!("{seen:?}");
+    let counts = [
+        seen.accepted,
+        seen.moved,
+        seen.finished,
+        seen.failed,
+        seen.cancelled,
+        seen.begun,
+        seen.found,
+        seen.pushed,
+        seen.restarts,
+        seen.declined as usize,
+    ];
+    assert!(
+        counts.iter().all(|count| *count > 50),
+        "{seen:?}, so little was shown"
+    );
+}
+
+#[test]
 fn no_bytes_break_a_decoder() {
     let mut decoded = 0;
     for seed in 0..2_000 {

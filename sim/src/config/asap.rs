@@ -6,7 +6,8 @@ use gridweave_core::scheduler::asap::{Choice, Config, Exchange, Links, Searcher}
 use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
-use super::Lasting;
+use super::{Fault, Lasting};
+use crate::network::DelayConfig;
 
 /// How `asap` schedules.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ pub struct AsapConfig {
     pub exchange: ExchangeName,
     /// How often they ask, if they poll.
     pub poll_period: Lasting,
-    /// For how long a subscription lasts, if they push; for ever if left out.
+    /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down, else ten minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lasting>,
     /// Whether links change.
@@ -131,9 +132,16 @@ pub const MOST_LINKS: usize = 40;
 pub const MOST_SHUFFLED: usize = 8;
 
 impl AsapConfig {
-    /// The same for machines, where messages take no time or some.
-    pub fn for_machines(&self, instant: bool) -> Config {
+    /// The same for machines, where messages take no time or some, and nodes stay up or not.
+    pub fn for_machines(&self, delay: &DelayConfig, faults: &[Fault]) -> Config {
         let slot = self.slot.span();
+        let instant = *delay == DelayConfig::Zero;
+        // A node that comes up again does not know who had subscribed.
+        let lease = match self.lease {
+            Some(lease) => lease.span(),
+            None if faults.is_empty() => Span::MAX,
+            None => Span::from_secs(600),
+        };
         let lead = match self.lead {
             Some(lead) => lead.span(),
             None if instant => Span::ZERO,
@@ -151,9 +159,7 @@ impl AsapConfig {
                 LinksName::Dynamic => Links::Dynamic,
             },
             exchange: match self.exchange {
-                ExchangeName::Push => Exchange::Push {
-                    lease: self.lease.map_or(Span::MAX, Lasting::span),
-                },
+                ExchangeName::Push => Exchange::Push { lease },
                 ExchangeName::Pull => Exchange::Pull,
                 ExchangeName::Poll => Exchange::Poll {
                     period: self.poll_period.span(),

@@ -18,7 +18,7 @@ use crate::decentral::{self, Hosting};
 use crate::engine::{Checking, Protocol, Simulation, Traffic};
 use crate::grid::Grid;
 use crate::monitor::Monitor;
-use crate::network::{DelayConfig, Network, NetworkError};
+use crate::network::{Network, NetworkError};
 use crate::overlay::warmed_up;
 use crate::results::{
     Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
@@ -171,9 +171,18 @@ impl Prepared {
 
     /// The configuration of nodes that schedule as `asap` does, if there can be such.
     fn asap_config(&self) -> Result<asap::Config, InputError> {
-        let instant = self.config.network.delay == DelayConfig::Zero;
-        let config = self.config.asap.for_machines(instant);
-        let node = AsapNode::new(NodeId::new(0), config, Bootstrap::Alone, Everyone);
+        let Config {
+            asap,
+            network,
+            faults,
+            ..
+        } = &self.config;
+        let config = asap.for_machines(&network.delay, faults);
+        let bootstrap = match self.joining().next() {
+            Some(_) => Bootstrap::Join(NodeId::new(1)),
+            None => Bootstrap::Alone,
+        };
+        let node = AsapNode::new(NodeId::new(0), config, bootstrap, Everyone);
         node.map(|_| config).map_err(InputError::Asap)
     }
 

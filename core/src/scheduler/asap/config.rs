@@ -168,6 +168,11 @@ impl Config {
         if self.lead < self.commit.lead {
             return Err(ConfigError::ShortLead);
         }
+        if let commit::Overrun::Extend { by, .. } = self.commit.overrun
+            && by.round_up(self.slot) != by
+        {
+            return Err(ConfigError::PartOfSlot);
+        }
         if self.timeout.is_zero() || self.search_limit < self.timeout {
             return Err(ConfigError::Timeout);
         }
@@ -218,6 +223,10 @@ pub enum ConfigError {
     ZeroLimit,
     /// A slot takes no time.
     ZeroSlot,
+    /// Jobs that run longer would get a part of a slot.
+    PartOfSlot,
+    /// A static overlay is laid out by hand; nobody can join it.
+    StaticJoin,
     /// A place would be found later than it can be confirmed.
     ShortLead,
     /// A search would be over before the first answer.
@@ -233,6 +242,8 @@ impl fmt::Display for ConfigError {
             Self::Commit(error) => return fmt::Display::fmt(error, f),
             Self::ZeroLimit => "a limit is zero",
             Self::ZeroSlot => "a slot is zero",
+            Self::PartOfSlot => "the time by which jobs are extended is no whole number of slots",
+            Self::StaticJoin => "nobody can join a static overlay",
             Self::ShortLead => "the lead is shorter than that of the commit",
             Self::Timeout => "the timeout is zero, or longer than a search",
             Self::ShortPeriod => {

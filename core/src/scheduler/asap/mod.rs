@@ -230,6 +230,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         policy: P,
     ) -> Result<Self, ConfigError> {
         let config = config.checked()?;
+        if config.links == Links::Static && matches!(bootstrap, Bootstrap::Join(_)) {
+            return Err(ConfigError::StaticJoin);
+        }
         Ok(Self {
             me,
             config,

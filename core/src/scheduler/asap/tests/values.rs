@@ -15,9 +15,10 @@ fn rules_that_cannot_work_together_are_refused() {
     let says = |error: ConfigError, text: &str| Some((error, text.to_string()));
     assert_eq!(with(&|_| {}), None);
     let zero = says(ConfigError::ZeroLimit, "a limit is zero");
-    let zeros: [&dyn Fn(&mut Config); 8] = [
+    let zeros: [&dyn Fn(&mut Config); 9] = [
         &|config| config.forward = 0,
         &|config| config.max_hops = 0,
+        &|config| config.breadth = 0,
         &|config| config.width = 0,
         &|config| config.rounds = 0,
         &|config| config.windows = 0,
@@ -40,6 +41,23 @@ fn rules_that_cannot_work_together_are_refused() {
         )
     );
     assert_eq!(with(&|config| config.lead = Span::from_secs(5)), None);
+    let extending = |seconds| {
+        with(&move |config| {
+            config.commit.overrun = commit::Overrun::Extend {
+                by: Span::from_secs(seconds),
+                times: 1,
+            };
+        })
+    };
+    assert_eq!(extending(120), None);
+    assert_eq!(
+        extending(90).map(|(error, _)| error),
+        Some(ConfigError::PartOfSlot)
+    );
+    assert_eq!(
+        Node::new(ME, CONFIG, Bootstrap::Join(ME), Everyone).err(),
+        Some(ConfigError::StaticJoin)
+    );
     let timeout = says(
         ConfigError::Timeout,
         "the timeout is zero, or longer than a search",
