@@ -33,6 +33,8 @@ pub struct AsapConfig {
     pub forward: u8,
     /// How far they look: 2 as in the paper, 255 until there are enough nodes.
     pub max_hops: u8,
+    /// How many candidates they want for each node that is wanted before they put a job off: 1 as in the paper.
+    pub breadth: u8,
     /// How many nodes they ask at once.
     pub width: u8,
     /// Whether they offer themselves.
@@ -110,6 +112,7 @@ impl Default for AsapConfig {
             warm_up: 50,
             forward: 5,
             max_hops: u8::MAX,
+            breadth: 8,
             width: 1,
             searcher: SearcherName::Included,
             choice: ChoiceName::Nearest,
@@ -158,6 +161,7 @@ impl AsapConfig {
             },
             forward: self.forward,
             max_hops: self.max_hops,
+            breadth: self.breadth,
             width: self.width,
             searcher: match self.searcher {
                 SearcherName::Included => Searcher::Included,

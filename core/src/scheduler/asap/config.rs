@@ -18,6 +18,10 @@ pub struct Config {
     /// How many steps away from the one who searches a node may be. With two, a job that wants more nodes than that
     /// is refused, as in the paper; with more, rings are added until there are enough, or nobody new (PROTOCOLS D1).
     pub max_hops: u8,
+    /// How many candidates a search wants for each node that is wanted before it puts the job off; while there are fewer, rings
+    /// are added as far as `max_hops` allows. The paper is content with one. With few more, a large job waits for almost
+    /// every node that was seen, and all others wait with it.
+    pub breadth: u8,
     /// How many nodes are asked at once whom they know: one after another in the paper (PROTOCOLS D3).
     pub width: u8,
     /// Whether who searches is among the candidates (PROTOCOLS D2).
@@ -105,6 +109,7 @@ impl Config {
         },
         forward: 5,
         max_hops: u8::MAX,
+        breadth: 8,
         width: 1,
         searcher: Searcher::Included,
         choice: Choice::Nearest,
@@ -124,6 +129,7 @@ impl Config {
     /// The paper's values, for a network without delay: two hops, nobody offers itself, and one fresh search.
     pub const PAPER: Self = Self {
         max_hops: 2,
+        breadth: 1,
         searcher: Searcher::Excluded,
         lead: Span::ZERO,
         rounds: 2,
@@ -140,7 +146,13 @@ impl Config {
         self.commit.after_loss = commit::AfterLoss::GiveUp;
         self.commit = self.commit.checked().map_err(ConfigError::Commit)?;
         self.overlay.changes = cyclon::Changes::Untold;
-        let some = [self.forward, self.max_hops, self.width, self.rounds];
+        let some = [
+            self.forward,
+            self.max_hops,
+            self.breadth,
+            self.width,
+            self.rounds,
+        ];
         let limits = [
             self.windows,
             self.subscribers,

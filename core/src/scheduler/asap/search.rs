@@ -120,6 +120,13 @@ impl Search {
         self.candidates.len() >= self.question.wanted.count as usize
     }
 
+    /// Whether there are so many candidates that the job need not wait for almost all of them.
+    fn has_plenty(&self, config: &Config) -> bool {
+        let plenty = u64::from(self.question.wanted.count).saturating_mul(config.breadth.into());
+        self.candidates.len() as u64 >= plenty
+            || self.candidates.len() >= usize::from(config.candidates)
+    }
+
     fn has_enough_free(&self) -> bool {
         self.free.len() >= self.question.wanted.count as usize
     }
@@ -161,13 +168,17 @@ impl Search {
         }
     }
 
+    /// Whether to ask another of this ring: all of the first, as in the paper, and of later ones as many as it takes.
+    fn goes_on(&self, config: &Config) -> bool {
+        self.hops <= 2 || !self.has_plenty(config)
+    }
+
     /// Whether it can go on to those who were discovered last: to the second ring in any case, to later ones if there are
     /// too few candidates (PROTOCOLS D1).
     fn widens(&self, config: &Config) -> bool {
         self.hops < config.max_hops
             && !self.next_ring.is_empty()
-            && (self.hops == 1 || !self.has_enough())
-            && self.candidates.len() < usize::from(config.candidates)
+            && (self.hops == 1 || !self.has_plenty(config))
     }
 }
 
@@ -286,6 +297,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
         loop {
             while search.asked.len() < usize::from(self.config.width)
+                && search.goes_on(&self.config)
                 && let Some(node) = search.to_ask.pop()
             {
                 search.asked.push((node, cx.now() + self.config.timeout));

@@ -4,7 +4,7 @@ use gridweave_core::time::Span;
 
 use super::{Planned, Setup, Trace};
 use crate::central::Central;
-use crate::config::{ChoiceName, Config, SearcherName};
+use crate::config::{AsapConfig, ChoiceName, Config, SearcherName};
 use crate::experiment::{InputError, wait_ratio};
 use crate::outcome::{Estimates, Outcome};
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
@@ -22,7 +22,16 @@ fn wide(config: &mut Config) {
     config.asap.searcher = SearcherName::Included;
 }
 
-const CONTENDERS: [Contender; 5] = [
+/// What a user gets who sets nothing.
+fn default(config: &mut Config) {
+    let default = AsapConfig::default();
+    config.asap.max_hops = default.max_hops;
+    config.asap.breadth = default.breadth;
+    config.asap.searcher = default.searcher;
+    config.asap.rounds = default.rounds;
+}
+
+const CONTENDERS: [Contender; 6] = [
     Contender("central-conservative", "conservative", |config| {
         config.scheduler = Scheduler::Central(Central::Conservative);
     }),
@@ -31,6 +40,7 @@ const CONTENDERS: [Contender; 5] = [
     }),
     Contender("asap, as in the paper", "push", paper),
     Contender("asap, any number of hops", "push-wide", wide),
+    Contender("asap, by default", "push-default", default),
     Contender("asap, best fit", "push-best-fit", |config| {
         config.asap.choice = ChoiceName::BestFit;
     }),

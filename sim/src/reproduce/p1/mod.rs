@@ -231,6 +231,7 @@ fn base(options: &Options) -> Config {
         seed: options.seed,
         asap: AsapConfig {
             max_hops: 2,
+            breadth: 1,
             searcher: SearcherName::Excluded,
             rounds: 2,
             slot: SLOT,

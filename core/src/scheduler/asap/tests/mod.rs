@@ -60,6 +60,7 @@ const CONFIG: Config = Config {
     },
     forward: 2,
     max_hops: 2,
+    breadth: 1,
     width: 1,
     searcher: Searcher::Excluded,
     choice: Choice::Nearest,

@@ -102,14 +102,10 @@ fn rings_are_added_only_while_there_are_too_few_candidates() {
     bench.hear(9, search(1, 6, 60));
     bench.hear(1, others(1, &[(4, &[])]));
     bench.hear(2, others(1, &[(5, &[busy(60, 120)])]));
-    // Five are seen, and six are wanted: those who were discovered last are asked too.
+    // Five are seen, and six are wanted: those who were discovered last are asked too, until there are six.
     assert_eq!(bench.hear(3, others(1, &[])), [Send(4, who_else(1))]);
     assert_eq!(
         bench.hear(4, others(1, &[(6, &[busy(60, 120)])])),
-        [Send(5, who_else(1))]
-    );
-    assert_eq!(
-        bench.hear(5, others(1, &[])),
         [Send(9, found(1, 120, 3, &[1, 2, 3, 4, 5, 6]))]
     );
     // Five are enough to put a job for five off, so nobody else is asked.
@@ -119,6 +115,32 @@ fn rings_are_added_only_while_there_are_too_few_candidates() {
     assert_eq!(
         bench.hear(3, others(2, &[])),
         [Send(9, found(1, 120, 2, &[1, 2, 3, 4, 5]))]
+    );
+}
+
+#[test]
+fn a_search_may_want_several_candidates_for_each_node() {
+    let config = Config {
+        max_hops: 3,
+        breadth: 2,
+        ..CONFIG
+    };
+    let mut bench = neighbours(config, 3);
+    let late: &[_] = &[busy(60, 180)];
+    bench.hear(9, search(1, 3, 60));
+    // Who is free at once is taken at once, however few were seen.
+    bench.hear(9, search(2, 4, 60));
+    bench.hear(1, others(2, &[(4, late)]));
+    bench.hear(2, others(2, &[(5, late)]));
+    // Four are wanted and five seen; eight would be plenty.
+    assert_eq!(bench.hear(3, others(2, &[])), [Send(4, who_else(2))]);
+    assert_eq!(
+        bench.hear(4, others(2, &[(6, late), (7, &[busy(60, 120)])])),
+        [Send(5, who_else(2))]
+    );
+    assert_eq!(
+        bench.hear(5, others(2, &[])),
+        [Send(9, found(2, 120, 3, &[1, 2, 3, 7]))]
     );
 }
 
