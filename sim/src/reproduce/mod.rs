@@ -206,9 +206,4 @@ impl Sample<'_> {
     pub fn first(&self) -> &Finished {
         &self.runs[0]
     }
-
-    /// Whether something holds under every seed.
-    pub fn all(&self, holds: impl Fn(&Finished) -> bool) -> bool {
-        self.runs.iter().all(holds)
-    }
 }

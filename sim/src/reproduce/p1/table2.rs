@@ -12,7 +12,7 @@ use crate::experiment::InputError;
 use crate::outcome::Outcome;
 use crate::reproduce::statistics::mean;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table, is_failure};
-use crate::results::Distribution;
+use crate::results::{Distribution, Estimate};
 
 pub(super) const TITLE: &str =
     "Table II: impact of the node degree, on the plain trace and on the day of high load";
@@ -231,15 +231,17 @@ fn reached(samples: &[Sample<'_>]) -> Table {
     };
     for (Published(degree, ..), pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
         let pushing = pair[0];
-        let limit = |figure: fn(Limits) -> Option<f64>| {
-            Cell::maybe(pushing.estimate_some(|run| figure(limits(run))), 0)
+        let limits: Vec<Limits> = pushing.runs.iter().map(limits).collect();
+        let limit = |figure: fn(&Limits) -> Option<f64>| {
+            let figures: Vec<f64> = limits.iter().filter_map(figure).collect();
+            Cell::maybe((!figures.is_empty()).then(|| Estimate::of(&figures)), 0)
         };
         let published = match degree {
             10 => Cell::exact(110.0, 0),
             20 => Cell::exact(420.0, 0),
             _ => Cell::Empty,
         };
-        let explained = pushing.all(|run| limits(run).explain_failures());
+        let explained = limits.iter().all(Limits::explain_failures);
         table.push([
             u64::from(*degree).into(),
             published,
