@@ -70,7 +70,7 @@ fn loads(workload: &Workload, nodes: u32, day: Span) -> Vec<f64> {
 /// The first whole day whose load is closest to the wanted one, among those with the longest warm-up there can be.
 fn closest(workload: &Workload, setup: &Setup, wanted: f64) -> Option<u64> {
     let loads = loads(workload, setup.nodes, setup.day());
-    let before = setup.warm_up().as_micros() / setup.day().as_micros().max(1);
+    let before = (setup.warm_up().as_micros()).div_ceil(setup.day().as_micros().max(1));
     let from = (before as usize).min(loads.len().checked_sub(1)?);
     let days = (from..loads.len()).min_by(|&a, &b| {
         let off = |day: usize| (loads[day] - wanted).abs();

@@ -210,7 +210,7 @@ impl Setup {
     /// For how long the grid is filled before a day that is looked at.
     fn warm_up(&self) -> Span {
         match self.size {
-            Size::Full => self.day().times(2),
+            Size::Full => Span::from_secs(12 * 3_600),
             Size::Quick => self.day(),
         }
     }
