@@ -49,6 +49,9 @@ pub struct AsapConfig {
     pub lead: Option<Lasting>,
     /// How often a place is searched for before a job fails.
     pub rounds: u8,
+    /// How often a better place is searched for a job that waits for its start; never if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub improve: Option<Lasting>,
     /// For how long a job may run without word from its coordinator; to its end if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<Lasting>,
@@ -120,6 +123,7 @@ impl Default for AsapConfig {
             slot: Lasting::seconds(60),
             lead: None,
             rounds: 4,
+            improve: None,
             permission: None,
         }
     }
@@ -180,6 +184,7 @@ impl AsapConfig {
             slot,
             lead,
             rounds: self.rounds,
+            improve: self.improve.map(Lasting::span),
             commit: commit::Config {
                 lead: commit::Config::DEFAULT.lead.min(lead),
                 permission: self.permission.map_or(Permission::UntilEnd, |span| {

@@ -36,6 +36,7 @@ const CONFIG: Config = Config {
     slot: Span::from_micros(16),
     lead: Span::from_micros(32),
     rounds: 3,
+    improve: Some(Span::from_micros(60)),
     timeout: Span::from_micros(8),
     search_limit: Span::from_micros(40),
     commit: commit::Config {

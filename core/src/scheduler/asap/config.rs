@@ -34,6 +34,9 @@ pub struct Config {
     pub lead: Span,
     /// How often a place is searched for before a job fails (PROTOCOLS D11).
     pub rounds: u8,
+    /// How often a better place is searched for a job that has one, while it waits. Never in the paper; but where run times
+    /// are estimates, time comes free that nobody could count on.
+    pub improve: Option<Span>,
     /// How long to wait for one answer (PROTOCOLS D13).
     pub timeout: Span,
     /// How long a search may take; what it knows by then has to do.
@@ -116,6 +119,7 @@ impl Config {
         slot: Span::from_secs(60),
         lead: Span::from_secs(60),
         rounds: 4,
+        improve: None,
         timeout: Span::from_secs(2),
         search_limit: Span::from_secs(20),
         commit: commit::Config::DEFAULT,
@@ -176,6 +180,9 @@ impl Config {
         if self.timeout.is_zero() || self.search_limit < self.timeout {
             return Err(ConfigError::Timeout);
         }
+        if self.improve == Some(Span::ZERO) {
+            return Err(ConfigError::ShortPeriod);
+        }
         match self.exchange {
             Exchange::Push { lease } if lease < Span::from_micros(3) => {
                 Err(ConfigError::ShortPeriod)
@@ -231,7 +238,7 @@ pub enum ConfigError {
     ShortLead,
     /// A search would be over before the first answer.
     Timeout,
-    /// There is no time to renew a subscription, or to poll.
+    /// There is no time to renew a subscription, to poll, or between two searches for a better place.
     ShortPeriod,
 }
 
@@ -247,7 +254,7 @@ impl fmt::Display for ConfigError {
             Self::ShortLead => "the lead is shorter than that of the commit",
             Self::Timeout => "the timeout is zero, or longer than a search",
             Self::ShortPeriod => {
-                "the lease of a subscription or the period of polling is too short"
+                "the lease of a subscription or the period of polling or improving is too short"
             }
         })
     }

@@ -25,6 +25,8 @@ pub(super) struct Request {
     round: u32,
     /// How often one may still be searched for.
     left: u8,
+    /// When to look for a better place than the one it has.
+    improve_at: Time,
 }
 
 /// How far a job is, as far as it must not be forgotten.
@@ -51,6 +53,7 @@ enum Phase {
     Resting { until: Time },
     /// Neighbours search.
     Searching {
+        aim: Aim,
         awaited: Vec<NodeId>,
         /// The earliest start that was asked for.
         from: Time,
@@ -63,6 +66,15 @@ enum Phase {
     Coordinated,
 }
 
+/// What a search is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Aim {
+    /// The job has no place.
+    Place,
+    /// It has one, and another before that start would be better.
+    Before(Time),
+}
+
 /// The most places that are tried after one search.
 const MOST_OFFERS: usize = 8;
 
@@ -73,7 +85,7 @@ impl Request {
     pub(super) fn next_due(&self) -> Time {
         match self.phase {
             Phase::Resting { until } | Phase::Searching { until, .. } => until,
-            Phase::Coordinated => Time::MAX,
+            Phase::Coordinated => self.improve_at,
         }
     }
 
@@ -85,6 +97,7 @@ impl Request {
             phase: Phase::Coordinated,
             round: 0,
             left: 0,
+            improve_at: Time::MAX,
         }
     }
 
@@ -185,15 +198,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Searches a place for a job, if it may.
     fn search_again(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let config = self.config;
-        let now = cx.now();
-        let mut asked: Links<C> = self
-            .overlay
-            .view()
-            .sample(usize::from(config.forward), cx.rng());
-        let alone = asked.is_empty();
-        let me = self.me;
+        let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
+        let until = cx.now() + self.config.overlay.period.times(2);
         let Some(request) = self.request_mut(job) else {
             return;
         };
@@ -208,10 +215,25 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         request.left = left;
         if waits && left > 0 {
             // Whoever has just come up knows nobody yet.
-            let until = now + config.overlay.period.times(2);
             request.phase = Phase::Resting { until };
             return;
         }
+        self.ask_around(job, Aim::Place, cx);
+    }
+
+    /// Has a few neighbours search a place for a job, or searches itself if it has none.
+    fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut impl Context<Self>) {
+        let config = self.config;
+        let now = cx.now();
+        let mut asked: Links<C> = self
+            .overlay
+            .view()
+            .sample(usize::from(config.forward), cx.rng());
+        let alone = asked.is_empty();
+        let me = self.me;
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
         request.round = request.round.wrapping_add(1);
         let ask = AskId {
             job,
@@ -227,6 +249,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             awaited.push(me);
         }
         request.phase = Phase::Searching {
+            aim,
             awaited,
             from: wanted.from,
             offers: Vec::new(),
@@ -239,6 +262,29 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         if alone {
             let asker = me;
             self.search(Question { asker, ask, wanted }, cx);
+        }
+    }
+
+    /// Looks for a better place than a job has, if there can be one.
+    fn search_better(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let earliest = self.config.earliest(cx.now());
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
+        request.improve_at = Time::MAX;
+        if let Stage::Accepted { start } = request.stage
+            && start > earliest
+        {
+            self.ask_around(job, Aim::Before(start), cx);
+        }
+    }
+
+    /// Looks for a better place after a while, unless none is ever looked for.
+    fn improve_later(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let after = self.config.improve;
+        let now = cx.now();
+        if let Some(request) = self.request_mut(job) {
+            request.improve_at = after.map_or(Time::MAX, |after| now + after);
         }
     }
 
@@ -292,6 +338,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         };
         let Phase::Searching {
+            aim,
             awaited,
             offers,
             seen,
@@ -301,7 +348,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         };
         let everyone = awaited.is_empty();
-        let (mut offers, seen) = (core::mem::take(offers), *seen);
+        let (aim, mut offers, seen) = (*aim, core::mem::take(offers), *seen);
         let count = request.count();
         let (submitter, length) = (request.job.submitter, request.job.estimate().round_up(slot));
         cx.rng().shuffle(&mut offers);
@@ -316,6 +363,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             })
             .collect();
         candidates.truncate(MOST_OFFERS);
+        if let Aim::Before(start) = aim {
+            request.phase = Phase::Coordinated;
+            let mut better = candidates.into_iter();
+            match better.find(|candidate| candidate.interval.start() < start) {
+                Some(candidate) => {
+                    let improve = coordinator::Command::Improve { job, candidate };
+                    self.coordinate(improve, cx);
+                }
+                None => self.improve_later(job, cx),
+            }
+            return;
+        }
         if candidates.is_empty() {
             // If all who were asked say no, so would others.
             match seen {
@@ -394,12 +453,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     self.close(job, News::Cancelled, cx);
                 }
             }
-            // The first was told where it happened, and nothing is ever improved.
-            coordinator::Notice::Finished { .. } | coordinator::Notice::Kept { .. } => {}
+            coordinator::Notice::Kept { job } => self.improve_later(job, cx),
+            // It was told where it happened.
+            coordinator::Notice::Finished { .. } => {}
         }
     }
 
     fn placed(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
+        self.improve_later(job, cx);
         let rounds = self.config.rounds;
         let now = cx.now();
         let Some(request) = self.request_mut(job) else {
@@ -477,7 +538,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 Some(Phase::Resting { .. }) => self.search_again(job, cx),
                 // Those who have not answered are not waited for (PROTOCOLS D13).
                 Some(Phase::Searching { .. }) => self.choose(job, cx),
-                Some(Phase::Coordinated) | None => {}
+                Some(Phase::Coordinated) => self.search_better(job, cx),
+                None => {}
             }
         }
     }

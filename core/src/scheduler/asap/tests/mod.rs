@@ -67,6 +67,7 @@ const CONFIG: Config = Config {
     slot: Span::from_secs(60),
     lead: Span::from_secs(60),
     rounds: 2,
+    improve: None,
     timeout: Span::from_secs(2),
     search_limit: Span::from_secs(9),
     commit: commit::Config {

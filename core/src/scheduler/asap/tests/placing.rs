@@ -528,3 +528,77 @@ fn a_job_that_breaks_is_not_tried_again() {
         ]
     );
 }
+
+/// With a job that has its place at 6000 on 5 and 6, and may move up every 600 seconds.
+fn waiting() -> Bench {
+    let config = Config {
+        improve: Some(Span::from_secs(600)),
+        commit: commit::Config {
+            permission: Permission::UntilEnd,
+            ..CONFIG.commit
+        },
+        ..CONFIG
+    };
+    let mut bench = Bench::among(config, 3);
+    bench.submit(7, 2);
+    bench.hear(1, found(1, 6000, 1, &[5, 6]));
+    bench.hear(2, found(1, 6000, 1, &[5, 6]));
+    let did = bench.agree(&[5, 6], attempt(1, 1));
+    assert!(did.contains(&Tell(7, accepted(6000))), "{did:?}");
+    bench
+}
+
+/// What of all this is a search.
+fn searches(did: Effects) -> Effects {
+    let is_search = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
+    did.into_iter().filter(is_search).collect()
+}
+
+#[test]
+fn a_job_that_waits_moves_up_when_a_better_place_is_found() {
+    let mut bench = waiting();
+    assert_eq!(searches(bench.ring_until(599)), []);
+    assert_eq!(
+        searches(bench.ring_until(600)),
+        [Send(1, search(2, 2, 660)), Send(2, search(2, 2, 660))]
+    );
+    bench.hear(1, found(2, 6000, 1, &[3, 4]));
+    let two = attempt(1, 2);
+    assert_eq!(
+        bench.hear(2, found(2, 1200, 1, &[3, 4])),
+        [Send(3, prepare(two, 1200)), Send(4, prepare(two, 1200))]
+    );
+    let did = bench.agree(&[3, 4], two);
+    let moved = News::Moved {
+        start: second(1200),
+    };
+    assert!(did.contains(&Tell(7, moved)), "{did:?}");
+    // Only then is the old place given up.
+    assert!(did.contains(&Send(5, release(attempt(1, 1)))), "{did:?}");
+}
+
+#[test]
+fn a_job_keeps_its_place_and_looks_again_if_no_better_one_is_found_or_had() {
+    let mut bench = waiting();
+    bench.ring_until(600);
+    // No earlier than what it has.
+    bench.hear(1, found(2, 6000, 1, &[3, 4]));
+    assert_eq!(bench.hear(2, not_found(2, 4)), []);
+    assert_eq!(
+        searches(bench.ring_until(1200)),
+        [Send(1, search(3, 2, 1260)), Send(2, search(3, 2, 1260))]
+    );
+    // Earlier, but taken meanwhile.
+    bench.hear(1, found(3, 1800, 1, &[3, 4]));
+    bench.hear(2, not_found(3, 4));
+    let did = bench.vote(3, refused(attempt(1, 2)));
+    assert_eq!(
+        did,
+        [Send(3, abort(attempt(1, 2))), Send(4, abort(attempt(1, 2)))]
+    );
+    assert_eq!(searches(bench.ring_until(1800)).len(), 2);
+    // When it is about to start, there is nothing to gain.
+    bench.hear(1, not_found(4, 4));
+    bench.hear(2, not_found(4, 4));
+    assert_eq!(searches(bench.ring_until(5940)).len(), 2 * 6);
+}

@@ -70,7 +70,7 @@ fn rules_that_cannot_work_together_are_refused() {
     assert_eq!(with(&|config| config.timeout = Span::from_secs(9)), None);
     let short = says(
         ConfigError::ShortPeriod,
-        "the lease of a subscription or the period of polling is too short",
+        "the lease of a subscription or the period of polling or improving is too short",
     );
     let push = |micros| Exchange::Push {
         lease: Span::from_micros(micros),
