@@ -40,6 +40,34 @@ fn last_submission(run: &Finished) -> f64 {
     last.map_or(0.0, |job| job.at.as_micros() as f64 / 1e6)
 }
 
+/// What the utilisation of each window would be if no job waited: RU, spread over the time that jobs run.
+fn demand(run: &Finished) -> Vec<f64> {
+    let width = window(run);
+    let mut work = vec![0.0; run.series.len()];
+    for (job, _) in run.jobs() {
+        let begin = job.at.as_micros() as f64 / 1e6;
+        let end = begin + job.run_time.as_micros() as f64 / 1e6;
+        let first = (begin / width) as usize;
+        for (place, row) in run.series.iter().enumerate().skip(first) {
+            if row.time >= end {
+                break;
+            }
+            let busy = end.min(row.time + width) - begin.max(row.time);
+            work[place] += f64::from(job.processors) * busy.max(0.0);
+        }
+    }
+    let room = run.summary.nodes as f64 * width;
+    work.into_iter().map(|work| work / room).collect()
+}
+
+/// Demand and EU in the windows in which less than 60 % is in demand.
+fn calm_demand(run: &Finished) -> Vec<(f64, f64)> {
+    let rows = submitting(run).iter().zip(demand(run));
+    rows.map(|(row, demand)| (demand, row.effective_utilization))
+        .filter(|(demand, _)| *demand < 0.6)
+        .collect()
+}
+
 /// RU and EU in windows whose RU is within bounds.
 fn pairs(run: &Finished, from: f64, until: f64) -> Vec<(f64, f64)> {
     let rows = submitting(run).iter();
@@ -71,6 +99,9 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             "EU there",
             "EU - RU there",
             "correlation there",
+            "demand where demand < 60",
+            "EU - demand there",
+            "correlation with demand there",
             "published EU where RU > 100",
             "EU where RU > 100",
             "EU in the middle half",
@@ -80,6 +111,9 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     for (trace, sample) in TRACES.into_iter().zip(samples) {
         let calm = |figure: fn(&[(f64, f64)]) -> Option<f64>| {
             sample.estimate_some(|run| figure(&pairs(run, 0.0, 0.6)))
+        };
+        let spread = |figure: fn(&[(f64, f64)]) -> Option<f64>| {
+            sample.estimate_some(|run| figure(&calm_demand(run)))
         };
         let part = |run: &Finished| {
             let effective: Vec<f64> = pairs(run, 1.0, f64::INFINITY)
@@ -116,6 +150,18 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 1,
             ),
             Cell::maybe(calm(pearson), 2),
+            Cell::maybe(
+                spread(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?)),
+                1,
+            ),
+            Cell::maybe(
+                spread(|pairs| {
+                    let differences: Vec<f64> = pairs.iter().map(|p| p.1 - p.0).collect();
+                    Some(100.0 * mean(&differences)?)
+                }),
+                2,
+            ),
+            Cell::maybe(spread(pearson), 4),
             full,
             Cell::maybe(sample.estimate_some(part), 1),
             Cell::maybe(sample.estimate_some(|run| percent(saturated(run))), 1),
