@@ -7,7 +7,7 @@ use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Lasting};
-use crate::network::DelayConfig;
+use crate::network::{DelayConfig, NetworkConfig};
 
 /// How `asap` schedules.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -17,7 +17,8 @@ pub struct AsapConfig {
     pub exchange: ExchangeName,
     /// How often they ask, if they poll.
     pub poll_period: Lasting,
-    /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down, else ten minutes.
+    /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down and every message
+    /// arrives, else ten minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lasting>,
     /// Whether links change.
@@ -136,14 +137,16 @@ pub const MOST_LINKS: usize = 40;
 pub const MOST_SHUFFLED: usize = 8;
 
 impl AsapConfig {
-    /// The same for machines, where messages take no time or some, and nodes stay up or not.
-    pub fn for_machines(&self, delay: &DelayConfig, faults: &[Fault]) -> Config {
+    /// The same for machines on this network, where nodes stay up or not.
+    pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let slot = self.slot.span();
-        let instant = *delay == DelayConfig::Zero;
-        // A node that comes up again does not know who had subscribed.
+        let instant = network.delay == DelayConfig::Zero;
+        let arrives = network.loss == 0.0 && network.partitions.is_empty();
+        // A node that comes up again does not know who had subscribed, and a change that is lost is told again only when a
+        // subscription is renewed.
         let lease = match self.lease {
             Some(lease) => lease.span(),
-            None if faults.is_empty() => Span::MAX,
+            None if faults.is_empty() && arrives => Span::MAX,
             None => Span::from_secs(600),
         };
         let lead = match self.lead {
@@ -195,5 +198,44 @@ impl AsapConfig {
             },
             ..Config::DEFAULT
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Partition;
+
+    #[test]
+    fn subscriptions_end_where_a_change_may_be_missed() {
+        let lease = |network: &NetworkConfig, faults: &[Fault]| match AsapConfig::default()
+            .for_machines(network, faults)
+            .exchange
+        {
+            Exchange::Push { lease } => lease,
+            other => panic!("{other:?}"),
+        };
+        let sound = NetworkConfig::default();
+        let lossy = NetworkConfig {
+            loss: 0.01,
+            ..NetworkConfig::default()
+        };
+        let parted = NetworkConfig {
+            partitions: vec![Partition {
+                from: Lasting::seconds(1),
+                until: Lasting::seconds(2),
+                nodes: vec![[0, 1]],
+            }],
+            ..NetworkConfig::default()
+        };
+        let crash = Fault::Crash {
+            at: Lasting::seconds(1),
+            node: 0,
+        };
+        let ends = Span::from_secs(600);
+        assert_eq!(lease(&sound, &[]), Span::MAX);
+        assert_eq!(lease(&sound, &[crash]), ends);
+        assert_eq!(lease(&lossy, &[]), ends);
+        assert_eq!(lease(&parted, &[]), ends);
     }
 }

@@ -177,7 +177,7 @@ impl Prepared {
             faults,
             ..
         } = &self.config;
-        let config = asap.for_machines(&network.delay, faults);
+        let config = asap.for_machines(network, faults);
         let bootstrap = match self.joining().next() {
             Some(_) => Bootstrap::Join(NodeId::new(1)),
             None => Bootstrap::Alone,

@@ -116,6 +116,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
+    /// Whether a node is in the view.
+    pub(super) fn is_neighbour(&self, node: NodeId) -> bool {
+        let place = self
+            .neighbours
+            .binary_search_by_key(&node, |known| known.id);
+        place.is_ok()
+    }
+
     /// Asks again those whose schedule is missing.
     pub(super) fn ask_for_missing(&mut self, cx: &mut impl Context<Self>) {
         let now = cx.now();

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
+use super::neighbours::Neighbour;
 use super::{Asap, Choice, Config, Exchange, Searcher};
 use crate::commit::Policy;
 use crate::id::NodeId;
@@ -36,7 +37,7 @@ pub(super) struct Search {
     candidates: Vec<Known>,
     /// Those of them that are free at once, by place.
     free: Vec<u32>,
-    /// All nodes that were discovered, sorted.
+    /// All candidates and the searcher, sorted.
     seen: Vec<NodeId>,
     /// How far the candidates are away, at most.
     hops: u8,
@@ -276,9 +277,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .into_iter()
             .filter_map(|near| self.neighbours.get(near))
         {
-            search.discover(known.id);
             search.next_ring.push(known.id);
+            // Others may know the schedule of one that has not told its own yet.
             if let Some(schedule) = &known.schedule {
+                search.discover(known.id);
                 search.add(Known {
                     node: known.id,
                     schedule: schedule.clone(),
@@ -319,11 +321,17 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Steps 5 to 8: the earliest place among all candidates, if they are enough.
     fn put_off(&mut self, search: &Search, cx: &mut impl Context<Self>) {
-        let seen = search.candidates.len() as u32;
         let enough = search.has_enough();
         let offer = enough
             .then(|| search.earliest(self.config.choice))
             .flatten();
+        // While the schedule of a neighbour is missing, that there are too few says nothing about the job.
+        let missing = |known: &Neighbour| search.seen.binary_search(&known.id).is_err();
+        let seen = if !enough && self.neighbours.iter().any(missing) {
+            0
+        } else {
+            search.candidates.len() as u32
+        };
         self.conclude(&search.question, offer.ok_or(seen), cx);
     }
 
@@ -385,7 +393,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 break;
             }
             if search.discover(known.node) {
-                search.next_ring.push(known.node);
+                // Neighbours are asked in any case.
+                if !self.is_neighbour(known.node) {
+                    search.next_ring.push(known.node);
+                }
                 search.add(known.clone());
             }
         }

@@ -244,9 +244,12 @@ impl Flood {
             }
             Phase::Trying(_) => self.abandon(job, Then::Say(News::Cancelled), cx),
             Phase::Clearing(clearing) => {
-                clearing.then = Then::Say(News::Cancelled);
-                let (search, then) = (clearing.search, clearing.then);
-                self.write_down(job, Stage::Clearing { search, then }, cx);
+                // An earlier life may have said the last word that is on disk, and no other may follow it.
+                if clearing.then == Then::Again {
+                    clearing.then = Then::Say(News::Cancelled);
+                    let (search, then) = (clearing.search, clearing.then);
+                    self.write_down(job, Stage::Clearing { search, then }, cx);
+                }
             }
         }
     }

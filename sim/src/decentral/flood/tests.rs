@@ -529,6 +529,28 @@ fn a_cancelled_job_is_stopped_everywhere_before_that_is_told() {
 }
 
 #[test]
+fn a_last_word_that_may_have_been_said_before_a_crash_is_not_changed_by_a_cancellation() {
+    let then = Then::Say(News::Finished);
+    let stage = Stage::Clearing {
+        search: search(ME, 1),
+        then,
+    };
+    let Effect::Persist(key, record) = written(job(2), Told::Accepted, stage) else {
+        unreachable!()
+    };
+    let mut desk = Desk {
+        node: Flood::new(ME, config(), PEERS).unwrap(),
+        effects: EffectQueue::new(),
+        rng: Xoshiro256PlusPlus::seed_from_u64(1),
+    };
+    desk.feed(50, Event::Restored(key, record));
+    desk.feed(50, Event::Start);
+    assert_eq!(desk.feed(51, Event::Command(Command::Cancel(JOB))), []);
+    let effects = desk.act(50 + PERMISSION + 1);
+    assert!(effects.contains(&say(News::Finished)), "{effects:?}");
+}
+
+#[test]
 fn a_job_that_breaks_on_one_node_is_stopped_on_the_others_and_failed() {
     let (mut desk, search) = running_gang();
     let outcome = Outcome::Broke;

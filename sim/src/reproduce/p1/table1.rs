@@ -61,7 +61,7 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Conflicts found at commit for each hundred jobs of the day.
+/// Conflicts found at commit for each hundred jobs of the day; each node that refuses is one.
 pub(super) fn conflicts(run: &Finished, day: &Day) -> f64 {
     let refused = run.sent_between(&["refused"], day.begin(), day.end());
     100.0 * refused.messages as f64 / jobs(run, day).max(1.0)
@@ -144,7 +144,8 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
          depend on the day (D14)"
             .to_owned(),
         "a conflict at commit leads to the next best allocation and then to a fresh search, so it is a failure only if those \
-         conflict too; the paper's 0.21 % is closest to first conflicts (D10, D11)"
+         conflict too; the paper's 0.21 % is closest to jobs with a first conflict, which are fewer than the conflicts here: each node \
+         that refuses is one (D10, D11)"
             .to_owned(),
         "schedules in answers to searches beyond the first hop and after view changes are stated apart under Push and Poll (D8)"
             .to_owned(),

@@ -93,6 +93,35 @@ fn with_two_hops_a_job_beyond_what_is_seen_is_not_found() {
 }
 
 #[test]
+fn a_neighbour_that_has_not_told_its_schedule_is_a_candidate_once_another_tells_it() {
+    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    assert_eq!(bench.hear(9, search(1, 2, 60)), [Send(1, who_else(1))]);
+    assert_eq!(
+        bench.hear(1, others(1, &[(2, FREE)])),
+        [Send(2, who_else(1))],
+        "once, though it was named since"
+    );
+    assert_eq!(
+        bench.hear(2, others(1, &[(1, FREE)])),
+        [Send(9, found(1, 60, 2, &[2, 1]))]
+    );
+}
+
+#[test]
+fn a_search_without_the_schedule_of_a_neighbour_does_not_say_that_a_job_is_too_large() {
+    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    bench.hear(1, schedule(Reason::NewLink, 1, FREE));
+    bench.hear(9, search(1, 2, 60));
+    bench.hear(1, others(1, &[]));
+    assert_eq!(bench.hear(2, others(1, &[])), [Send(9, not_found(1, 0))]);
+    // Too few are too few once all are known.
+    bench.hear(2, schedule(Reason::NewLink, 1, FREE));
+    bench.hear(9, search(1, 3, 60));
+    bench.hear(1, others(2, &[]));
+    assert_eq!(bench.hear(2, others(2, &[])), [Send(9, not_found(1, 2))]);
+}
+
+#[test]
 fn rings_are_added_only_while_there_are_too_few_candidates() {
     let config = Config {
         max_hops: 3,
