@@ -48,6 +48,8 @@ pub struct AsapConfig {
     /// How long before its start a job must be found a place; if left out, none where messages take no time, else a slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<Lasting>,
+    /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+    pub max_delay: Lasting,
     /// How often a place is searched for before a job fails.
     pub rounds: u8,
     /// How often a better place is searched for a job that waits for its start; never if left out.
@@ -123,6 +125,7 @@ impl Default for AsapConfig {
             choice: ChoiceName::Nearest,
             slot: Lasting::seconds(60),
             lead: None,
+            max_delay: Lasting::seconds(1),
             rounds: 4,
             improve: None,
             permission: None,
@@ -137,9 +140,14 @@ pub const MOST_LINKS: usize = 40;
 pub const MOST_SHUFFLED: usize = 8;
 
 impl AsapConfig {
+    /// The most cycles of a warm-up.
+    pub const MOST_CYCLES: u32 = 10_000;
+
     /// The same for machines on this network, where nodes stay up or not.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let slot = self.slot.span();
+        let max_delay = self.max_delay.span();
+        let half = Span::from_micros(max_delay.as_micros() / 2);
         let instant = network.delay == DelayConfig::Zero;
         let arrives = network.loss == 0.0 && network.partitions.is_empty();
         // A node that comes up again does not know who had subscribed, and a change that is lost is told again only when a
@@ -188,7 +196,14 @@ impl AsapConfig {
             lead,
             rounds: self.rounds,
             improve: self.improve.map(Lasting::span),
+            timeout: max_delay.times(2),
+            search_limit: max_delay.times(20),
+            candidates: u16::MAX,
             commit: commit::Config {
+                lease: max_delay.times(5),
+                max_delay,
+                retry: max_delay + half,
+                jitter: half,
                 lead: commit::Config::DEFAULT.lead.min(lead),
                 permission: self.permission.map_or(Permission::UntilEnd, |span| {
                     Permission::Renewed(span.span())

@@ -269,6 +269,12 @@ impl Config {
                 "report.window is 0s; give the length of a row of series.csv, such as 1h",
             );
         }
+        if self.asap.warm_up > AsapConfig::MOST_CYCLES {
+            return Err(ConfigError(format!(
+                "asap.warm_up is above {}; an overlay has settled long before",
+                AsapConfig::MOST_CYCLES
+            )));
+        }
         if self.report.check_every == 0 {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
@@ -413,6 +419,7 @@ mod tests {
             ("scheduler=slurm", "slurm"),
             ("report.window=0s", "report.window"),
             ("report.window=1 hour", "1 hour"),
+            ("asap.warm_up=10001", "asap.warm_up"),
             ("report.check_every=0", "report.check_every"),
             ("report.check_every=-1", "report.check_every"),
             ("workload.load=0", "workload.load"),

@@ -26,12 +26,15 @@
 //! - Time is given in whole slots. A job that ends early frees the rest; one that runs longer is cut or extended, as
 //!   [`commit::Config`] says.
 //! - A job that is cancelled has its last word when none of its nodes has anything of it.
-//! - A node that is to leave takes nothing new, does what it has, and is gone from all views after a while.
+//! - A node that is to leave takes nothing new, does what it has, and is gone from all views after a while. If a job that was
+//!   submitted there loses its place then, only the node itself is left to search.
+//! - A job that has its place keeps it, unless better ones are looked for from time to time ([`Config::improve`]).
 //! - What a node was told to run, what it decided and what was submitted to it survives a crash. Its last word on a job may
 //!   then come twice, but never another one.
 //!
 //! What it refuses by name: jobs that ask for cores instead of nodes, for properties of nodes, for a deadline or for another
-//! criterion. Who lies can make a search worse or a job wait, and cannot take another's time or make memory grow.
+//! criterion. Who lies can make a search worse and a job wait, or fail if all others that were asked have no room to search. It cannot
+//! take another's time or make memory grow.
 //!
 //! # Example
 //! `examples/asap.rs` is a small grid in one process.

@@ -4,7 +4,7 @@ use gridweave_core::time::Span;
 
 use super::{Planned, Setup, Trace};
 use crate::central::Central;
-use crate::config::{AsapConfig, ChoiceName, Config, SearcherName};
+use crate::config::{AsapConfig, ChoiceName, Config, Lasting, SearcherName};
 use crate::experiment::{InputError, wait_ratio};
 use crate::outcome::{Estimates, Outcome};
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
@@ -31,7 +31,7 @@ fn default(config: &mut Config) {
     config.asap.rounds = default.rounds;
 }
 
-const CONTENDERS: [Contender; 6] = [
+const CONTENDERS: [Contender; 7] = [
     Contender("central-conservative", "conservative", |config| {
         config.scheduler = Scheduler::Central(Central::Conservative);
     }),
@@ -41,6 +41,14 @@ const CONTENDERS: [Contender; 6] = [
     Contender("asap, as in the paper", "push", paper),
     Contender("asap, any number of hops", "push-wide", wide),
     Contender("asap, by default", "push-default", default),
+    Contender(
+        "asap, by default, moving up every hour",
+        "push-improve",
+        |config| {
+            default(config);
+            config.asap.improve = Some(Lasting::seconds(3_600));
+        },
+    ),
     Contender("asap, best fit", "push-best-fit", |config| {
         config.asap.choice = ChoiceName::BestFit;
     }),

@@ -1,6 +1,6 @@
 //! How often to poll: conflicts and failures by the period.
 
-use super::table1::{conflicts, days, jobs, planned};
+use super::table1::{days, jobs, planned, refusals};
 use super::{Planned, Setup};
 use crate::config::{ExchangeName, Lasting};
 use crate::engine::asap::POLL;
@@ -41,7 +41,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             "schedules",
             "published failures %",
             "measured failures %",
-            "conflicts per 100 jobs",
+            "refusals per 100 jobs",
         ],
     );
     let mut notes = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                     sample.estimate(|run| run.failures(day.begin(), day.end())),
                     2,
                 ),
-                Cell::Number(sample.estimate(|run| conflicts(run, day)), 2),
+                Cell::Number(sample.estimate(|run| refusals(run, day)), 2),
             ]);
         }
         notes.push(day.title());

@@ -62,7 +62,7 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 /// Conflicts found at commit for each hundred jobs of the day; each node that refuses is one.
-pub(super) fn conflicts(run: &Finished, day: &Day) -> f64 {
+pub(super) fn refusals(run: &Finished, day: &Day) -> f64 {
     let refused = run.sent_between(&["refused"], day.begin(), day.end());
     100.0 * refused.messages as f64 / jobs(run, day).max(1.0)
 }
@@ -87,7 +87,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             "measured / push",
             "published failures %",
             "measured failures %",
-            "conflicts per 100 jobs",
+            "refusals per 100 jobs",
             "in answers to searches",
             "view change",
         ],
@@ -133,7 +133,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                     sample.estimate(|run| run.failures(day.begin(), day.end())),
                     2,
                 ),
-                Cell::Number(sample.estimate(|run| conflicts(run, day)), 2),
+                Cell::Number(sample.estimate(|run| refusals(run, day)), 2),
                 others,
                 Cell::Number(sample.estimate(|run| sent(run, &[NEW_LINK])), 0),
             ]);
