@@ -83,6 +83,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         estimates: Estimates::Exact,
         seed: SEED,
         patience: seconds(86_400),
+        until: None,
     };
     simulate(grid, hosting, &Monitor::default())
 }
