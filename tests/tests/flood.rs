@@ -83,7 +83,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         estimates: Estimates::Exact,
         seed: SEED,
         patience: seconds(86_400),
-        until: None,
+        until: Time::MAX,
     };
     simulate(grid, hosting, &Monitor::default())
 }
