@@ -324,13 +324,12 @@ impl Host {
         }
         if news.is_last() {
             let life = self.seen.restarts;
-            match self.last_words.insert(job, (news, life)) {
-                // It may be said again in a later life, and it is forgotten when the job is submitted anew.
-                Some((said, before)) => assert!(
+            // It may be said again in a later life, and it is forgotten when the job is submitted anew.
+            if let Some((said, before)) = self.last_words.insert(job, (news, life)) {
+                assert!(
                     said == news && before < life,
                     "{job} was {said:?}, and is {news:?}"
-                ),
-                None => {}
+                );
             }
         }
     }
