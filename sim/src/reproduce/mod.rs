@@ -1,7 +1,7 @@
 //! The tables and figures of the papers, published beside measured.
 //!
 //! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part says which runs it needs, each a
-//! [`Config`](crate::config::Config) with a name, and makes a [`Report`] of what they came to. Parts that need the same run
+//! [`Config`] with a name, and makes a [`Report`] of what they came to. Parts that need the same run
 //! give it the same name, and it is made once. Who makes the runs, and where reports go, is the program's business.
 //!
 //! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
