@@ -20,7 +20,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Whether it names at least one node, none twice, and no more than so many.
-    pub(super) fn is_sound(&self, most: usize) -> bool {
+    pub(crate) fn is_sound(&self, most: usize) -> bool {
         let mut sorted = self.nodes.clone();
         sorted.sort_unstable();
         let distinct = sorted.is_sorted_by(|a, b| a < b);

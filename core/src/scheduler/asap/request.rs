@@ -334,6 +334,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// (PROTOCOLS D12).
     fn choose(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let slot = self.config.slot;
+        let most = usize::from(self.config.commit.members);
         let Some(request) = self.request_mut(job) else {
             return;
         };
@@ -355,12 +356,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         offers.sort_by_key(|offer| (offer.start, offer.hops));
         let mut candidates: Vec<Candidate> = offers
             .into_iter()
-            .filter(|offer| is_distinct(&offer.nodes))
             .filter_map(|offer| {
                 let interval = Interval::starting(offer.start, length).ok()?;
                 let nodes = offer.nodes;
                 Some(Candidate { interval, nodes })
             })
+            .filter(|candidate| candidate.is_sound(most))
             .collect();
         candidates.truncate(MOST_OFFERS);
         if let Aim::Before(start) = aim {
@@ -560,10 +561,4 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.choose(job, cx);
         }
     }
-}
-
-fn is_distinct(nodes: &[NodeId]) -> bool {
-    let mut sorted = nodes.to_vec();
-    sorted.sort_unstable();
-    sorted.is_sorted_by(|a, b| a < b)
 }
