@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::twins::Twins;
 
 pub mod asap;
+mod choices;
 pub mod commit;
 
 /// How many bytes choose one step.

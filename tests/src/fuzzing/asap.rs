@@ -18,6 +18,8 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use super::choices::Choices;
+
 type Node = Asap<4, 3>;
 
 const ME: NodeId = NodeId::new(0);
@@ -118,35 +120,6 @@ impl Seen {
     }
 }
 
-/// Choices, from bytes; zeros when they are used up.
-struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else {
-            return 0;
-        };
-        self.0 = rest;
-        *first
-    }
-
-    fn below(&mut self, n: u8) -> u8 {
-        self.byte() % n
-    }
-
-    fn pick<T: Copy, const N: usize>(&mut self, of: [T; N]) -> T {
-        of[usize::from(self.byte()) % N]
-    }
-
-    fn peer(&mut self) -> NodeId {
-        NodeId::new(u64::from(self.below(7)))
-    }
-
-    fn job(&mut self) -> JobId {
-        JobId::new(u64::from(self.below(6)))
-    }
-}
-
 struct Host {
     config: Config,
     node: Node,
@@ -165,7 +138,7 @@ struct Host {
 /// Runs one node on choices from bytes. Panics if an invariant breaks, if anything grows beyond its bound, if a timer
 /// rings without end, if two jobs run at once, or if a job gets two last words.
 pub fn drive(bytes: &[u8]) -> Seen {
-    let mut choices = Choices(bytes);
+    let mut choices = Choices::new(bytes, 7);
     let config = Config {
         links: choices.pick([Links::Static, Links::Dynamic]),
         exchange: choices.pick([
@@ -193,7 +166,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         seen: Seen::default(),
     };
     host.feed(Event::Start, None);
-    while !choices.0.is_empty() {
+    while !choices.is_empty() {
         let kind = choices.byte();
         // One in sixty-four events is the last one before a crash, which comes after some of its effects.
         let crash = (kind >= 252).then(|| usize::from(choices.below(8)));

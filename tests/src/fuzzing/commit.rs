@@ -8,13 +8,15 @@ use gridweave_core::commit::{
     AfterLoss, Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Overrun,
     Permission, Record, Refused, Standing, Timer,
 };
-use gridweave_core::id::{Epoch, JobId, NodeId};
+use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
 use gridweave_core::schedule::Holder;
 use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+
+use super::choices::Choices;
 
 const CONFIG: Config = Config {
     lease: Span::from_micros(20),
@@ -86,31 +88,6 @@ impl Seen {
     }
 }
 
-/// Choices, from bytes; zeros when they are used up.
-struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else {
-            return 0;
-        };
-        self.0 = rest;
-        *first
-    }
-
-    fn below(&mut self, n: u8) -> u8 {
-        self.byte() % n
-    }
-
-    fn peer(&mut self) -> NodeId {
-        NodeId::new(u64::from(self.below(4)))
-    }
-
-    fn job(&mut self) -> JobId {
-        JobId::new(u64::from(self.below(6)))
-    }
-}
-
 struct Host {
     node: Node,
     now: Time,
@@ -128,7 +105,7 @@ struct Host {
 /// Runs one node on choices from bytes. Panics if an invariant breaks, if anything grows beyond its bound, if a timer
 /// rings without end, or if two jobs run at once.
 pub fn drive(bytes: &[u8]) -> Seen {
-    let mut choices = Choices(bytes);
+    let mut choices = Choices::new(bytes, 4);
     let mut host = Host {
         node: Node::new(CONFIG, Everyone),
         now: Time::ZERO,
@@ -140,7 +117,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         seen: Seen::default(),
     };
     host.feed(Event::Start, None);
-    while !choices.0.is_empty() {
+    while !choices.is_empty() {
         let kind = choices.byte();
         // One in sixty-four events is the last one before a crash, which comes after some of its effects.
         let crash = (kind >= 252).then(|| usize::from(choices.below(6)));

@@ -1,0 +1,47 @@
+//! What a fuzz body does next, chosen by bytes.
+
+use gridweave_core::id::{JobId, NodeId};
+
+/// Choices, from bytes; zeros when they are used up.
+pub(super) struct Choices<'a> {
+    bytes: &'a [u8],
+    peers: u8,
+}
+
+impl<'a> Choices<'a> {
+    /// How many jobs there are.
+    const JOBS: u8 = 6;
+
+    /// Choices from these bytes, where there are so many peers.
+    pub(super) fn new(bytes: &'a [u8], peers: u8) -> Self {
+        Self { bytes, peers }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(super) fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.bytes.split_first() else {
+            return 0;
+        };
+        self.bytes = rest;
+        *first
+    }
+
+    pub(super) fn below(&mut self, n: u8) -> u8 {
+        self.byte() % n
+    }
+
+    pub(super) fn pick<T: Copy, const N: usize>(&mut self, of: [T; N]) -> T {
+        of[usize::from(self.byte()) % N]
+    }
+
+    pub(super) fn peer(&mut self) -> NodeId {
+        NodeId::new(u64::from(self.below(self.peers)))
+    }
+
+    pub(super) fn job(&mut self) -> JobId {
+        JobId::new(u64::from(self.below(Self::JOBS)))
+    }
+}
