@@ -26,7 +26,7 @@ mod prepare;
 mod sweep;
 
 pub use aggregate::aggregate;
-pub use comparison::{Waits, wait_ratio};
+pub use comparison::{Waits, wait_difference, wait_ratio};
 pub use execute::{MOST_NODES, Results};
 pub use prepare::{Prepared, prepare};
 pub use sweep::{Point, Sweep};

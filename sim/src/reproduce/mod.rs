@@ -101,6 +101,14 @@ impl Finished {
         self.prepared.workload.jobs.iter().zip(outcomes)
     }
 
+    /// Each job that ran to an end, with how many seconds it waited.
+    pub fn waited(&self) -> impl Iterator<Item = (&Submission, f64)> {
+        self.jobs().filter_map(|(job, outcome)| match outcome {
+            Outcome::Ran { start, .. } => Some((job, (start - job.at).as_micros() as f64 / 1e6)),
+            _ => None,
+        })
+    }
+
     /// How long each job waited that ran to an end.
     pub fn waits(&self) -> Waits {
         Waits::of(&self.prepared.workload, &self.run)

@@ -1,13 +1,11 @@
 //! The distance to schedulers that know everything.
 
-use gridweave_core::time::Span;
-
 use super::{Planned, Setup, Trace};
 use crate::central::Central;
 use crate::config::{AsapConfig, ChoiceName, Config, Lasting, SearcherName};
-use crate::experiment::{InputError, wait_ratio};
-use crate::outcome::{Estimates, Outcome};
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::experiment::{InputError, wait_difference, wait_ratio};
+use crate::outcome::Estimates;
+use crate::reproduce::{Cell, Report, Sample, Table};
 use crate::scheduler::Scheduler;
 
 pub(super) const TITLE: &str = "Against centralised schedulers, on the same slotted jobs";
@@ -83,23 +81,6 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs)
 }
 
-/// The mean difference in seconds between the waits of two runs, over the jobs that ran to an end under both.
-fn difference(run: &Finished, reference: &Finished) -> Option<f64> {
-    let wait = |at, outcome| match outcome {
-        Outcome::Ran { start, .. } => Some(start - at),
-        _ => None,
-    };
-    let seconds = |span: Span| span.as_micros() as f64 / 1e6;
-    let (mut sum, mut jobs) = (0.0, 0_u64);
-    for ((job, one), (_, other)) in run.jobs().zip(reference.jobs()) {
-        if let (Some(one), Some(other)) = (wait(job.at, one), wait(job.at, other)) {
-            sum += seconds(one) - seconds(other);
-            jobs += 1;
-        }
-    }
-    (jobs > 0).then(|| sum / jobs as f64)
-}
-
 pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut tables = Vec::new();
     let titles = [
@@ -141,7 +122,12 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 (*title).into(),
                 failures(pair[0]),
                 wait(pair[0]),
-                Cell::maybe(pair[0].against(&plain, difference), 0),
+                Cell::maybe(
+                    pair[0].against(&plain, |run, reference| {
+                        wait_difference(&run.waits(), &reference.waits())
+                    }),
+                    0,
+                ),
                 failures(pair[1]),
                 wait(pair[1]),
                 Cell::maybe(

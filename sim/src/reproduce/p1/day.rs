@@ -130,23 +130,12 @@ impl Day {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
+    use super::super::quick;
     use super::*;
-    use crate::reproduce::Size;
-
-    fn setup() -> Setup {
-        let options = Options {
-            size: Size::Quick,
-            trace: None,
-            nodes: None,
-            seed: 3,
-        };
-        Setup::new(&options).unwrap()
-    }
 
     #[test]
     fn the_day_of_a_run_has_the_jobs_of_that_day_in_the_whole_trace() {
-        let setup = setup();
+        let setup = quick(3);
         for day in setup.days.unwrap() {
             let planned = day.planned(&setup, "x", |_| {});
             let run = prepare(&planned.config).unwrap();
@@ -167,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_day_that_is_closest_to_the_wanted_load_is_taken() {
-        let setup = setup();
+        let setup = quick(3);
         let [low, high] = setup.days.unwrap();
         assert!(low.load < high.load);
         let config = Config {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{Planned, Setup, Trace};
 use crate::experiment::InputError;
-use crate::outcome::Outcome;
 use crate::reproduce::statistics::{log_bins, spearman};
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
 use crate::results::Distribution;
@@ -17,18 +16,10 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(vec![setup.push(Trace::Compressed)])
 }
 
-/// Each job that ran, with how many seconds it waited.
-fn waits(run: &Finished) -> impl Iterator<Item = (&Submission, f64)> {
-    run.jobs().filter_map(|(job, outcome)| match outcome {
-        Outcome::Ran { start, .. } => Some((job, (start - job.at).as_micros() as f64 / 1e6)),
-        _ => None,
-    })
-}
-
 /// The median wait of the jobs that have each value of a property.
 fn medians(run: &Finished, property: fn(&Submission) -> u64) -> Vec<(f64, f64)> {
     let mut by_value: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for (job, wait) in waits(run) {
+    for (job, wait) in run.waited() {
         by_value.entry(property(job)).or_default().push(wait);
     }
     let medians = by_value.into_iter();
@@ -86,7 +77,8 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     for property in PROPERTIES {
         let correlation = sample.estimate_some(|run| {
-            let pairs: Vec<(f64, f64)> = waits(run)
+            let pairs: Vec<(f64, f64)> = run
+                .waited()
                 .map(|(job, wait)| ((property.of)(job) as f64, wait))
                 .collect();
             spearman(&pairs)
@@ -98,7 +90,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             Cell::maybe(correlation, 2),
             Cell::maybe(of_medians, 2),
         ]);
-        for bin in log_bins(waits(run).map(|(job, wait)| ((property.of)(job), wait))) {
+        for bin in log_bins(run.waited().map(|(job, wait)| ((property.of)(job), wait))) {
             bins.push([
                 property.name.into(),
                 bin.from.into(),
@@ -131,7 +123,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
 fn by_time(setup: &Setup, run: &Finished) -> Table {
     let window = setup.base.report.window.span().as_micros().max(1);
     let mut windows: Vec<Vec<f64>> = Vec::new();
-    for (job, wait) in waits(run) {
+    for (job, wait) in run.waited() {
         let number = (job.at.as_micros() / window) as usize;
         if windows.len() <= number {
             windows.resize(number + 1, Vec::new());

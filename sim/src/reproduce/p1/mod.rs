@@ -278,23 +278,25 @@ fn base(options: &Options) -> Config {
     config
 }
 
+/// A small setup with this seed.
+#[cfg(test)]
+fn quick(seed: u64) -> Setup {
+    let options = Options {
+        size: Size::Quick,
+        trace: None,
+        nodes: None,
+        seed,
+    };
+    Setup::new(&options).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn setup() -> Setup {
-        let options = Options {
-            size: Size::Quick,
-            trace: None,
-            nodes: None,
-            seed: 1,
-        };
-        Setup::new(&options).unwrap()
-    }
-
     #[test]
     fn runs_of_one_name_are_one_run_and_others_differ() {
-        let setup = setup();
+        let setup = quick(1);
         let plans = PAPER.parts.iter().map(|part| (part.plan)(&setup).unwrap());
         let plans: Vec<Planned> = plans.flatten().collect();
         for one in &plans {
@@ -312,7 +314,7 @@ mod tests {
 
     #[test]
     fn every_run_has_the_rules_of_the_reproduction() {
-        let setup = setup();
+        let setup = quick(1);
         for part in PAPER.parts {
             for Planned { name, config } in (part.plan)(&setup).unwrap() {
                 assert_eq!(config.workload.slot, Some(SLOT), "{name}");

@@ -1,4 +1,4 @@
-//! How often to poll: conflicts and failures by the period.
+//! How often to poll: refusals and failures by the period.
 
 use super::table1::{days, jobs, planned, refusals};
 use super::{Planned, Setup};

@@ -98,14 +98,11 @@ impl Excerpt {
 
     /// The mean wait of the jobs that came in it and ran.
     fn wait(self, run: &Finished) -> f64 {
-        let jobs = run
-            .jobs()
+        let waited = run
+            .waited()
             .filter(|(job, _)| self.from <= job.at && job.at < self.until);
-        let waits = jobs.filter_map(|(job, outcome)| match outcome {
-            Outcome::Ran { start, .. } => Some((start - job.at).as_micros() as f64 / 1e6),
-            _ => None,
-        });
-        mean(&waits.collect::<Vec<f64>>()).unwrap_or(0.0)
+        let waits: Vec<f64> = waited.map(|(_, wait)| wait).collect();
+        mean(&waits).unwrap_or(0.0)
     }
 
     fn cost(self, run: &Finished, kinds: &[&str]) -> f64 {
