@@ -107,6 +107,8 @@ pub enum Criterion {
     Soonest,
     /// Nodes close to each other.
     Closest,
+    /// Nodes far from each other.
+    Farthest,
     /// A cost function that the hosts of the grid know by this number.
     Custom(u16),
 }

@@ -124,6 +124,7 @@ pub mod id;
 pub mod job;
 pub mod machine;
 pub mod overlay;
+pub mod profile;
 #[cfg(feature = "alloc")]
 pub mod queue;
 pub mod resource;

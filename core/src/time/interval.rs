@@ -26,6 +26,12 @@ pub enum IntervalError {
 }
 
 impl Interval {
+    /// All of time but its last instant.
+    pub const ALWAYS: Self = Self {
+        start: Time::ZERO,
+        end: Time::MAX,
+    };
+
     /// `[start, end)`.
     pub const fn new(start: Time, end: Time) -> Result<Self, IntervalError> {
         if start.0 < end.0 {
