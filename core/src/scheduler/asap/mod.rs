@@ -58,6 +58,7 @@ use crate::job::{self, Criterion, Notice, Refusal};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::schedule::Snapshot;
+pub use crate::scheduler::Bootstrap;
 use crate::scheduler::desk::{self, Desk};
 use crate::time::Time;
 use neighbours::{Neighbour, Subscriber};
@@ -91,17 +92,6 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     declined: Declined,
     /// When the host was asked to wake us.
     armed: Time,
-}
-
-/// How a node gets into the overlay.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Bootstrap {
-    /// It is the first, or the only one.
-    Alone,
-    /// This node introduces it.
-    Join(NodeId),
-    /// These are its neighbours: how a host lays out an overlay by hand.
-    Meet(Vec<NodeId>),
 }
 
 /// How often a node said no because it had no room.
@@ -281,17 +271,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         // What was told in an earlier life is older than all that is told in this one.
         let life = self.overlay.incarnation().unwrap_or_default();
         self.own = Snapshot::empty(u64::from(life.get()) << 32);
-        let met = match &self.bootstrap {
-            Bootstrap::Alone => Vec::new(),
-            Bootstrap::Join(introducer) => {
-                let introducer = *introducer;
-                Vec::from([cyclon::Command::Join { introducer }])
-            }
-            Bootstrap::Meet(peers) => peers
-                .iter()
-                .map(|peer| cyclon::Command::Meet(*peer))
-                .collect(),
-        };
+        let met: Vec<cyclon::Command> = self.bootstrap.commands().collect();
         let freeze = (self.config.links == Links::Static).then_some(cyclon::Command::Freeze);
         for command in met.into_iter().chain(freeze) {
             let mut child = cx.lift(AsOverlay::default());
