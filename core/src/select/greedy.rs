@@ -25,8 +25,10 @@ pub(super) struct Greedy {
 
 /// At how many starts sets are made: the first, and those at which most are free.
 const ROOMS: usize = 4;
-/// Around how many nodes a set is made at each of them.
-const CENTRES: usize = 16;
+/// Around how many nodes a set is made at each of them: one of so many, but no fewer than the second number.
+const CENTRES: (usize, usize) = (64, 64);
+/// How many of these sets are made anew around their own centroids.
+const SETTLED: usize = 4;
 /// How often a set is made anew around its own centroid.
 const MOVES: usize = 16;
 /// How many sets are kept.
@@ -87,17 +89,24 @@ impl Greedy {
         Ok(&self.sets)
     }
 
-    /// Sets around some of the free nodes.
+    /// Sets around some of the free nodes; the best of them settle.
     fn around_centres<O: Objective + ?Sized>(
         &mut self,
         pool: &Pool<'_>,
         objective: &O,
     ) -> Result<(), NoSelection> {
-        let step = (self.free.len() / CENTRES).max(1);
-        for at in (0..self.free.len()).step_by(step).take(CENTRES) {
+        let (one_of, fewest) = CENTRES;
+        let centres = (self.free.len() / one_of).max(fewest);
+        let step = self.free.len().div_ceil(centres).max(1);
+        let mut best: Vec<(Rank, u32)> = Vec::with_capacity(centres);
+        for at in (0..self.free.len()).step_by(step) {
             let centre = self.free.get(at).copied().unwrap_or_default();
-            let place = pool.place(centre);
-            self.settle(pool, objective, place, Towards::Near)?;
+            self.gather(pool, pool.place(centre), Towards::Near);
+            best.push((pool.estimate(objective, &self.set)?, centre));
+        }
+        best.sort_unstable();
+        for (_, centre) in best.iter().take(SETTLED) {
+            self.settle(pool, objective, pool.place(*centre), Towards::Near)?;
         }
         Ok(())
     }
@@ -123,10 +132,7 @@ impl Greedy {
     ) -> Result<(), NoSelection> {
         let mut best: Option<Rank> = None;
         for _ in 0..MOVES {
-            self.keyed.clear();
-            let key = |&at: &u32| (pool.key(at, place, towards), at);
-            self.keyed.extend(self.free.iter().map(key));
-            self.take_first(pool.problem.count as usize);
+            self.gather(pool, place, towards);
             let rank = pool.estimate(objective, &self.set)?;
             if best.is_some_and(|best| rank >= best) {
                 break;
@@ -136,6 +142,14 @@ impl Greedy {
             place = centroid(&pool.set(&self.set, pool.problem.from));
         }
         Ok(())
+    }
+
+    /// Makes the nearest to a place, or the farthest, the set at hand.
+    fn gather(&mut self, pool: &Pool<'_>, place: Place, towards: Towards) {
+        self.keyed.clear();
+        let key = |&at: &u32| (pool.key(at, place, towards), at);
+        self.keyed.extend(self.free.iter().map(key));
+        self.take_first(pool.problem.count as usize);
     }
 
     /// A set in which no region has a second node before each has a first.
