@@ -32,7 +32,7 @@ pub(super) struct Breeder {
     free: Vec<u32>,
 }
 
-/// Those whom the parents do not share, 64 at a time; and the child.
+/// Two parents.
 #[derive(Clone, Copy)]
 struct Family<'a> {
     one: &'a [u64],
@@ -49,7 +49,7 @@ impl Breeder {
         seeds: &[u32],
         rng: &mut impl Rng,
     ) -> Result<(Rank, Vec<u32>), NoSelection> {
-        let population = config.population.max(2) as usize;
+        let population = config.population.clamp(2, Config::MOST_SETS) as usize;
         self.found(pool, population, seeds, rng);
         self.ranks.clear();
         for set in self.sets.chunks_exact(self.words) {
@@ -130,7 +130,7 @@ impl Breeder {
             };
             family.cross(pool, child, rng);
             let mask = startable(pool, family.one, child, &mut self.members);
-            for _ in 0..config.swaps {
+            for _ in 0..config.swaps.min(pool.problem.count) {
                 swap(pool, mask, child, rng);
             }
             list(child, &mut self.members);
@@ -183,7 +183,7 @@ impl Breeder {
 fn tournament(ranks: &[Rank], size: u32, rng: &mut impl Rng) -> u32 {
     let population = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
     let mut winner = rng.below(population);
-    for _ in 1..size {
+    for _ in 1..size.min(population) {
         let rival = rng.below(population);
         if ranks.get(rival as usize) < ranks.get(winner as usize) {
             winner = rival;

@@ -25,8 +25,9 @@ pub(super) struct Greedy {
 
 /// At how many starts sets are made: the first, and those at which most are free.
 const ROOMS: usize = 4;
-/// Around how many nodes a set is made at each of them: one of so many, but no fewer than the second number.
-const CENTRES: (usize, usize) = (64, 64);
+/// A set is made around one of so many nodes at each of them, but around no fewer than [`FEWEST_CENTRES`].
+const NODES_PER_CENTRE: usize = 64;
+const FEWEST_CENTRES: usize = 64;
 /// How many of these sets are made anew around their own centroids.
 const SETTLED: usize = 4;
 /// How often a set is made anew around its own centroid.
@@ -95,8 +96,7 @@ impl Greedy {
         pool: &Pool<'_>,
         objective: &O,
     ) -> Result<(), NoSelection> {
-        let (one_of, fewest) = CENTRES;
-        let centres = (self.free.len() / one_of).max(fewest);
+        let centres = (self.free.len() / NODES_PER_CENTRE).max(FEWEST_CENTRES);
         let step = self.free.len().div_ceil(centres).max(1);
         let mut best: Vec<(Rank, u32)> = Vec::with_capacity(centres);
         for at in (0..self.free.len()).step_by(step) {

@@ -166,3 +166,19 @@ pub(super) fn spread(set: &Set<'_>) -> f64 {
         .map(|profile| libm::sqrt(square_distance(profile, centre)))
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_are_within_a_millionth_and_that_of_zero_is_zero() {
+        assert_eq!(root(0.0), 0.0);
+        let mut square = f32::MIN_POSITIVE;
+        while square < 1e38 {
+            let off = f64::from(root(square)) / libm::sqrt(f64::from(square)) - 1.0;
+            assert!(off.abs() < 1e-6, "{square}: off by {off}");
+            square *= 1.001;
+        }
+    }
+}
