@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 
+#[cfg(test)]
 use super::standard::micros;
 use super::{Form, Hints, Objective, Set, Standard, Sums};
 use crate::profile::Profile;

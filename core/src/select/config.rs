@@ -2,7 +2,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config {
-    /// How many sets are bred at a time; at least two are.
+    /// How many sets are bred at a time, from two to [`MOST_SETS`](Self::MOST_SETS).
     pub population: u32,
     /// How often a new generation takes their place.
     pub generations: u32,
@@ -10,7 +10,7 @@ pub struct Config {
     pub stall: Option<u32>,
     /// A parent is the best of so many sets drawn at random.
     pub tournament: u32,
-    /// How many nodes of a child are swapped for others.
+    /// How many nodes of a child are swapped for others; no more than it has.
     pub swaps: u32,
     /// How many of the best sets live on as they are.
     pub elite: u32,
@@ -24,6 +24,9 @@ pub struct Config {
 }
 
 impl Config {
+    /// The most sets that are bred at a time.
+    pub const MOST_SETS: u32 = 4096;
+
     /// PROTOCOLS F8: nothing but the genetic algorithm, with the numbers that the paper does not give.
     pub const PAPER: Self = Self {
         population: 50,

@@ -12,7 +12,12 @@ pub(super) fn few_sets(have: u32, count: u32, most: u32) -> bool {
     let mut sets = 1_u64;
     for taken in 0..fewer {
         let left = u64::from(have.saturating_sub(taken));
-        sets = sets.saturating_mul(left) / u64::from(taken).saturating_add(1);
+        let places = u64::from(taken).saturating_add(1);
+        // Never a fraction: it is the number of sets of so many.
+        sets = sets
+            .saturating_mul(left)
+            .checked_div(places)
+            .unwrap_or(u64::MAX);
         if sets > most {
             return false;
         }
@@ -38,9 +43,12 @@ pub(super) fn by_shares<O: Objective + ?Sized>(
         .map(|(at, &share)| (share, is_new(at), at))
         .collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    // If all nodes are alike, no later start is better.
+    let alike = order.first().map(|first| first.0) == order.last().map(|last| last.0);
+    let rooms = if alike { 1 } else { pool.rooms.len() };
     let mut best: Option<(Rank, Vec<u32>)> = None;
     let mut chosen = Vec::with_capacity(count);
-    for room in pool.rooms {
+    for room in pool.rooms.iter().take(rooms) {
         let free = |at: u32| pool.problem.starts.is_free(at, room.at);
         chosen.clear();
         chosen.extend(
@@ -98,4 +106,19 @@ pub(super) fn by_trial<O: Objective + ?Sized>(
     }
     let (rank, chosen) = best.ok_or(NoSelection::NoCommonStart)?;
     pool.selection(rank, chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_few_if_their_members_are() {
+        // 792 sets of five of twelve.
+        assert!(few_sets(12, 5, 3960));
+        assert!(!few_sets(12, 5, 3959));
+        assert!(few_sets(12, 7, 792 * 7) && !few_sets(12, 7, 792 * 7 - 1));
+        assert!(few_sets(1000, 1000, 1000) && !few_sets(1000, 1000, 999));
+        assert!(!few_sets(u32::MAX, u32::MAX / 2, u32::MAX));
+    }
 }

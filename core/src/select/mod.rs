@@ -48,6 +48,7 @@ mod combined;
 mod config;
 mod exact;
 mod genetic;
+mod greedy;
 mod objective;
 mod points;
 mod pool;
@@ -68,6 +69,7 @@ use crate::time::Time;
 pub use combined::{Combined, Limit, Weight};
 pub use config::Config;
 use genetic::Breeder;
+use greedy::Greedy;
 pub use objective::{Form, Hints, Objective, Sums};
 use pool::{Rank, Tables};
 pub use set::Set;
@@ -139,6 +141,7 @@ pub enum NoSelection {
 pub struct Selector {
     tables: Tables,
     breeder: Breeder,
+    greedy: Greedy,
 }
 
 /// [`Selector::select`] for a single selection: it allocates its memory anew.
@@ -199,9 +202,24 @@ impl Selector {
                 return exact::by_trial(&pool, objective);
             }
         }
+        let seeds = match config.greedy {
+            true => Vec::from(self.greedy.seeds(&pool, objective)?),
+            false => Vec::new(),
+        };
         let mut best: Option<(Rank, Vec<u32>)> = None;
         for _ in 0..config.restarts.max(1) {
-            let (rank, chosen) = self.breeder.breed(&pool, objective, config, &[], rng)?;
+            let (mut rank, mut chosen) =
+                self.breeder.breed(&pool, objective, config, &seeds, rng)?;
+            if config.greedy {
+                let bred = chosen.clone();
+                self.greedy.improve(&pool, objective, &mut chosen)?;
+                let improved = pool.rank(objective, &chosen)?;
+                if improved < rank {
+                    rank = improved;
+                } else {
+                    chosen = bred;
+                }
+            }
             if best.as_ref().is_none_or(|(least, _)| rank < *least) {
                 best = Some((rank, chosen));
             }

@@ -12,8 +12,6 @@ pub(super) struct Points {
 
 /// How many distances are worked out side by side.
 const LANES: usize = 8;
-/// Sets of up to this many members are read once.
-const BLOCK: usize = 256;
 
 impl Points {
     /// Takes the points of other candidates.
@@ -32,39 +30,71 @@ impl Points {
         self.midst
     }
 
-    pub(super) fn near(&self, at: u32) -> [f32; 4] {
-        self.near.get(at as usize).copied().unwrap_or_default()
-    }
-
     /// The sum of the distances to the centroid.
     ///
-    /// Roots are taken by multiplication alone, so that they are the same everywhere and eight are taken at once.
+    /// Roots are taken by multiplication alone, so that they are the same everywhere and several are taken at once.
     pub(super) fn spread(&self, chosen: &[u32]) -> f64 {
-        let mut centre = [0.0_f32; 4];
-        for &at in chosen {
-            for (sum, part) in centre.iter_mut().zip(self.near(at)) {
-                *sum += part;
+        let near = self.near.as_slice();
+        let (chunks, rest) = chosen.as_chunks::<LANES>();
+        let mut sums = [[0.0_f32; 4]; 2];
+        for chunk in chunks {
+            let [even, odd] = &mut sums;
+            for [one, other] in chunk.as_chunks::<2>().0 {
+                add(even, point(near, *one));
+                add(odd, point(near, *other));
             }
         }
+        let [mut centre, odd] = sums;
+        add(&mut centre, &odd);
+        rest.iter()
+            .for_each(|&at| add(&mut centre, point(near, at)));
         let share = 1.0 / chosen.len().max(1) as f32;
         let [cx, cy, cz, _] = centre.map(|sum| sum * share);
-        let mut total = 0.0_f64;
-        for block in chosen.chunks(BLOCK) {
-            let mut sums = [0.0_f32; LANES];
-            for lanes in block.chunks(LANES) {
-                let mut squares = [0.0_f32; LANES];
-                for (square, &at) in squares.iter_mut().zip(lanes) {
-                    let [x, y, z, _] = self.near(at);
-                    let (x, y, z) = (x - cx, y - cy, z - cz);
-                    *square = x * x + y * y + z * z;
-                }
-                for (sum, square) in sums.iter_mut().zip(squares) {
-                    *sum += root(square);
-                }
-            }
-            total += f64::from(sums.iter().sum::<f32>());
+        let centre = [cx, cy, cz];
+        let mut total = [0.0_f32; LANES];
+        for chunk in chunks {
+            add_distances(&gather(near, chunk), centre, &mut total);
         }
-        total
+        let last = rest.iter().map(|&at| {
+            let [x, y, z, _] = point(near, at);
+            let (x, y, z) = (x - cx, y - cy, z - cz);
+            root(x * x + y * y + z * z)
+        });
+        f64::from(total.iter().copied().chain(last).sum::<f32>())
+    }
+}
+
+/// Points by dimension, so that a register holds one dimension of several.
+type Block = [[f32; LANES]; Coordinate::DIMENSIONS];
+
+fn gather(near: &[[f32; 4]], chunk: &[u32; LANES]) -> Block {
+    let points = chunk.map(|at| *point(near, at));
+    [
+        points.map(|[x, _, _, _]| x),
+        points.map(|[_, y, _, _]| y),
+        points.map(|[_, _, z, _]| z),
+    ]
+}
+
+/// Adds each point's distance from the centre to the sum of its lane.
+fn add_distances(
+    [xs, ys, zs]: &Block,
+    [cx, cy, cz]: [f32; Coordinate::DIMENSIONS],
+    total: &mut [f32; LANES],
+) {
+    for (((total, x), y), z) in total.iter_mut().zip(xs).zip(ys).zip(zs) {
+        let (x, y, z) = (x - cx, y - cy, z - cz);
+        *total += root(x * x + y * y + z * z);
+    }
+}
+
+fn point(near: &[[f32; 4]], at: u32) -> &[f32; 4] {
+    near.get(at as usize).unwrap_or(&[0.0; 4])
+}
+
+fn add(sums: &mut [f32; 4], point: &[f32; 4]) {
+    for (sum, part) in sums.iter_mut().zip(point) {
+        *sum += part;
     }
 }
 
@@ -135,4 +165,20 @@ pub(super) fn spread(set: &Set<'_>) -> f64 {
     set.profiles()
         .map(|profile| libm::sqrt(square_distance(profile, centre)))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_are_within_a_millionth_and_that_of_zero_is_zero() {
+        assert_eq!(root(0.0), 0.0);
+        let mut square = f32::MIN_POSITIVE;
+        while square < 1e38 {
+            let off = f64::from(root(square)) / libm::sqrt(f64::from(square)) - 1.0;
+            assert!(off.abs() < 1e-6, "{square}: off by {off}");
+            square *= 1.001;
+        }
+    }
 }

@@ -210,22 +210,19 @@ fn free_at<B: BusyTime>(schedule: &B, times: &[Time], length: Span) -> Mask {
 
 /// Keeps the earliest half of the starts that can be kept, an even sample of the rest, and the last.
 fn thin(times: &mut Vec<Time>) {
-    let most = Starts::MOST;
-    if times.len() <= most {
+    const EARLY: usize = Starts::MOST / 2;
+    const LATE: usize = Starts::MOST.saturating_sub(EARLY);
+    if times.len() <= Starts::MOST {
         return;
     }
-    let early = most / 2;
-    let (rest, kept) = (
-        times.len().saturating_sub(early),
-        most.saturating_sub(early),
-    );
-    for at in 0..kept {
+    let rest = times.len().saturating_sub(EARLY);
+    for at in 0..LATE {
         // The last of the kept ones is the last of all.
-        let step = at.saturating_add(1).saturating_mul(rest) / kept;
-        let from = early.saturating_add(step).saturating_sub(1);
+        let step = at.saturating_add(1).saturating_mul(rest) / LATE;
+        let from = EARLY.saturating_add(step).saturating_sub(1);
         if from < times.len() {
-            times.swap(early.saturating_add(at), from);
+            times.swap(EARLY.saturating_add(at), from);
         }
     }
-    times.truncate(most);
+    times.truncate(Starts::MOST);
 }

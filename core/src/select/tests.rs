@@ -166,3 +166,104 @@ fn what_makes_no_sense_is_refused_by_name() {
         NoSelection::NoCommonStart
     );
 }
+
+/// What a set of all of these profiles costs.
+fn cost(objective: &dyn Objective, profiles: &[Profile], wait: Span) -> f64 {
+    let nodes = names(profiles.len() as u64);
+    let chosen: Vec<u32> = (0..profiles.len() as u32).collect();
+    let set = Set::new(&nodes, profiles, &chosen, Time::ZERO + wait, Time::ZERO);
+    objective.cost(&set)
+}
+
+#[test]
+fn the_standard_objectives_cost_what_they_say() {
+    // Around the centroid (3, 4, 0), each five away; heights do not count.
+    let at = |x, y| Profile::at(Coordinate::at([x, y, 0]).raised(Span::from_micros(100)));
+    let square = [at(0, 0), at(6, 8), at(0, 8), at(6, 0)];
+    assert_eq!(cost(&Closest, &square, SECOND), 20.0);
+    assert_eq!(cost(&Farthest, &square, SECOND), -20.0);
+    assert_eq!(cost(&SquaredSpread, &square, SECOND), 100.0);
+    assert_eq!(cost(&Soonest, &square, SECOND), 1e6);
+    let regions = [3, 7, 3, 3].map(|region| Profile {
+        region,
+        ..Profile::default()
+    });
+    assert_eq!(cost(&Regions, &regions, SECOND), 2.0);
+    let bandwidth = Bandwidth {
+        location: Coordinate::at([30, 40, 0]),
+        volume: 3_000,
+        unknown: 1_500,
+    };
+    // There and back to the data, then 3 Mbit at 1 Mbit/s and at what to reckon with.
+    let known = Profile {
+        bandwidth: 1_000,
+        ..Profile::default()
+    };
+    assert_eq!(
+        bandwidth.fetching(&known),
+        Some(Span::from_micros(3_000_100))
+    );
+    assert_eq!(
+        bandwidth.fetching(&Profile::default()),
+        Some(Span::from_micros(2_000_100))
+    );
+    assert_eq!(
+        cost(&bandwidth, &[known, Profile::default()], SECOND),
+        5_000_200.0
+    );
+    let careful = Bandwidth {
+        unknown: 0,
+        ..bandwidth
+    };
+    assert_eq!(
+        cost(&careful, &[known, Profile::default()], SECOND),
+        f64::INFINITY
+    );
+}
+
+#[test]
+fn a_part_without_weight_does_not_count_even_if_it_costs_infinitely_much() {
+    let never = Standard::Bandwidth(Bandwidth {
+        location: Coordinate::default(),
+        volume: 1,
+        unknown: 0,
+    });
+    let only = Combined::from(Standard::Soonest).and(Weight::from_millionths(0), never);
+    assert_eq!(cost(&only, &profiles(3, 1), SECOND), 1e6);
+    let both = only.and(Weight::from_millionths(1), never);
+    assert_eq!(cost(&both, &profiles(3, 1), SECOND), f64::INFINITY);
+}
+
+#[test]
+fn the_soonest_start_is_that_of_the_first_enough_and_keeps_who_is_there() {
+    let schedules = [
+        busy(&[(0, 9)]),
+        busy(&[(0, 5)]),
+        busy(&[(0, 5)]),
+        busy(&[(0, 5)]),
+        busy(&[(0, 2)]),
+    ];
+    let starts = Starts::new(&schedules, Time::ZERO, SECOND, SECOND.times(99), Span::ZERO);
+    let (nodes, profiles) = (names(5), profiles(5, 1));
+    let sound = Problem {
+        current: &[0, 3],
+        ..problem(&nodes, &profiles, &starts, 3)
+    };
+    let soonest = select(&sound, &Soonest, &Config::DEFAULT, &mut rng(1)).unwrap();
+    assert_eq!(soonest.start, Time::from_secs(5));
+    assert_eq!(soonest.chosen, [1, 2, 3]);
+}
+
+#[test]
+fn what_is_bred_is_golden() {
+    let (nodes, profiles) = (names(100), profiles(100, 1));
+    let starts = Starts::at(Time::ZERO, 100);
+    let bred = select(
+        &problem(&nodes, &profiles, &starts, 8),
+        &Closest,
+        &Config::PAPER,
+        &mut rng(1),
+    );
+    assert_eq!(bred.unwrap().chosen, GOLDEN);
+}
+const GOLDEN: [u32; 8] = [8, 15, 18, 29, 37, 52, 69, 90];

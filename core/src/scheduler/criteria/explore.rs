@@ -244,7 +244,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// What a node says when it is asked.
     fn look(&self, through: Through) -> (Descriptor, Snapshot, Descriptors) {
         let links = match through {
-            Through::Random => self.random.iter().copied().collect(),
+            Through::Random => {
+                // Of those who have just come into the view nothing may be known but who they are.
+                let view = self.overlay.view().links();
+                view.map(|link| self.known(link)).collect()
+            }
             Through::Helper(number) => {
                 let mut helpers = self.helpers.iter();
                 let helper = helpers.find(|(known, _)| *known == number);

@@ -97,6 +97,11 @@ impl<T: Clone> Shared<T> {
         Self(Arc::new(value))
     }
 
+    /// A look at it.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+
     /// Takes it out, or a copy if others share it.
     pub fn take(self) -> T {
         Arc::unwrap_or_clone(self.0)

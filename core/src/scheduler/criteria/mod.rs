@@ -69,6 +69,7 @@ use crate::scheduler::desk::{self, Desk};
 use crate::time::Time;
 use catalogue::with_objective;
 use profiles::AsOverlay;
+pub use request::Progress;
 use request::Request;
 
 /// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of a
@@ -270,6 +271,12 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// The jobs that were submitted here and have no last word yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.desk.jobs().map(|job| job.id)
+    }
+
+    /// How far the search for a job is that was submitted here.
+    pub fn progress(&self, job: JobId) -> Option<Progress<'_>> {
+        let request = self.requests.iter().find(|request| request.job == job)?;
+        Some(request.progress())
     }
 
     /// Lets the desk handle something, and sees to what it wants.

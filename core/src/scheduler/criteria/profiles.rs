@@ -10,6 +10,7 @@ use crate::id::NodeId;
 use crate::machine::{Context, Embed, Event, Machine};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::overlay::vicinity;
+use crate::overlay::view::Link;
 use crate::profile::Profile;
 use crate::schedule::BusyTime;
 use crate::scheduler::Bootstrap;
@@ -87,6 +88,18 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             version: self.schedule.version(),
             profile: self.profile,
         }
+    }
+
+    /// What it knows of a node in its view: perhaps no more than that it is there.
+    pub(super) fn known(&self, link: Link) -> Descriptor {
+        let place = self.random.binary_search_by_key(&link.id, |known| known.id);
+        let known = place.ok().and_then(|place| self.random.get(place));
+        known.copied().unwrap_or(Descriptor {
+            id: link.id,
+            age: link.age,
+            version: 0,
+            profile: Profile::default(),
+        })
     }
 
     /// Lets the random overlay handle something, and looks who is in the view now.

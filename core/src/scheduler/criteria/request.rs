@@ -90,7 +90,31 @@ impl Hash for Cost {
     }
 }
 
+/// How far the search for a job is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress<'a> {
+    /// How many iterations have ended.
+    pub iterations: u16,
+    /// What the place costs that the job has, in the unit of its criterion; none if it has no place.
+    pub cost: Option<f64>,
+    /// When it starts there.
+    pub start: Option<Time>,
+    /// The nodes of that place.
+    pub nodes: &'a [NodeId],
+}
+
 impl Request {
+    pub(super) fn progress(&self) -> Progress<'_> {
+        let has = self.has.as_ref();
+        let under_way = u16::try_from(self.expeditions.len()).unwrap_or(u16::MAX);
+        Progress {
+            iterations: self.begun.saturating_sub(under_way),
+            cost: has.map(|place| place.cost.0),
+            start: has.map(|place| place.interval.start()),
+            nodes: has.map_or(&[], |place| &place.nodes),
+        }
+    }
+
     fn new(job: JobId, base: Time) -> Self {
         Self {
             job,

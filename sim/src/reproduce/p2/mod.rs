@@ -1,3 +1,6 @@
 //! P2: *On the Feasibility of Decentralized Grid Scheduling*.
 
+// Until the figures of the paper are made.
+#[allow(dead_code)]
+mod reference;
 pub mod vivaldi;
