@@ -12,7 +12,7 @@
 //! assert_eq!(here.latency(there), Span::from_micros(5_010));
 //! ```
 
-use crate::time::{Interval, Span, Time};
+use crate::time::{Interval, Span};
 
 /// A place in the space of network delays: a point, and the height of the node's own line above it (PROTOCOLS 6).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -104,6 +104,7 @@ impl Default for Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Time;
 
     #[test]
     fn the_farthest_points_are_as_far_apart_as_they_are() {

@@ -32,6 +32,12 @@ impl Interval {
         end: Time::MAX,
     };
 
+    /// The last moment of time.
+    pub const LAST: Self = Self {
+        start: Time(u64::MAX.saturating_sub(1)),
+        end: Time::MAX,
+    };
+
     /// `[start, end)`.
     pub const fn new(start: Time, end: Time) -> Result<Self, IntervalError> {
         if start.0 < end.0 {
