@@ -2,7 +2,7 @@
 
 use gridweave_core::id::NodeId;
 use gridweave_core::profile::{Coordinate, Profile};
-use gridweave_core::select::{Closest, Config, NoSelection, Objective, Problem, Starts, select};
+use gridweave_core::select::{Config, NoSelection, Objective, Problem, Starts, select};
 use gridweave_core::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -21,6 +21,26 @@ pub fn genetic<O: Objective + ?Sized>(
         restarts: 5,
         ..Config::PAPER
     };
+    on_all(profiles, count, objective, &config, seed)
+}
+
+/// What this project's own selection makes of all nodes at once, all of them free.
+pub fn best_effort<O: Objective + ?Sized>(
+    profiles: &[Profile],
+    count: u32,
+    objective: &O,
+    seed: u64,
+) -> Result<f64, NoSelection> {
+    on_all(profiles, count, objective, &Config::DEFAULT, seed)
+}
+
+fn on_all<O: Objective + ?Sized>(
+    profiles: &[Profile],
+    count: u32,
+    objective: &O,
+    config: &Config,
+    seed: u64,
+) -> Result<f64, NoSelection> {
     let nodes: Vec<NodeId> = (0_u64..)
         .zip(profiles)
         .map(|(at, _)| NodeId::new(at))
@@ -35,10 +55,10 @@ pub fn genetic<O: Objective + ?Sized>(
         from: Time::ZERO,
     };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    Ok(select(&problem, objective, &config, &mut rng)?.cost)
+    Ok(select(&problem, objective, config, &mut rng)?.cost)
 }
 
-/// A stronger reference for [`Closest`]: the cost of the closest set that a search over all nodes finds.
+/// A stronger reference for nodes close to each other: the cost of the closest set that a search over all nodes finds.
 ///
 /// Around each node it takes the nearest; of the best [`KEPT`] sets it then takes the nearest to the centroid again and again,
 /// and swaps members for others around, as long as that brings something. What it finds is a set, so the best of all sets costs
@@ -169,6 +189,7 @@ fn cost(points: &[Point], set: &[(f64, u32)]) -> f64 {
 mod tests {
     use super::*;
     use gridweave_core::rng::Choose;
+    use gridweave_core::select::Closest;
 
     fn profiles(count: u32, seed: u64) -> Vec<Profile> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
