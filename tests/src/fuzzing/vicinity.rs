@@ -168,7 +168,7 @@ fn some<const N: usize>(choices: &mut Choices<'_>) -> Descriptors<Profile, N> {
 
 impl<D: Distance<Profile>> Host<D> {
     fn pass(&mut self, span: Span) {
-        self.now = self.now + span;
+        self.now += span;
         if let Some((_, timer)) = self.alarm.take_if(|(at, _)| *at <= self.now) {
             self.feed(Event::Timer(timer));
         }
