@@ -2,7 +2,7 @@
 
 use gridweave_core::id::NodeId;
 use gridweave_core::profile::{Coordinate, Profile};
-use gridweave_core::select::{Closest, Config, NoSelection, Objective, Problem, Starts, select};
+use gridweave_core::select::{Config, NoSelection, Objective, Problem, Starts, select};
 use gridweave_core::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -38,7 +38,7 @@ pub fn genetic<O: Objective + ?Sized>(
     Ok(select(&problem, objective, &config, &mut rng)?.cost)
 }
 
-/// A stronger reference for [`Closest`]: the cost of the closest set that a search over all nodes finds.
+/// A stronger reference for [`Closest`](gridweave_core::select::Closest): the cost of the closest set that a search over all nodes finds.
 ///
 /// Around each node it takes the nearest; of the best [`KEPT`] sets it then takes the nearest to the centroid again and again,
 /// and swaps members for others around, as long as that brings something. What it finds is a set, so the best of all sets costs
@@ -169,6 +169,7 @@ fn cost(points: &[Point], set: &[(f64, u32)]) -> f64 {
 mod tests {
     use super::*;
     use gridweave_core::rng::Choose;
+    use gridweave_core::select::Closest;
 
     fn profiles(count: u32, seed: u64) -> Vec<Profile> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
