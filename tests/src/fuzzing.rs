@@ -3,6 +3,8 @@
 use core::fmt::Debug;
 
 use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::overlay::vicinity as near;
+use gridweave_core::profile::Profile;
 use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
 use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
 use gridweave_core::schedule::{CommitError, Holder, ReserveError, Snapshot};
@@ -18,6 +20,7 @@ use crate::twins::Twins;
 pub mod asap;
 mod choices;
 pub mod commit;
+pub mod vicinity;
 
 /// How many bytes choose one step.
 const BYTES_PER_STEP: usize = 8;
@@ -68,6 +71,9 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<protocol::Record>(bytes),
         round_trip::<scheduler::asap::Message<8>>(bytes),
         round_trip::<scheduler::asap::Record>(bytes),
+        round_trip::<Profile>(bytes),
+        round_trip::<near::Message<Profile, 4>>(bytes),
+        round_trip::<near::Command<Profile, 4>>(bytes),
     ];
     decoded.into_iter().flatten().count()
 }

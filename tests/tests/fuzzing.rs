@@ -94,6 +94,29 @@ fn no_bytes_break_a_node_of_asap() {
 }
 
 #[test]
+fn no_bytes_break_a_node_of_vicinity() {
+    let mut seen = fuzzing::vicinity::Seen::default();
+    for seed in 0..300 {
+        let drive = || fuzzing::vicinity::drive(&random_bytes(seed, 4_000));
+        let driven = std::panic::catch_unwind(drive);
+        seen = seen.plus(driven.unwrap_or_else(|_| panic!("seed {seed} breaks it")));
+    }
+    println!("{seen:?}");
+    let counts = [
+        seen.asked,
+        seen.answered,
+        seen.heard,
+        seen.unasked,
+        seen.profiles,
+        seen.entered,
+    ];
+    assert!(
+        counts.iter().all(|count| *count > 300),
+        "{seen:?}, so little was shown"
+    );
+}
+
+#[test]
 fn no_bytes_break_a_decoder() {
     let mut decoded = 0;
     for seed in 0..2_000 {

@@ -77,8 +77,12 @@ const MILLIONTHS_PER_THOUSANDTH: u32 = 1_000;
 /// How fast a node learns; all nodes of a grid have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// Which part of a surprise a node moves by if the peer is sure of its place, `cc`, in thousandths; up to 1,000.
+    /// Which part of a surprise a node moves by if it is sure of its place and the peer much more so, `cc`, in thousandths; up to
+    /// 1,000.
     pub gain: u16,
+    /// The same for a node that is off by half or more: it has no place to lose, so it may hurry. In between, the part grows
+    /// with the error. Not less than the gain, up to 1,000.
+    pub haste: u16,
     /// How fast a node changes its mind about its own error, `ce`, in thousandths; up to 1,000.
     pub learning: u16,
     /// The least height.
@@ -88,9 +92,17 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual values: a quarter of a surprise, 10 microseconds of height; no more than 100 milliseconds at once.
+    /// The usual values: a quarter of a surprise, all of it at first; 10 microseconds of height; no more than 100 milliseconds
+    /// at once.
     pub const DEFAULT: Self = Self {
+        haste: 1_000,
+        ..Self::STEADY
+    };
+
+    /// The same without haste, as the rule has it.
+    pub const STEADY: Self = Self {
         gain: 250,
+        haste: 250,
         learning: 250,
         floor: Span::from_micros(10),
         step: Span::from_millis(100),
@@ -99,6 +111,7 @@ impl Config {
     fn within_bounds(self) -> Self {
         Self {
             gain: self.gain.min(1_000),
+            haste: self.haste.clamp(self.gain.min(1_000), 1_000),
             learning: self.learning.min(1_000),
             floor: self.floor.clamp(Span::from_micros(1), MAX_ROUND_TRIP),
             step: self.step.min(MAX_ROUND_TRIP),
@@ -202,8 +215,7 @@ impl Vivaldi {
         let most = self.surprises.most();
         self.surprises.remember(libm::fabs(surprise));
         let step = micros(self.config.step);
-        let gain = f64::from(self.config.gain) / 1_000.0;
-        let force = (gain * weight * surprise.clamp(-most, most)).clamp(-step, step);
+        let force = (self.gain(error) * weight * surprise.clamp(-most, most)).clamp(-step, step);
         if length > 0.0 {
             self.push(apart, force / distance);
             self.rise(force * heights / distance);
@@ -212,6 +224,12 @@ impl Vivaldi {
             self.push(direction, force);
         }
         Ok(())
+    }
+
+    /// Which part of a surprise counts for a node with this error.
+    fn gain(&self, error: f64) -> f64 {
+        let [gain, haste] = [self.config.gain, self.config.haste].map(f64::from);
+        (gain + (haste - gain) * (2.0 * error).min(1.0)) / 1_000.0
     }
 
     fn apart_from(&self, peer: Coordinate) -> [f64; Coordinate::DIMENSIONS] {

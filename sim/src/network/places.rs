@@ -212,7 +212,7 @@ pub struct RoundTrips {
 
 impl RoundTrips {
     /// A square of round-trip times in milliseconds, from a file.
-    pub(super) fn read(file: &Path) -> Result<Self, NetworkError> {
+    pub(crate) fn read(file: &Path) -> Result<Self, NetworkError> {
         let text = read_text(file)?;
         Self::parse(&text).map_err(|what| NetworkError::Malformed {
             file: file.into(),

@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
             compare::compare(&session, setup, schedulers)
         }
         Some(Action::Sweep { file, out }) => sweep::sweep(&session, file, out),
-        Some(Action::Reproduce { paper: _, choice }) => reproduce::p1(&session, choice),
+        Some(Action::Reproduce { paper, choice }) => reproduce::paper(&session, paper, choice),
         Some(Action::Trace(TraceAction::Info { file, nodes })) => {
             trace::info(&session, file, *nodes)
         }

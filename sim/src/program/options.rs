@@ -39,6 +39,7 @@ Examples:
   gridweave run --workload desktop --scheduler central-greedy --runs 10
   gridweave run --config gridweave-out/gangs/central-easy/config.toml --out again
   gridweave reproduce p1 --quick
+  gridweave reproduce p2 --only fig1 --runs 5
   gridweave trace info log.swf.gz
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
@@ -91,7 +92,7 @@ pub(super) enum Action {
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce {
         /// Which paper
-        #[arg(value_parser = ["p1"])]
+        #[arg(value_parser = ["p1", "p2"])]
         paper: String,
         #[command(flatten)]
         choice: Reproduction,
@@ -154,12 +155,13 @@ The six runs go into six folders, and a table of them into table.csv.";
 
 const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
+Parts of p2: fig1, soonest, spread, traffic, latency, windows.
 
 Files in the output folder:
-  p1.json      all numbers, published and measured, and the digests of all runs
-  p1/*.csv     a table or the data of a figure each
-  p1/*.txt     the tables as they are printed
-  p1/runs/     the configuration of each run; gridweave run --config with one repeats it
+  PAPER.json   all numbers, published and measured, and the digests of all runs
+  PAPER/*.csv  a table or the data of a figure each
+  PAPER/*.txt  the tables as they are printed
+  PAPER/runs/  the configuration of each run; gridweave run --config with one repeats it
   config.toml  what all runs begin with
   engine.json  how long each run took
 
@@ -179,9 +181,15 @@ pub(super) struct Reproduction {
     /// Replay this file: SWF or GWF, also compressed with gzip [default: jobs made up after the paper]
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
-    /// How many nodes there are [default: the paper's 5000, or what the trace says]
+    /// How many nodes replay it [default: 5000 as in P1, or what the trace says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) nodes: Option<u32>,
+    /// Of p2: where nodes are, 'x y' in milliseconds on each line or OverSim's XML [default: around sites that are made up]
+    #[arg(long, value_name = "FILE")]
+    pub(super) coordinates: Option<PathBuf>,
+    /// Of p2: a square of round trips in milliseconds from which coordinates are learned [default: those between such points]
+    #[arg(long, value_name = "FILE")]
+    pub(super) round_trips: Option<PathBuf>,
     /// Decides everything that is left to chance
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
     pub(super) seed: u64,

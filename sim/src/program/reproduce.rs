@@ -16,18 +16,65 @@ use super::session::Session;
 use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::history::History;
-use crate::reproduce::{Cell, Finished, Paper, Part, Planned, Report, Sample, Size, Table, p1};
+use crate::reproduce::{
+    Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2,
+};
 use crate::results::{Draft, Summary, write_json};
 
-/// Makes the tables and figures of P1.
-pub(super) fn p1(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+/// Makes the tables and figures of the paper of this name.
+pub(super) fn paper(
+    session: &Session,
+    name: &str,
+    choice: &Reproduction,
+) -> anyhow::Result<Ending> {
+    match name {
+        "p2" => p2(session, choice),
+        _ => p1(session, choice),
+    }
+}
+
+fn size(choice: &Reproduction) -> Size {
+    if choice.quick {
+        Size::Quick
+    } else {
+        Size::Full
+    }
+}
+
+fn p2(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    let parts = chosen(&p2::PAPER, &choice.only)?;
+    let setup = p2::Setup::new(&p2::Options {
+        size: size(choice),
+        coordinates: choice.coordinates.clone(),
+        round_trips: choice.round_trips.clone(),
+        trace: choice.trace.clone(),
+        nodes: choice.nodes,
+        seed: choice.seed,
+    })?;
+    let facts = json!({ "quick": choice.quick });
+    reproduce(
+        session,
+        choice,
+        &p2::PAPER,
+        &parts,
+        &setup,
+        &setup.base,
+        &facts,
+    )
+}
+
+fn p1(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    for (file, option) in [
+        (&choice.coordinates, "--coordinates"),
+        (&choice.round_trips, "--round-trips"),
+    ] {
+        if file.is_some() {
+            bail!("{option}: p1 knows nothing of where nodes are; leave it out");
+        }
+    }
     let parts = chosen(&p1::PAPER, &choice.only)?;
     let setup = p1::Setup::new(&p1::Options {
-        size: if choice.quick {
-            Size::Quick
-        } else {
-            Size::Full
-        },
+        size: size(choice),
         trace: choice.trace.clone(),
         nodes: choice.nodes,
         seed: choice.seed,
@@ -75,7 +122,7 @@ struct Shown {
 }
 
 /// Makes the runs of some parts of a paper, and tables of them.
-fn reproduce<S>(
+fn reproduce<S: Sync>(
     session: &Session,
     choice: &Reproduction,
     paper: &Paper<S>,
@@ -89,7 +136,10 @@ fn reproduce<S>(
     }
     let plans = parts
         .iter()
-        .map(|part| (part.plan)(setup))
+        .map(|part| match part.making {
+            Making::Runs { plan, .. } => plan(setup),
+            Making::Study { .. } => Ok(Vec::new()),
+        })
         .collect::<Result<Vec<Vec<Planned>>, InputError>>()?;
     let mut distinct: Vec<&Planned> = Vec::new();
     for planned in plans.iter().flatten() {
@@ -99,7 +149,9 @@ fn reproduce<S>(
     }
     let tasks = tasks(&distinct, choice)?;
     let draft = session.draft(&choice.out)?;
-    let Some(finished) = make(session, tasks)? else {
+    let finished = make(session, tasks)?;
+    let studies = study(session, choice, parts, setup)?;
+    let (Some(finished), Some(studies)) = (finished, studies) else {
         session.note("gridweave: stopped before all runs were made; nothing is written");
         return Ok(Ending::Interrupted);
     };
@@ -111,7 +163,8 @@ fn reproduce<S>(
             (name, Sample { name, runs })
         })
         .collect();
-    let shown = parts.iter().zip(&plans).map(|(part, plan)| {
+    let shown = parts.iter().zip(&plans).zip(&studies);
+    let shown = shown.map(|((part, plan), measured)| {
         let own: Vec<Sample<'_>> = plan
             .iter()
             .map(|planned| samples[planned.name.as_str()])
@@ -120,7 +173,10 @@ fn reproduce<S>(
             name: part.name,
             title: part.title,
             runs: plan.iter().map(|planned| planned.name.clone()).collect(),
-            report: (part.report)(setup, &own),
+            report: match part.making {
+                Making::Runs { report, .. } => report(setup, &own),
+                Making::Study { report, .. } => report(setup, measured),
+            },
         }
     });
     let shown: Vec<Shown> = shown.collect();
@@ -222,6 +278,52 @@ fn make(session: &Session, tasks: Vec<Prepared>) -> anyhow::Result<Option<Vec<Fi
         .into_iter()
         .collect::<Result<Option<Vec<Finished>>, InputError>>()?;
     Ok(made.filter(|_| !session.stopped()))
+}
+
+/// Makes all studies of these parts on all cores, under all seeds; none if someone pressed Ctrl-C. A part that is no study has
+/// nothing measured.
+fn study<S: Sync>(
+    session: &Session,
+    choice: &Reproduction,
+    parts: &[&Part<S>],
+    setup: &S,
+) -> anyhow::Result<Option<Vec<Vec<Measured>>>> {
+    let mut all = Vec::new();
+    let mut tasks = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let cases = match part.making {
+            Making::Study { cases, .. } => cases(setup),
+            Making::Runs { .. } => Vec::new(),
+        };
+        for case in 0..cases.len() {
+            let seeds = (0..u64::from(choice.runs)).map(|seed| choice.seed + seed);
+            tasks.extend(seeds.map(|seed| (number, case, seed)));
+        }
+        let measured = cases.into_iter().map(|name| Measured {
+            name,
+            runs: Vec::new(),
+        });
+        all.push(measured.collect::<Vec<Measured>>());
+    }
+    if tasks.is_empty() || session.stopped() {
+        return Ok(Some(all).filter(|_| !session.stopped()));
+    }
+    session.interrupt.begin();
+    let watched = Watched::new(session, tasks.len(), Goal::Runs);
+    let made = watched.each(tasks, |(number, case, seed), monitor| {
+        let figures = match parts[number].making {
+            Making::Study { measure, .. } if !session.stopped() => {
+                measure(setup, case, seed, monitor)
+            }
+            _ => Ok(Vec::new()),
+        };
+        figures.map(|figures| (number, case, figures))
+    });
+    for figures in made {
+        let (number, case, figures) = figures?;
+        all[number][case].runs.push(figures);
+    }
+    Ok(Some(all).filter(|_| !session.stopped()))
 }
 
 /// What a run's files are called.

@@ -2,7 +2,7 @@
 //!
 //! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part says which runs it needs, each a
 //! [`Config`] with a name, and makes a [`Report`] of what they came to. Parts that need the same run
-//! give it the same name, and it is made once. Who makes the runs, and where reports go, is the program's business.
+//! give it the same name, and it is made once. What no run of a workload shows is measured in a study. Who makes the runs, and where reports go, is the program's business.
 //!
 //! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
 //! [`Estimate`]s over them.
@@ -19,6 +19,7 @@ use gridweave_core::time::Time;
 use crate::config::Config;
 use crate::engine::KindTraffic;
 use crate::experiment::{InputError, Prepared, Results, Waits};
+use crate::monitor::Monitor;
 use crate::outcome::Outcome;
 use crate::results::{Cost, Estimate, Row, Summary};
 use crate::run::{Placement, Run};
@@ -51,10 +52,61 @@ pub struct Part<S> {
     pub name: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// The runs that it needs, under the first seed.
-    pub plan: fn(&S) -> Result<Vec<Planned>, InputError>,
-    /// What became of them, in the same order.
-    pub report: fn(&S, &[Sample<'_>]) -> Report,
+    /// How it is made.
+    pub making: Making<S>,
+}
+
+/// How a part of a paper is made.
+#[derive(Debug)]
+pub enum Making<S> {
+    /// Of runs of workloads.
+    Runs {
+        /// The runs that it needs, under the first seed.
+        plan: fn(&S) -> Result<Vec<Planned>, InputError>,
+        /// What became of them, in the same order.
+        report: fn(&S, &[Sample<'_>]) -> Report,
+    },
+    /// Of measurements of its own.
+    Study {
+        /// What is measured.
+        cases: fn(&S) -> Vec<String>,
+        /// Measures the case of this number under a seed. If the monitor says stop, anything will do.
+        measure: fn(&S, usize, u64, &Monitor) -> Result<Vec<f64>, InputError>,
+        /// What came of them, in the same order.
+        report: fn(&S, &[Measured]) -> Report,
+    },
+}
+
+/// What was measured in one case, under several seeds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured {
+    /// The case.
+    pub name: String,
+    /// The figures under each seed; there is at least one.
+    pub runs: Vec<Vec<f64>>,
+}
+
+impl Measured {
+    /// The mean of the figure of this number, if it was measured.
+    pub fn estimate(&self, number: usize) -> Option<Estimate> {
+        self.estimate_of(|figures| figures.get(number).copied())
+    }
+
+    /// The mean of something about the figures of a seed, over the seeds for which there is such.
+    pub fn estimate_of(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
+        let figures: Vec<f64> = self.runs.iter().filter_map(|run| of(run)).collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The mean of a figure divided by one of another case under the same seed.
+    pub fn ratio(&self, number: usize, other: &Self, of: usize) -> Option<Estimate> {
+        let pairs = self.runs.iter().zip(&other.runs);
+        let ratios: Vec<f64> = pairs
+            .filter_map(|(ours, theirs)| Some(ours.get(number)? / theirs.get(of)?))
+            .filter(|ratio| ratio.is_finite())
+            .collect();
+        (!ratios.is_empty()).then(|| Estimate::of(&ratios))
+    }
 }
 
 /// A run to be made.

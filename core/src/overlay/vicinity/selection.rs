@@ -1,5 +1,7 @@
 //! The selection function (PROTOCOLS 2.2).
 
+use core::cmp::Ordering;
+
 use super::{Descriptor, Descriptors, Distance};
 use crate::id::NodeId;
 
@@ -40,8 +42,15 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
 ) -> Descriptors<P, K> {
     let most = most.min(K);
     let mut ranked: heapless::Vec<Ranked<'_, P, D::Rank>, K> = heapless::Vec::new();
-    for (pool, place, descriptor) in candidates(pools) {
-        if most == 0 || descriptor.id == target.id || is_outdone(descriptor, pools, pool, place) {
+    if most == 0 {
+        return Descriptors::new();
+    }
+    let pooled = (0..).zip(pools).flat_map(|(pool, descriptors)| {
+        let placed = (0..).zip(*descriptors);
+        placed.map(move |(place, descriptor)| ((pool, place), descriptor))
+    });
+    for (at, descriptor) in pooled {
+        if descriptor.id == target.id || is_outdone(descriptor, pools, at) {
             continue;
         }
         let rank = distance.rank(target.profile, &descriptor.profile);
@@ -61,32 +70,22 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         .collect()
 }
 
-/// All descriptors, with where they are.
-fn candidates<'a, P>(
-    pools: &[&'a [Descriptor<P>]],
-) -> impl Iterator<Item = (usize, usize, &'a Descriptor<P>)> {
-    let pools = (0..).zip(pools.iter().copied());
-    pools.flat_map(|(pool, descriptors)| {
-        let descriptors = (0..).zip(descriptors);
-        descriptors.map(move |(place, descriptor)| (pool, place, descriptor))
-    })
-}
-
-/// Whether another descriptor of the same node counts instead of this one.
+/// Whether another descriptor of the same node counts instead of this one, which is at this place of this pool.
 fn is_outdone<P>(
     descriptor: &Descriptor<P>,
     pools: &[&[Descriptor<P>]],
-    pool: usize,
-    place: usize,
+    at: (usize, usize),
 ) -> bool {
-    let others = candidates(pools).filter(|(_, _, other)| other.id == descriptor.id);
-    others
-        .into_iter()
-        .any(|(of, at, other)| match (of, at).cmp(&(pool, place)) {
-            core::cmp::Ordering::Less => other.outdoes(descriptor),
-            core::cmp::Ordering::Equal => false,
-            core::cmp::Ordering::Greater => !descriptor.outdoes(other),
+    (0..).zip(pools).any(|(pool, others)| {
+        (0..).zip(*others).any(|(place, other)| {
+            other.id == descriptor.id
+                && match (pool, place).cmp(&at) {
+                    Ordering::Less => other.outdoes(descriptor),
+                    Ordering::Equal => false,
+                    Ordering::Greater => !descriptor.outdoes(other),
+                }
         })
+    })
 }
 
 /// Orders those that are equally near: different for different others, and another order for each target.

@@ -1,1 +1,555 @@
 use super::*;
+use crate::machine::Effect;
+use crate::profile::{Coordinate, Profile};
+use crate::time::Interval;
+use core::cmp::Reverse;
+use core::convert::Infallible;
+use std::vec;
+use std::vec::Vec;
+
+/// Nodes on a line.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Line;
+
+impl Distance<u32> for Line {
+    type Rank = u32;
+    fn rank(&self, target: &u32, other: &u32) -> u32 {
+        target.abs_diff(*other)
+    }
+}
+
+type Small = Vicinity<u32, Line, 4, 3, 4>;
+type Effects = Vec<Effect<Small>>;
+
+/// A host that records effects and draws only zeros: of several it always chooses the first.
+struct Host {
+    now: Time,
+    rng: Zeros,
+    effects: Effects,
+}
+
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("a choice draws u32 only")
+    }
+}
+
+impl Context<Small> for &mut Host {
+    type Rng = Zeros;
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn rng(&mut self) -> &mut Zeros {
+        &mut self.rng
+    }
+    fn push(&mut self, effect: Effect<Small>) {
+        self.effects.push(effect);
+    }
+}
+
+struct Bench {
+    node: Small,
+    host: Host,
+}
+
+const ME: u64 = 50;
+const CONFIG: Config = Config {
+    links: 4,
+    gossip: 3,
+    period: Span::from_secs(256),
+    timeout: Span::from_secs(2),
+    max_age: 9,
+    feed: Feed::Always,
+};
+/// When a node that starts at 100 s has its first cycle: a 256th of a period later.
+const FIRST: Time = Time::from_secs(101);
+
+impl Bench {
+    /// Started, at place 500, with no links.
+    fn with_config(config: Config) -> Self {
+        let node = Small::new(id(ME), config, Line, 500, 7).unwrap();
+        let host = Host {
+            now: Time::from_secs(100),
+            rng: Zeros,
+            effects: Vec::new(),
+        };
+        let mut bench = Self { node, host };
+        bench.feed(Event::Start);
+        bench
+    }
+
+    /// Started, with links of these ids and ages; the place of a node is ten times its id.
+    fn with(links: &[(u64, u16)]) -> Self {
+        let mut bench = Self::with_config(CONFIG);
+        for &(id, age) in links {
+            bench.node.view.push(peer(id, age)).unwrap();
+        }
+        bench.node.keep_nearest(&[]);
+        bench.node.check().unwrap();
+        bench
+    }
+
+    /// Past its first cycle, in which it has asked the oldest of these, 9.
+    fn waiting() -> Self {
+        let mut bench = Self::with(&[(40, 0), (48, 0), (9, 5)]);
+        bench.cycle(0);
+        assert_eq!(bench.node.waits_for(), Some(id(9)));
+        bench
+    }
+
+    fn feed(&mut self, event: Event<Small>) -> Effects {
+        self.node.handle(event, &mut &mut self.host);
+        self.node.check().unwrap();
+        core::mem::take(&mut self.host.effects)
+    }
+
+    fn tell(&mut self, command: Command<u32, 4>) -> Effects {
+        self.feed(Event::Command(command))
+    }
+
+    fn hear_of(&mut self, random: &[Descriptor<u32>]) {
+        let random = random.iter().copied().collect();
+        assert_eq!(self.tell(Command::Random(random)), []);
+    }
+
+    fn hear(&mut self, from: u64, message: Message<u32, 3>) -> Effects {
+        let from = id(from);
+        self.feed(Event::Message { from, message })
+    }
+
+    /// The time of this cycle comes.
+    fn cycle(&mut self, cycle: u32) -> Effects {
+        self.host.now = FIRST + CONFIG.period.times(u64::from(cycle));
+        self.feed(Event::Timer(Timer { cycle }))
+    }
+
+    /// Ids and ages, nearest first.
+    fn links(&self) -> Vec<(u64, u16)> {
+        ids(self.node.view())
+    }
+
+    /// Handles the event without any effect or change.
+    fn ignores(&mut self, event: Event<Small>) {
+        let before = self.node.clone();
+        assert_eq!(self.feed(event), []);
+        assert_eq!(self.node, before);
+    }
+}
+
+fn id(number: u64) -> NodeId {
+    NodeId::new(number)
+}
+
+fn ids(descriptors: &[Descriptor<u32>]) -> Vec<(u64, u16)> {
+    let pairs = descriptors.iter().map(|peer| (peer.id.get(), peer.age));
+    pairs.collect()
+}
+
+fn peer(number: u64, age: u16) -> Descriptor<u32> {
+    Descriptor {
+        id: id(number),
+        age,
+        version: 0,
+        profile: number as u32 * 10,
+    }
+}
+
+fn request(exchange: u32, descriptors: &[Descriptor<u32>]) -> Message<u32, 3> {
+    Message::Request {
+        exchange: ExchangeId(exchange),
+        descriptors: descriptors.iter().copied().collect(),
+    }
+}
+
+fn reply(exchange: u32, descriptors: &[Descriptor<u32>]) -> Message<u32, 3> {
+    Message::Reply {
+        exchange: ExchangeId(exchange),
+        descriptors: descriptors.iter().copied().collect(),
+    }
+}
+
+fn own() -> Descriptor<u32> {
+    Descriptor {
+        version: 7,
+        ..peer(ME, 0)
+    }
+}
+
+fn wake(cycle: u32) -> Effect<Small> {
+    Effect::Wake {
+        at: FIRST + CONFIG.period.times(u64::from(cycle)),
+        timer: Timer { cycle },
+    }
+}
+
+fn send(to: u64, message: Message<u32, 3>) -> Effect<Small> {
+    Effect::Send {
+        to: id(to),
+        message,
+    }
+}
+
+#[test]
+fn the_oldest_is_asked_with_the_nearest_to_it_and_is_out_of_the_view() {
+    let mut bench = Bench::with(&[(40, 3), (48, 1), (60, 0), (49, 2)]);
+    bench.hear_of(&[peer(41, 4), peer(90, 0)]);
+    let sent = request(0, &[own(), peer(41, 5), peer(48, 2)]);
+    assert_eq!(bench.cycle(0), [wake(1), send(40, sent)]);
+    assert_eq!(bench.links(), [(49, 3), (48, 2), (60, 1)]);
+    assert_eq!(bench.node.waits_for(), Some(id(40)));
+}
+
+#[test]
+fn of_equally_old_ones_the_choice_decides() {
+    let mut bench = Bench::with(&[(40, 3), (48, 3), (60, 3)]);
+    bench.cycle(0);
+    assert_eq!(bench.node.waits_for(), Some(id(48)), "the nearest is first");
+}
+
+#[test]
+fn an_answer_has_what_was_known_before_the_request() {
+    let mut bench = Bench::with(&[(40, 3), (48, 1), (60, 0), (49, 2)]);
+    bench.hear_of(&[peer(61, 4)]);
+    let asked = request(8, &[peer(62, 0), peer(63, 1), peer(51, 2)]);
+    let answer = reply(8, &[own(), peer(61, 4), peer(60, 0)]);
+    assert_eq!(bench.hear(62, asked), [send(62, answer)]);
+    // 40 and 60 are as far, and 61, 62 and 63 are farther.
+    let links = bench.links();
+    assert_eq!(links[..3], [(49, 2), (51, 2), (48, 1)]);
+    assert!(matches!(links[3..], [(40, 3)] | [(60, 0)]), "{links:?}");
+}
+
+#[test]
+fn an_answer_and_random_peers_are_kept_if_they_are_near_and_the_peer_comes_back() {
+    let mut bench = Bench::waiting();
+    bench.hear_of(&[peer(47, 6), peer(99, 0)]);
+    let answer = reply(0, &[peer(9, 0), peer(51, 8), peer(30, 1)]);
+    assert_eq!(bench.hear(9, answer), []);
+    assert_eq!(bench.links(), [(51, 8), (48, 1), (47, 6), (40, 1)]);
+    assert_eq!(bench.node.waits_for(), None);
+
+    let mut bench = Bench::waiting();
+    bench.hear(9, reply(0, &[peer(9, 0)]));
+    assert_eq!(bench.links(), [(48, 1), (40, 1), (9, 0)]);
+}
+
+#[test]
+fn without_the_feed_random_peers_only_begin_a_view() {
+    let mut bench = Bench::with_config(Config {
+        feed: Feed::WhenEmpty,
+        ..CONFIG
+    });
+    bench.hear_of(&[peer(40, 0), peer(48, 1)]);
+    let sent = request(0, &[own(), peer(40, 1)]);
+    assert_eq!(bench.cycle(0), [wake(1), send(48, sent)]);
+    bench.hear_of(&[peer(49, 0)]);
+    bench.hear(48, reply(0, &[peer(48, 0)]));
+    assert_eq!(bench.links(), [(48, 0), (40, 1)]);
+    let answer = reply(3, &[own(), peer(40, 1), peer(48, 0)]);
+    assert_eq!(bench.hear(3, request(3, &[peer(3, 0)])), [send(3, answer)]);
+}
+
+#[test]
+fn who_does_not_answer_in_time_stays_out() {
+    let mut bench = Bench::waiting();
+    bench.host.now = FIRST + Span::from_millis(2_001);
+    assert_eq!(bench.hear(9, reply(0, &[peer(9, 0)])), []);
+    assert_eq!(bench.links(), [(48, 1), (40, 1)]);
+    assert_eq!(bench.node.waits_for(), None);
+
+    let mut bench = Bench::waiting();
+    bench.host.now = FIRST + Span::from_secs(2);
+    bench.hear(9, reply(0, &[peer(9, 0)]));
+    assert_eq!(bench.links(), [(48, 1), (40, 1), (9, 0)]);
+}
+
+#[test]
+fn an_answer_to_nothing_that_was_asked_is_ignored() {
+    let mut bench = Bench::waiting();
+    let message = reply(0, &[peer(49, 0)]);
+    for (from, message) in [
+        (8, message.clone()),
+        (ME, message.clone()),
+        (9, reply(1, &[peer(49, 0)])),
+    ] {
+        let from = id(from);
+        bench.ignores(Event::Message { from, message });
+    }
+    bench.hear(9, message.clone());
+    assert_eq!(bench.links(), [(49, 0), (48, 1), (40, 1)]);
+    let from = id(9);
+    bench.ignores(Event::Message { from, message });
+}
+
+#[test]
+fn who_is_not_there_is_given_up_and_no_link_leads_there() {
+    let mut bench = Bench::waiting();
+    assert_eq!(bench.feed(Event::Unreachable { to: id(9) }), []);
+    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.feed(Event::Unreachable { to: id(40) }), []);
+    assert_eq!(bench.links(), [(48, 1)]);
+    let from = id(9);
+    let message = reply(0, &[peer(9, 0)]);
+    bench.ignores(Event::Message { from, message });
+}
+
+#[test]
+fn others_are_answered_while_an_answer_is_awaited() {
+    let mut bench = Bench::waiting();
+    let answer = reply(4, &[own(), peer(48, 1), peer(40, 1)]);
+    let asked = request(4, &[peer(70, 0)]);
+    assert_eq!(bench.hear(70, asked), [send(70, answer)]);
+    bench.hear(9, reply(0, &[peer(9, 0)]));
+    assert_eq!(bench.links(), [(48, 1), (40, 1), (70, 0), (9, 0)]);
+}
+
+#[test]
+fn a_request_without_the_askers_own_descriptor_is_ignored() {
+    let mut bench = Bench::with(&[(40, 3)]);
+    for message in [
+        request(0, &[]),
+        request(0, &[peer(49, 0)]),
+        request(0, &[peer(49, 0), peer(8, 0)]),
+    ] {
+        let from = id(8);
+        bench.ignores(Event::Message { from, message });
+    }
+    let message = request(0, &[peer(ME, 0)]);
+    let from = id(ME);
+    bench.ignores(Event::Message { from, message });
+}
+
+#[test]
+fn hostile_descriptors_change_nothing_that_they_may_not() {
+    let config = Config {
+        gossip: 2,
+        ..CONFIG
+    };
+    let mut bench = Bench::with_config(config);
+    // More than it may be, itself, somebody twice, somebody too old.
+    bench.hear(49, request(0, &[peer(49, 0), peer(ME, 0), peer(48, 0)]));
+    assert_eq!(bench.links(), [(49, 0)]);
+    bench.hear(49, request(0, &[peer(49, 0), peer(49, 3)]));
+    assert_eq!(bench.links(), [(49, 0)]);
+    bench.hear(49, request(0, &[peer(49, 0), peer(48, u16::MAX)]));
+    bench.hear(49, request(0, &[peer(49, 0), peer(48, 10)]));
+    assert_eq!(bench.links(), [(49, 0)]);
+    bench.hear(49, request(0, &[peer(49, 0), peer(48, 9)]));
+    assert_eq!(bench.links(), [(49, 0), (48, 9)]);
+}
+
+#[test]
+fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_word() {
+    let mut bench = Bench::with(&[(49, 4)]);
+    let said = |age, version, profile| Descriptor {
+        id: id(49),
+        age,
+        version,
+        profile,
+    };
+    let known = |bench: &Bench| bench.node.view()[0];
+    bench.hear(8, request(0, &[peer(8, 0), said(8, 3, 520)]));
+    assert_eq!(known(&bench), said(8, 3, 520), "later, though older");
+    bench.hear(8, request(0, &[peer(8, 0), said(0, 2, 510)]));
+    assert_eq!(known(&bench), said(8, 3, 520), "a profile never goes back");
+    bench.hear(8, request(0, &[peer(8, 0), said(1, 3, 530)]));
+    assert_eq!(known(&bench), said(1, 3, 530), "younger");
+    bench.hear(8, request(0, &[peer(8, 0), said(1, 3, 540)]));
+    assert_eq!(known(&bench), said(1, 3, 530), "no news");
+}
+
+#[test]
+fn the_old_are_forgotten_wherever_they_are() {
+    let mut bench = Bench::with(&[(40, 9), (48, 7)]);
+    bench.hear_of(&[peer(41, 9), peer(42, 8), peer(43, 10)]);
+    assert_eq!(ids(bench.node.random()), [(41, 9), (42, 8)]);
+    let sent = request(0, &[own(), peer(42, 9)]);
+    assert_eq!(bench.cycle(0), [wake(1), send(48, sent)]);
+    assert_eq!(bench.links(), []);
+    assert_eq!(ids(bench.node.random()), [(42, 9)]);
+}
+
+#[test]
+fn what_the_random_layer_knows_is_put_in_order() {
+    let mut bench = Bench::with(&[]);
+    let newer = Descriptor {
+        version: 1,
+        ..peer(42, 5)
+    };
+    bench.hear_of(&[peer(60, 1), peer(42, 0), newer, peer(ME, 0)]);
+    assert_eq!(bench.node.random(), [newer, peer(60, 1)]);
+    assert_eq!(bench.node.descriptor(id(42)), Some(&newer));
+    bench.hear_of(&[peer(60, 1), peer(60, 0), peer(7, 0)]);
+    assert_eq!(bench.node.random(), [peer(7, 0), peer(60, 0)]);
+    assert_eq!(
+        bench.links(),
+        [],
+        "they are looked at when something is kept"
+    );
+}
+
+#[test]
+fn with_nobody_at_all_a_cycle_passes_in_silence() {
+    let mut bench = Bench::with(&[]);
+    assert_eq!(bench.cycle(0), [wake(1)]);
+    assert_eq!(bench.cycle(1), [wake(2)]);
+    let answer = reply(3, &[own()]);
+    assert_eq!(bench.hear(3, request(3, &[peer(3, 0)])), [send(3, answer)]);
+    assert_eq!(bench.links(), [(3, 0)]);
+}
+
+#[test]
+fn a_new_profile_brings_the_view_in_order_at_once() {
+    let mut bench = Bench::with(&[(40, 0), (48, 0), (55, 0), (56, 0)]);
+    bench.hear_of(&[peer(39, 2)]);
+    let profile = 400;
+    assert_eq!(
+        bench.tell(Command::Profile {
+            profile,
+            version: 8
+        }),
+        []
+    );
+    assert_eq!(bench.links(), [(40, 0), (39, 2), (48, 0), (55, 0)]);
+    assert_eq!((bench.node.profile(), bench.node.version()), (&400, 8));
+    for version in [8, 7, 0] {
+        let profile = 600;
+        bench.ignores(Event::Command(Command::Profile { profile, version }));
+    }
+}
+
+#[test]
+fn timers_are_hints() {
+    let mut bench = Bench::with(&[(40, 0)]);
+    bench.ignores(Event::Timer(Timer { cycle: 1 }));
+    bench.host.now = Time::from_secs(100);
+    assert_eq!(bench.feed(Event::Timer(Timer { cycle: 0 })), [wake(0)]);
+    bench.cycle(0);
+    bench.ignores(Event::Timer(Timer { cycle: 0 }));
+    bench.ignores(Event::Start);
+}
+
+#[test]
+fn the_next_cycle_ends_an_exchange_that_was_not_answered() {
+    let mut bench = Bench::waiting();
+    bench.hear(60, request(0, &[peer(60, 6)]));
+    let sent = request(1, &[own(), peer(48, 2), peer(40, 2)]);
+    assert_eq!(bench.cycle(1), [wake(2), send(60, sent)]);
+    let from = id(9);
+    let message = reply(0, &[peer(9, 0)]);
+    bench.ignores(Event::Message { from, message });
+}
+
+#[test]
+fn who_leaves_says_nothing_and_forgets_everyone() {
+    let mut bench = Bench::waiting();
+    bench.hear_of(&[peer(41, 0)]);
+    let cancelled = Effect::Cancel(Timer { cycle: 1 });
+    assert_eq!(bench.tell(Command::Leave), [cancelled]);
+    assert_eq!((bench.links(), bench.node.random()), (vec![], &[][..]));
+    let from = id(9);
+    for message in [reply(0, &[peer(9, 0)]), request(0, &[peer(9, 0)])] {
+        bench.ignores(Event::Message { from, message });
+    }
+    bench.ignores(Event::Timer(Timer { cycle: 1 }));
+    bench.ignores(Event::Start);
+    let random = [peer(9, 0)].into_iter().collect();
+    bench.ignores(Event::Command(Command::Random(random)));
+    bench.ignores(Event::Command(Command::Leave));
+}
+
+#[test]
+fn before_its_start_a_node_says_nothing_but_may_be_told() {
+    let node = Small::new(id(ME), CONFIG, Line, 500, 7).unwrap();
+    let mut bench = Bench::with(&[]);
+    bench.node = node;
+    let from = id(9);
+    let message = request(0, &[peer(9, 0)]);
+    bench.ignores(Event::Message { from, message });
+    bench.hear_of(&[peer(41, 0)]);
+    assert_eq!(bench.node.random(), [peer(41, 0)]);
+    assert_eq!(bench.feed(Event::Start), [wake(0)]);
+}
+
+#[test]
+fn values_that_cannot_work_are_refused() {
+    let refused = |config| Small::new(id(ME), config, Line, 0, 0).map(|_| ());
+    let links = |links| Config { links, ..CONFIG };
+    let gossip = |gossip| Config { gossip, ..CONFIG };
+    assert_eq!(refused(CONFIG), Ok(()));
+    assert_eq!(refused(links(0)), Err(ConfigError::Links));
+    assert_eq!(refused(links(5)), Err(ConfigError::Links));
+    assert_eq!(refused(gossip(0)), Err(ConfigError::Gossip));
+    assert_eq!(refused(gossip(4)), Err(ConfigError::Gossip));
+    let period = Span::from_micros(255);
+    assert_eq!(
+        refused(Config { period, ..CONFIG }),
+        Err(ConfigError::ShortPeriod)
+    );
+    for timeout in [Span::ZERO, CONFIG.period] {
+        let config = Config { timeout, ..CONFIG };
+        assert_eq!(refused(config), Err(ConfigError::Timeout));
+    }
+    let max_age = 0;
+    assert_eq!(
+        refused(Config { max_age, ..CONFIG }),
+        Err(ConfigError::MaxAge)
+    );
+}
+
+#[test]
+fn ties_are_broken_alike_everywhere_but_not_alike_for_all() {
+    let same: Vec<Descriptor<u32>> = (1..=8)
+        .map(|number| Descriptor {
+            profile: 0,
+            ..peer(number, 0)
+        })
+        .collect();
+    let mut reversed = same.clone();
+    reversed.reverse();
+    let near = |target: u64, pool: &[Descriptor<u32>]| {
+        let target = Target {
+            id: id(target),
+            profile: &0,
+        };
+        ids(&nearest::<_, _, 4>(&Line, target, &[pool], 4))
+    };
+    assert_eq!(near(100, &same), near(100, &reversed));
+    assert_ne!(near(100, &same), near(101, &same));
+}
+
+#[test]
+fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
+    let at = |x, height| {
+        let coordinate = Coordinate::at([x, 0, 0]).raised(Span::from_micros(height));
+        Profile::at(coordinate)
+    };
+    let rank = Proximity.rank(&at(100, 5), &at(40, 7));
+    assert_eq!(rank, Span::from_micros(72));
+
+    let free = |from, until| {
+        let (from, until) = (Time::from_secs(from), Time::from_secs(until));
+        Profile {
+            free: Interval::new(from, until).unwrap(),
+            ..Profile::default()
+        }
+    };
+    let rank = |other| FirstFree.rank(&free(10, 20), &other);
+    let overlap = |secs, start| (Reverse(Span::from_secs(secs)), Time::from_secs(start));
+    assert_eq!(rank(free(12, 18)), overlap(6, 12));
+    assert_eq!(rank(free(20, 30)), overlap(0, 20));
+    assert!(rank(free(0, 19)) < rank(free(12, 20)));
+    assert!(
+        rank(free(5, 15)) < rank(free(15, 20)),
+        "of equals, the earlier"
+    );
+}

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use gridweave_core::time::Span;
 
-use super::{Paper, Part, Planned, Size};
+use super::{Making, Paper, Part, Planned, Size};
 use crate::config::{
     AsapConfig, Config, ConfigError, ExchangeName, Lasting, LinksName, SearcherName, Source,
 };
@@ -62,8 +62,7 @@ const fn part(name: &'static str, title: &'static str, plan: Plan, report: Show)
     Part {
         name,
         title,
-        plan,
-        report,
+        making: Making::Runs { plan, report },
     }
 }
 
@@ -294,11 +293,19 @@ fn quick(seed: u64) -> Setup {
 mod tests {
     use super::*;
 
+    /// All runs of all parts.
+    fn planned(setup: &Setup) -> Vec<Planned> {
+        let plans = PAPER.parts.iter().map(|part| match part.making {
+            Making::Runs { plan, .. } => plan(setup).unwrap(),
+            Making::Study { .. } => Vec::new(),
+        });
+        plans.flatten().collect()
+    }
+
     #[test]
     fn runs_of_one_name_are_one_run_and_others_differ() {
         let setup = quick(1);
-        let plans = PAPER.parts.iter().map(|part| (part.plan)(&setup).unwrap());
-        let plans: Vec<Planned> = plans.flatten().collect();
+        let plans: Vec<Planned> = planned(&setup);
         for one in &plans {
             for other in &plans {
                 assert_eq!(
@@ -315,8 +322,8 @@ mod tests {
     #[test]
     fn every_run_has_the_rules_of_the_reproduction() {
         let setup = quick(1);
-        for part in PAPER.parts {
-            for Planned { name, config } in (part.plan)(&setup).unwrap() {
+        {
+            for Planned { name, config } in planned(&setup) {
                 assert_eq!(config.workload.slot, Some(SLOT), "{name}");
                 assert_eq!(config.asap.slot, SLOT, "{name}");
                 let default = name.contains("default") || name.contains("improve");

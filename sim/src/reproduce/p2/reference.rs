@@ -21,6 +21,26 @@ pub(super) fn genetic<O: Objective + ?Sized>(
         restarts: 5,
         ..Config::PAPER
     };
+    on_all(profiles, count, objective, &config, seed)
+}
+
+/// What this project's own selection makes of all nodes at once, all of them free.
+pub(super) fn best_effort<O: Objective + ?Sized>(
+    profiles: &[Profile],
+    count: u32,
+    objective: &O,
+    seed: u64,
+) -> Result<f64, NoSelection> {
+    on_all(profiles, count, objective, &Config::DEFAULT, seed)
+}
+
+fn on_all<O: Objective + ?Sized>(
+    profiles: &[Profile],
+    count: u32,
+    objective: &O,
+    config: &Config,
+    seed: u64,
+) -> Result<f64, NoSelection> {
     let nodes: Vec<NodeId> = (0_u64..)
         .zip(profiles)
         .map(|(at, _)| NodeId::new(at))
@@ -35,10 +55,10 @@ pub(super) fn genetic<O: Objective + ?Sized>(
         from: Time::ZERO,
     };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    Ok(select(&problem, objective, &config, &mut rng)?.cost)
+    Ok(select(&problem, objective, config, &mut rng)?.cost)
 }
 
-/// A stronger reference for [`Closest`](gridweave_core::select::Closest): the cost of the closest set that a search over all nodes finds.
+/// A stronger reference for nodes close to each other: the cost of the closest set that a search over all nodes finds.
 ///
 /// Around each node it takes the nearest; of the best [`KEPT`] sets it then takes the nearest to the centroid again and again,
 /// and swaps members for others around, as long as that brings something. What it finds is a set, so the best of all sets costs

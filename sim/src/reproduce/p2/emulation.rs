@@ -1,0 +1,169 @@
+//! A grid of `criteria` nodes on a network without delay, and one job that is followed through its iterations.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::commit::Everyone;
+use gridweave_core::id::JobId;
+use gridweave_core::job::{Command, Criterion, Demand, Job};
+use gridweave_core::profile::Profile;
+use gridweave_core::time::{Span, Time};
+
+use super::id;
+use crate::config::{CriteriaConfig, ExplorationName, HelperName, Lasting};
+use crate::engine::Simulation;
+use crate::experiment::{CriteriaNode, bootstrap};
+use crate::monitor::Monitor;
+use crate::network::{Network, NetworkConfig};
+use crate::overlay::warmed_up;
+
+/// How often nodes gossip, and how long an iteration has.
+pub(super) const CYCLE: Span = Span::from_secs(10);
+
+/// For how many cycles overlays are built before the job comes.
+const SETTLING: u64 = 100;
+
+/// How many iterations there are.
+pub(super) const ITERATIONS: u16 = 50;
+
+/// When jobs start, and how long they take: later than all that is measured.
+const SLOT: Span = Span::from_secs(3_600);
+
+/// A protocol that finds nodes for a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Contender {
+    pub(super) title: &'static str,
+    pub(super) exploration: ExplorationName,
+    /// Whether selection is the paper's genetic algorithm and nothing else.
+    pub(super) paper_selection: bool,
+}
+
+/// The protocols of the paper, and the second one with this project's selection.
+pub(super) const CONTENDERS: [Contender; 3] = [
+    Contender {
+        title: "basic",
+        exploration: ExplorationName::Basic,
+        paper_selection: true,
+    },
+    Contender {
+        title: "proactive",
+        exploration: ExplorationName::Proactive,
+        paper_selection: true,
+    },
+    Contender {
+        title: "proactive, own selection",
+        exploration: ExplorationName::Proactive,
+        paper_selection: false,
+    },
+];
+
+impl Contender {
+    pub(super) fn config(self, helper: HelperName) -> CriteriaConfig {
+        let helpers = match self.exploration {
+            ExplorationName::Basic => Vec::new(),
+            ExplorationName::Proactive => vec![helper],
+        };
+        CriteriaConfig {
+            exploration: self.exploration,
+            helpers: Some(helpers),
+            paper_selection: self.paper_selection,
+            iterations: ITERATIONS,
+            pause: Lasting::new(CYCLE),
+            period: Lasting::new(CYCLE),
+            width: 1,
+            slot: Lasting::new(SLOT),
+            ..CriteriaConfig::default()
+        }
+    }
+}
+
+/// A grid in the middle of its life.
+pub(super) struct Emulation {
+    pub(super) simulation: Simulation<CriteriaNode>,
+    next_job: u64,
+}
+
+impl Emulation {
+    /// Nodes with these profiles, when overlays have been gossiping for a while.
+    pub(super) fn new(profiles: &[Profile], config: &CriteriaConfig, seed: u64) -> Self {
+        let nodes = u32::try_from(profiles.len()).unwrap_or(u32::MAX);
+        let views = warmed_up(nodes, config.degree, config.shuffle, config.warm_up, seed);
+        let network = NetworkConfig::default();
+        let machines = config.for_machines(&network);
+        let network = Network::new(&network, nodes, seed).expect("no delay is always possible");
+        let (profiles, catalogue) = (profiles.to_vec(), config.catalogue());
+        let build = move |me: gridweave_core::id::NodeId| {
+            let profile = profiles[me.get() as usize];
+            let bootstrap = bootstrap(&views, me);
+            CriteriaNode::new(
+                me,
+                machines,
+                bootstrap,
+                profile,
+                catalogue.clone(),
+                Everyone,
+            )
+            .expect("the defaults and what is changed here go together")
+        };
+        Self {
+            simulation: Simulation::new(nodes, network, seed, build),
+            next_job: 0,
+        }
+    }
+
+    /// When overlays have settled.
+    pub(super) const fn settled() -> Time {
+        Time::from_micros(CYCLE.as_micros().saturating_mul(SETTLING))
+    }
+
+    /// Goes on until an instant, or until someone says stop.
+    pub(super) fn run_until(&mut self, until: Time, monitor: &Monitor) {
+        let mut at = self.simulation.now();
+        while at < until && !monitor.stopped() {
+            at = (at + CYCLE).min(until);
+            self.simulation.run_until(at);
+            self.simulation.happenings();
+        }
+    }
+
+    /// Submits a job for so many nodes and slots.
+    pub(super) fn submit(
+        &mut self,
+        at: Time,
+        node: u32,
+        count: u32,
+        slots: u32,
+        criterion: Criterion,
+    ) -> JobId {
+        let name = JobId::new(self.next_job);
+        self.next_job += 1;
+        let demand = Demand::Nodes(NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN));
+        let length = SLOT.times(u64::from(slots.max(1)));
+        let mut job = Job::new(name, demand, length).expect("a slot takes time");
+        job.criterion = criterion;
+        self.simulation.command(at, id(node), Command::Submit(job));
+        name
+    }
+
+    /// What the job's place costs after each iteration, from the first one on that found a place.
+    pub(super) fn follow(&mut self, node: u32, job: JobId, monitor: &Monitor) -> Vec<Option<f64>> {
+        let begin = self.simulation.now();
+        let after = |iteration: u64| {
+            let middle = Span::from_micros(CYCLE.as_micros() / 2);
+            begin + CYCLE.times(iteration) + middle
+        };
+        let costs = (0..u64::from(ITERATIONS)).map(|iteration| {
+            self.run_until(after(iteration), monitor);
+            let machine = self.simulation.machine(id(node))?;
+            machine.progress(job)?.cost
+        });
+        costs.collect()
+    }
+}
+
+/// Figures for a table: what was found after each iteration, or no number.
+pub(super) fn figures(costs: &[Option<f64>]) -> Vec<f64> {
+    costs.iter().map(|cost| cost.unwrap_or(f64::NAN)).collect()
+}
+
+/// The iterations that tables show.
+pub(super) const SHOWN: [usize; 5] = [1, 5, 10, 20, 50];
