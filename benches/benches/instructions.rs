@@ -11,12 +11,14 @@ use std::hint::black_box;
 use gridweave_benches::availability::Dense;
 use gridweave_benches::common_slot::{Answer, Workload};
 use gridweave_benches::schedule::{Ours, Work};
+use gridweave_benches::select;
 use gridweave_core::id::JobId;
 use gridweave_core::machine::TimerQueue;
 use gridweave_core::queue::{BackfillQueue, Discipline, Policy, QueuedJob, SiteQueue, Waiting};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement, Speed};
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::CommonSearch;
+use gridweave_core::select::{Config, Selector};
 use gridweave_core::time::{Span, Time};
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
@@ -72,6 +74,27 @@ fn search(reservations: u64, count: u32, answer: Answer) -> (Workload, CommonSea
     let mut search = CommonSearch::default();
     workload.sweep(&mut search);
     (workload, search)
+}
+
+#[library_benchmark]
+#[bench::of_256(args = (256, 128), setup = candidates, config = at_most(40_000_000))]
+fn a_selection_by_breeding(
+    (workload, mut selector): (select::Workload, Selector),
+) -> (select::Workload, Selector) {
+    black_box(workload.select(&mut selector, &Config::PAPER, 1));
+    (workload, selector)
+}
+
+/// Nodes, and a selector that has grown to their number.
+fn candidates(nodes: u32, count: u32) -> (select::Workload, Selector) {
+    let workload = select::Workload::new(nodes, count);
+    let mut selector = Selector::default();
+    let brief = Config {
+        generations: 1,
+        ..Config::PAPER
+    };
+    workload.select(&mut selector, &brief, 1);
+    (workload, selector)
 }
 
 fn full_site(jobs: u64) -> SiteQueue {
@@ -157,6 +180,7 @@ library_benchmark_group!(
         thousand_finds_of_a_profile,
         thousand_churns_of_a_profile,
         a_common_slot,
+        a_selection_by_breeding,
         bid_for_a_job,
         backfill_a_desktop,
         thousand_timers

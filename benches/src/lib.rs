@@ -11,3 +11,4 @@ pub mod cyclon;
 pub mod events;
 pub mod ledger;
 pub mod schedule;
+pub mod select;

@@ -107,6 +107,8 @@ pub enum Criterion {
     Soonest,
     /// Nodes close to each other.
     Closest,
+    /// Nodes far from each other.
+    Farthest,
     /// A cost function that the hosts of the grid know by this number.
     Custom(u16),
 }
@@ -229,6 +231,10 @@ pub enum Refusal {
     UnsupportedDeadline,
     /// This scheduler does not know the criterion.
     UnsupportedCriterion,
+    /// Its criterion gives no cost for nodes that were found.
+    BrokenCriterion,
+    /// No nodes that were found are acceptable to its criterion.
+    NotAcceptable,
     /// Its deadline is past.
     DeadlinePassed,
     /// There is no room in the queue or the schedule.
@@ -258,6 +264,8 @@ impl fmt::Display for Refusal {
             Self::UnsupportedDemand => "this scheduler cannot place such a demand",
             Self::UnsupportedDeadline => "this scheduler keeps no deadlines",
             Self::UnsupportedCriterion => "this scheduler does not know the criterion",
+            Self::BrokenCriterion => "its criterion gives no cost",
+            Self::NotAcceptable => "its criterion accepts no nodes that were found",
             Self::DeadlinePassed => "its deadline is past",
             Self::Full => "there is no room",
             Self::NotAuthorised => "the submitter may not",

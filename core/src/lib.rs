@@ -14,6 +14,7 @@
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the words all schedulers share |
 //! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
+//! | [`select`] | which of many nodes a job should have, by what its user cares for |
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
 //! | [`overlay`] | who knows whom: views, and the gossip that keeps them fresh |
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
@@ -124,6 +125,7 @@ pub mod id;
 pub mod job;
 pub mod machine;
 pub mod overlay;
+pub mod profile;
 #[cfg(feature = "alloc")]
 pub mod queue;
 pub mod resource;
@@ -131,4 +133,6 @@ pub mod rng;
 pub mod schedule;
 #[cfg(feature = "alloc")]
 pub mod scheduler;
+#[cfg(feature = "alloc")]
+pub mod select;
 pub mod time;

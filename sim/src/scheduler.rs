@@ -14,6 +14,8 @@ pub enum Scheduler {
     Central(Central),
     /// Several nodes as soon as possible, by searches among neighbours.
     Asap,
+    /// Several nodes by a cost function, found along links between nodes that are good together.
+    Criteria,
     /// Random placement, which knows nothing.
     Random,
     /// Flooding searches for nodes that are free now.
@@ -22,12 +24,13 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
         Self::Asap,
+        Self::Criteria,
         Self::Random,
         Self::Flood,
     ];
@@ -37,6 +40,7 @@ impl Scheduler {
         match self {
             Self::Central(central) => central.name(),
             Self::Asap => "asap",
+            Self::Criteria => "criteria",
             Self::Random => "random",
             Self::Flood => "flood",
         }
@@ -52,7 +56,7 @@ impl Scheduler {
     /// Whether it can start a job on several nodes at once.
     pub const fn places_gangs(self) -> bool {
         match self {
-            Self::Central(_) | Self::Asap | Self::Flood => true,
+            Self::Central(_) | Self::Asap | Self::Criteria | Self::Flood => true,
             Self::Random => false,
         }
     }

@@ -5,11 +5,13 @@ use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
 use gridweave_core::overlay::cyclon::{self, Cyclon};
+use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
 use gridweave_core::schedule::ledger::{Slot, SlotLedger, SlotRange};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
+use gridweave_core::select::{Closest, Config, Problem, Selector, Starts};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::central::{Central, simulate};
 use gridweave_sim::engine::Simulation;
@@ -418,4 +420,40 @@ fn a_simulated_shuffle_does_not_allocate() {
     until += Span::from_secs(1000);
     assert_eq!(measure(|| overlay.run_until(until)).count_total, 0);
     assert!(overlay.traffic().total().messages > before + 30_000);
+}
+
+#[test]
+fn a_hundred_generations_of_sets_allocate_no_more_than_one() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut part = || rng.below(100_000) as i32;
+    let profiles: Vec<Profile> = (0..256)
+        .map(|_| Profile::at(Coordinate::at([part(), part(), part()])))
+        .collect();
+    let nodes: Vec<NodeId> = (0..256).map(NodeId::new).collect();
+    let problem = Problem {
+        nodes: &nodes,
+        profiles: &profiles,
+        starts: &Starts::at(Time::ZERO, 256),
+        count: 128,
+        current: &[],
+        from: Time::ZERO,
+    };
+    let mut selector = Selector::default();
+    let mut count = |generations| {
+        let config = Config {
+            generations,
+            ..Config::PAPER
+        };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        measure(|| {
+            selector
+                .select(&problem, &Closest, &config, &mut rng)
+                .unwrap();
+        })
+        .count_total
+    };
+    // The first selection makes room; the others allocate the set that they give back, whenever they see a better one.
+    count(1);
+    let (one, hundred) = (count(1), count(100));
+    assert!(one <= 50 && hundred <= 50, "{one} and {hundred}");
 }

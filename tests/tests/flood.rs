@@ -81,6 +81,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         grid: &Grid::Uniform(nodes),
         workload,
         estimates: Estimates::Exact,
+        criterion: gridweave_core::job::Criterion::Soonest,
         seed: SEED,
         patience: seconds(86_400),
         until: Time::MAX,

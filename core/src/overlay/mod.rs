@@ -7,6 +7,8 @@
 //! |---|---|
 //! | [`view`] | the links that a node has: bounded, distinct, never to itself |
 //! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
+//! | [`vicinity`] | links to those that are nearest, under any distance, found through links that look random |
+//! | [`vivaldi`] | where a node is in the space of network delays, from the delays that it observes |
 //!
 //! What a node knows about its neighbours, such as their schedules, is not part of an overlay. The notices of an overlay tell when a
 //! neighbour comes and goes, so that its user can keep such things beside it.
@@ -24,4 +26,6 @@
 //! ```
 
 pub mod cyclon;
+pub mod vicinity;
 pub mod view;
+pub mod vivaldi;

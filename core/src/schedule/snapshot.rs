@@ -58,6 +58,15 @@ impl Snapshot {
         }
     }
 
+    /// The same under another number.
+    #[must_use]
+    pub fn renumbered(&self, version: u64) -> Self {
+        Self {
+            version,
+            ..self.clone()
+        }
+    }
+
     /// Which of two snapshots of one node is newer: the one with the higher number.
     pub const fn version(&self) -> u64 {
         self.version

@@ -26,6 +26,18 @@ pub enum IntervalError {
 }
 
 impl Interval {
+    /// All of time but its last instant.
+    pub const ALWAYS: Self = Self {
+        start: Time::ZERO,
+        end: Time::MAX,
+    };
+
+    /// The last moment of time.
+    pub const LAST: Self = Self {
+        start: Time(u64::MAX.saturating_sub(1)),
+        end: Time::MAX,
+    };
+
     /// `[start, end)`.
     pub const fn new(start: Time, end: Time) -> Result<Self, IntervalError> {
         if start.0 < end.0 {

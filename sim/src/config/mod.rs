@@ -16,11 +16,16 @@
 //! ```
 
 mod asap;
+mod criteria;
 mod workload;
 
 pub use crate::lasting::{Lasting, LastingError};
 pub use asap::{
     AsapConfig, ChoiceName, ExchangeName, LinksName, MOST_LINKS, MOST_SHUFFLED, SearcherName,
+};
+pub use criteria::{
+    Criteria, CriteriaConfig, CriterionName, ExplorationName, HelperName, MOST_GOSSIP, MOST_NEAR,
+    ObjectiveConfig, PartConfig, PlacesConfig,
 };
 pub use workload::{Shape, Source, WorkloadConfig};
 
@@ -53,6 +58,8 @@ pub struct Config {
     pub faults: Vec<Fault>,
     /// How `asap` schedules.
     pub asap: AsapConfig,
+    /// How `criteria` schedules.
+    pub criteria: CriteriaConfig,
     /// The times and sizes of the scheduler `flood`; others do not use it.
     pub flood: FloodConfig,
     /// How results are summed up.
@@ -228,14 +235,19 @@ impl Config {
     /// The files that it names.
     fn files(&self) -> impl Iterator<Item = &Path> {
         let trace = self.workload.trace.as_deref();
-        trace.into_iter().chain(self.network.delay.file())
+        let places = self.criteria.places.file();
+        trace
+            .into_iter()
+            .chain(self.network.delay.file())
+            .chain(places)
     }
 
     /// The same with the names of files from the root on, so that it means the same everywhere.
     #[must_use]
     pub(crate) fn with_absolute_files(mut self) -> Self {
         let files = self.workload.trace.as_mut().into_iter();
-        for file in files.chain(self.network.delay.file_mut()) {
+        let places = self.criteria.places.file_mut();
+        for file in files.chain(self.network.delay.file_mut()).chain(places) {
             // It fails only for an empty name, which is no file anyway.
             if let Ok(absolute) = std::path::absolute(&file) {
                 *file = absolute;
@@ -279,6 +291,7 @@ impl Config {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
+        self.criteria.checked()?;
         self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }

@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 
 use gridweave_core::id::{JobId, NodeId, OrganisationId, UserId};
 use gridweave_core::job::{
-    Command, Demand, Failure, Job, News, Notice, Outcome as JobEnd, Submitter,
+    Command, Criterion, Demand, Failure, Job, News, Notice, Outcome as JobEnd, Submitter,
 };
 use gridweave_core::resource::Speed;
 use gridweave_core::rng::Choose;
@@ -43,6 +43,8 @@ pub struct Hosting<'a> {
     pub workload: &'a Workload,
     /// What machines are told about run times.
     pub estimates: Estimates,
+    /// What all jobs ask for.
+    pub criterion: Criterion,
     /// Decides where jobs are submitted.
     pub seed: u64,
     /// For how long nothing may happen to any job before the rest is given up as lost.
@@ -295,6 +297,7 @@ where
             organisation: OrganisationId::new(submission.group),
         };
         job.submitted = submission.at;
+        job.criterion = self.hosting.criterion;
         job.deadline = workload.deadlines.get(index).copied();
         if let Some(requirement) = workload.requirements.get(index) {
             job.requirement = *requirement;

@@ -42,6 +42,7 @@ fn hosting(workload: &Workload, estimates: Estimates) -> Hosting<'_> {
         grid: &Grid::Uniform(10),
         workload,
         estimates,
+        criterion: Criterion::Soonest,
         seed: 1,
         patience: Span::from_secs(86_400),
         until: Time::MAX,

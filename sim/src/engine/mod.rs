@@ -33,6 +33,7 @@
 mod acting;
 pub mod asap;
 mod commit;
+pub mod criteria;
 mod cyclon;
 mod disk;
 mod handle;

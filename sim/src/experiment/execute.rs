@@ -6,12 +6,16 @@ use std::path::Path;
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
-use gridweave_core::scheduler::asap::{self, Asap, Bootstrap};
+use gridweave_core::job::Criterion;
+use gridweave_core::profile::{Coordinate, Profile};
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::asap::{self, Asap};
+use gridweave_core::scheduler::criteria::{self, Criteria};
 use gridweave_core::time::{Span, Time};
 
 use super::{InputError, Prepared};
 use crate::central;
-use crate::config::{Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED};
+use crate::config::{self, Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED};
 use crate::decentral::flood::Flood;
 use crate::decentral::random::Random;
 use crate::decentral::{self, Hosting};
@@ -42,6 +46,10 @@ pub struct Results {
 /// A node that schedules as `asap` does, with room for as many links as a configuration may ask for.
 type AsapNode = Asap<MOST_LINKS, MOST_SHUFFLED>;
 
+/// A node that schedules as `criteria` does.
+pub(crate) type CriteriaNode =
+    Criteria<{ config::MOST_NEAR }, MOST_SHUFFLED, { config::MOST_GOSSIP }, config::Criteria>;
+
 /// Different uses of one seed must not meet in the same stream.
 fn stream(seed: u64, number: u64) -> u64 {
     seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -58,6 +66,32 @@ fn neighbours(overlay: &[Box<[u32]>], me: NodeId) -> impl Iterator<Item = NodeId
     let view = overlay.get(me.get() as usize);
     let peers = view.into_iter().flatten();
     peers.map(|peer| NodeId::new(u64::from(*peer)))
+}
+
+/// How a node gets into the overlay in which these know each other at the beginning.
+pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
+    match views.get(me.get() as usize) {
+        Some(view) if view.is_empty() => Bootstrap::Alone,
+        Some(view) => {
+            let peers = view.iter().map(|&peer| NodeId::new(u64::from(peer)));
+            Bootstrap::Meet(peers.collect())
+        }
+        // Who was not there at the beginning is introduced by the first.
+        None => Bootstrap::Join(NodeId::new(0)),
+    }
+}
+
+/// What a node at this point tells of itself. Regions are squares of 32 milliseconds.
+pub(crate) fn profile(point: [i64; 2]) -> Profile {
+    const SIDE: i64 = 32_768;
+    let micros =
+        |part: i64| i32::try_from(part).unwrap_or(if part < 0 { i32::MIN } else { i32::MAX });
+    let square = |part: i64| (part.div_euclid(SIDE) & 0xff) as u16;
+    let [x, y] = point;
+    Profile {
+        region: square(x) << 8 | square(y),
+        ..Profile::at(Coordinate::at([micros(x), micros(y), 0]))
+    }
 }
 
 impl Prepared {
@@ -81,6 +115,11 @@ impl Prepared {
             Scheduler::Asap => {
                 self.check_decentral()?;
                 self.asap_config()?;
+            }
+            Scheduler::Criteria => {
+                self.check_decentral()?;
+                self.criteria_config()?;
+                self.profiles()?;
             }
             Scheduler::Random | Scheduler::Flood => self.check_decentral()?,
         }
@@ -142,6 +181,7 @@ impl Prepared {
                 central::simulate(central, &self.grid, &self.workload, estimates, monitor)?.into()
             }
             Scheduler::Asap => self.simulate_asap(monitor)?,
+            Scheduler::Criteria => self.simulate_criteria(monitor)?,
             Scheduler::Random => {
                 let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
@@ -189,29 +229,71 @@ impl Prepared {
     /// Whom each node knows at the beginning if `asap` schedules, in the order of ids.
     pub fn asap_overlay(&self) -> Vec<Box<[u32]>> {
         let asap = &self.config.asap;
+        self.warmed_up(asap.degree, asap.shuffle, asap.warm_up)
+    }
+
+    /// Whom each node that is there at the beginning knows then, in the order of ids.
+    fn warmed_up(&self, degree: u8, shuffle: u8, cycles: u32) -> Vec<Box<[u32]>> {
         let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
         let seed = stream(self.config.seed, 4);
-        warmed_up(nodes, asap.degree, asap.shuffle, asap.warm_up, seed)
+        warmed_up(nodes, degree, shuffle, cycles, seed)
     }
 
     fn simulate_asap(&self, monitor: &Monitor) -> Result<Run, InputError> {
         let views = self.asap_overlay();
         let config = self.asap_config()?;
         let build = move |me: NodeId| {
-            let view = views.get(me.get() as usize);
-            let bootstrap = match view {
-                Some(view) if view.is_empty() => Bootstrap::Alone,
-                Some(view) => {
-                    let peers = view.iter().map(|&peer| NodeId::new(u64::from(peer)));
-                    Bootstrap::Meet(peers.collect())
-                }
-                // Who was not there at the beginning is introduced by the first.
-                None => Bootstrap::Join(NodeId::new(0)),
-            };
-            AsapNode::new(me, config, bootstrap, Everyone)
+            AsapNode::new(me, config, bootstrap(&views, me), Everyone)
                 .expect("all nodes are as the one that was checked")
         };
         self.simulate(build, monitor)
+    }
+
+    /// The configuration of nodes that schedule as `criteria` does, if there can be such.
+    fn criteria_config(&self) -> Result<criteria::Config, InputError> {
+        let criteria = &self.config.criteria;
+        let config = criteria.for_machines(&self.config.network);
+        let node = CriteriaNode::new(
+            NodeId::new(0),
+            config,
+            Bootstrap::Alone,
+            Profile::default(),
+            criteria.catalogue(),
+            Everyone,
+        );
+        node.map(|_| config).map_err(InputError::Criteria)
+    }
+
+    /// What nodes tell of themselves if `criteria` schedules, those that join included.
+    pub fn profiles(&self) -> Result<Vec<Profile>, InputError> {
+        let nodes = self.grid.len() + self.joining().count();
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        let seed = stream(self.config.seed, 5);
+        let points = self.config.criteria.places.points(nodes, seed)?;
+        Ok((0..nodes).map(|node| profile(points.point(node))).collect())
+    }
+
+    fn simulate_criteria(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let criteria = &self.config.criteria;
+        let views = self.warmed_up(criteria.degree, criteria.shuffle, criteria.warm_up);
+        let config = self.criteria_config()?;
+        let profiles = self.profiles()?;
+        let catalogue = criteria.catalogue();
+        let build = move |me: NodeId| {
+            let profile = profiles.get(me.get() as usize).copied().unwrap_or_default();
+            let (bootstrap, catalogue) = (bootstrap(&views, me), catalogue.clone());
+            CriteriaNode::new(me, config, bootstrap, profile, catalogue, Everyone)
+                .expect("all nodes are as the one that was checked")
+        };
+        self.simulate(build, monitor)
+    }
+
+    /// What all jobs ask for.
+    fn criterion(&self) -> Criterion {
+        match self.config.scheduler {
+            Scheduler::Criteria => self.config.criteria.job_criterion(),
+            _ => Criterion::Soonest,
+        }
     }
 
     /// Runs a scheduler that is one machine per node.
@@ -254,6 +336,7 @@ impl Prepared {
             grid: &self.grid,
             workload: &self.workload,
             estimates: self.config.workload.estimates,
+            criterion: self.criterion(),
             seed: stream(*seed, 3),
             patience: grid.patience.span().max(Span::from_secs(1)),
             until: grid

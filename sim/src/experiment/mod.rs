@@ -97,6 +97,9 @@ pub enum InputError {
     /// `asap` cannot be so.
     #[error("asap: {0}; see the [asap] part of the configuration")]
     Asap(gridweave_core::scheduler::asap::ConfigError),
+    /// `criteria` cannot be so.
+    #[error("criteria: {0}; see the [criteria] part of the configuration")]
+    Criteria(gridweave_core::scheduler::criteria::ConfigError),
     /// A centralised scheduler does not take this.
     #[error(transparent)]
     Refused(#[from] Refused),

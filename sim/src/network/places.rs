@@ -101,7 +101,7 @@ pub struct Plane {
 
 impl Plane {
     /// Points drawn evenly from a square with this side.
-    pub(super) fn generate(nodes: u32, side: Span, rng: &mut impl Rng) -> Self {
+    pub(crate) fn generate(nodes: u32, side: Span, rng: &mut impl Rng) -> Self {
         // An hour of delay is far enough, and keeps squares of distances within 64 bits.
         let side = side.as_micros().min(3_600_000_000);
         let mut coordinate = || below(rng, side.saturating_add(1)) as i64;
@@ -111,8 +111,34 @@ impl Plane {
         Self { points }
     }
 
+    /// Points around sites that are drawn evenly from a square with this side; none farther from its site than so much in
+    /// either direction.
+    pub(crate) fn around_sites(
+        nodes: u32,
+        sites: u32,
+        side: Span,
+        around: Span,
+        rng: &mut impl Rng,
+    ) -> Self {
+        let sites = Self::generate(sites, side, rng).points;
+        let around = around.as_micros().min(3_600_000_000);
+        let points = (0..nodes.max(1)).map(|_| {
+            let [x, y] = sites[below(rng, sites.len() as u64) as usize];
+            let mut aside = || below(rng, 2 * around + 1) as i64 - around as i64;
+            [x + aside(), y + aside()]
+        });
+        Self {
+            points: points.collect(),
+        }
+    }
+
+    /// Where a node is, in microseconds; nodes beyond the last point begin again with the first.
+    pub fn point(&self, node: u32) -> [i64; 2] {
+        self.points[node as usize % self.points.len()]
+    }
+
     /// Points from a file: OverSim's XML, or two numbers on each line.
-    pub(super) fn read(file: &Path) -> Result<Self, NetworkError> {
+    pub(crate) fn read(file: &Path) -> Result<Self, NetworkError> {
         let text = read_text(file)?;
         Self::parse(&text).map_err(|what| NetworkError::Malformed {
             file: file.into(),
@@ -171,8 +197,7 @@ impl Plane {
 
     /// The delay between two nodes: an integer square root, so that it is the same on every machine.
     pub fn distance(&self, from: u32, to: u32) -> Span {
-        let point = |node: u32| self.points[node as usize % self.points.len()];
-        let ([ax, ay], [bx, by]) = (point(from), point(to));
+        let ([ax, ay], [bx, by]) = (self.point(from), self.point(to));
         let square = |a: i64, b: i64| u128::from(a.abs_diff(b)).pow(2);
         Span::from_micros((square(ax, bx) + square(ay, by)).isqrt() as u64)
     }

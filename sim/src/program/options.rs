@@ -113,7 +113,7 @@ pub(super) enum Action {
 }
 
 const RUN_HELP: &str = "\
-Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, random, flood.
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, criteria, random, flood.
 
 Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns

@@ -8,6 +8,7 @@
 //! [`Estimate`]s over them.
 
 pub mod p1;
+pub mod p2;
 mod report;
 pub mod statistics;
 

@@ -194,8 +194,8 @@ pub fn drive(bytes: &[u8]) -> Seen {
             _ => {
                 let timers = [
                     Timer::Due,
-                    Timer::Commit(commit::Timer::Coordinator),
-                    Timer::Commit(commit::Timer::Participant),
+                    Timer::Desk(commit::Timer::Coordinator),
+                    Timer::Desk(commit::Timer::Participant),
                 ];
                 let timer = choices.pick(timers);
                 host.feed(Event::Timer(timer), crash);

@@ -46,6 +46,17 @@ pub enum Message<const L: usize> {
     },
 }
 
+impl<const L: usize> Message<L> {
+    /// The links that it carries.
+    pub fn links(&self) -> &[Link] {
+        match self {
+            Self::Shuffle { links, .. } | Self::Shuffled { links, .. } => links,
+            Self::JoinGive { link, .. } => core::slice::from_ref(link),
+            Self::Join { .. } | Self::JoinWalk { .. } => &[],
+        }
+    }
+}
+
 /// The name of an exchange, unique among those that a node begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -2,6 +2,7 @@ use core::fmt;
 
 use crate::commit;
 use crate::overlay::cyclon;
+use crate::scheduler::desk;
 use crate::time::{Span, Time};
 
 /// The rules of the scheduler, the same on all nodes.
@@ -189,6 +190,15 @@ impl Config {
             }
             Exchange::Poll { period } if period.is_zero() => Err(ConfigError::ShortPeriod),
             _ => Ok(self),
+        }
+    }
+
+    /// What its desk goes by.
+    pub(super) fn desk(&self) -> desk::Config {
+        desk::Config {
+            rounds: self.rounds,
+            after_loss: self.after_loss,
+            commit: self.commit,
         }
     }
 

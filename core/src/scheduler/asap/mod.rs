@@ -49,16 +49,17 @@ mod tests;
 
 pub use config::{Choice, Config, ConfigError, Exchange, Links, Searcher};
 pub use message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
-pub use request::Stage;
 
 use alloc::vec::Vec;
 
-use crate::commit::{self, Everyone, Policy, coordinator, participant};
+use crate::commit::{self, Everyone, Policy};
 use crate::id::{JobId, NodeId};
-use crate::job::{self, Job, News, Notice};
+use crate::job::{self, Criterion, Notice, Refusal};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::schedule::Snapshot;
+pub use crate::scheduler::Bootstrap;
+use crate::scheduler::desk::{self, Desk};
 use crate::time::Time;
 use neighbours::{Neighbour, Subscriber};
 use request::Request;
@@ -74,7 +75,7 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     config: Config,
     bootstrap: Bootstrap,
     overlay: Cyclon<C, L>,
-    node: commit::Node<P>,
+    desk: Desk<P>,
     /// What others are told of this node's schedule.
     own: Snapshot,
     /// One for each link, in the order of ids.
@@ -88,21 +89,9 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     searches: Vec<Search>,
     pulls: Vec<Pull>,
     last_search: u32,
-    leaving: bool,
     declined: Declined,
     /// When the host was asked to wake us.
     armed: Time,
-}
-
-/// How a node gets into the overlay.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Bootstrap {
-    /// It is the first, or the only one.
-    Alone,
-    /// This node introduces it.
-    Join(NodeId),
-    /// These are its neighbours: how a host lays out an overlay by hand.
-    Meet(Vec<NodeId>),
 }
 
 /// How often a node said no because it had no room.
@@ -120,8 +109,8 @@ pub struct Declined {
 pub enum Timer {
     /// By the overlay.
     Overlay(cyclon::Timer),
-    /// By the commit.
-    Commit(commit::Timer),
+    /// By the desk.
+    Desk(commit::Timer),
     /// Something has waited long enough.
     Due,
 }
@@ -132,10 +121,8 @@ pub enum Timer {
 pub enum Key {
     /// Of the overlay.
     Overlay(cyclon::Key),
-    /// Of the commit.
-    Commit(commit::Key),
-    /// A job that was submitted here.
-    Job(JobId),
+    /// Of the desk.
+    Desk(desk::Key),
 }
 
 /// What a node must not forget in a crash.
@@ -144,10 +131,8 @@ pub enum Key {
 pub enum Record {
     /// Of the overlay.
     Overlay(cyclon::Record),
-    /// Of the commit.
-    Commit(commit::Record),
-    /// A job that was submitted here, and how far it is.
-    Job(Job, Stage),
+    /// Of the desk.
+    Desk(desk::Record),
 }
 
 /// The overlay as a part of a node.
@@ -174,52 +159,32 @@ impl<const C: usize, const L: usize, P: Policy> Embed<Cyclon<C, L>, Asap<C, L, P
     }
 }
 
-/// The commit as a part of a node.
-struct AsCommit<'a> {
-    requests: &'a mut Vec<Request>,
-    /// What the coordinator says, to be acted on when it is done.
-    heard: Vec<coordinator::Notice>,
+/// The desk as a part of a node.
+#[derive(Default)]
+struct AsDesk {
+    /// What it wants, to be seen to when it is done.
+    heard: Vec<desk::Notice>,
     changed: bool,
 }
 
-impl<const C: usize, const L: usize, P: Policy> Embed<commit::Node<P>, Asap<C, L, P>>
-    for AsCommit<'_>
-{
+impl<const C: usize, const L: usize, P: Policy> Embed<Desk<P>, Asap<C, L, P>> for AsDesk {
     fn message(&mut self, message: commit::Message) -> Message<L> {
         Message::Commit(message)
     }
     fn timer(&mut self, timer: commit::Timer) -> Timer {
-        Timer::Commit(timer)
+        Timer::Desk(timer)
     }
-    fn key(&mut self, key: commit::Key) -> Key {
-        Key::Commit(key)
+    fn key(&mut self, key: desk::Key) -> Key {
+        Key::Desk(key)
     }
-    fn record(&mut self, record: commit::Record) -> Record {
-        Record::Commit(record)
+    fn record(&mut self, record: desk::Record) -> Record {
+        Record::Desk(record)
     }
-    fn notice(&mut self, notice: commit::Notice, cx: &mut impl Context<Asap<C, L, P>>) {
-        let mut tell = |job, news| cx.notify(Notice { job, news });
+    fn notice(&mut self, notice: desk::Notice, cx: &mut impl Context<Asap<C, L, P>>) {
         match notice {
-            commit::Notice::Coordinator(coordinator::Notice::Finished { job }) => {
-                // Told and forgotten here before the coordinator forgets it, so that no later life runs it again.
-                let place = self
-                    .requests
-                    .binary_search_by_key(&job, |request| request.job.id);
-                if let Ok(place) = place {
-                    self.requests.remove(place);
-                    tell(job, News::Finished);
-                    cx.forget(Key::Job(job));
-                }
-            }
-            commit::Notice::Coordinator(notice) => self.heard.push(notice),
-            commit::Notice::Participant(participant::Notice::Begin { holder, .. }) => {
-                tell(holder.job, News::Started);
-            }
-            commit::Notice::Participant(participant::Notice::Stop { holder, .. }) => {
-                tell(holder.job, News::Stopped);
-            }
-            commit::Notice::Participant(participant::Notice::Changed) => self.changed = true,
-            commit::Notice::Participant(participant::Notice::Declined { .. }) => {}
+            desk::Notice::Job(notice) => cx.notify(notice),
+            desk::Notice::Changed => self.changed = true,
+            notice => self.heard.push(notice),
         }
     }
 }
@@ -241,7 +206,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             config,
             bootstrap,
             overlay: Cyclon::new(me, config.overlay).map_err(ConfigError::Overlay)?,
-            node: commit::Node::new(config.commit, policy),
+            desk: Desk::new(config.desk(), policy),
             own: Snapshot::empty(0),
             neighbours: Vec::new(),
             subscribers: Vec::new(),
@@ -250,7 +215,6 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             searches: Vec::new(),
             pulls: Vec::new(),
             last_search: 0,
-            leaving: false,
             declined: Declined::default(),
             armed: Time::MAX,
         })
@@ -263,12 +227,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Its schedule, and what it has in common with others.
     pub const fn commitments(&self) -> &commit::Node<P> {
-        &self.node
+        self.desk.commitments()
     }
 
     /// The jobs that were submitted here and have no last word yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.requests.iter().map(|request| request.job.id)
+        self.desk.jobs().map(|job| job.id)
     }
 
     /// How often it said no because it had no room.
@@ -289,20 +253,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.look_at_view(cx);
     }
 
-    /// Lets the commit handle something, and acts on what it has to say.
-    fn confirm(&mut self, event: Event<commit::Node<P>>, cx: &mut impl Context<Self>) {
-        let mut embed = AsCommit {
-            requests: &mut self.requests,
-            heard: Vec::new(),
-            changed: false,
-        };
-        self.node.handle(event, &mut cx.lift(&mut embed));
-        let AsCommit { heard, changed, .. } = embed;
-        if changed {
+    /// Lets the desk handle something, and sees to what it wants.
+    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut impl Context<Self>) {
+        let mut embed = AsDesk::default();
+        self.desk.handle(event, &mut cx.lift(&mut embed));
+        if embed.changed {
             self.tell_changes(cx);
         }
-        for notice in heard {
-            self.coordinated(notice, cx);
+        for notice in embed.heard {
+            self.attend_desk(notice, cx);
         }
     }
 
@@ -312,17 +271,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         // What was told in an earlier life is older than all that is told in this one.
         let life = self.overlay.incarnation().unwrap_or_default();
         self.own = Snapshot::empty(u64::from(life.get()) << 32);
-        let met = match &self.bootstrap {
-            Bootstrap::Alone => Vec::new(),
-            Bootstrap::Join(introducer) => {
-                let introducer = *introducer;
-                Vec::from([cyclon::Command::Join { introducer }])
-            }
-            Bootstrap::Meet(peers) => peers
-                .iter()
-                .map(|peer| cyclon::Command::Meet(*peer))
-                .collect(),
-        };
+        let met: Vec<cyclon::Command> = self.bootstrap.commands().collect();
         let freeze = (self.config.links == Links::Static).then_some(cyclon::Command::Freeze);
         for command in met.into_iter().chain(freeze) {
             let mut child = cx.lift(AsOverlay::default());
@@ -332,23 +281,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         if let Some(period) = self.config.beat() {
             self.beat_at = cx.now() + period;
         }
-        self.confirm(Event::Start, cx);
+        let mut embed = AsDesk::default();
+        self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_changes(cx);
-        self.resume(cx);
+        for notice in embed.heard {
+            self.attend_desk(notice, cx);
+        }
     }
 
     fn receive(&mut self, from: NodeId, message: Message<L>, cx: &mut impl Context<Self>) {
         match message {
             Message::Overlay(message) => self.gossip(Event::Message { from, message }, cx),
-            Message::Commit(commit::Message::Prepare { holder, .. }) if self.leaving => {
-                let refused = commit::Message::Refused {
-                    holder,
-                    reason: commit::Refused::NotAccepted,
-                    next_free: Time::MAX,
-                };
-                cx.send(from, Message::Commit(refused));
-            }
-            Message::Commit(message) => self.confirm(Event::Message { from, message }, cx),
+            Message::Commit(message) => self.at_desk(Event::Message { from, message }, cx),
             Message::Search { ask, wanted } => {
                 let asker = from;
                 self.search(Question { asker, ask, wanted }, cx);
@@ -370,22 +314,19 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
-        match *command {
-            job::Command::Submit(job) => self.submit(job, cx),
-            job::Command::Cancel(job) => self.cancel(job, cx),
-            job::Command::Ended { job, outcome } => {
-                let mut running = self.node.participant.running();
-                if let Some(holder) = running.find(|holder| holder.job == job) {
-                    drop(running);
-                    let ended = participant::Command::Ended { holder, outcome };
-                    let ended = commit::Command::Participant(ended);
-                    self.confirm(Event::Command(ended), cx);
-                }
+        let order = match *command {
+            job::Command::Submit(job) => {
+                let known = job.criterion == Criterion::Soonest;
+                let refused = (!known).then_some(Refusal::UnsupportedCriterion);
+                desk::Command::Submit { job, refused }
             }
-            job::Command::Leave => {
-                self.leaving = true;
-                self.gossip(Event::Command(cyclon::Command::Leave), cx);
-            }
+            job::Command::Cancel(job) => desk::Command::Cancel(job),
+            job::Command::Ended { job, outcome } => desk::Command::Ended { job, outcome },
+            job::Command::Leave => desk::Command::Leave,
+        };
+        self.at_desk(Event::Command(order), cx);
+        if *command == job::Command::Leave {
+            self.gossip(Event::Command(cyclon::Command::Leave), cx);
         }
     }
 
@@ -421,16 +362,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 self.overlay
                     .handle(Event::Restored(key, record), &mut child);
             }
-            (Key::Commit(key), Record::Commit(record)) => {
-                self.confirm(Event::Restored(key, record), cx);
-            }
-            (Key::Job(id), Record::Job(job, stage)) if id == job.id => {
-                let place = self
-                    .requests
-                    .binary_search_by_key(&id, |request| request.job.id);
-                if let Err(place) = place {
-                    self.requests.insert(place, Request::restored(job, stage));
-                }
+            (Key::Desk(key), Record::Desk(record)) => {
+                self.at_desk(Event::Restored(key, record), cx);
             }
             // No such pair was ever written.
             _ => {}
@@ -461,7 +394,7 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
                 self.stop_waiting_for(to, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => self.gossip(Event::Timer(timer), cx),
-            Event::Timer(Timer::Commit(timer)) => self.confirm(Event::Timer(timer), cx),
+            Event::Timer(Timer::Desk(timer)) => self.at_desk(Event::Timer(timer), cx),
             Event::Timer(Timer::Due) => {
                 self.armed = Time::MAX;
                 self.attend(cx);
@@ -473,7 +406,7 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
 
     fn check(&self) -> Result<(), Violation> {
         self.overlay.check()?;
-        self.node.check()?;
+        self.desk.check()?;
         Violation::unless(
             self.neighbours.is_sorted_by(|a, b| a.id < b.id)
                 && self
@@ -495,9 +428,12 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
             "a node searches for no more than it may at once",
         )?;
         Violation::unless(
-            self.requests.is_sorted_by(|a, b| a.job.id < b.job.id)
-                && self.requests.len() <= usize::from(self.config.commit.tasks),
-            "a node has no more jobs than it may, each once",
+            self.requests.is_sorted_by(|a, b| a.job < b.job)
+                && self
+                    .requests
+                    .iter()
+                    .all(|request| self.desk.job(request.job).is_some()),
+            "what is searched for is a job that was submitted here, each once",
         )
     }
 }

@@ -1,13 +1,11 @@
 //! Who is in the view and when they are busy, and who wants to know when this node is (P1 section III-C).
 
-use alloc::vec::Vec;
-
 use super::message::{Known, Message, Reason};
 use super::{Asap, Exchange};
 use crate::commit::Policy;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::schedule::{BusyTime, Reservation, Schedule, Snapshot, Status};
+use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Span, Time};
 
 /// A node of the view.
@@ -26,36 +24,6 @@ pub(super) struct Neighbour {
 pub(super) struct Subscriber {
     pub(super) id: NodeId,
     until: Time,
-}
-
-/// When a node is committed from `from` on, as windows with a gap between any two, at most so many; and from when on it
-/// is not said.
-///
-/// Holds are left out: most become commitments or nothing within a few round trips, and whoever wants the same time
-/// meanwhile is refused.
-pub(super) fn commitments(
-    schedule: &Schedule<Vec<Reservation>>,
-    from: Time,
-    most: usize,
-) -> (Vec<Interval>, Time) {
-    let mut windows: Vec<Interval> = Vec::new();
-    let standing = schedule
-        .iter()
-        .filter(|known| known.status == Status::Committed && known.interval.end() > from);
-    for known in standing {
-        let next = known.interval;
-        let full = windows.len() >= most;
-        match windows.last_mut() {
-            Some(last) if next.start() <= last.end() => {
-                if let Ok(joined) = Interval::new(last.start(), next.end().max(last.end())) {
-                    *last = joined;
-                }
-            }
-            _ if full => return (windows, next.start()),
-            _ => windows.push(next),
-        }
-    }
-    (windows, Time::MAX)
 }
 
 /// What lies behind an instant of these windows, which are sorted and apart, as pairs of start and end.
@@ -228,19 +196,16 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// can use that time.
     pub(super) fn tell_changes(&mut self, cx: &mut impl Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
-        let schedule = self.node.participant.schedule();
-        let most = usize::from(self.config.windows).min(Snapshot::MAX_WINDOWS);
-        let (windows, horizon) = commitments(schedule, from, most);
+        let version = self.own.version().saturating_add(1);
+        let own = self
+            .desk
+            .snapshot(version, from, usize::from(self.config.windows));
         // Of two commitments in a row the first may be over, and the second as it was.
-        let usable = usable_part(&windows, from);
-        if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == horizon {
+        let usable = usable_part(own.windows(), from);
+        if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == own.horizon() {
             return;
         }
-        let version = self.own.version().saturating_add(1);
-        // They are sorted and apart as commitments are, so this does not fail.
-        if let Ok(own) = Snapshot::new(version, horizon, &windows) {
-            self.own = own;
-        }
+        self.own = own;
         for subscriber in &self.subscribers {
             self.tell(subscriber.id, Reason::Changed, cx);
         }

@@ -5,45 +5,25 @@ use alloc::vec::Vec;
 
 use super::message::{AskId, Message, Offer, Wanted};
 use super::search::Question;
-use super::{Asap, Bootstrap, Key, Record};
-use crate::commit::coordinator::{self, Candidate, Setback};
-use crate::commit::{self, AfterLoss, Policy};
+use super::{Asap, Bootstrap};
+use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
-use crate::job::{Criterion, Demand, Failure, Job, News, Notice, Refusal};
+use crate::job::{Demand, Job, Refusal};
 use crate::machine::{Context, Event};
 use crate::overlay::view::Links;
 use crate::rng::Choose;
+use crate::scheduler::desk::{self, Stage};
 use crate::time::{Interval, Time};
 
-/// A job that was submitted here and has no last word yet.
+/// The search for a place for a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Request {
-    pub(super) job: Job,
-    pub(super) stage: Stage,
+    pub(super) job: JobId,
     phase: Phase,
     /// How often a place was searched for in this life.
     round: u32,
-    /// How often one may still be searched for.
-    left: u8,
     /// When to look for a better place than the one it has.
     improve_at: Time,
-}
-
-/// How far a job is, as far as it must not be forgotten.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Stage {
-    /// Its submitter has been told nothing.
-    Open,
-    /// Its submitter was told that it starts then.
-    Accepted {
-        /// When.
-        start: Time,
-    },
-    /// Its submitter does not want it any more.
-    Cancelled,
-    /// It has failed, and its submitter was told so, or would have been.
-    Failed(Failure),
 }
 
 /// What is being done about it.
@@ -88,137 +68,80 @@ impl Request {
             Phase::Coordinated => self.improve_at,
         }
     }
-
-    /// A request from disk, about which nothing is being done yet.
-    pub(super) fn restored(job: Job, stage: Stage) -> Self {
-        Self {
-            job,
-            stage,
-            phase: Phase::Coordinated,
-            round: 0,
-            left: 0,
-            improve_at: Time::MAX,
-        }
-    }
-
-    fn count(&self) -> u32 {
-        match self.job.demand {
-            Demand::Nodes(count) | Demand::Cores(count) => count.get(),
-        }
-    }
-
-    fn record(&self) -> Record {
-        Record::Job(self.job, self.stage)
-    }
 }
 
-/// Why a job is not taken, if it is not.
-fn refusal(job: &Job, config: &super::Config) -> Option<Refusal> {
-    if let Some((dimension, _)) = job.requirement.named().next() {
-        return Some(Refusal::unknown(dimension));
-    }
+/// How many nodes a job wants.
+fn count(job: &Job) -> u32 {
     match job.demand {
-        Demand::Cores(_) => return Some(Refusal::UnsupportedDemand),
-        Demand::Nodes(count) if count.get() > u32::from(config.commit.members) => {
-            return Some(Refusal::TooLarge);
-        }
-        Demand::Nodes(_) => {}
+        Demand::Nodes(count) | Demand::Cores(count) => count.get(),
     }
-    if job.deadline.is_some() {
-        return Some(Refusal::UnsupportedDeadline);
-    }
-    (job.criterion != Criterion::Soonest).then_some(Refusal::UnsupportedCriterion)
 }
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
-    fn request_place(&self, job: JobId) -> Result<usize, usize> {
-        self.requests
-            .binary_search_by_key(&job, |request| request.job.id)
+    fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
+        let place = self
+            .requests
+            .binary_search_by_key(&job, |request| request.job);
+        self.requests.get_mut(place.ok()?)
     }
 
-    fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
-        let place = self.request_place(job).ok()?;
+    /// The request for a job, a new one if there is none.
+    fn request(&mut self, job: JobId) -> Option<&mut Request> {
+        let place = self
+            .requests
+            .binary_search_by_key(&job, |request| request.job);
+        let place = place.unwrap_or_else(|place| {
+            let request = Request {
+                job,
+                phase: Phase::Coordinated,
+                round: 0,
+                improve_at: Time::MAX,
+            };
+            self.requests.insert(place, request);
+            place
+        });
         self.requests.get_mut(place)
     }
 
-    pub(super) fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
-        let place = self.request_place(job.id);
-        let room = self.requests.len() < usize::from(self.config.commit.tasks);
-        let refused = if self.leaving {
-            Some(Refusal::Leaving)
-        } else if place.is_ok() {
-            Some(Refusal::Known)
-        } else if !room {
-            Some(Refusal::Full)
-        } else {
-            refusal(&job, &self.config)
-        };
-        let place = match (refused, place) {
-            (None, Err(place)) => place,
-            (refused, _) => {
-                let refused = refused.unwrap_or(Refusal::Known);
-                let news = News::Failed(Failure::Refused(refused));
-                cx.notify(Notice { job: job.id, news });
-                return;
+    /// What the desk wants of us.
+    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
+        match notice {
+            desk::Notice::Search { job, left } => self.search_place(job, left, cx),
+            desk::Notice::Placed { job, .. } | desk::Notice::Kept { job } => {
+                self.improve_later(job, cx);
             }
-        };
-        let mut request = Request::restored(job, Stage::Open);
-        request.left = self.config.rounds;
-        cx.persist(Key::Job(job.id), request.record());
-        self.requests.insert(place, request);
-        self.search_again(job.id, cx);
-    }
-
-    /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
-    /// whatever its coordinator still has to clear up.
-    pub(super) fn resume(&mut self, cx: &mut impl Context<Self>) {
-        let open: Vec<(JobId, Stage)> = self
-            .requests
-            .iter()
-            .map(|request| (request.job.id, request.stage))
-            .collect();
-        for (job, stage) in open {
-            let coordinated = self.node.coordinator.jobs().any(|known| known == job);
-            match stage {
-                Stage::Failed(failure) => self.fail(job, failure, cx),
-                Stage::Cancelled if coordinated => self.release(job, cx),
-                Stage::Cancelled => self.close(job, News::Cancelled, cx),
-                Stage::Open | Stage::Accepted { .. } => {
-                    let rounds = self.config.rounds;
-                    if let Some(request) = self.request_mut(job) {
-                        request.left = rounds;
-                    }
-                    if !self.node.coordinator.is_placing(job) {
-                        self.search_again(job, cx);
-                    }
-                }
-            }
+            desk::Notice::Done { job } => self.requests.retain(|request| request.job != job),
+            // They went to the host, or were seen to.
+            desk::Notice::Job(_) | desk::Notice::Changed => {}
         }
     }
 
-    /// Searches a place for a job, if it may.
-    fn search_again(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    /// Searches a place for a job.
+    fn search_place(&mut self, job: JobId, left: u8, cx: &mut impl Context<Self>) {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
         let until = cx.now() + self.config.overlay.period.times(2);
-        let Some(request) = self.request_mut(job) else {
+        let Some(request) = self.request(job) else {
             return;
         };
-        let Some(left) = request.left.checked_sub(1) else {
-            let failure = match request.stage {
-                Stage::Accepted { .. } => Failure::NodeLost,
-                _ => Failure::Refused(Refusal::Full),
-            };
-            self.fail(job, failure, cx);
-            return;
-        };
-        request.left = left;
         if waits && left > 0 {
             // Whoever has just come up knows nobody yet.
             request.phase = Phase::Resting { until };
             return;
         }
         self.ask_around(job, Aim::Place, cx);
+    }
+
+    /// Has the desk want a place again, if it may, or give up for this reason.
+    fn not_found(&mut self, job: JobId, refusal: Option<Refusal>, cx: &mut impl Context<Self>) {
+        if let Some(request) = self.request_mut(job) {
+            request.phase = Phase::Coordinated;
+        }
+        self.order(desk::Command::NotFound { job, refusal }, cx);
+    }
+
+    fn order(&mut self, command: desk::Command, cx: &mut impl Context<Self>) {
+        self.at_desk(Event::Command(command), cx);
     }
 
     /// Has a few neighbours search a place for a job, or searches itself if it has none.
@@ -231,6 +154,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .sample(usize::from(config.forward), cx.rng());
         let alone = asked.is_empty();
         let me = self.me;
+        let Some(known) = self.desk.job(job) else {
+            return;
+        };
+        let wanted = Wanted {
+            count: count(known),
+            from: config.earliest(now),
+            length: known.estimate().round_up(config.slot),
+        };
         let Some(request) = self.request_mut(job) else {
             return;
         };
@@ -238,11 +169,6 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let ask = AskId {
             job,
             round: request.round,
-        };
-        let wanted = Wanted {
-            count: request.count(),
-            from: config.earliest(now),
-            length: request.job.estimate().round_up(config.slot),
         };
         let mut awaited: Vec<NodeId> = asked.iter().map(|link| link.id).collect();
         if alone {
@@ -268,11 +194,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Looks for a better place than a job has, if there can be one.
     fn search_better(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let earliest = self.config.earliest(cx.now());
-        let Some(request) = self.request_mut(job) else {
-            return;
-        };
-        request.improve_at = Time::MAX;
-        if let Stage::Accepted { start } = request.stage
+        if let Some(request) = self.request_mut(job) {
+            request.improve_at = Time::MAX;
+        }
+        if let Some(Stage::Accepted { start }) = self.desk.stage(job)
             && start > earliest
         {
             self.ask_around(job, Aim::Before(start), cx);
@@ -281,10 +206,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Looks for a better place after a while, unless none is ever looked for.
     fn improve_later(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let after = self.config.improve;
-        let now = cx.now();
-        if let Some(request) = self.request_mut(job) {
-            request.improve_at = after.map_or(Time::MAX, |after| now + after);
+        let Some(after) = self.config.improve else {
+            return;
+        };
+        let at = cx.now() + after;
+        if let Some(request) = self.request(job) {
+            request.improve_at = at;
         }
     }
 
@@ -296,10 +223,13 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         outcome: Result<Offer, u32>,
         cx: &mut impl Context<Self>,
     ) {
+        let Some(count) = self.desk.job(ask.job).map(count) else {
+            return;
+        };
         let Some(request) = self.request_mut(ask.job) else {
             return;
         };
-        let (count, round) = (request.count(), request.round);
+        let round = request.round;
         let Phase::Searching {
             awaited,
             from: earliest,
@@ -335,6 +265,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn choose(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let slot = self.config.slot;
         let most = usize::from(self.config.commit.members);
+        let Some((count, length)) = self.desk.job(job).map(|job| (count(job), job.estimate()))
+        else {
+            return;
+        };
+        let length = length.round_up(slot);
         let Some(request) = self.request_mut(job) else {
             return;
         };
@@ -350,8 +285,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         let everyone = awaited.is_empty();
         let (aim, mut offers, seen) = (*aim, core::mem::take(offers), *seen);
-        let count = request.count();
-        let (submitter, length) = (request.job.submitter, request.job.estimate().round_up(slot));
+        request.phase = Phase::Coordinated;
         cx.rng().shuffle(&mut offers);
         offers.sort_by_key(|offer| (offer.start, offer.hops));
         let mut candidates: Vec<Candidate> = offers
@@ -365,30 +299,21 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .collect();
         candidates.truncate(MOST_OFFERS);
         if let Aim::Before(start) = aim {
-            request.phase = Phase::Coordinated;
             let mut better = candidates.into_iter();
             match better.find(|candidate| candidate.interval.start() < start) {
-                Some(candidate) => {
-                    let improve = coordinator::Command::Improve { job, candidate };
-                    self.coordinate(improve, cx);
-                }
+                Some(candidate) => self.order(desk::Command::Improve { job, candidate }, cx),
                 None => self.improve_later(job, cx),
             }
             return;
         }
         if candidates.is_empty() {
             // If all who were asked say no, so would others.
-            match seen {
-                Some(seen) if everyone => {
-                    let refusal = if seen < count {
-                        Refusal::TooLarge
-                    } else {
-                        Refusal::Full
-                    };
-                    self.fail(job, Failure::Refused(refusal), cx);
-                }
-                _ => self.search_again(job, cx),
-            }
+            let refusal = match seen {
+                Some(seen) if everyone && seen < count => Some(Refusal::TooLarge),
+                Some(_) if everyone => Some(Refusal::Full),
+                _ => None,
+            };
+            self.not_found(job, refusal, cx);
             return;
         }
         let first = candidates.first().map(|best| best.nodes.as_slice());
@@ -402,128 +327,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .collect();
         spares.sort_unstable();
         spares.dedup();
-        request.phase = Phase::Coordinated;
-        let place = coordinator::Command::Place {
+        let place = desk::Command::Place {
             job,
-            submitter,
             candidates,
             spares,
         };
-        self.coordinate(place, cx);
-    }
-
-    fn coordinate(&mut self, command: coordinator::Command, cx: &mut impl Context<Self>) {
-        let command = commit::Command::Coordinator(command);
-        self.confirm(Event::Command(command), cx);
-    }
-
-    pub(super) fn cancel(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let Some(request) = self.request_mut(job) else {
-            return;
-        };
-        if request.stage == Stage::Cancelled {
-            return;
-        }
-        request.stage = Stage::Cancelled;
-        cx.persist(Key::Job(job), request.record());
-        if self.node.coordinator.jobs().any(|known| known == job) {
-            self.release(job, cx);
-        } else {
-            self.close(job, News::Cancelled, cx);
-        }
-    }
-
-    /// Has the nodes of a job let go of it; its last word comes when they have.
-    fn release(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        if let Some(request) = self.request_mut(job) {
-            request.phase = Phase::Coordinated;
-        }
-        self.coordinate(coordinator::Command::Release { job }, cx);
-    }
-
-    /// What the coordinator has to say, once it is done with what it does.
-    pub(super) fn coordinated(&mut self, notice: coordinator::Notice, cx: &mut impl Context<Self>) {
-        match notice {
-            coordinator::Notice::Placed { holder, interval } => {
-                self.placed(holder.job, interval.start(), cx);
-            }
-            coordinator::Notice::Unplaced { job, setback } => self.unplaced(job, setback, cx),
-            coordinator::Notice::Cleared { job } => {
-                let cancelled = |request: &mut Request| request.stage == Stage::Cancelled;
-                if self.request_mut(job).is_some_and(cancelled) {
-                    self.close(job, News::Cancelled, cx);
-                }
-            }
-            coordinator::Notice::Kept { job } => self.improve_later(job, cx),
-            // It was told where it happened.
-            coordinator::Notice::Finished { .. } => {}
-        }
-    }
-
-    fn placed(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
-        self.improve_later(job, cx);
-        let rounds = self.config.rounds;
-        let now = cx.now();
-        let Some(request) = self.request_mut(job) else {
-            return;
-        };
-        // What started and was lost has only the rounds that are left: it may be too long for its time, whatever that is.
-        let started = matches!(request.stage, Stage::Accepted { start } if start <= now);
-        let news = match request.stage {
-            Stage::Open => News::Accepted { start },
-            Stage::Accepted { start: told } if told != start => News::Moved { start },
-            Stage::Accepted { .. } | Stage::Cancelled | Stage::Failed(_) => return,
-        };
-        request.stage = Stage::Accepted { start };
-        if !started {
-            request.left = rounds;
-        }
-        cx.persist(Key::Job(job), request.record());
-        cx.notify(Notice { job, news });
-    }
-
-    fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut impl Context<Self>) {
-        let after_loss = self.config.after_loss;
-        let now = cx.now();
-        let Some(request) = self.request_mut(job) else {
-            return;
-        };
-        if request.stage == Stage::Cancelled {
-            // It has its last word when nothing of it is left.
-            return;
-        }
-        let started = |stage: Stage| matches!(stage, Stage::Accepted { start } if start <= now);
-        let failure = match setback {
-            Setback::Broke { .. } => Some(Failure::Broke),
-            Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),
-            Setback::Full => Some(Failure::Refused(Refusal::Full)),
-            _ if after_loss == AfterLoss::GiveUp && started(request.stage) => {
-                Some(Failure::NodeLost)
-            }
-            _ => None,
-        };
-        match failure {
-            Some(failure) => self.fail(job, failure, cx),
-            None => self.search_again(job, cx),
-        }
-    }
-
-    /// The last word on a job that will not be done. It lasts before it is said, so that no other is said after a crash.
-    fn fail(&mut self, job: JobId, failure: Failure, cx: &mut impl Context<Self>) {
-        if let Some(request) = self.request_mut(job) {
-            request.stage = Stage::Failed(failure);
-            cx.persist(Key::Job(job), request.record());
-        }
-        self.close(job, News::Failed(failure), cx);
-    }
-
-    /// The last word on a job.
-    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
-        if let Ok(place) = self.request_place(job) {
-            self.requests.remove(place);
-            cx.notify(Notice { job, news });
-            cx.forget(Key::Job(job));
-        }
+        self.order(place, cx);
     }
 
     /// Goes on with what has waited long enough.
@@ -532,11 +341,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let due = self.requests.iter();
         let due: Vec<JobId> = due
             .filter(|request| request.next_due() <= now)
-            .map(|request| request.job.id)
+            .map(|request| request.job)
             .collect();
         for job in due {
             match self.request_mut(job).map(|request| &request.phase) {
-                Some(Phase::Resting { .. }) => self.search_again(job, cx),
+                Some(Phase::Resting { .. }) => self.not_found(job, None, cx),
                 // Those who have not answered are not waited for (PROTOCOLS D13).
                 Some(Phase::Searching { .. }) => self.choose(job, cx),
                 Some(Phase::Coordinated) => self.search_better(job, cx),
@@ -553,7 +362,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 let before = awaited.len();
                 awaited.retain(|known| *known != node);
                 if awaited.is_empty() && before > 0 {
-                    complete.push(request.job.id);
+                    complete.push(request.job);
                 }
             }
         }

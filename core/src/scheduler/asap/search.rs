@@ -265,7 +265,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let limit = cx.now() + self.config.search_limit;
         let mut search = Search::new(id, question, limit);
         search.discover(self.me);
-        if self.config.searcher == Searcher::Included && !self.leaving {
+        if self.config.searcher == Searcher::Included && !self.desk.is_leaving() {
             search.add(Known {
                 node: self.me,
                 schedule: self.own.clone(),

@@ -82,9 +82,7 @@ fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_r
         for peer in [1, 2] {
             expected.extend(greeting.clone().map(|message| Send(peer, message)));
         }
-        expected.push(Persist(Key::Commit(commit::Key::Coordinator(
-            coordinator::Key::Life,
-        ))));
+        expected.push(Persist(LIFE));
         assert_eq!(did, expected);
     }
 }

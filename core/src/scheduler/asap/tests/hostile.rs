@@ -187,8 +187,10 @@ fn a_schedule_without_end_is_a_node_that_is_never_free() {
 fn records_that_do_not_fit_their_keys_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let job = job(8, 1);
-    let record = Record::Job(job, Stage::Open);
-    bench.disk.insert(Key::Job(JOB), record.clone());
+    let record = Record::Desk(desk::Record::Job(job, Stage::Open));
+    bench
+        .disk
+        .insert(Key::Desk(desk::Key::Job(JOB)), record.clone());
     bench.disk.insert(SEAT, record);
     bench.restart();
     assert_eq!(bench.jobs(), 0);

@@ -4,7 +4,6 @@ use super::*;
 use Did::{Forget, Persist, Send, Tell};
 
 const CANCELLED: Did = Tell(7, News::Cancelled);
-const LIFE: Key = Key::Commit(commit::Key::Coordinator(coordinator::Key::Life));
 
 fn ask_again(round: u32, from: u64) -> [Did; 2] {
     [1, 2].map(|peer| Send(peer, search(round, 1, from)))
@@ -193,11 +192,14 @@ fn a_cancellation_and_a_failure_outlive_a_restart() {
     assert!(did.contains(&Persist(LIFE)));
     assert_eq!(news(&bench.vote(4, released(one))), [News::Cancelled]);
     // Nothing is left to let go of.
-    let record = Record::Job(job(7, 1), Stage::Cancelled);
+    let record = Record::Desk(desk::Record::Job(job(7, 1), Stage::Cancelled));
     bench.disk.insert(OF_JOB, record);
     let did = bench.restart();
     assert!(did.ends_with(&[CANCELLED, Forget(OF_JOB)]), "{did:?}");
-    let record = Record::Job(job(7, 1), Stage::Failed(Failure::NodeLost));
+    let record = Record::Desk(desk::Record::Job(
+        job(7, 1),
+        Stage::Failed(Failure::NodeLost),
+    ));
     bench.disk.insert(OF_JOB, record);
     let did = bench.restart();
     assert_eq!(news(&did), [News::Failed(Failure::NodeLost)]);

@@ -7,11 +7,12 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::commit::{Message as Vote, Permission};
+use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::Epoch;
-use crate::job::{Command, Demand, Failure, Outcome, Refusal, Submitter};
+use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
 use crate::machine::{Effect, EffectQueue};
 use crate::schedule::Holder;
+use crate::scheduler::desk::Stage;
 use crate::time::{Interval, Span};
 
 mod exchange;
@@ -396,6 +397,11 @@ fn accepted(start: u64) -> News {
     News::Accepted { start }
 }
 
-const OF_JOB: Key = Key::Job(JOB);
-const TASK: Key = Key::Commit(commit::Key::Coordinator(coordinator::Key::Task(JOB)));
-const SEAT: Key = Key::Commit(commit::Key::Participant(JOB));
+const OF_JOB: Key = Key::Desk(desk::Key::Job(JOB));
+const TASK: Key = Key::Desk(desk::Key::Commit(commit::Key::Coordinator(
+    coordinator::Key::Task(JOB),
+)));
+const SEAT: Key = Key::Desk(desk::Key::Commit(commit::Key::Participant(JOB)));
+const LIFE: Key = Key::Desk(desk::Key::Commit(commit::Key::Coordinator(
+    coordinator::Key::Life,
+)));

@@ -167,17 +167,16 @@ mod wire {
             Stage::Cancelled,
             Stage::Failed(failure),
         ] {
-            survives(&Record::Job(job(7, 2), stage));
+            survives(&Record::Desk(desk::Record::Job(job(7, 2), stage)));
         }
         let life = Incarnation::new(2);
         survives(&Record::Overlay(cyclon::Record::Incarnation(life)));
-        survives(&Record::Commit(commit::Record::Coordinator(
-            coordinator::Record::Life(life),
-        )));
+        let of_commit = commit::Record::Coordinator(coordinator::Record::Life(life));
+        survives(&Record::Desk(desk::Record::Commit(of_commit)));
         for key in [OF_JOB, TASK, SEAT, Key::Overlay(cyclon::Key::Known)] {
             survives(&key);
         }
-        for timer in [Timer::Due, Timer::Commit(commit::Timer::Coordinator)] {
+        for timer in [Timer::Due, Timer::Desk(commit::Timer::Coordinator)] {
             survives(&timer);
         }
     }

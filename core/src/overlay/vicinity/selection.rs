@@ -1,0 +1,104 @@
+//! The selection function (PROTOCOLS 2.2).
+
+use super::{Descriptor, Descriptors, Distance};
+use crate::id::NodeId;
+
+/// Whom descriptors are chosen for.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Target<'a, P> {
+    /// Who it is; it is never among its own nearest.
+    pub id: NodeId,
+    /// What it tells of itself.
+    pub profile: &'a P,
+}
+
+// By hand, for what it tells of itself need not be `Copy`.
+impl<P> Clone for Target<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Target<'_, P> {}
+
+/// A candidate with its place in the order of nearness.
+struct Ranked<'a, P, Rank> {
+    key: (Rank, u64),
+    descriptor: &'a Descriptor<P>,
+}
+
+/// The nearest of some pools to a target, nearest first: at most `most`, and no more than `K`.
+///
+/// Of several descriptors of a node, only that with the largest version counts, of those the youngest, and of those the first.
+/// Among equally near ones the order is by a fixed hash of both ids, so that it is the same at every node but not for every target.
+/// Each rank is computed once.
+pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
+    distance: &D,
+    target: Target<'_, P>,
+    pools: &[&[Descriptor<P>]],
+    most: usize,
+) -> Descriptors<P, K> {
+    let most = most.min(K);
+    let mut ranked: heapless::Vec<Ranked<'_, P, D::Rank>, K> = heapless::Vec::new();
+    for (pool, place, descriptor) in candidates(pools) {
+        if most == 0 || descriptor.id == target.id || is_outdone(descriptor, pools, pool, place) {
+            continue;
+        }
+        let rank = distance.rank(target.profile, &descriptor.profile);
+        let key = (rank, tie_break(target.id, descriptor.id));
+        if ranked.len() >= most {
+            if ranked.last().is_some_and(|farthest| farthest.key <= key) {
+                continue;
+            }
+            ranked.pop();
+        }
+        let nearer = ranked.partition_point(|other| other.key < key);
+        let _ = ranked.insert(nearer, Ranked { key, descriptor });
+    }
+    ranked
+        .iter()
+        .map(|ranked| ranked.descriptor.clone())
+        .collect()
+}
+
+/// All descriptors, with where they are.
+fn candidates<'a, P>(
+    pools: &[&'a [Descriptor<P>]],
+) -> impl Iterator<Item = (usize, usize, &'a Descriptor<P>)> {
+    let pools = (0..).zip(pools.iter().copied());
+    pools.flat_map(|(pool, descriptors)| {
+        let descriptors = (0..).zip(descriptors);
+        descriptors.map(move |(place, descriptor)| (pool, place, descriptor))
+    })
+}
+
+/// Whether another descriptor of the same node counts instead of this one.
+fn is_outdone<P>(
+    descriptor: &Descriptor<P>,
+    pools: &[&[Descriptor<P>]],
+    pool: usize,
+    place: usize,
+) -> bool {
+    let others = candidates(pools).filter(|(_, _, other)| other.id == descriptor.id);
+    others
+        .into_iter()
+        .any(|(of, at, other)| match (of, at).cmp(&(pool, place)) {
+            core::cmp::Ordering::Less => other.outdoes(descriptor),
+            core::cmp::Ordering::Equal => false,
+            core::cmp::Ordering::Greater => !descriptor.outdoes(other),
+        })
+}
+
+/// Orders those that are equally near: different for different others, and another order for each target.
+///
+/// If it were the same order for all, and everybody equally near, then all would link to the same few.
+pub(super) const fn tie_break(target: NodeId, other: NodeId) -> u64 {
+    mix(other.get() ^ mix(target.get()))
+}
+
+/// Mixes the bits of a word so that no two words become the same one: the last steps of `splitmix64`.
+const fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}

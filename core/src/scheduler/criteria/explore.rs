@@ -1,0 +1,357 @@
+//! Finding nodes for an iteration: from a first node along links, until there are enough (PROTOCOLS F1, F2).
+
+use alloc::vec::Vec;
+
+use super::catalogue::helper_for;
+use super::message::{Descriptor, Descriptors, LookId, Message, Through};
+use super::{Catalogue, Config, Criteria, Exploration, Helper, Nearness};
+use crate::commit::Policy;
+use crate::id::{JobId, NodeId};
+use crate::job::Job;
+use crate::machine::Context;
+use crate::overlay::vicinity::Distance;
+use crate::profile::Profile;
+use crate::schedule::Snapshot;
+use crate::time::Time;
+
+/// Nodes that are being looked for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Expedition {
+    id: LookId,
+    through: Through,
+    order: Order,
+    /// How many nodes are enough.
+    enough: usize,
+    pub(super) found: Vec<Found>,
+    /// Everyone of whom it was heard, sorted.
+    discovered: Vec<NodeId>,
+    /// Whom to ask next, the best last.
+    frontier: Vec<((u64, u64), NodeId)>,
+    /// Who was asked, and until when the answer is waited for.
+    asked: Vec<(NodeId, Time)>,
+    /// Whether it has yet to be told where to begin.
+    is_guided: bool,
+    /// How many of those found were asked for random links, because there were too few others.
+    topped_up: usize,
+}
+
+/// In which order nodes are asked.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Order {
+    /// As they were heard of.
+    Breadth,
+    /// The nearest to the first one before others, in the sense of this helper.
+    Nearest(Helper, Option<Profile>),
+}
+
+/// A node that was found, and when it is busy.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Found {
+    pub(super) node: NodeId,
+    pub(super) profile: Profile,
+    pub(super) schedule: Snapshot,
+}
+
+/// Where an expedition begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum First {
+    /// At this node.
+    Node(NodeId),
+    /// At a node that this one knows at random.
+    KnownTo(NodeId),
+}
+
+/// What comes of a step.
+pub(super) enum Step {
+    /// Somebody has yet to answer.
+    Waiting(Expedition),
+    /// There are enough nodes, or no more.
+    Done(Expedition),
+}
+
+impl Expedition {
+    /// Whom it waits for at the latest.
+    pub(super) fn next_due(&self) -> Time {
+        let asked = self.asked.iter().map(|(_, until)| *until);
+        asked.min().unwrap_or(Time::MAX)
+    }
+
+    pub(super) fn is_within(&self, most: usize) -> bool {
+        self.found.len() <= most && self.asked.len() <= most
+    }
+
+    fn begin_at(&mut self, first: NodeId) {
+        self.discover(first);
+        self.frontier.push(((0, 0), first));
+    }
+
+    fn discover(&mut self, node: NodeId) -> bool {
+        let place = self.discovered.binary_search(&node);
+        if let Err(place) = place {
+            self.discovered.insert(place, node);
+        }
+        place.is_err()
+    }
+
+    /// Hears of a node, if there is room to.
+    fn hear_of<U: Catalogue>(&mut self, known: &Descriptor, config: &Config, catalogue: &U) {
+        // Who was heard of and is too far to be asked in the end takes room, too.
+        let most = usize::from(config.candidates).saturating_mul(8);
+        if self.discovered.len() >= most || !self.discover(known.id) {
+            return;
+        }
+        let rank = match &self.order {
+            Order::Nearest(helper, Some(first)) if self.topped_up == 0 => {
+                let catalogue = catalogue.clone();
+                let helper = *helper;
+                Nearness { helper, catalogue }.rank(first, &known.profile)
+            }
+            _ => (u64::MAX, self.discovered.len() as u64),
+        };
+        let place = self.frontier.partition_point(|(other, _)| *other > rank);
+        self.frontier.insert(place, (rank, known.id));
+    }
+
+    /// Whether links are still needed, or only nodes themselves.
+    fn links_needed(&self) -> bool {
+        match self.order {
+            Order::Breadth => self.discovered.len() < self.enough,
+            Order::Nearest(..) => true,
+        }
+    }
+
+    fn under_way(&self) -> usize {
+        self.found.len().saturating_add(self.asked.len())
+    }
+
+    /// Goes on without those whose time is over.
+    pub(super) fn stop_waiting(&mut self, now: Time) {
+        self.asked.retain(|(_, until)| *until > now);
+    }
+
+    /// Whether it waited for a node, and does no longer.
+    pub(super) fn give_up_on(&mut self, node: NodeId) -> bool {
+        let before = self.asked.len();
+        self.asked.retain(|(asked, _)| *asked != node);
+        self.asked.len() < before
+    }
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Criteria<C, L, G, U, P>
+{
+    /// Sets out for nodes for a job, from this one on.
+    pub(super) fn set_out(
+        &mut self,
+        job: &Job,
+        count: u32,
+        first: First,
+        cx: &mut impl Context<Self>,
+    ) -> Step {
+        self.last_look = self.last_look.wrapping_add(1);
+        let helper = match self.config.exploration {
+            Exploration::Basic => None,
+            Exploration::Proactive => helper_for(&self.catalogue, job.criterion),
+        };
+        let number = helper.and_then(|helper| Some((helper, self.config.number(helper)?)));
+        let (through, order) = match number {
+            None => (Through::Random, Order::Breadth),
+            Some((Helper::Remoteness, number)) => (Through::Helper(number), Order::Breadth),
+            Some((helper, number)) => (Through::Helper(number), Order::Nearest(helper, None)),
+        };
+        let mut expedition = Expedition {
+            id: LookId(self.last_look),
+            through,
+            order,
+            enough: self.config.pool(count),
+            found: Vec::new(),
+            discovered: Vec::new(),
+            frontier: Vec::new(),
+            asked: Vec::new(),
+            is_guided: false,
+            topped_up: 0,
+        };
+        match first {
+            First::Node(first) => {
+                expedition.begin_at(first);
+                self.go_on(job, expedition, cx)
+            }
+            First::KnownTo(guide) => {
+                expedition.is_guided = true;
+                let until = cx.now() + self.config.timeout;
+                expedition.asked.push((guide, until));
+                let (look, through) = (expedition.id, Through::Random);
+                cx.send(guide, Message::Look { look, through });
+                Step::Waiting(expedition)
+            }
+        }
+    }
+
+    /// Asks whom it may until enough are found, or nobody is left.
+    pub(super) fn go_on(
+        &mut self,
+        job: &Job,
+        mut expedition: Expedition,
+        cx: &mut impl Context<Self>,
+    ) -> Step {
+        let until = cx.now() + self.config.timeout;
+        let width = usize::from(self.config.width);
+        loop {
+            let more = expedition.under_way() < expedition.enough;
+            if more && expedition.asked.len() < width {
+                if let Some((_, node)) = expedition.frontier.pop() {
+                    let through = if expedition.links_needed() {
+                        expedition.through
+                    } else {
+                        Through::Nobody
+                    };
+                    if node == self.me {
+                        let (own, schedule, links) = self.look(through);
+                        self.note(job, &mut expedition, own, Some(schedule), &links);
+                    } else {
+                        expedition.asked.push((node, until));
+                        let look = expedition.id;
+                        cx.send(node, Message::Look { look, through });
+                    }
+                    continue;
+                }
+                // Nobody is left on these links; those who were found know others at random.
+                if expedition.asked.is_empty()
+                    && let Some(node) = expedition.found.get(expedition.topped_up)
+                {
+                    let node = node.node;
+                    expedition.topped_up = expedition.topped_up.saturating_add(1);
+                    expedition.through = Through::Random;
+                    if node == self.me {
+                        let (own, _, links) = self.look(Through::Random);
+                        self.note(job, &mut expedition, own, None, &links);
+                    } else {
+                        expedition.asked.push((node, until));
+                        let (look, through) = (expedition.id, Through::Random);
+                        cx.send(node, Message::Look { look, through });
+                    }
+                    continue;
+                }
+            }
+            return if expedition.asked.is_empty() {
+                Step::Done(expedition)
+            } else {
+                Step::Waiting(expedition)
+            };
+        }
+    }
+
+    /// What a node says when it is asked.
+    fn look(&self, through: Through) -> (Descriptor, Snapshot, Descriptors) {
+        let links = match through {
+            Through::Random => {
+                // Of those who have just come into the view nothing may be known but who they are.
+                let view = self.overlay.view().links();
+                view.map(|link| self.known(link)).collect()
+            }
+            Through::Helper(number) => {
+                let mut helpers = self.helpers.iter();
+                let helper = helpers.find(|(known, _)| *known == number);
+                let links = helper.map_or(&[][..], |(_, helper)| helper.view());
+                links.iter().copied().collect()
+            }
+            Through::Nobody => Descriptors::from_iter([]),
+        };
+        (self.descriptor(), self.schedule.clone(), links)
+    }
+
+    /// Somebody asks. Who leaves has nothing to say.
+    pub(super) fn answer(
+        &mut self,
+        from: NodeId,
+        look: LookId,
+        through: Through,
+        cx: &mut impl Context<Self>,
+    ) {
+        if self.desk.is_leaving() {
+            return;
+        }
+        let (own, schedule, links) = self.look(through);
+        cx.send(
+            from,
+            Message::Seen {
+                look,
+                own,
+                schedule,
+                links,
+            },
+        );
+    }
+
+    /// Takes in what a node has said.
+    fn note(
+        &self,
+        job: &Job,
+        expedition: &mut Expedition,
+        own: Descriptor,
+        schedule: Option<Snapshot>,
+        links: &Descriptors,
+    ) {
+        let known = expedition.found.iter().any(|found| found.node == own.id);
+        if let Order::Nearest(_, first @ None) = &mut expedition.order {
+            *first = Some(own.profile);
+        }
+        if let Some(schedule) = schedule
+            && !known
+            && self.catalogue.admits(job, &own.profile)
+        {
+            expedition.found.push(Found {
+                node: own.id,
+                profile: own.profile,
+                schedule,
+            });
+        }
+        for link in links.iter().take(C) {
+            expedition.hear_of(link, &self.config, &self.catalogue);
+        }
+    }
+
+    /// Somebody has answered.
+    pub(super) fn seen(
+        &mut self,
+        from: NodeId,
+        look: LookId,
+        own: Descriptor,
+        schedule: Snapshot,
+        links: &Descriptors,
+        cx: &mut impl Context<Self>,
+    ) {
+        // Nobody speaks for another.
+        let own = Descriptor { id: from, ..own };
+        let Some((id, mut expedition)) = self.take_expedition(look, from) else {
+            return;
+        };
+        let Some(job) = self.desk.job(id).copied() else {
+            return;
+        };
+        if expedition.is_guided {
+            expedition.is_guided = false;
+            let first = self.guided(id, from, links, cx);
+            expedition.begin_at(first);
+        } else {
+            self.note(&job, &mut expedition, own, Some(schedule), links);
+        }
+        let step = self.go_on(&job, expedition, cx);
+        self.stepped(id, step, cx);
+    }
+
+    /// Takes out the expedition that waits for this node's answer.
+    fn take_expedition(&mut self, look: LookId, from: NodeId) -> Option<(JobId, Expedition)> {
+        for request in &mut self.requests {
+            let waits = |known: &Expedition| {
+                known.id == look && known.asked.iter().any(|(node, _)| *node == from)
+            };
+            if let Some(place) = request.expeditions.iter().position(waits) {
+                let mut expedition = request.expeditions.remove(place);
+                expedition.give_up_on(from);
+                return Some((request.job, expedition));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,473 @@
+//! Co-allocation by the user's own cost function, without anyone who knows all nodes (P2, PROTOCOLS F0 to F14).
+//!
+//! A job asks for nodes at once and says what makes some better than others: close to each other, soon, far apart, near some
+//! data, or anything that its [`Catalogue`] knows. The node where it is submitted finds more nodes than are wanted, selects the
+//! best set of them ([`select`](crate::select)), and has it confirmed. Then it does so again from elsewhere, and moves the job
+//! whenever that finds a better set, until it has done so often enough or the job is about to start.
+//!
+//! ```text
+//!  submitter                     found nodes                          the nodes selected
+//!   from a random node on:
+//!   Look ──────────────────────▶ when busy, whom it knows
+//!        ◀──────────────── Seen
+//!   … until there are alpha·J
+//!   selects J of them
+//!   Commit: Prepare … ──────────────────────────────────────────────▶ hold, commit
+//!   again from another one; if J others are better:
+//!   Commit: Prepare … ──────────────────────────────────────────────▶ hold, commit; the old ones let go
+//! ```
+//!
+//! Random links ([`cyclon`]) lead to anybody. *Helper overlays* ([`vicinity`]) link nodes that are likely to be good together, so
+//! that who follows them from a random node finds a good set at once. There is one for each [`Helper`] in [`Config::helpers`], and
+//! each has its own traffic. What a node tells of itself, its [`Profile`], travels with the links of both.
+//!
+//! # Rules
+//! - An iteration begins at a node of the view where none has begun before, and then at nodes further away (PROTOCOLS F7).
+//!   Along random links it goes breadth first (F1), along those of a helper to the node nearest to the first one (F2); along
+//!   [`Helper::Remoteness`] breadth first, too, for who is far from the far is on the near side.
+//! - A set's start is the earliest at which all of it is free, no later than [`Config::horizon`] (F3). A set that costs the
+//!   same is better if it starts earlier (F4).
+//! - The new set is held before the old one is let go, and may have nodes and time in common with it; if it cannot be had, the job
+//!   keeps what it has (F5).
+//! - A job is never moved when there is no time left to confirm it.
+//! - Whoever leaves, crashes or is cancelled: as in [`desk`].
+//!
+//! What it refuses by name: jobs that ask for cores, for properties of nodes, for a deadline, or for a criterion that nobody
+//! knows; jobs for which there are too few nodes, no common time, or no set that the criterion accepts; and criteria that
+//! give no cost. Who lies about itself may be selected and then refuse, which costs a round; it cannot take another's time or
+//! make memory grow.
+//!
+//! # Example
+//! `examples/criteria.rs` is a small grid with an objective of its own.
+
+mod catalogue;
+mod config;
+mod explore;
+mod message;
+mod profiles;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{Catalogue, Helper, Nearness, OneMore, OnlyStandard};
+pub use config::{Config, ConfigError, Coordinates, Exploration};
+pub use message::{Descriptor, Descriptors, LookId, Message, Shared, Through};
+
+use alloc::vec::Vec;
+
+use crate::commit::{self, Everyone, Policy};
+use crate::id::{JobId, NodeId};
+use crate::job::{self, Notice, Refusal};
+use crate::machine::{Context, Embed, Event, Machine, Never, Violation};
+use crate::overlay::cyclon::{self, Cyclon};
+use crate::overlay::vicinity::{self, Vicinity};
+use crate::overlay::vivaldi::Vivaldi;
+use crate::profile::Profile;
+use crate::schedule::Snapshot;
+use crate::scheduler::Bootstrap;
+use crate::scheduler::desk::{self, Desk};
+use crate::time::Time;
+use catalogue::with_objective;
+use profiles::AsOverlay;
+pub use request::Progress;
+use request::Request;
+
+/// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of a
+/// helper at once.
+///
+/// Most effects per event, beside those of the overlays and the desk: one for each question of each job.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Criteria<
+    const C: usize,
+    const L: usize,
+    const G: usize,
+    U: Catalogue = OnlyStandard,
+    P: Policy = Everyone,
+> {
+    me: NodeId,
+    config: Config,
+    catalogue: U,
+    bootstrap: Bootstrap,
+    overlay: Cyclon<C, L>,
+    helpers: Vec<(u8, HelperOverlay<C, G, U>)>,
+    desk: Desk<P>,
+    /// What others are told of this node, and of its schedule, under the same number.
+    profile: Profile,
+    schedule: Snapshot,
+    vivaldi: Option<Vivaldi>,
+    /// Who was asked to shuffle, and when.
+    shuffled: Option<(NodeId, Time)>,
+    /// What is known of those in the view, in the order of ids.
+    random: Vec<Descriptor>,
+    /// In the order of jobs.
+    requests: Vec<Request>,
+    last_look: u32,
+    /// When the host was asked to wake us.
+    armed: Time,
+}
+
+/// A helper overlay of a node.
+pub type HelperOverlay<const C: usize, const G: usize, U> = Vicinity<Profile, Nearness<U>, C, G, C>;
+
+/// What a node is woken with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// By the random overlay.
+    Overlay(cyclon::Timer),
+    /// By a helper overlay.
+    Helper(u8, vicinity::Timer),
+    /// By the desk.
+    Desk(commit::Timer),
+    /// Something has waited long enough.
+    Due,
+}
+
+/// The name of a record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// Of the random overlay.
+    Overlay(cyclon::Key),
+    /// Of the desk.
+    Desk(desk::Key),
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// Of the random overlay.
+    Overlay(cyclon::Record),
+    /// Of the desk.
+    Desk(desk::Record),
+}
+
+/// A helper overlay as a part of a node.
+struct AsHelper(u8);
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Embed<HelperOverlay<C, G, U>, Criteria<C, L, G, U, P>> for AsHelper
+{
+    fn message(&mut self, message: vicinity::Message<Profile, G>) -> Message<L, G> {
+        Message::Helper {
+            number: self.0,
+            message: Shared::new(message),
+        }
+    }
+    fn timer(&mut self, timer: vicinity::Timer) -> Timer {
+        Timer::Helper(self.0, timer)
+    }
+    fn key(&mut self, key: Never) -> Key {
+        match key {}
+    }
+    fn record(&mut self, record: Never) -> Record {
+        match record {}
+    }
+    fn notice(&mut self, notice: Never, _: &mut impl Context<Criteria<C, L, G, U, P>>) {
+        match notice {}
+    }
+}
+
+/// The desk as a part of a node.
+#[derive(Default)]
+struct AsDesk {
+    /// What it wants, to be seen to when it is done.
+    heard: Vec<desk::Notice>,
+    changed: bool,
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Embed<Desk<P>, Criteria<C, L, G, U, P>> for AsDesk
+{
+    fn message(&mut self, message: commit::Message) -> Message<L, G> {
+        Message::Commit(message)
+    }
+    fn timer(&mut self, timer: commit::Timer) -> Timer {
+        Timer::Desk(timer)
+    }
+    fn key(&mut self, key: desk::Key) -> Key {
+        Key::Desk(key)
+    }
+    fn record(&mut self, record: desk::Record) -> Record {
+        Record::Desk(record)
+    }
+    fn notice(&mut self, notice: desk::Notice, cx: &mut impl Context<Criteria<C, L, G, U, P>>) {
+        match notice {
+            desk::Notice::Job(notice) => cx.notify(notice),
+            desk::Notice::Changed => self.changed = true,
+            notice => self.heard.push(notice),
+        }
+    }
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Criteria<C, L, G, U, P>
+{
+    /// A node without jobs, which tells this of itself. The configuration is that of all nodes. When it is free it finds out
+    /// itself, and where it is, too, if [`Config::coordinates`] says so.
+    pub fn new(
+        me: NodeId,
+        config: Config,
+        bootstrap: Bootstrap,
+        profile: Profile,
+        catalogue: U,
+        policy: P,
+    ) -> Result<Self, ConfigError> {
+        let config = config.checked()?;
+        let vivaldi = match config.coordinates {
+            Coordinates::Given => None,
+            Coordinates::Learned(config) => Some(Vivaldi::new(config)),
+        };
+        let mut helpers = Vec::new();
+        for (number, helper) in (0..).zip(config.helpers) {
+            let Some(helper) = helper else { continue };
+            let catalogue = catalogue.clone();
+            let nearness = Nearness { helper, catalogue };
+            let overlay = Vicinity::new(me, config.helper, nearness, profile, 0);
+            helpers.push((number, overlay.map_err(ConfigError::Helper)?));
+        }
+        Ok(Self {
+            me,
+            config,
+            catalogue,
+            bootstrap,
+            overlay: Cyclon::new(me, config.overlay).map_err(ConfigError::Overlay)?,
+            helpers,
+            desk: Desk::new(config.desk(), policy),
+            profile,
+            schedule: Snapshot::empty(0),
+            vivaldi,
+            shuffled: None,
+            random: Vec::new(),
+            requests: Vec::new(),
+            last_look: 0,
+            armed: Time::MAX,
+        })
+    }
+
+    /// Its random links.
+    pub const fn overlay(&self) -> &Cyclon<C, L> {
+        &self.overlay
+    }
+
+    /// Its helper overlays, by number.
+    pub fn helpers(&self) -> impl Iterator<Item = (u8, &HelperOverlay<C, G, U>)> + '_ {
+        self.helpers
+            .iter()
+            .map(|(number, overlay)| (*number, overlay))
+    }
+
+    /// What it tells of itself.
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its schedule, and what it has in common with others.
+    pub const fn commitments(&self) -> &commit::Node<P> {
+        self.desk.commitments()
+    }
+
+    /// The jobs that were submitted here and have no last word yet.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.desk.jobs().map(|job| job.id)
+    }
+
+    /// How far the search for a job is that was submitted here.
+    pub fn progress(&self, job: JobId) -> Option<Progress<'_>> {
+        let request = self.requests.iter().find(|request| request.job == job)?;
+        Some(request.progress())
+    }
+
+    /// Lets the desk handle something, and sees to what it wants.
+    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut impl Context<Self>) {
+        let mut embed = AsDesk::default();
+        self.desk.handle(event, &mut cx.lift(&mut embed));
+        if embed.changed {
+            self.tell_schedule(cx);
+        }
+        for notice in embed.heard {
+            self.attend_desk(notice, cx);
+        }
+    }
+
+    fn order(&mut self, command: desk::Command, cx: &mut impl Context<Self>) {
+        self.at_desk(Event::Command(command), cx);
+    }
+
+    /// Lets one helper overlay handle something.
+    fn help(
+        &mut self,
+        number: u8,
+        event: Event<HelperOverlay<C, G, U>>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let mut helpers = self.helpers.iter_mut();
+        if let Some((_, helper)) = helpers.find(|(known, _)| *known == number) {
+            helper.handle(event, &mut cx.lift(AsHelper(number)));
+        }
+    }
+
+    /// Lets all helper overlays handle something.
+    fn help_all(&mut self, event: &Event<HelperOverlay<C, G, U>>, cx: &mut impl Context<Self>) {
+        for (number, helper) in &mut self.helpers {
+            helper.handle(event.clone(), &mut cx.lift(AsHelper(*number)));
+        }
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        self.shuffle(Event::Start, cx);
+        // What was told in an earlier life is older than all that is told in this one.
+        let life = self.overlay.incarnation().unwrap_or_default();
+        self.schedule = Snapshot::empty(u64::from(life.get()) << 32);
+        self.help_all(&Event::Start, cx);
+        let commands: Vec<cyclon::Command> = self.bootstrap.commands().collect();
+        for command in commands {
+            self.shuffle(Event::Command(command), cx);
+        }
+        let mut embed = AsDesk::default();
+        self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
+        self.tell_schedule(cx);
+        for notice in embed.heard {
+            self.attend_desk(notice, cx);
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message<L, G>, cx: &mut impl Context<Self>) {
+        match message {
+            Message::Overlay { message, about } => self.hear(from, message, &about, cx),
+            Message::Helper { number, message } => {
+                let message = message.take();
+                self.help(number, Event::Message { from, message }, cx);
+            }
+            Message::Commit(message) => self.at_desk(Event::Message { from, message }, cx),
+            Message::Look { look, through } => self.answer(from, look, through, cx),
+            Message::Seen {
+                look,
+                own,
+                schedule,
+                links,
+            } => self.seen(from, look, own, schedule, &links, cx),
+        }
+    }
+
+    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+        let order = match *command {
+            job::Command::Submit(job) => {
+                let known = with_objective(&self.catalogue, job.criterion, |_| ());
+                let refused = known.is_none().then_some(Refusal::UnsupportedCriterion);
+                desk::Command::Submit { job, refused }
+            }
+            job::Command::Cancel(job) => desk::Command::Cancel(job),
+            job::Command::Ended { job, outcome } => desk::Command::Ended { job, outcome },
+            job::Command::Leave => desk::Command::Leave,
+        };
+        self.order(order, cx);
+        if *command == job::Command::Leave {
+            self.shuffle(Event::Command(cyclon::Command::Leave), cx);
+            self.help_all(&Event::Command(vicinity::Command::Leave), cx);
+        }
+    }
+
+    fn arm(&mut self, cx: &mut impl Context<Self>) {
+        let due = self.requests.iter().map(Request::next_due).min();
+        let due = due.unwrap_or(Time::MAX);
+        if due == self.armed {
+            return;
+        }
+        self.armed = due;
+        match due {
+            Time::MAX => cx.cancel(Timer::Due),
+            at => cx.wake(at, Timer::Due),
+        }
+    }
+
+    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+        match (key, record) {
+            (Key::Overlay(key), Record::Overlay(record)) => {
+                let mut child = cx.lift(AsOverlay::quiet(self.me, &self.profile));
+                self.overlay
+                    .handle(Event::Restored(key, record), &mut child);
+            }
+            (Key::Desk(key), Record::Desk(record)) => {
+                let mut child = cx.lift(AsDesk::default());
+                self.desk.handle(Event::Restored(key, record), &mut child);
+            }
+            // No such pair was ever written.
+            _ => {}
+        }
+    }
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Machine
+    for Criteria<C, L, G, U, P>
+{
+    type Message = Message<L, G>;
+    type Timer = Timer;
+    type Command = job::Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Restored(key, record) => {
+                self.restore(key, record, cx);
+                return;
+            }
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Unreachable { to } => {
+                self.shuffle(Event::Unreachable { to }, cx);
+                self.help_all(&Event::Unreachable { to }, cx);
+                self.give_up_on(to, cx);
+            }
+            Event::Timer(Timer::Overlay(timer)) => {
+                // Time has passed: what was free first may be over.
+                self.tell_profile(cx);
+                self.shuffle(Event::Timer(timer), cx);
+            }
+            Event::Timer(Timer::Helper(number, timer)) => {
+                self.help(number, Event::Timer(timer), cx);
+            }
+            Event::Timer(Timer::Desk(timer)) => self.at_desk(Event::Timer(timer), cx),
+            Event::Timer(Timer::Due) => {
+                self.armed = Time::MAX;
+                self.attend_requests(cx);
+            }
+            Event::Command(command) => self.obey(&command, cx),
+        }
+        self.arm(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.overlay.check()?;
+        for (_, helper) in &self.helpers {
+            helper.check()?;
+        }
+        self.desk.check()?;
+        Violation::unless(
+            self.random.is_sorted_by(|a, b| a.id < b.id)
+                && self
+                    .random
+                    .iter()
+                    .all(|known| self.overlay.view().contains(known.id)),
+            "profiles are kept of those in the view, each once",
+        )?;
+        Violation::unless(
+            self.requests.is_sorted_by(|a, b| a.job < b.job)
+                && self
+                    .requests
+                    .iter()
+                    .all(|request| self.desk.job(request.job).is_some()),
+            "what is searched for is a job that was submitted here, each once",
+        )?;
+        let (parallel, most) = (self.config.parallel, self.config.candidates);
+        Violation::unless(
+            self.requests
+                .iter()
+                .all(|request| request.is_within(usize::from(parallel), usize::from(most))),
+            "no more iterations are under way than may be, and none finds more nodes than it may",
+        )
+    }
+}

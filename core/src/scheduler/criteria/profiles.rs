@@ -1,0 +1,237 @@
+//! What a node tells of itself, and what it knows of those in its view: profiles travel beside the links of the random
+//! overlay, and feed the helper overlays (PROTOCOLS 2.3).
+
+use alloc::vec::Vec;
+
+use super::message::{Descriptor, Descriptors, Message};
+use super::{Catalogue, Criteria, Key, Record, Timer};
+use crate::commit::Policy;
+use crate::id::NodeId;
+use crate::machine::{Context, Embed, Event, Machine};
+use crate::overlay::cyclon::{self, Cyclon};
+use crate::overlay::vicinity;
+use crate::overlay::view::Link;
+use crate::profile::Profile;
+use crate::schedule::BusyTime;
+use crate::scheduler::Bootstrap;
+use crate::time::{Interval, Time};
+
+/// The random overlay as a part of a node: its messages carry profiles.
+pub(super) struct AsOverlay<'a> {
+    own: Descriptor,
+    known: &'a [Descriptor],
+    alone: bool,
+}
+
+impl AsOverlay<'_> {
+    /// For events that send nothing.
+    pub(super) fn quiet(me: NodeId, profile: &Profile) -> Self {
+        Self {
+            own: Descriptor {
+                id: me,
+                age: 0,
+                version: 0,
+                profile: *profile,
+            },
+            known: &[],
+            alone: false,
+        }
+    }
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Embed<Cyclon<C, L>, Criteria<C, L, G, U, P>> for AsOverlay<'_>
+{
+    fn message(&mut self, message: cyclon::Message<L>) -> Message<L, G> {
+        let others = message.links().iter().filter_map(|link| {
+            let place = self.known.binary_search_by_key(&link.id, |known| known.id);
+            self.known.get(place.ok()?).copied()
+        });
+        let about = [self.own].into_iter().chain(others).collect();
+        Message::Overlay { message, about }
+    }
+    fn timer(&mut self, timer: cyclon::Timer) -> Timer {
+        Timer::Overlay(timer)
+    }
+    fn key(&mut self, key: cyclon::Key) -> Key {
+        Key::Overlay(key)
+    }
+    fn record(&mut self, record: cyclon::Record) -> Record {
+        Record::Overlay(record)
+    }
+    fn notice(&mut self, notice: cyclon::Notice, _: &mut impl Context<Criteria<C, L, G, U, P>>) {
+        self.alone |= notice == cyclon::Notice::Alone;
+    }
+}
+
+/// The first time from `from` on at which a schedule is free, as a window that may have begun before. If it never is, a
+/// moment at the end of time.
+fn first_free(schedule: &impl BusyTime, from: Time) -> Interval {
+    let mut start = Time::ZERO;
+    for window in schedule.windows() {
+        if start < window.start() && from < window.start() {
+            return Interval::new(start, window.start()).unwrap_or(Interval::ALWAYS);
+        }
+        start = window.end();
+    }
+    Interval::new(start, schedule.horizon()).unwrap_or(Interval::LAST)
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Criteria<C, L, G, U, P>
+{
+    /// What it tells others of itself.
+    pub(super) fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            id: self.me,
+            age: 0,
+            version: self.schedule.version(),
+            profile: self.profile,
+        }
+    }
+
+    /// What it knows of a node in its view: perhaps no more than that it is there.
+    pub(super) fn known(&self, link: Link) -> Descriptor {
+        let place = self.random.binary_search_by_key(&link.id, |known| known.id);
+        let known = place.ok().and_then(|place| self.random.get(place));
+        known.copied().unwrap_or(Descriptor {
+            id: link.id,
+            age: link.age,
+            version: 0,
+            profile: Profile::default(),
+        })
+    }
+
+    /// Lets the random overlay handle something, and looks who is in the view now.
+    pub(super) fn shuffle(&mut self, event: Event<Cyclon<C, L>>, cx: &mut impl Context<Self>) {
+        self.shuffle_about(event, &[], cx);
+    }
+
+    fn shuffle_about(
+        &mut self,
+        event: Event<Cyclon<C, L>>,
+        heard: &[Descriptor],
+        cx: &mut impl Context<Self>,
+    ) {
+        let mut embed = AsOverlay {
+            own: self.descriptor(),
+            known: &self.random,
+            alone: false,
+        };
+        self.overlay.handle(event, &mut cx.lift(&mut embed));
+        if embed.alone
+            && let Bootstrap::Join(introducer) = self.bootstrap
+        {
+            let join = cyclon::Command::Join { introducer };
+            self.overlay
+                .handle(Event::Command(join), &mut cx.lift(&mut embed));
+        }
+        let asked = self.overlay.waits_for();
+        if asked != self.shuffled.map(|(peer, _)| peer) {
+            self.shuffled = asked.map(|peer| (peer, cx.now()));
+        }
+        self.look_at_view(heard, cx);
+    }
+
+    /// A message of the random overlay, with profiles.
+    pub(super) fn hear(
+        &mut self,
+        from: NodeId,
+        message: cyclon::Message<L>,
+        about: &Descriptors,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let cyclon::Message::Shuffled { .. } = message {
+            self.measure(from, about, cx);
+        }
+        let heard: Vec<Descriptor> = about.iter().copied().collect();
+        self.shuffle_about(Event::Message { from, message }, &heard, cx);
+    }
+
+    /// Learns from a round trip where this node is.
+    fn measure(&mut self, from: NodeId, about: &Descriptors, cx: &mut impl Context<Self>) {
+        let (Some(vivaldi), Some((peer, since))) = (&mut self.vivaldi, self.shuffled) else {
+            return;
+        };
+        let told = about.iter().find(|known| known.id == from);
+        if let Some(told) = told
+            && peer == from
+        {
+            let rtt = cx.now() - since;
+            let profile = told.profile;
+            // A sample that is no good is not used.
+            let _ = vivaldi.observe(rtt, profile.coordinate, profile.error, cx.rng());
+            self.tell_profile(cx);
+        }
+    }
+
+    /// Gets to know who came into the view, forgets who left it, and tells the helpers.
+    fn look_at_view(&mut self, heard: &[Descriptor], cx: &mut impl Context<Self>) {
+        let view = self.overlay.view();
+        let known = &self.random;
+        let now_known: Vec<Descriptor> = view
+            .links()
+            .filter_map(|link| {
+                let place = known.binary_search_by_key(&link.id, |known| known.id);
+                let old = place.ok().and_then(|place| known.get(place)).copied();
+                let told = heard.iter().filter(|told| told.id == link.id).copied();
+                let newest = old
+                    .into_iter()
+                    .chain(told)
+                    .max_by_key(|known| known.version)?;
+                Some(Descriptor {
+                    age: link.age,
+                    ..newest
+                })
+            })
+            .collect();
+        if now_known == self.random {
+            return;
+        }
+        self.random = now_known;
+        if !self.helpers.is_empty() {
+            let random = self.random.iter().take(C).copied().collect();
+            self.help_all(&Event::Command(vicinity::Command::Random(random)), cx);
+        }
+    }
+
+    /// The schedule may have changed.
+    pub(super) fn tell_schedule(&mut self, cx: &mut impl Context<Self>) {
+        let from = cx.now().round_up(self.config.slot);
+        let version = self.schedule.version().saturating_add(1);
+        let most = usize::from(self.config.windows);
+        self.schedule = self.desk.snapshot(version, from, most);
+        self.profile.free = first_free(&self.schedule, from);
+        self.locate();
+        self.tell_helpers(cx);
+    }
+
+    /// Time has passed or this node has moved: what it tells of itself may have changed.
+    pub(super) fn tell_profile(&mut self, cx: &mut impl Context<Self>) {
+        let before = self.profile;
+        let from = cx.now().round_up(self.config.slot);
+        self.profile.free = first_free(&self.schedule, from);
+        self.locate();
+        if self.profile != before {
+            self.schedule = self
+                .schedule
+                .renumbered(self.schedule.version().saturating_add(1));
+            self.tell_helpers(cx);
+        }
+    }
+
+    fn locate(&mut self) {
+        if let Some(vivaldi) = &self.vivaldi {
+            self.profile.coordinate = vivaldi.coordinate();
+            self.profile.error = vivaldi.error();
+        }
+    }
+
+    fn tell_helpers(&mut self, cx: &mut impl Context<Self>) {
+        let profile = vicinity::Command::Profile {
+            profile: self.profile,
+            version: self.schedule.version(),
+        };
+        self.help_all(&Event::Command(profile), cx);
+    }
+}

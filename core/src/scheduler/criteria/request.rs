@@ -1,0 +1,543 @@
+//! Getting a job that was submitted here the best place that can be found: iteration by iteration (P2 sections 3.2, 3.3).
+
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::hash::{Hash, Hasher};
+use core::mem;
+
+use super::catalogue::with_objective;
+use super::explore::{Expedition, First, Found, Step};
+use super::message::Descriptors;
+use super::{Catalogue, Criteria};
+use crate::commit::{Candidate, Policy};
+use crate::id::{JobId, NodeId};
+use crate::job::{Demand, Job, Refusal};
+use crate::machine::Context;
+use crate::rng::Choose;
+use crate::schedule::BusyTime;
+use crate::scheduler::Bootstrap;
+use crate::scheduler::desk;
+use crate::select::{NoSelection, Problem, Starts, select};
+use crate::time::{Interval, Time};
+
+/// The search for places for a job that was submitted here.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Request {
+    pub(super) job: JobId,
+    /// The earliest start when its search began: waiting is counted from there.
+    base: Time,
+    /// How many iterations have begun.
+    begun: u16,
+    /// Those that are under way.
+    pub(super) expeditions: Vec<Expedition>,
+    /// Where iterations began.
+    tried: Vec<NodeId>,
+    /// The place that the job has.
+    has: Option<Place>,
+    /// The place that is being confirmed.
+    trying: Option<Place>,
+    /// The best that was found since.
+    better: Option<Place>,
+    /// Why the last iteration found no place.
+    why: Option<NoSelection>,
+    /// When to go on.
+    rests_until: Time,
+}
+
+/// When and where a job could run, and what that costs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Place {
+    cost: Cost,
+    interval: Interval,
+    nodes: Vec<NodeId>,
+}
+
+impl Place {
+    /// Whether it is better than another one (PROTOCOLS F4).
+    fn beats(&self, other: Option<&Self>) -> bool {
+        let key = |place: &Self| (place.cost, place.interval.start());
+        other.is_none_or(|other| key(self) < key(other))
+    }
+}
+
+/// A cost: a real number, in the order of numbers.
+#[derive(Clone, Copy, Debug)]
+struct Cost(f64);
+
+impl Ord for Cost {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Cost {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Cost {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Cost {}
+
+impl Hash for Cost {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+/// How far the search for a job is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress<'a> {
+    /// How many iterations have ended.
+    pub iterations: u16,
+    /// What the place costs that the job has, in the unit of its criterion; none if it has no place.
+    pub cost: Option<f64>,
+    /// When it starts there.
+    pub start: Option<Time>,
+    /// The nodes of that place.
+    pub nodes: &'a [NodeId],
+}
+
+impl Request {
+    pub(super) fn progress(&self) -> Progress<'_> {
+        let has = self.has.as_ref();
+        let under_way = u16::try_from(self.expeditions.len()).unwrap_or(u16::MAX);
+        Progress {
+            iterations: self.begun.saturating_sub(under_way),
+            cost: has.map(|place| place.cost.0),
+            start: has.map(|place| place.interval.start()),
+            nodes: has.map_or(&[], |place| &place.nodes),
+        }
+    }
+
+    fn new(job: JobId, base: Time) -> Self {
+        Self {
+            job,
+            base,
+            begun: 0,
+            expeditions: Vec::new(),
+            tried: Vec::new(),
+            has: None,
+            trying: None,
+            better: None,
+            why: None,
+            rests_until: Time::MAX,
+        }
+    }
+
+    pub(super) fn next_due(&self) -> Time {
+        let expeditions = self.expeditions.iter().map(Expedition::next_due);
+        expeditions.min().unwrap_or(Time::MAX).min(self.rests_until)
+    }
+
+    pub(super) fn is_within(&self, parallel: usize, most: usize) -> bool {
+        self.expeditions.len() <= parallel
+            && self.expeditions.iter().all(|known| known.is_within(most))
+    }
+}
+
+/// How many nodes a job wants.
+fn count(job: &Job) -> u32 {
+    match job.demand {
+        Demand::Nodes(count) | Demand::Cores(count) => count.get(),
+    }
+}
+
+/// A schedule as the job sees it: time that it has itself is free to it.
+struct Seen<'a> {
+    windows: Option<Vec<Interval>>,
+    found: &'a Found,
+}
+
+impl<'a> Seen<'a> {
+    fn new(found: &'a Found, has: Option<&Place>) -> Self {
+        let own = has.filter(|place| place.nodes.contains(&found.node));
+        let windows = own.map(|place| without(found.schedule.windows(), place.interval));
+        Self { windows, found }
+    }
+}
+
+impl BusyTime for Seen<'_> {
+    fn windows(&self) -> &[Interval] {
+        let all = || self.found.schedule.windows();
+        self.windows.as_deref().unwrap_or_else(all)
+    }
+
+    fn horizon(&self) -> Time {
+        self.found.schedule.horizon()
+    }
+}
+
+/// Windows with a hole.
+fn without(windows: &[Interval], hole: Interval) -> Vec<Interval> {
+    let parts = windows.iter().flat_map(|window| {
+        let before = Interval::new(window.start(), window.end().min(hole.start()));
+        let after = Interval::new(window.start().max(hole.end()), window.end());
+        [before, after].into_iter().flatten()
+    });
+    parts.collect()
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Criteria<C, L, G, U, P>
+{
+    fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
+        let place = self
+            .requests
+            .binary_search_by_key(&job, |request| request.job);
+        self.requests.get_mut(place.ok()?)
+    }
+
+    /// What the desk wants of us.
+    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
+        match notice {
+            desk::Notice::Search { job, left } => self.search(job, left, cx),
+            desk::Notice::Placed { job, start } => {
+                if let Some(request) = self.request_mut(job) {
+                    let trying = request.trying.take();
+                    if let Some(place) = trying.filter(|place| place.interval.start() == start) {
+                        request.has = Some(place);
+                    }
+                    self.iterate(job, cx);
+                }
+            }
+            desk::Notice::Kept { job } => {
+                if let Some(request) = self.request_mut(job) {
+                    request.trying = None;
+                    self.iterate(job, cx);
+                }
+            }
+            desk::Notice::Done { job } => self.requests.retain(|request| request.job != job),
+            // They went to the host, or were seen to.
+            desk::Notice::Job(_) | desk::Notice::Changed => {}
+        }
+    }
+
+    /// A job has no place.
+    fn search(&mut self, job: JobId, left: u8, cx: &mut impl Context<Self>) {
+        let base = self.config.earliest(cx.now());
+        let place = self
+            .requests
+            .binary_search_by_key(&job, |request| request.job);
+        if let Err(place) = place {
+            self.requests.insert(place, Request::new(job, base));
+        }
+        let alone = self.overlay.view().is_empty();
+        let waits = alone && self.bootstrap != Bootstrap::Alone && left > 0;
+        let rest = cx.now() + self.config.overlay.period.times(2);
+        let last = self.config.iterations.saturating_sub(1);
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
+        request.trying = None;
+        if request.has.take().is_some() {
+            // It had a place and lost it: all begins anew.
+            let expeditions = mem::take(&mut request.expeditions);
+            *request = Request::new(job, base);
+            request.expeditions = expeditions;
+        }
+        // What was refused now may be had the next time.
+        request.begun = request.begun.min(last);
+        if waits {
+            // Whoever has just come up knows nobody yet.
+            request.rests_until = rest;
+            return;
+        }
+        self.iterate(job, cx);
+    }
+
+    /// Has the best place confirmed, or begins iterations, as far as it may.
+    fn iterate(&mut self, id: JobId, cx: &mut impl Context<Self>) {
+        let Some(job) = self.desk.job(id).copied() else {
+            return;
+        };
+        let config = self.config;
+        let now = cx.now();
+        loop {
+            let Some(request) = self.request_mut(id) else {
+                return;
+            };
+            if request.trying.is_some() {
+                return;
+            }
+            if request.rests_until <= now {
+                request.rests_until = Time::MAX;
+            }
+            let has = request.has.as_ref();
+            // A job that is about to start stays where it is (PROTOCOLS F6).
+            let settled = has.is_some_and(|place| place.interval.start() < now + config.lead);
+            if settled {
+                request.expeditions.clear();
+                request.better = None;
+                request.rests_until = Time::MAX;
+                return;
+            }
+            let better = request.better.take();
+            let better = better.filter(|place| place.beats(request.has.as_ref()));
+            if let Some(place) = better {
+                self.confirm(id, place, cx);
+                return;
+            }
+            let under_way = request.expeditions.len();
+            let may_begin = request.begun < config.iterations
+                && under_way < usize::from(config.parallel)
+                && request.rests_until == Time::MAX;
+            if !may_begin {
+                let over = under_way == 0 && request.begun >= config.iterations;
+                if over && request.has.is_none() {
+                    let refusal = refusal(request.why);
+                    self.order(
+                        desk::Command::NotFound {
+                            job: id,
+                            refusal: Some(refusal),
+                        },
+                        cx,
+                    );
+                }
+                return;
+            }
+            request.begun = request.begun.saturating_add(1);
+            let first = self.first_node(id, cx);
+            let step = self.set_out(&job, count(&job), first, cx);
+            if self.take_step(&job, step, cx) == Next::Stop {
+                return;
+            }
+        }
+    }
+
+    /// Where the next iteration begins: at a node of the view where none has begun, else at any of those that others know.
+    fn first_node(&mut self, job: JobId, cx: &mut impl Context<Self>) -> First {
+        let me = self.me;
+        let view: Vec<NodeId> = self.overlay.view().ids().to_vec();
+        let Some(request) = self.request_mut(job) else {
+            return First::Node(me);
+        };
+        let tried = &mut request.tried;
+        let fresh: Vec<NodeId> = view
+            .iter()
+            .copied()
+            .filter(|node| !tried.contains(node))
+            .collect();
+        if let Some(first) = cx.rng().pick(&fresh) {
+            tried.push(*first);
+            return First::Node(*first);
+        }
+        match cx.rng().pick(&view) {
+            Some(guide) => First::KnownTo(*guide),
+            None => First::Node(me),
+        }
+    }
+
+    /// Of the nodes that a guide knows, one where no iteration of the job has begun; else the guide itself.
+    pub(super) fn guided(
+        &mut self,
+        job: JobId,
+        guide: NodeId,
+        links: &Descriptors,
+        cx: &mut impl Context<Self>,
+    ) -> NodeId {
+        let Some(request) = self.request_mut(job) else {
+            return guide;
+        };
+        let links = links.iter().map(|link| link.id);
+        let fresh: Vec<NodeId> = links.filter(|node| !request.tried.contains(node)).collect();
+        let first = cx.rng().pick(&fresh).copied().unwrap_or(guide);
+        request.tried.push(first);
+        first
+    }
+
+    /// An expedition has made a step.
+    pub(super) fn stepped(&mut self, id: JobId, step: Step, cx: &mut impl Context<Self>) {
+        let Some(job) = self.desk.job(id).copied() else {
+            return;
+        };
+        if self.take_step(&job, step, cx) == Next::GoOn {
+            self.iterate(id, cx);
+        }
+    }
+
+    fn take_step(&mut self, job: &Job, step: Step, cx: &mut impl Context<Self>) -> Next {
+        match step {
+            Step::Waiting(expedition) => {
+                if let Some(request) = self.request_mut(job.id) {
+                    request.expeditions.push(expedition);
+                }
+                Next::GoOn
+            }
+            Step::Done(expedition) => self.conclude(job, &expedition, cx),
+        }
+    }
+
+    /// Selects nodes from those that were found.
+    fn conclude(
+        &mut self,
+        job: &Job,
+        expedition: &Expedition,
+        cx: &mut impl Context<Self>,
+    ) -> Next {
+        let config = self.config;
+        let now = cx.now();
+        let Some(request) = self.request_mut(job.id) else {
+            return Next::Stop;
+        };
+        let mut found: Vec<&Found> = expedition.found.iter().collect();
+        // So that the outcome does not depend on who answers first.
+        found.sort_unstable_by_key(|found| found.node);
+        let nodes: Vec<NodeId> = found.iter().map(|found| found.node).collect();
+        let profiles: Vec<_> = found.iter().map(|found| found.profile).collect();
+        let has = request.has.as_ref();
+        let schedules: Vec<Seen<'_>> = found.iter().map(|found| Seen::new(found, has)).collect();
+        let current: Vec<u32> = (0_u32..)
+            .zip(&nodes)
+            .filter(|(_, node)| has.is_some_and(|place| place.nodes.contains(node)))
+            .map(|(at, _)| at)
+            .collect();
+        let (from, length) = (config.earliest(now), job.estimate().round_up(config.slot));
+        let starts = Starts::new(&schedules, from, length, config.horizon, config.slot);
+        let problem = Problem {
+            nodes: &nodes,
+            profiles: &profiles,
+            starts: &starts,
+            count: count(job),
+            current: &current,
+            from: request.base,
+        };
+        let mut rng = cx.rng();
+        let selected = with_objective(&self.catalogue, job.criterion, |objective| {
+            select(&problem, objective, &config.select, &mut rng)
+        });
+        let place = selected.map(|selected| {
+            let selection = selected?;
+            let interval = Interval::starting(selection.start, length);
+            let nodes = selection.chosen.iter();
+            let nodes = nodes.filter_map(|at| nodes_at(&problem, *at)).collect();
+            Ok(Place {
+                cost: Cost(selection.cost),
+                interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
+                nodes,
+            })
+        });
+        let pause = config.pause;
+        let Some(request) = self.request_mut(job.id) else {
+            return Next::Stop;
+        };
+        if !pause.is_zero() {
+            request.rests_until = now + pause;
+        }
+        match place {
+            Some(Ok(place)) => {
+                if place.beats(request.better.as_ref()) {
+                    request.better = Some(place);
+                }
+            }
+            Some(Err(NoSelection::NotANumber)) | None => {
+                // It will not be better the next time. What the job has already it keeps.
+                request.begun = config.iterations;
+                request.why = Some(NoSelection::NotANumber);
+            }
+            Some(Err(why)) => request.why = Some(why),
+        }
+        Next::GoOn
+    }
+
+    fn confirm(&mut self, job: JobId, place: Place, cx: &mut impl Context<Self>) {
+        let candidate = Candidate {
+            interval: place.interval,
+            nodes: place.nodes.clone(),
+        };
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
+        request.trying = Some(place);
+        let command = if request.has.is_some() {
+            desk::Command::Improve { job, candidate }
+        } else {
+            desk::Command::Place {
+                job,
+                candidates: Vec::from([candidate]),
+                spares: Vec::new(),
+            }
+        };
+        self.order(command, cx);
+    }
+
+    /// Goes on with what has waited long enough.
+    pub(super) fn attend_requests(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let due = self.requests.iter();
+        let due: Vec<JobId> = due
+            .filter(|request| request.next_due() <= now)
+            .map(|request| request.job)
+            .collect();
+        for job in due {
+            self.go_on_without(
+                job,
+                |expedition| {
+                    let late = expedition.next_due() <= now;
+                    expedition.stop_waiting(now);
+                    late
+                },
+                cx,
+            );
+            self.iterate(job, cx);
+        }
+    }
+
+    /// A node is not there: nobody waits for it any longer.
+    pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+        let jobs: Vec<JobId> = self.requests.iter().map(|request| request.job).collect();
+        for job in jobs {
+            self.go_on_without(job, |expedition| expedition.give_up_on(node), cx);
+        }
+    }
+
+    /// Goes on with those expeditions of a job that do not wait for someone any longer.
+    fn go_on_without(
+        &mut self,
+        id: JobId,
+        mut given_up: impl FnMut(&mut Expedition) -> bool,
+        cx: &mut impl Context<Self>,
+    ) {
+        let (Some(job), Some(request)) = (self.desk.job(id).copied(), self.request_mut(id)) else {
+            return;
+        };
+        let mut go_on = Vec::new();
+        for mut expedition in mem::take(&mut request.expeditions) {
+            if given_up(&mut expedition) {
+                go_on.push(expedition);
+            } else {
+                request.expeditions.push(expedition);
+            }
+        }
+        for expedition in go_on {
+            let step = self.go_on(&job, expedition, cx);
+            self.stepped(id, step, cx);
+        }
+    }
+}
+
+/// Whether there is more to do for a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Next {
+    GoOn,
+    Stop,
+}
+
+fn nodes_at(problem: &Problem<'_>, at: u32) -> Option<NodeId> {
+    problem.nodes.get(at as usize).copied()
+}
+
+/// Why a job is refused for which no place was ever found.
+fn refusal(why: Option<NoSelection>) -> Refusal {
+    match why {
+        Some(NoSelection::TooFew { .. }) => Refusal::TooLarge,
+        Some(NoSelection::NotANumber) => Refusal::BrokenCriterion,
+        Some(NoSelection::NotAcceptable) => Refusal::NotAcceptable,
+        _ => Refusal::Full,
+    }
+}

@@ -1,0 +1,56 @@
+/// How a set is searched for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Config {
+    /// How many sets are bred at a time, from two to [`MOST_SETS`](Self::MOST_SETS).
+    pub population: u32,
+    /// How often a new generation takes their place.
+    pub generations: u32,
+    /// Stop when so many generations in a row brought nothing better.
+    pub stall: Option<u32>,
+    /// A parent is the best of so many sets drawn at random.
+    pub tournament: u32,
+    /// How many nodes of a child are swapped for others; no more than it has.
+    pub swaps: u32,
+    /// How many of the best sets live on as they are.
+    pub elite: u32,
+    /// How often all of this is done anew; the best of all counts. At least once.
+    pub restarts: u32,
+    /// Try every set if all of them together have no more than so many members, and solve objectives that are sums outright.
+    /// `None` never does.
+    pub exact: Option<u32>,
+    /// Begin with sets made by rules that suit the objective, and improve the best by swaps.
+    pub greedy: bool,
+}
+
+impl Config {
+    /// The most sets that are bred at a time.
+    pub const MOST_SETS: u32 = 4096;
+
+    /// PROTOCOLS F8: nothing but the genetic algorithm, with the numbers that the paper does not give.
+    pub const PAPER: Self = Self {
+        population: 50,
+        generations: 100,
+        stall: None,
+        tournament: 3,
+        swaps: 2,
+        elite: 2,
+        restarts: 1,
+        exact: None,
+        greedy: false,
+    };
+
+    /// The same, with every shortcut, and an end when nothing gets better any more.
+    pub const DEFAULT: Self = Self {
+        stall: Some(20),
+        exact: Some(100_000),
+        greedy: true,
+        ..Self::PAPER
+    };
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
