@@ -11,8 +11,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 #[derive(Clone)]
 pub struct History {
     hash: Xxh3Default,
-    /// What is not hashed yet: many small pieces at once are hashed faster than one by one.
+    /// Its beginning is what is not hashed yet: many small pieces at once are hashed faster than one by one.
     recent: Vec<u8>,
+    /// How much that is.
+    len: usize,
 }
 
 /// So many bytes are hashed at once, or a little more.
@@ -23,54 +25,68 @@ impl History {
     pub fn new() -> Self {
         Self {
             hash: Xxh3Default::new(),
-            recent: Vec::with_capacity(2 * BLOCK),
+            recent: vec![0; 2 * BLOCK],
+            len: 0,
         }
     }
 
     /// Adds these bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.recent.extend_from_slice(bytes);
+        self.append(bytes);
         self.hash_if_enough();
     }
 
     /// Adds these words.
     #[inline]
     pub fn words<const N: usize>(&mut self, words: [u64; N]) {
-        self.append(words);
+        self.append(words.map(u64::to_le_bytes).as_flattened());
         self.hash_if_enough();
     }
 
     /// Adds these words, the length of a value's encoding as another word, and the encoding. Returns the length.
     pub fn value<const N: usize>(&mut self, words: [u64; N], value: &impl Serialize) -> usize {
-        self.append(words);
-        self.append([0]);
-        let begin = self.recent.len();
-        encode::append(value, &mut self.recent);
-        let len = self.recent.len() - begin;
-        let word = begin - size_of::<u64>()..begin;
-        self.recent[word].copy_from_slice(&(len as u64).to_le_bytes());
+        self.append(words.map(u64::to_le_bytes).as_flattened());
+        let begin = self.len + size_of::<u64>();
+        self.make_room(begin);
+        let mut len = encode::write(value, &mut self.recent[begin..]);
+        if begin + len + encode::SPARE > self.recent.len() {
+            self.make_room(begin + len + encode::SPARE);
+            len = encode::write(value, &mut self.recent[begin..]);
+        }
+        self.append(&(len as u64).to_le_bytes());
+        self.len += len;
         self.hash_if_enough();
         len
     }
 
     #[inline]
-    fn append<const N: usize>(&mut self, words: [u64; N]) {
-        let bytes = words.map(u64::to_le_bytes);
-        self.recent.extend_from_slice(bytes.as_flattened());
+    fn append(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        self.make_room(end);
+        self.recent[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    /// Lets there be room for so many bytes that are not hashed yet.
+    #[inline]
+    fn make_room(&mut self, len: usize) {
+        if len > self.recent.len() {
+            self.recent.resize(len, 0);
+        }
     }
 
     #[inline]
     fn hash_if_enough(&mut self) {
-        if self.recent.len() >= BLOCK {
-            self.hash.update(&self.recent);
-            self.recent.clear();
+        if self.len >= BLOCK {
+            self.hash.update(&self.recent[..self.len]);
+            self.len = 0;
         }
     }
 
     /// The digest so far, as 32 hexadecimal digits.
     pub fn digest(&self) -> String {
         let mut hash = self.hash.clone();
-        hash.update(&self.recent);
+        hash.update(&self.recent[..self.len]);
         format!("{:032x}", hash.digest128())
     }
 }

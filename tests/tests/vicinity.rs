@@ -66,7 +66,7 @@ fn id(node: u32) -> NodeId {
 }
 
 impl<D: Distance<Point, Rank = u64>> Grid<D> {
-    fn new(points: Vec<Point>, config: Config, distance: D) -> Self {
+    fn new(points: Vec<Point>, config: Config, distance: &D) -> Self {
         let nodes = points.len() as u32;
         let cyclon = cyclon::Config {
             changes: cyclon::Changes::Untold,
@@ -231,7 +231,7 @@ fn clustered() -> Vec<Point> {
 
 #[test]
 fn nodes_find_those_nearest_to_them_in_a_few_cycles_and_never_lose_them() {
-    let mut grid = Grid::new(uniform(NODES), Config::DEFAULT, Plane);
+    let mut grid = Grid::new(uniform(NODES), Config::DEFAULT, &Plane);
     let mut ideal = BTreeMap::new();
     for cycles in [3, 5, 10, 15, 20] {
         grid.run(cycles - grid.cycles);
@@ -250,7 +250,7 @@ fn half_as_many_links_and_descriptors_do_as_well() {
         gossip: 5,
         ..Config::DEFAULT
     };
-    let mut grid = Grid::new(uniform(NODES), config, Plane);
+    let mut grid = Grid::new(uniform(NODES), config, &Plane);
     grid.run(10);
     let ideal = grid.ideal();
     println!("10 links, 5 descriptors, 10 cycles: {ideal:.3}");
@@ -264,7 +264,7 @@ fn a_pinch_of_randomness_helps_clusters_to_find_themselves() {
             feed,
             ..Config::DEFAULT
         };
-        let mut grid = Grid::new(clustered(), config, Plane);
+        let mut grid = Grid::new(clustered(), config, &Plane);
         grid.run(60);
         grid.ideal()
     };
@@ -276,7 +276,7 @@ fn a_pinch_of_randomness_helps_clusters_to_find_themselves() {
 /// 300 nodes.
 #[test]
 fn when_a_third_dies_its_links_go_and_the_others_find_the_nearest_that_are_left() {
-    let mut grid = Grid::new(uniform(300), Config::DEFAULT, Plane);
+    let mut grid = Grid::new(uniform(300), Config::DEFAULT, &Plane);
     grid.run(15);
     let (dead, _) = grid.up.split_at_mut(100);
     dead.fill(false);
@@ -311,7 +311,7 @@ impl Distance<Point> for Nowhere {
 /// 300 nodes. In the order of a hash of the one id, all would link to the same twenty.
 #[test]
 fn where_all_are_equally_near_nobody_is_everyones_neighbour() {
-    let mut grid = Grid::new(uniform(300), Config::DEFAULT, Nowhere);
+    let mut grid = Grid::new(uniform(300), Config::DEFAULT, &Nowhere);
     grid.run(30);
     let mut known = vec![0; 300];
     for peer in grid.near.iter().flat_map(Vicinity::view) {

@@ -118,8 +118,9 @@ pub enum Refreshed {
     LaterLife,
 }
 
-/// Links to be added, each with how many of those that are there have a smaller id.
-type Added<const C: usize> = heapless::Vec<(usize, Link), C>;
+/// Links to be added, each with how many of those that are there have a smaller id. Each is where it comes in the order of ids
+/// among those received, so in between may be none.
+type Added<const C: usize> = [Option<(usize, Link)>; C];
 
 /// A change that an exchange of links made to a view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -301,21 +302,22 @@ impl<const C: usize> View<C> {
     /// It is as if the links came one after the other, and `tell` hears of each change in that order. But the others are moved
     /// only once.
     pub fn take_in(&mut self, received: &[Link], given: &[NodeId], mut tell: impl FnMut(Change)) {
+        let received = received.get(..C).unwrap_or(received);
         let mut standing = [Standing::Kept; C];
-        let mut places: heapless::Vec<usize, C> = heapless::Vec::new();
-        for link in received.iter().take(C) {
+        let mut places = [0_usize; C];
+        for (link, to) in received.iter().zip(&mut places) {
             let place = self.count_below(link.id);
-            let _ = places.push(place);
+            *to = place;
             if self.is_at(place, link.id)
                 && let Some(standing) = standing.get_mut(place)
             {
                 *standing = Standing::Confirmed;
             }
         }
-        let mut added = Added::<C>::new();
+        let mut added: Added<C> = [None; C];
         let mut room = usize::from(self.limit.saturating_sub(self.len));
         let mut given = given.iter();
-        for (&place, &link) in places.iter().zip(received) {
+        for (&link, &place) in received.iter().zip(&places) {
             if link.id == self.owner {
                 continue;
             }
@@ -325,8 +327,11 @@ impl<const C: usize> View<C> {
                 }
                 continue;
             }
-            let before = added.iter_mut().find(|(_, before)| before.id == link.id);
-            if let Some((_, before)) = before {
+            let smaller = received.iter().map(|other| usize::from(other.id < link.id));
+            let Some(to) = added.get_mut(smaller.sum::<usize>()) else {
+                continue;
+            };
+            if let Some((_, before)) = to {
                 let mut facts = Facts::from(*before);
                 if facts.refresh(link) == Refreshed::LaterLife {
                     tell(Change::Restarted(link.id, link.incarnation));
@@ -342,11 +347,9 @@ impl<const C: usize> View<C> {
                 continue;
             }
             tell(Change::Entered(link.id));
-            let _ = added.push((place, link));
+            *to = Some((place, link));
         }
-        if !added.is_empty() {
-            self.rebuild(&standing, &added);
-        }
+        self.rebuild(&standing, added.get(..received.len()).unwrap_or(&added));
     }
 
     /// The next of the links given that nothing speaks for, which is gone now.
@@ -368,9 +371,9 @@ impl<const C: usize> View<C> {
     }
 
     /// Moves the links that stay, and puts in between those that are added.
-    fn rebuild(&mut self, standing: &[Standing; C], added: &Added<C>) {
+    fn rebuild(&mut self, standing: &[Standing; C], added: &[Option<(usize, Link)>]) {
         let mut added_before = [0_u8; C];
-        for (place, _) in added {
+        for (place, _) in added.iter().flatten() {
             if let Some(more) = added_before.get_mut(*place) {
                 *more = more.wrapping_add(1);
             }
@@ -388,15 +391,14 @@ impl<const C: usize> View<C> {
             self.put(kept.wrapping_add(new), *id, *facts);
             kept = kept.wrapping_add(usize::from(*standing != Standing::Gone));
         }
-        for (place, link) in added {
+        let mut smaller = 0_usize;
+        for (place, link) in added.iter().flatten() {
             let before = kept_before.get(*place).filter(|_| *place < len);
-            let smaller = added
-                .iter()
-                .map(|(_, other)| usize::from(other.id < link.id));
-            let before = before.unwrap_or(&kept).wrapping_add(smaller.sum());
-            self.put(before, link.id, (*link).into());
+            let before = *before.unwrap_or(&kept);
+            self.put(before.wrapping_add(smaller), link.id, (*link).into());
+            smaller = smaller.wrapping_add(1);
         }
-        let len = kept.wrapping_add(added.len());
+        let len = kept.wrapping_add(smaller);
         self.put(len, NOBODY, Facts::default());
         self.len = u8::try_from(len).unwrap_or(u8::MAX);
     }
@@ -418,12 +420,19 @@ impl<const C: usize> View<C> {
 
     /// The oldest link; of several, one by chance.
     pub fn oldest<R: rand_core::Rng + ?Sized>(&self, rng: &mut R) -> Option<Link> {
-        let facts = self.facts.get(..self.len())?;
-        let most = facts.iter().map(|facts| facts.age).max()?;
-        let oldest = || (0..).zip(facts).filter(|(_, facts)| facts.age == most);
-        let chosen = rng.index(oldest().count());
-        let (place, _) = oldest().nth(chosen)?;
-        self.at(place)
+        let ages = || self.facts.iter().take(self.len()).map(|facts| facts.age);
+        let most = ages().max()?;
+        let mut oldest = [0_u8; C];
+        let mut count = 0_usize;
+        for (place, age) in (0..).zip(ages()) {
+            // Written over by the next if it is none of the oldest, which is faster than to ask.
+            if let Some(free) = oldest.get_mut(count) {
+                *free = place;
+            }
+            count = count.wrapping_add(usize::from(age == most));
+        }
+        let chosen = oldest.get(rng.index(count))?;
+        self.at(usize::from(*chosen))
     }
 
     /// One of the links, by chance.

@@ -80,8 +80,8 @@ pub struct Config {
     /// Which part of a surprise a node moves by if it is sure of its place and the peer much more so, `cc`, in thousandths; up to
     /// 1,000.
     pub gain: u16,
-    /// The same for a node that is not sure at all: it has no place to lose, so it may hurry. Between both, it depends on
-    /// its error. Not less than the gain, up to 1,000.
+    /// The same for a node that is off by half or more: it has no place to lose, so it may hurry. In between, the part grows
+    /// with the error. Not less than the gain, up to 1,000.
     pub haste: u16,
     /// How fast a node changes its mind about its own error, `ce`, in thousandths; up to 1,000.
     pub learning: u16,
@@ -229,7 +229,7 @@ impl Vivaldi {
     /// Which part of a surprise counts for a node with this error.
     fn gain(&self, error: f64) -> f64 {
         let [gain, haste] = [self.config.gain, self.config.haste].map(f64::from);
-        (gain + (haste - gain) * error.min(1.0)) / 1_000.0
+        (gain + (haste - gain) * (2.0 * error).min(1.0)) / 1_000.0
     }
 
     fn apart_from(&self, peer: Coordinate) -> [f64; Coordinate::DIMENSIONS] {

@@ -1,7 +1,7 @@
 //! Values as bytes: postcard's format, written here because every message of a simulation passes through.
 //!
 //! Postcard's own serializer hands over a number at a time as a slice of unknown length, and to append those took as long as all
-//! else that happens to a message of some numbers.
+//! else that happens to a message of some numbers. Here numbers are written as whole words of which the rest is written over.
 
 use postcard::Error;
 use serde::ser::{
@@ -9,55 +9,99 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// Appends the encoding of a value.
+/// So many bytes more than the encoding has must there be for it.
+pub(super) const SPARE: usize = 8;
+
+/// Writes the encoding of a value to the beginning of a place, and returns how many bytes it has. If the place has not that many
+/// and [`SPARE`] more, then what is there means nothing.
 ///
 /// # Panics
 /// If the value's own `Serialize` fails; those of plain data never do.
 #[inline]
-pub(super) fn append(value: &impl Serialize, to: &mut Vec<u8>) {
+pub(super) fn write(value: &impl Serialize, to: &mut [u8]) -> usize {
+    let mut encoder = Encoder { to, len: 0 };
     value
-        .serialize(&mut Encoder(to))
+        .serialize(&mut encoder)
         .expect("plain data always encodes");
+    encoder.len
 }
 
-struct Encoder<'a>(&'a mut Vec<u8>);
+/// Counts all bytes, and writes those that there is room for: to make room here would cost more than to write.
+struct Encoder<'a> {
+    to: &'a mut [u8],
+    len: usize,
+}
 
 type Done = Result<(), Error>;
 
 impl Encoder<'_> {
+    /// Writes these bytes, of which only the first `len` count: as many as are written at once.
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
+        let rest = self.to.get_mut(self.len..).unwrap_or_default();
+        if let Some(place) = rest.first_chunk_mut() {
+            *place = bytes;
+        }
+        self.len += len;
+    }
+
+    #[inline(always)]
+    fn byte(&mut self, byte: u8) -> Done {
+        self.put([byte], 1);
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        if let Some(place) = self.to.get_mut(self.len..end) {
+            place.copy_from_slice(bytes);
+        }
+        self.len = end;
+    }
+
     /// Seven bits a byte, the lowest first; all but the last have the eighth bit set.
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, number: u64) -> Done {
         if number < 1 << 7 {
-            self.0.push(number as u8);
-        } else if number < 1 << 56 {
-            self.number_of_eight_bytes(number);
+            self.put([number as u8], 1);
+        } else if number < 1 << 21 {
+            self.number_of_two_or_three_bytes(number as u32);
         } else {
-            self.large_number(u128::from(number));
+            self.number_of_more_bytes(number);
         }
         Ok(())
     }
 
-    /// At most eight bytes, written all at once and cut: names of nodes have sometimes two and sometimes three, and times seven.
-    #[inline]
-    fn number_of_eight_bytes(&mut self, number: u64) {
+    /// The name of a node, as a rule: which of the two lengths it has is anyone's guess, so nothing asks.
+    #[inline(always)]
+    fn number_of_two_or_three_bytes(&mut self, number: u32) {
+        let third = u32::from(number >= 1 << 14);
+        let bytes = (number & 0x7f) | (number & 0x3f80) << 1 | (number & 0x1f_c000) << 2;
+        let not_last = 0x80 | third << 15;
+        self.put((bytes | not_last).to_le_bytes(), 2 + third as usize);
+    }
+
+    /// Eight bytes at most, as a rule: times have seven.
+    #[inline(never)]
+    fn number_of_more_bytes(&mut self, number: u64) {
+        if number >= 1 << 56 {
+            return self.large_number(u128::from(number));
+        }
         // Seven bits to a byte, by halves.
         let halves = (number & 0x0fff_ffff) | (number & 0x00ff_ffff_f000_0000) << 4;
         let quarters = (halves & 0x3fff_0000_3fff) | (halves & 0x0fff_c000_0fff_c000) << 2;
         let bytes = (quarters & 0x007f_007f_007f_007f) | (quarters & 0x3f80_3f80_3f80_3f80) << 1;
         let length = (u64::BITS - number.leading_zeros()).div_ceil(7).max(1);
-        let not_last = (1 << (8 * (length - 1))) - 1;
-        let bytes = bytes | (0x8080_8080_8080_8080 & not_last);
-        self.0.extend_from_slice(&bytes.to_le_bytes());
-        self.0.truncate(self.0.len() - (8 - length as usize));
+        let not_last = ((1 << (8 * (length - 1))) - 1) & 0x8080_8080_8080_8080;
+        self.put((bytes | not_last).to_le_bytes(), length as usize);
     }
 
     fn large_number(&mut self, mut number: u128) {
         while number >= 1 << 7 {
-            self.0.push(number as u8 | 1 << 7);
+            self.put([number as u8 | 1 << 7], 1);
             number >>= 7;
         }
-        self.0.push(number as u8);
+        self.put([number as u8], 1);
     }
 }
 
@@ -102,8 +146,7 @@ impl Serializer for &mut Encoder<'_> {
     }
     #[inline]
     fn serialize_u8(self, value: u8) -> Done {
-        self.0.push(value);
-        Ok(())
+        self.byte(value)
     }
     #[inline]
     fn serialize_u16(self, value: u16) -> Done {
@@ -122,11 +165,11 @@ impl Serializer for &mut Encoder<'_> {
         Ok(())
     }
     fn serialize_f32(self, value: f32) -> Done {
-        self.0.extend_from_slice(&value.to_bits().to_le_bytes());
+        self.bytes(&value.to_bits().to_le_bytes());
         Ok(())
     }
     fn serialize_f64(self, value: f64) -> Done {
-        self.0.extend_from_slice(&value.to_bits().to_le_bytes());
+        self.bytes(&value.to_bits().to_le_bytes());
         Ok(())
     }
     fn serialize_char(self, value: char) -> Done {
@@ -137,7 +180,7 @@ impl Serializer for &mut Encoder<'_> {
     }
     fn serialize_bytes(self, value: &[u8]) -> Done {
         self.number(value.len() as u64)?;
-        self.0.extend_from_slice(value);
+        self.bytes(value);
         Ok(())
     }
     #[inline]
@@ -146,7 +189,7 @@ impl Serializer for &mut Encoder<'_> {
     }
     #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Done {
-        self.0.push(1);
+        self.byte(1)?;
         value.serialize(self)
     }
     #[inline]
@@ -277,11 +320,14 @@ mod tests {
     use std::net::Ipv6Addr;
 
     fn assert_postcard(value: &impl Serialize) {
-        let mut bytes = b"before".to_vec();
-        append(value, &mut bytes);
-        let mut expected = b"before".to_vec();
-        expected.extend(postcard::to_allocvec(value).unwrap());
-        assert_eq!(bytes, expected);
+        let expected = postcard::to_allocvec(value).unwrap();
+        let mut bytes = vec![0; expected.len() + SPARE];
+        assert_eq!(write(value, &mut bytes), expected.len());
+        assert_eq!(bytes[..expected.len()], expected);
+        // However little room there is, the length is right.
+        for room in 0..expected.len() {
+            assert_eq!(write(value, &mut bytes[..room]), expected.len());
+        }
     }
 
     #[test]

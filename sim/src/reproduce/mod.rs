@@ -71,11 +71,14 @@ pub enum Making<S> {
         /// What is measured.
         cases: fn(&S) -> Vec<String>,
         /// Measures the case of this number under a seed. If the monitor says stop, anything will do.
-        measure: fn(&S, usize, u64, &Monitor) -> Result<Vec<f64>, InputError>,
+        measure: fn(&S, usize, u64, &Monitor) -> Figures,
         /// What came of them, in the same order.
         report: fn(&S, &[Measured]) -> Report,
     },
 }
+
+/// What a measurement gives.
+pub type Figures = Result<Vec<f64>, InputError>;
 
 /// What was measured in one case, under several seeds.
 #[derive(Clone, PartialEq, Debug)]

@@ -168,7 +168,7 @@ fn some<const N: usize>(choices: &mut Choices<'_>) -> Descriptors<Profile, N> {
 
 impl<D: Distance<Profile>> Host<D> {
     fn pass(&mut self, span: Span) {
-        self.now = self.now + span;
+        self.now += span;
         if let Some((_, timer)) = self.alarm.take_if(|(at, _)| *at <= self.now) {
             self.feed(Event::Timer(timer));
         }
@@ -176,6 +176,7 @@ impl<D: Distance<Profile>> Host<D> {
 
     fn feed(&mut self, event: Event<Vicinity<Profile, D, LINKS, GOSSIP, RANDOM>>) {
         let before = self.node.clone();
+        let cycle = matches!(&event, Event::Timer(_));
         let reply = matches!(
             &event,
             Event::Message {
@@ -206,7 +207,11 @@ impl<D: Distance<Profile>> Host<D> {
         assert!(self.node.version() >= before.version());
         for peer in self.node.view() {
             match before.view().iter().find(|known| known.id == peer.id) {
-                Some(known) => assert!(peer.version >= known.version, "a profile goes back"),
+                // In a cycle somebody may be forgotten who is too old, and come back from the random layer.
+                Some(known) => assert!(
+                    cycle || peer.version >= known.version,
+                    "a profile goes back"
+                ),
                 None => self.seen.entered += 1,
             }
         }

@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 
 use super::catalogue::helper_for;
 use super::message::{Descriptor, Descriptors, LookId, Message, Through};
-use super::{Catalogue, Config, Criteria, Exploration, Helper, Nearness};
+use super::{Catalogue, Config, Criteria, Exploration, Helper};
 use crate::commit::Policy;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
-use crate::overlay::vicinity::Distance;
 use crate::profile::Profile;
 use crate::schedule::Snapshot;
 use crate::time::Time;
@@ -116,9 +115,7 @@ impl Expedition {
         }
         let rank = match &self.order {
             Order::Nearest(helper, Some(first)) if !self.topping_up => {
-                let catalogue = catalogue.clone();
-                let helper = *helper;
-                Nearness { helper, catalogue }.rank(first, &known.profile)
+                helper.rank(catalogue, first, &known.profile)
             }
             _ => (u64::MAX, self.discovered.len() as u64),
         };

@@ -8,7 +8,7 @@ use gridweave_core::job::{Command, Criterion, Demand, Job};
 use gridweave_core::profile::Profile;
 use gridweave_core::time::{Span, Time};
 
-use super::id;
+use super::{Setting, Setup, id};
 use crate::config::{CriteriaConfig, ExplorationName, HelperName, Lasting};
 use crate::engine::Simulation;
 use crate::experiment::{CriteriaNode, bootstrap};
@@ -160,9 +160,46 @@ impl Emulation {
     }
 }
 
-/// Figures for a table: what was found after each iteration, or no number.
-pub(super) fn figures(costs: &[Option<f64>]) -> Vec<f64> {
+/// How many cases a setting has: each contender, and what someone finds who knows all nodes.
+pub(super) const CASES: usize = CONTENDERS.len() + 1;
+
+/// The setting and the contender of a case, none for who knows all nodes.
+pub(super) fn case(setup: &Setup, number: usize) -> (Setting, Option<Contender>) {
+    let setting = setup.settings()[number / CASES];
+    (setting, CONTENDERS.get(number % CASES).copied())
+}
+
+/// What cases are called.
+pub(super) fn cases(setup: &Setup) -> Vec<String> {
+    let all = 0..setup.settings().len() * CASES;
+    let name = |number| {
+        let (Setting { nodes, job }, contender) = case(setup, number);
+        let title = contender.map_or("centralised", |known| known.title);
+        format!("{job} of {nodes}, {title}")
+    };
+    all.map(name).collect()
+}
+
+/// What the nodes cost that a contender finds for a job on an idle grid, after each iteration; no number while it has none.
+pub(super) fn found(
+    profiles: &[Profile],
+    job: u32,
+    config: &CriteriaConfig,
+    seed: u64,
+    monitor: &Monitor,
+) -> Vec<f64> {
+    let mut grid = Emulation::new(profiles, config, seed);
+    grid.run_until(Emulation::settled(), monitor);
+    let submitter = submitter(profiles.len(), seed);
+    let now = grid.simulation.now();
+    let job = grid.submit(now, submitter, job, 1, config.job_criterion());
+    let costs = grid.follow(submitter, job, monitor);
     costs.iter().map(|cost| cost.unwrap_or(f64::NAN)).collect()
+}
+
+/// Where the job is submitted that is followed.
+pub(super) fn submitter(nodes: usize, seed: u64) -> u32 {
+    (seed % nodes.max(1) as u64) as u32
 }
 
 /// The iterations that tables show.

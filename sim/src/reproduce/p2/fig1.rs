@@ -1,57 +1,26 @@
 //! Figure 1: what the nodes of a job cost, iteration by iteration.
 
-use gridweave_core::job::Criterion;
 use gridweave_core::select::Closest;
 
-use super::emulation::{CONTENDERS, Emulation, ITERATIONS, SHOWN, figures};
+use super::emulation::{CASES, CONTENDERS, ITERATIONS, SHOWN, case, found};
 use super::{Setting, Setup, reference};
 use crate::config::HelperName;
-use crate::experiment::InputError;
 use crate::monitor::Monitor;
-use crate::reproduce::{Cell, Measured, Report, Table};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
 
 pub(super) const TITLE: &str =
     "Figure 1: cost of the schedule found, relative to centralised ones, after each iteration";
 
-/// What is measured of a setting.
-const CASES: usize = CONTENDERS.len() + 1;
-
-fn of(setup: &Setup, case: usize) -> (Setting, usize) {
-    (setup.settings()[case / CASES], case % CASES)
-}
-
-pub(super) fn cases(setup: &Setup) -> Vec<String> {
-    let all = 0..setup.settings().len() * CASES;
-    let name = |case| {
-        let (Setting { nodes, job }, which) = of(setup, case);
-        let title = CONTENDERS
-            .get(which)
-            .map_or("centralised", |known| known.title);
-        format!("{job} of {nodes}, {title}")
-    };
-    all.map(name).collect()
-}
-
-pub(super) fn measure(
-    setup: &Setup,
-    case: usize,
-    seed: u64,
-    monitor: &Monitor,
-) -> Result<Vec<f64>, InputError> {
-    let (Setting { nodes, job }, which) = of(setup, case);
+pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
+    let (Setting { nodes, job }, contender) = case(setup, number);
     let profiles = setup.profiles(nodes, seed)?;
-    let Some(contender) = CONTENDERS.get(which) else {
+    let Some(contender) = contender else {
         let bred = reference::genetic(&profiles, job, &Closest, seed).unwrap_or(f64::NAN);
         let bound = reference::bound(&profiles, job).unwrap_or(f64::NAN);
         return Ok(vec![bred, bound]);
     };
     let config = contender.config(HelperName::Proximity);
-    let mut grid = Emulation::new(&profiles, &config, seed);
-    grid.run_until(Emulation::settled(), monitor);
-    let submitter = (seed % u64::from(nodes)) as u32;
-    let now = grid.simulation.now();
-    let job = grid.submit(now, submitter, job, 1, Criterion::Closest);
-    Ok(figures(&grid.follow(submitter, job, monitor)))
+    Ok(found(&profiles, job, &config, seed, monitor))
 }
 
 pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {

@@ -4,9 +4,8 @@ use gridweave_core::overlay::vivaldi::Config;
 use gridweave_core::time::Span;
 
 use super::{Setup, vivaldi};
-use crate::experiment::InputError;
 use crate::monitor::Monitor;
-use crate::reproduce::{Cell, Measured, Report, Table};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
 
 pub(super) const TITLE: &str =
     "Coordinates learned from round trips: how far off their predictions are";
@@ -24,12 +23,7 @@ pub(super) fn cases(setup: &Setup) -> Vec<String> {
     }]
 }
 
-pub(super) fn measure(
-    setup: &Setup,
-    _: usize,
-    seed: u64,
-    _: &Monitor,
-) -> Result<Vec<f64>, InputError> {
+pub(super) fn measure(setup: &Setup, _: usize, seed: u64, _: &Monitor) -> Figures {
     let errors = match &setup.round_trips {
         Some(measured) => {
             let nodes = u32::try_from(measured.len()).unwrap_or(u32::MAX);

@@ -26,7 +26,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::{Making, Paper, Part, Size, p1};
-use crate::config::{Config, CriteriaConfig, PlacesConfig};
+use crate::config::{Config, CriteriaConfig};
 use crate::experiment::{InputError, node_profile};
 use crate::network::{Plane, RoundTrips};
 
@@ -39,7 +39,7 @@ pub const PAPER: Paper<Setup> = Paper {
             name: "fig1",
             title: fig1::TITLE,
             making: Making::Study {
-                cases: fig1::cases,
+                cases: emulation::cases,
                 measure: fig1::measure,
                 report: fig1::report,
             },
@@ -57,7 +57,7 @@ pub const PAPER: Paper<Setup> = Paper {
             name: "spread",
             title: spread::TITLE,
             making: Making::Study {
-                cases: spread::cases,
+                cases: emulation::cases,
                 measure: spread::measure,
                 report: spread::report,
             },
@@ -167,7 +167,6 @@ impl Setup {
     fn profiles(&self, nodes: u32, seed: u64) -> Result<Vec<Profile>, InputError> {
         let Some(points) = &self.points else {
             let sites = CriteriaConfig::default().places;
-            debug_assert!(matches!(sites, PlacesConfig::Sites { .. }));
             let made_up = sites.points(nodes, seed)?;
             return Ok((0..nodes)
                 .map(|node| node_profile(made_up.point(node)))

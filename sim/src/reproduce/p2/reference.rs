@@ -9,7 +9,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 /// P2's own reference: what the genetic algorithm makes of all nodes at once, all of them free (PROTOCOLS F8). It breeds
 /// until 200 generations bring nothing better, five times; the best counts.
-pub fn genetic<O: Objective + ?Sized>(
+pub(super) fn genetic<O: Objective + ?Sized>(
     profiles: &[Profile],
     count: u32,
     objective: &O,
@@ -25,7 +25,7 @@ pub fn genetic<O: Objective + ?Sized>(
 }
 
 /// What this project's own selection makes of all nodes at once, all of them free.
-pub fn best_effort<O: Objective + ?Sized>(
+pub(super) fn best_effort<O: Objective + ?Sized>(
     profiles: &[Profile],
     count: u32,
     objective: &O,
@@ -63,7 +63,7 @@ fn on_all<O: Objective + ?Sized>(
 /// Around each node it takes the nearest; of the best [`KEPT`] sets it then takes the nearest to the centroid again and again,
 /// and swaps members for others around, as long as that brings something. What it finds is a set, so the best of all sets costs
 /// no more than this. `None` if there are not that many nodes, or none are wanted.
-pub fn bound(profiles: &[Profile], count: u32) -> Option<f64> {
+pub(super) fn bound(profiles: &[Profile], count: u32) -> Option<f64> {
     let points: Vec<Point> = profiles
         .iter()
         .map(|p| p.coordinate.point.map(f64::from))

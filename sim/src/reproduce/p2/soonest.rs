@@ -7,12 +7,11 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::emulation::{CONTENDERS, CYCLE, Emulation, SHOWN};
+use super::emulation::{CONTENDERS, CYCLE, Emulation, SHOWN, submitter};
 use super::{Setting, Setup, id};
 use crate::config::{CriteriaConfig, CriterionName, HelperName};
-use crate::experiment::InputError;
 use crate::monitor::Monitor;
-use crate::reproduce::{Cell, Measured, Report, Table};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
 
 pub(super) const TITLE: &str = "The earliest start on a busy grid: wait found after each iteration";
 
@@ -38,12 +37,7 @@ pub(super) fn cases(setup: &Setup) -> Vec<String> {
 
 /// The first figure is the earliest start on the whole grid, the others what was found; all in hours from the earliest start
 /// on an idle grid.
-pub(super) fn measure(
-    setup: &Setup,
-    case: usize,
-    seed: u64,
-    monitor: &Monitor,
-) -> Result<Vec<f64>, InputError> {
+pub(super) fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures {
     let (Setting { nodes, job }, which) = of(setup, case);
     let profiles = setup.profiles(nodes, seed)?;
     let config = CriteriaConfig {
@@ -78,7 +72,7 @@ pub(super) fn measure(
         .collect();
     let all = Starts::new(&schedules, from, hour, Span::from_secs(90 * 86_400), hour);
     let optimum = all.earliest_for(job).map_or(f64::NAN, hours);
-    let submitter = (seed % u64::from(nodes)) as u32;
+    let submitter = submitter(profiles.len(), seed);
     let job = grid.submit(now, submitter, job, 1, Criterion::Soonest);
     let found = grid.follow(submitter, job, monitor);
     let found = found

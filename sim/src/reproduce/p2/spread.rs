@@ -1,58 +1,28 @@
 //! Nodes as far from each other as possible, iteration by iteration: a criterion that the paper only mentions.
 
-use gridweave_core::job::Criterion;
 use gridweave_core::select::Farthest;
 
-use super::emulation::{CONTENDERS, Emulation, SHOWN, figures};
+use super::emulation::{CASES, CONTENDERS, SHOWN, case, found};
 use super::{Setting, Setup, reference};
-use crate::config::HelperName;
-use crate::experiment::InputError;
+use crate::config::{CriteriaConfig, CriterionName, HelperName};
 use crate::monitor::Monitor;
-use crate::reproduce::{Cell, Measured, Report, Table};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
 
 pub(super) const TITLE: &str = "Nodes far apart: spread of the schedule found after each iteration";
 
-const CASES: usize = CONTENDERS.len() + 1;
-
-fn of(setup: &Setup, case: usize) -> (Setting, usize) {
-    (setup.settings()[case / CASES], case % CASES)
-}
-
-pub(super) fn cases(setup: &Setup) -> Vec<String> {
-    let all = 0..setup.settings().len() * CASES;
-    let name = |case| {
-        let (Setting { nodes, job }, which) = of(setup, case);
-        let title = CONTENDERS
-            .get(which)
-            .map_or("centralised", |known| known.title);
-        format!("{job} of {nodes}, {title}")
-    };
-    all.map(name).collect()
-}
-
-pub(super) fn measure(
-    setup: &Setup,
-    case: usize,
-    seed: u64,
-    monitor: &Monitor,
-) -> Result<Vec<f64>, InputError> {
-    let (Setting { nodes, job }, which) = of(setup, case);
+pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
+    let (Setting { nodes, job }, contender) = case(setup, number);
     let profiles = setup.profiles(nodes, seed)?;
-    let Some(contender) = CONTENDERS.get(which) else {
+    let Some(contender) = contender else {
         let bred = reference::genetic(&profiles, job, &Farthest, seed).unwrap_or(f64::NAN);
         let greedy = reference::best_effort(&profiles, job, &Farthest, seed).unwrap_or(f64::NAN);
         return Ok(vec![bred, greedy]);
     };
-    let config = crate::config::CriteriaConfig {
-        criterion: crate::config::CriterionName::Farthest,
+    let config = CriteriaConfig {
+        criterion: CriterionName::Farthest,
         ..contender.config(HelperName::Remoteness)
     };
-    let mut grid = Emulation::new(&profiles, &config, seed);
-    grid.run_until(Emulation::settled(), monitor);
-    let submitter = (seed % u64::from(nodes)) as u32;
-    let now = grid.simulation.now();
-    let job = grid.submit(now, submitter, job, 1, Criterion::Farthest);
-    Ok(figures(&grid.follow(submitter, job, monitor)))
+    Ok(found(&profiles, job, &config, seed, monitor))
 }
 
 pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {

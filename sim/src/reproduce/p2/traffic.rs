@@ -4,9 +4,8 @@ use super::Setup;
 use super::emulation::{CONTENDERS, CYCLE, Emulation};
 use crate::config::{CriteriaConfig, HelperName};
 use crate::engine::criteria::{HELPERS, RANDOM};
-use crate::experiment::InputError;
 use crate::monitor::Monitor;
-use crate::reproduce::{Cell, Measured, Report, Size, Table};
+use crate::reproduce::{Cell, Figures, Measured, Report, Size, Table};
 
 pub(super) const TITLE: &str = "Bytes for each node in each gossip cycle";
 
@@ -24,12 +23,7 @@ pub(super) fn cases(_: &Setup) -> Vec<String> {
 }
 
 /// Messages and bytes of each overlay, for each node and cycle.
-pub(super) fn measure(
-    setup: &Setup,
-    _: usize,
-    seed: u64,
-    monitor: &Monitor,
-) -> Result<Vec<f64>, InputError> {
+pub(super) fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
     let nodes = match setup.size {
         Size::Full => 1_000,
         Size::Quick => 100,
