@@ -221,7 +221,7 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
             assert_eq!(heard, [Notice::Changed]);
         }
     }
-    let told = |minute, most| {
+    let told = |minute: u64, most: usize| {
         let snapshot = bench.0.snapshot(3, Time::from_secs(60 * minute), most);
         (Vec::from(snapshot.windows()), snapshot.horizon())
     };
