@@ -39,10 +39,10 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
         ids
     };
     assert_eq!(links(bench.hear(9, look(1, Through::Random))), [1, 4]);
-    assert_eq!(links(bench.hear(9, look(2, Through::Nobody))), []);
-    assert_eq!(links(bench.hear(9, look(3, Through::Helper(9)))), []);
+    assert!(links(bench.hear(9, look(2, Through::Nobody))).is_empty());
+    assert!(links(bench.hear(9, look(3, Through::Helper(9)))).is_empty());
     // Helpers know nobody before they have exchanged anything.
-    assert_eq!(links(bench.hear(9, look(4, Through::Helper(0)))), []);
+    assert!(links(bench.hear(9, look(4, Through::Helper(0)))).is_empty());
     let request = vicinity::Message::Request {
         exchange: vicinity::ExchangeId(0),
         descriptors: [descriptor(8)].into_iter().collect(),
