@@ -231,7 +231,7 @@ impl Default for CriteriaConfig {
             shuffle: 8,
             near: 20,
             gossip: 10,
-            period: Lasting::seconds(1_800),
+            period: Lasting::seconds(3_600),
             warm_up: 50,
             places: PlacesConfig::Sites {
                 side: Lasting::new(Span::from_millis(200)),
