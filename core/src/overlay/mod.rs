@@ -25,6 +25,8 @@
 //! # Ok::<(), NotInserted>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+pub mod blatant;
 pub mod cyclon;
 pub mod vicinity;
 pub mod view;
