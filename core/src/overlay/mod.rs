@@ -28,6 +28,8 @@
 #[cfg(feature = "alloc")]
 pub mod blatant;
 pub mod cyclon;
+#[cfg(feature = "alloc")]
+pub mod flood;
 pub mod vicinity;
 pub mod view;
 pub mod vivaldi;

@@ -20,10 +20,6 @@ impl Alpha {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.known.len()
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = &Neighbourhood> {
         self.known.iter().map(|(record, _)| record)
     }
@@ -96,7 +92,7 @@ mod tests {
         assert_eq!(alpha.forget(NodeId::new(1)), None);
         let mut none = Alpha::new(0);
         none.learn(record(1, 0), 0);
-        assert_eq!(none.len(), 0);
+        assert_eq!(none.known.len(), 0);
     }
 
     #[test]

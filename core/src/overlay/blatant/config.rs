@@ -18,10 +18,12 @@ pub struct Config {
     pub optimising: u8,
     /// How many nodes beyond its neighbours a node knows the neighbours of, the length of its table alpha.
     pub alpha: u8,
-    /// How many nodes a node remembers to have seen nearer than `2 D - 1`.
-    pub near: u16,
+    /// Of how many nodes a node remembers whether it saw them nearer than `2 D - 1`.
+    pub sightings: u16,
     /// For how many iterations it does.
-    pub near_for: u16,
+    pub sighted: u16,
+    /// For how many iterations somebody has to seem far, and never near, until it is asked for a link.
+    pub suspense: u8,
     /// How many links an ant walks along.
     pub lifespan: u8,
     /// How many nodes an ant remembers.
@@ -53,8 +55,9 @@ impl Config {
         links: 8,
         optimising: 6,
         alpha: 28,
-        near: 512,
-        near_for: 100,
+        sightings: 512,
+        sighted: 200,
+        suspense: 40,
         lifespan: 25,
         memory: 15,
         birth: 50,

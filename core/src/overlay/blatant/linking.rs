@@ -50,9 +50,15 @@ impl Blatant {
 
     /// The connection rule: somebody too far away is asked for a link, if there is room for one.
     pub(super) fn link_to_someone_far(&mut self, routes: &Routes, cx: &mut impl Context<Self>) {
+        let Life::Running(running) = &self.life else {
+            return;
+        };
         if self.has_room_to_optimise() {
             let far = routes.beyond(self.config.far());
-            let far: Vec<NodeId> = far.filter(|id| !self.near.contains(*id)).collect();
+            let iteration = running.iteration;
+            let patience = u32::from(self.config.suspense);
+            let is_far = |id: &NodeId| self.sightings.is_far(*id, iteration, patience);
+            let far: Vec<NodeId> = far.filter(is_far).collect();
             if let Some(peer) = cx.rng().pick(&far) {
                 self.ask(*peer, Purpose::Optimisation, 0, cx);
             }
@@ -152,7 +158,7 @@ impl Blatant {
         let Some(routes) = self.routes() else {
             return Err((None, Vec::new()));
         };
-        if self.near.contains(from) {
+        if self.sightings.is_near(from) {
             return Err((None, Vec::new()));
         }
         match routes.distance(from) {
@@ -190,7 +196,7 @@ impl Blatant {
                 ..
             } if change == answered && peer == from => {
                 running.change = Change::Idle;
-                running.mended(from);
+                running.mended(from, purpose);
                 if self.connect(from, purpose, own, cx) {
                     self.publish(None, cx);
                 } else {

@@ -4,10 +4,10 @@ mod ants;
 mod config;
 mod linking;
 mod message;
-mod near;
 mod neighbours;
 mod repair;
 mod routes;
+mod sightings;
 #[cfg(test)]
 mod tests;
 mod unlinking;
@@ -17,9 +17,9 @@ pub use message::{ChangeId, Message, Neighbourhood, Nodes, Purpose, Way};
 pub use neighbours::Neighbour;
 
 use alpha::Alpha;
-use near::Near;
 use neighbours::Neighbours;
 use routes::Routes;
+use sightings::Sightings;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
@@ -53,7 +53,7 @@ pub struct Blatant {
     config: Config,
     neighbours: Neighbours,
     alpha: Alpha,
-    near: Near,
+    sightings: Sightings,
     known: Known,
     life: Life,
 }
@@ -80,6 +80,8 @@ struct Running {
     gaps: heapless::Vec<Nodes, GAPS>,
     /// How many iterations in a row had no neighbours to begin with.
     alone: u8,
+    /// Whom to ask for a first link, until there is one.
+    introducer: Option<NodeId>,
 }
 
 /// The one change of links that a node has under way by its own will.
@@ -111,7 +113,10 @@ impl Running {
     }
 
     /// There is a link to this peer, which closes the gaps that it was to close.
-    fn mended(&mut self, peer: NodeId) {
+    fn mended(&mut self, peer: NodeId, purpose: Purpose) {
+        if purpose == Purpose::Construction {
+            self.introducer = None;
+        }
         self.gaps.retain(|gap| gap.first() != Some(&peer));
     }
 
@@ -195,7 +200,7 @@ impl Blatant {
             config,
             neighbours: Neighbours::default(),
             alpha: Alpha::new(config.alpha),
-            near: Near::new(config.near),
+            sightings: Sightings::new(config.sightings),
             known: Known::new(),
             life: Life::NotStarted { last: None },
         })
@@ -283,6 +288,7 @@ impl Blatant {
             gaps: heapless::Vec::new(),
             // Who comes back without neighbours need not wait to ask those it knew.
             alone: self.config.patience,
+            introducer: None,
         });
         cx.wake(due, Timer { iteration: 0 });
     }
@@ -326,7 +332,7 @@ impl Blatant {
 
     /// Begins the change that is needed most, if there is none under way: the overlay first has to be one, then sparse, then small.
     fn change_a_link(&mut self, cx: &mut impl Context<Self>) {
-        if !self.is_idle() || self.mend(cx) {
+        if !self.is_idle() || self.ask_introducer(cx) || self.mend(cx) {
             return;
         }
         if self.neighbours.is_empty() {
@@ -337,10 +343,9 @@ impl Blatant {
             return;
         };
         let far = self.config.far();
-        let near = routes.distances().filter(|(_, at)| *at < far);
-        let most = u32::from(self.config.near_for);
-        let near = near.map(|(id, _)| id);
-        self.near.see(near, running.iteration, most);
+        let most = u32::from(self.config.sighted);
+        self.sightings
+            .see(routes.distances(), far, running.iteration, most);
         if self.neighbours.len() < 2 {
             self.link_to_someone(&routes, cx);
         } else if self.neighbours.len() > usize::from(self.config.links) {
@@ -512,7 +517,7 @@ impl Blatant {
             }
         }
         self.alpha.forget(to);
-        self.near.forget(to);
+        self.sightings.forget(to);
         self.bury(to, cx);
     }
 
@@ -574,8 +579,8 @@ impl Machine for Blatant {
             "the table has distinct nodes, and no more than it may",
         )?;
         Violation::unless(
-            self.near.is_sound(),
-            "those seen near are in the order of ids, and no more than may be",
+            self.sightings.is_sound(),
+            "those seen are in the order of ids, and no more than may be",
         )?;
         Violation::unless(
             self.alpha

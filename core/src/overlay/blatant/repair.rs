@@ -11,12 +11,13 @@ use crate::rng::Choose;
 impl Blatant {
     /// Asks a node that is in the overlay for a link, and remembers whom it asked.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
-        let Life::Running(_) = self.life else {
+        let Life::Running(running) = &mut self.life else {
             return;
         };
         if introducer == self.me {
             return;
         }
+        running.introducer = Some(introducer);
         if !self.known.contains(&introducer) {
             if self.known.is_full() {
                 self.known.pop();
@@ -24,7 +25,21 @@ impl Blatant {
             self.known.extend([introducer]);
             cx.persist(Key::Known, Record::Known(self.known.clone()));
         }
+        self.ask_introducer(cx);
+    }
+
+    /// Asks for the link with which a node joins, until it has one that it asked for: one that others asked for may lead to nobody but
+    /// them. Whether it had to ask.
+    pub(super) fn ask_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
+        let Life::Running(running) = &self.life else {
+            return false;
+        };
+        let introducer = running.introducer;
+        let Some(introducer) = introducer.filter(|it| !self.neighbours.contains(*it)) else {
+            return false;
+        };
         self.ask(introducer, Purpose::Construction, self.config.detours, cx);
+        true
     }
 
     /// Writes down a few neighbours, for a time when there are none.
@@ -152,7 +167,7 @@ impl Blatant {
             }
             self.life = Life::Left { incarnation };
             self.alpha = super::Alpha::new(self.config.alpha);
-            self.near = super::Near::new(self.config.near);
+            self.sightings = super::Sightings::new(self.config.sightings);
             cx.cancel(super::Timer { iteration });
             if !self.known.is_empty() {
                 self.known.clear();

@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 #[derive(Clone, Copy)]
-pub(in super::super) struct Faults {
+pub(super) struct Faults {
     /// How many messages of a thousand are lost.
     pub lost: u32,
     /// How many of a thousand come an iteration later.
@@ -17,15 +17,15 @@ pub(in super::super) struct Faults {
 }
 
 impl Faults {
-    pub(in super::super) const NONE: Self = Self { lost: 0, late: 0 };
+    pub(super) const NONE: Self = Self { lost: 0, late: 0 };
     /// The tests of the authors of the overlay.
-    pub(in super::super) const SOME: Self = Self {
+    pub(super) const SOME: Self = Self {
         lost: 10,
         late: 100,
     };
 }
 
-pub(in super::super) struct Network {
+pub(super) struct Network {
     pub nodes: BTreeMap<NodeId, Blatant>,
     /// What each node has on disk.
     disks: BTreeMap<NodeId, BTreeMap<Key, Record>>,
@@ -37,17 +37,15 @@ pub(in super::super) struct Network {
     /// Messages on their way, by when they arrive.
     due: BTreeMap<(Time, u64), (NodeId, NodeId, Message)>,
     sent: u64,
-    pub ants: u64,
     /// Links that came and links that went, each counted at both ends.
     pub entered: u64,
     pub left: u64,
     pub alone: u64,
-    /// Who leaves after so many effects of its events, to die in between.
     effects: EffectQueue<Blatant>,
 }
 
 impl Network {
-    pub(in super::super) fn new(config: Config, faults: Faults, seed: u64) -> Self {
+    pub(super) fn new(config: Config, faults: Faults, seed: u64) -> Self {
         Self {
             nodes: BTreeMap::new(),
             disks: BTreeMap::new(),
@@ -58,7 +56,6 @@ impl Network {
             timers: TimerQueue::new(),
             due: BTreeMap::new(),
             sent: 0,
-            ants: 0,
             entered: 0,
             left: 0,
             alone: 0,
@@ -67,7 +64,7 @@ impl Network {
     }
 
     /// A node starts, with what it has on disk.
-    pub(in super::super) fn start(&mut self, id: NodeId) {
+    pub(super) fn start(&mut self, id: NodeId) {
         let mut node = Blatant::new(id, self.config).unwrap();
         let disk = self.disks.entry(id).or_default().clone();
         for (key, record) in disk {
@@ -82,16 +79,21 @@ impl Network {
         self.feed(id, Event::Start);
     }
 
-    pub(in super::super) fn command(&mut self, id: NodeId, command: Command) {
+    pub(super) fn command(&mut self, id: NodeId, command: Command) {
         self.feed(id, Event::Command(command));
     }
 
     /// A node is gone without a word.
-    pub(in super::super) fn crash(&mut self, id: NodeId) {
+    pub(super) fn crash(&mut self, id: NodeId) {
         self.nodes.remove(&id);
     }
 
-    pub(in super::super) fn feed(&mut self, id: NodeId, event: Event<Blatant>) {
+    /// From now on the network neither loses nor delays.
+    pub(super) fn still(&mut self) {
+        self.faults = Faults::NONE;
+    }
+
+    pub(super) fn feed(&mut self, id: NodeId, event: Event<Blatant>) {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
@@ -118,7 +120,6 @@ impl Network {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
         self.sent += 1;
-        self.ants += u64::from(matches!(message, Message::Ant { .. }));
         if self.rng.below(1000) < self.faults.lost {
             return;
         }
@@ -133,7 +134,7 @@ impl Network {
     }
 
     /// Lets so many iterations pass.
-    pub(in super::super) fn run(&mut self, iterations: u64) {
+    pub(super) fn run(&mut self, iterations: u64) {
         let end = self.now + self.config.period.times(iterations);
         loop {
             let message = self.due.first_key_value().map(|((at, _), _)| *at);
@@ -153,17 +154,17 @@ impl Network {
         self.now = end;
     }
 
-    pub(in super::super) fn ids(&self) -> Vec<NodeId> {
+    pub(super) fn ids(&self) -> Vec<NodeId> {
         self.nodes.keys().copied().collect()
     }
 
-    pub(in super::super) fn some_id(&mut self) -> NodeId {
+    pub(super) fn some_id(&mut self) -> NodeId {
         let ids = self.ids();
         ids[self.rng.index(ids.len())]
     }
 
     /// The links that both ends have.
-    pub(in super::super) fn graph(&self) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
+    pub(super) fn graph(&self) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
         let both = |a: NodeId, b: NodeId| {
             let other = self.nodes.get(&b);
             other.is_some_and(|other| other.neighbours().any(|id| id == a))
@@ -176,13 +177,13 @@ impl Network {
     }
 
     /// How many links only one end has.
-    pub(in super::super) fn half_open(&self) -> usize {
+    pub(super) fn half_open(&self) -> usize {
         let ends: usize = self.nodes.values().map(|node| node.neighbours().len()).sum();
         let both: usize = self.graph().values().map(BTreeSet::len).sum();
         ends - both
     }
 
-    pub(in super::super) fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Shape {
         let graph = self.graph();
         let mut shape = Shape {
             nodes: graph.len(),
@@ -207,7 +208,7 @@ impl Network {
 }
 
 #[derive(Default, Debug)]
-pub(in super::super) struct Shape {
+pub(super) struct Shape {
     pub nodes: usize,
     pub links: usize,
     pub least: usize,
@@ -219,12 +220,12 @@ pub(in super::super) struct Shape {
 }
 
 impl Shape {
-    pub(in super::super) fn degree(&self) -> f64 {
+    pub(super) fn degree(&self) -> f64 {
         2.0 * self.links as f64 / self.nodes as f64
     }
 }
 
-pub(in super::super) fn distances(
+pub(super) fn distances(
     graph: &BTreeMap<NodeId, BTreeSet<NodeId>>,
     from: NodeId,
     without: Option<NodeId>,
