@@ -1,4 +1,83 @@
-//! BLATANT-S: links that ants lay and take away, so that no two nodes are far from each other and few links do (PROTOCOLS 4).
+//! BLATANT-S: links that ants lay and take away, so that nobody is far from anybody and there are few links (PROTOCOLS 4).
+//!
+//! Links are symmetric: two nodes are neighbours or they are not. Ants walk along them at random and carry who the neighbours of those
+//! are that they visited last, so that each node knows a part of the overlay. If somebody in it is `2 D - 1` links away or more, the two
+//! are linked. If there is a way of at most `T` links around a link, the link goes. So no two are much farther apart than `2 D - 2`, and
+//! the links are about as few as that allows.
+//!
+//! ```text
+//!   a node and somebody far away                     the two ends of a link, and a way around it
+//!   Link ─────────────────▶ has room, knows no       Unlink ──▶ holds ──▶ holds ──▶ drops the link
+//!                           short way either         drops it  ◀──────────────────  NotLinked
+//!   has the link  ◀──────── Linked
+//! ```
+//!
+//! # Rules
+//! - A node does one change of links at a time, and begins at most one in an iteration.
+//! - Somebody is far if it seemed so for a while, and was never seen near, at both ends. For in the small part that a node knows,
+//!   many seem far that are not.
+//! - The ant that ends a link walks the way around it. Every node on the way holds its links for a while, so that no two
+//!   links go because of each other, and none because of a way that is no more. Nobody gives away one of its last two links.
+//! - Whoever joins or repairs gets a link even where there are enough (up to [`MOST_LINKS`]). A node with too many ends one.
+//! - A link over which nothing came for long is pinged. Without an answer the neighbour is dead, and its neighbours, whom it had told of
+//!   each other, form a ring. So do those of a node that leaves. A node with fewer than two links asks for one more.
+//! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
+//! - A new node asks one that is in for a link ([`Command::Join`]). One that has no neighbours asks a few that it has on disk; so does one
+//!   that restarts.
+//!
+//! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
+//! longer, and costs work for each of its messages only.
+//!
+//! # Example
+//! A hundred nodes in a ring, in which the farthest two are 50 links apart.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+//! use gridweave_core::overlay::blatant::{Blatant, Command, Config};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let id = |node: usize| NodeId::new(node as u64);
+//! let mut nodes: Vec<Blatant> = (0..100)
+//!     .map(|node| Blatant::new(id(node), Config::DEFAULT).expect("the defaults work"))
+//!     .collect();
+//! let mut timers = TimerQueue::new();
+//! let mut inbox: Vec<(usize, Event<Blatant>)> = (0..100).map(|node| (node, Event::Start)).collect();
+//! for node in 0..100 {
+//!     inbox.push((node, Event::Command(Command::Meet(id((node + 1) % 100)))));
+//!     inbox.push((node, Event::Command(Command::Meet(id((node + 99) % 100)))));
+//! }
+//!
+//! let (mut now, mut effects) = (Time::ZERO, EffectQueue::new());
+//! while now < Time::from_secs(1200) {
+//!     for (node, event) in std::mem::take(&mut inbox) {
+//!         effects.feed(&mut nodes[node], event, now, &mut rng);
+//!         for effect in effects.drain() {
+//!             match effect {
+//!                 Effect::Send { to, message } => {
+//!                     inbox.push((to.get() as usize, Event::Message { from: id(node), message }));
+//!                 }
+//!                 Effect::Wake { at, timer } => timers.wake(at, (node, timer)),
+//!                 Effect::Persist(..) | Effect::Notify(_) | Effect::Forget(_) | Effect::Cancel(_) => {}
+//!             }
+//!         }
+//!     }
+//!     if inbox.is_empty() {
+//!         now = timers.next_at().expect("a node always has its next iteration ahead");
+//!         let (_, (node, timer)) = timers.pop_due(now).expect("the next timer is due when it is due");
+//!         inbox.push((node, Event::Timer(timer)));
+//!     }
+//! }
+//! // Some have more than two neighbours now, and a link is known at both of its ends.
+//! assert!(nodes.iter().any(|node| node.neighbours().len() > 2));
+//! for node in &nodes {
+//!     for neighbour in node.neighbours() {
+//!         assert!(nodes[neighbour.get() as usize].neighbours().any(|id| id == node.id()));
+//!     }
+//! }
+//! ```
+
 mod alpha;
 mod ants;
 mod config;
@@ -516,9 +595,8 @@ impl Blatant {
                 running.alone = self.config.patience;
             }
         }
-        self.alpha.forget(to);
         self.sightings.forget(to);
-        self.bury(to, cx);
+        self.bury(&[to], cx);
     }
 
     fn restore(&mut self, key: Key, record: Record) {

@@ -152,7 +152,10 @@ mod tests {
         assert!(!neighbours.insert(link(99)));
         assert!(neighbours.ids().is_sorted());
         assert_eq!(neighbours.optimising(), MOST_LINKS);
-        assert_eq!(neighbours.remove(NodeId::new(3)).unwrap().id, NodeId::new(3));
+        assert_eq!(
+            neighbours.remove(NodeId::new(3)).unwrap().id,
+            NodeId::new(3)
+        );
         assert_eq!(neighbours.remove(NodeId::new(3)), None);
         assert!(neighbours.insert(link(99)));
     }

@@ -87,18 +87,20 @@ impl Blatant {
                 cx.send(neighbour.id, Message::Ping(own.clone()));
             }
         }
-        for peer in dead {
-            self.bury(peer, cx);
-        }
+        self.bury(&dead, cx);
     }
 
-    /// A neighbour is dead: those who were its neighbours close the gap.
-    pub(super) fn bury(&mut self, peer: NodeId, cx: &mut impl Context<Self>) {
-        if let Some(gone) = self.disconnect(peer, cx) {
-            self.alpha.forget(peer);
-            if let Some(around) = gone.around {
+    /// Neighbours are dead: those who were theirs close the gaps.
+    pub(super) fn bury(&mut self, dead: &[NodeId], cx: &mut impl Context<Self>) {
+        let before = self.neighbours.len();
+        for peer in dead {
+            let gone = self.disconnect(*peer, cx);
+            self.alpha.forget(*peer);
+            if let Some(around) = gone.and_then(|gone| gone.around) {
                 self.close_gap(&around);
             }
+        }
+        if self.neighbours.len() < before {
             self.publish(None, cx);
         }
     }

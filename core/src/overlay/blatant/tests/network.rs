@@ -178,7 +178,11 @@ impl Network {
 
     /// How many links only one end has.
     pub(super) fn half_open(&self) -> usize {
-        let ends: usize = self.nodes.values().map(|node| node.neighbours().len()).sum();
+        let ends: usize = self
+            .nodes
+            .values()
+            .map(|node| node.neighbours().len())
+            .sum();
         let both: usize = self.graph().values().map(BTreeSet::len).sum();
         ends - both
     }

@@ -235,7 +235,9 @@ fn floods_reach_as_many_as_expected() {
         }
         let floods = origins.len() as f64;
         let (nodes, messages) = (nodes as f64 / floods, messages as f64 / floods);
-        std::println!("{reach:?} always {always}: {messages:.0} messages, {nodes:.1} nodes, least {least}");
+        std::println!(
+            "{reach:?} always {always}: {messages:.0} messages, {nodes:.1} nodes, least {least}"
+        );
         (nodes, messages)
     };
     let (nodes, messages) = measure(Reach::REQUEST, true);
