@@ -20,6 +20,7 @@ use crate::twins::Twins;
 pub mod asap;
 mod choices;
 pub mod commit;
+pub mod criteria;
 pub mod vicinity;
 
 /// How many bytes choose one step.
@@ -71,6 +72,8 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<protocol::Record>(bytes),
         round_trip::<scheduler::asap::Message<8>>(bytes),
         round_trip::<scheduler::asap::Record>(bytes),
+        round_trip::<scheduler::criteria::Message<8, 10>>(bytes),
+        round_trip::<scheduler::criteria::Record>(bytes),
         round_trip::<Profile>(bytes),
         round_trip::<near::Message<Profile, 4>>(bytes),
         round_trip::<near::Command<Profile, 4>>(bytes),

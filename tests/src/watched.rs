@@ -1,8 +1,10 @@
-//! A grid of `asap` nodes with a host that trusts none of them: it submits, runs and cancels jobs, lets nodes crash, join and
+//! A grid of nodes of a scheduler with a host that trusts none of them: it submits, runs and cancels jobs, lets nodes crash, join and
 //! leave, and keeps a ledger of everything that must not happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+
+use core::fmt::Debug;
 
 use gridweave_core::commit::{self, Everyone, Permission};
 use gridweave_core::id::{Epoch, JobId, NodeId};
@@ -11,14 +13,50 @@ use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Links};
 use gridweave_core::time::{Span, Time};
-use gridweave_sim::engine::{Checking, Happening, Simulation};
+use gridweave_sim::engine::{Checking, Happening, Protocol, Simulation};
 use gridweave_sim::network::{Network, NetworkConfig};
 use gridweave_sim::overlay::warmed_up;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// A node with at most eight links.
+pub mod criteria;
+
+/// An `asap` node with at most eight links.
 pub type Node = Asap<8, 4>;
+
+/// A scheduler that the host can watch.
+pub trait Watched: Protocol<Command = Command, Notice = Notice> + Sized + 'static {
+    /// Its rules.
+    type Config: Copy + Debug + 'static;
+
+    /// A node.
+    fn build(me: NodeId, config: Self::Config, bootstrap: Bootstrap) -> Self;
+
+    /// Its schedule, and what it has in common with others.
+    fn commitments(&self) -> &commit::Node;
+
+    /// How many jobs were submitted there and have no last word yet.
+    fn open_jobs(&self) -> usize;
+
+    /// What else the job of this number asks for.
+    fn refine(_job: &mut Job, _number: usize) {}
+}
+
+impl Watched for Node {
+    type Config = Config;
+
+    fn build(me: NodeId, config: Config, bootstrap: Bootstrap) -> Self {
+        Asap::new(me, config, bootstrap, Everyone).expect("the rules are sound")
+    }
+
+    fn commitments(&self) -> &commit::Node {
+        self.commitments()
+    }
+
+    fn open_jobs(&self) -> usize {
+        self.jobs().count()
+    }
+}
 
 /// How many links a node has.
 pub const DEGREE: u8 = 8;
@@ -77,7 +115,7 @@ pub const EXCHANGES: [Exchange; 3] = [
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct Scene<C = Config> {
     /// From which all chance follows.
     pub seed: u64,
     /// How many nodes there are in the beginning.
@@ -87,7 +125,7 @@ pub struct Scene {
     /// The most nodes that one wants.
     pub widest: u32,
     /// The rules.
-    pub config: Config,
+    pub config: C,
     /// The network.
     pub network: NetworkConfig,
     /// How often a node goes down, half of the time in the middle of what it does.
@@ -102,9 +140,9 @@ pub struct Scene {
     pub late: u32,
 }
 
-impl Scene {
+impl<C> Scene<C> {
     /// Thirty nodes and as many jobs in fair weather.
-    pub fn calm(seed: u64, config: Config) -> Self {
+    pub fn calm(seed: u64, config: C) -> Self {
         Self {
             seed,
             nodes: 30,
@@ -192,9 +230,9 @@ struct LastWord {
 }
 
 /// A grid and its host.
-pub struct Grid {
+pub struct Grid<M: Watched = Node> {
     /// The nodes.
-    pub simulation: Simulation<Node>,
+    pub simulation: Simulation<M>,
     /// What happened.
     pub ledger: Ledger,
     jobs: Vec<Tracked>,
@@ -206,9 +244,9 @@ pub struct Grid {
     rng: Xoshiro256PlusPlus,
 }
 
-impl Grid {
+impl<M: Watched> Grid<M> {
     /// Nodes with links as CYCLON leaves them, and nothing to do.
-    pub fn new(scene: &Scene) -> Self {
+    pub fn new(scene: &Scene<M::Config>) -> Self {
         let Scene {
             nodes,
             seed,
@@ -227,7 +265,7 @@ impl Grid {
                 }
                 None => Bootstrap::Join(NodeId::new(me.get() * 7 % u64::from(nodes))),
             };
-            Asap::new(me, config, bootstrap, Everyone).expect("the rules are sound")
+            M::build(me, config, bootstrap)
         };
         let mut simulation = Simulation::new(nodes, network, seed, build);
         simulation.check(Checking::EveryEvent);
@@ -245,7 +283,7 @@ impl Grid {
     }
 
     /// All that a scene says happens, until everything is over and forgotten.
-    pub fn play(scene: &Scene) -> Self {
+    pub fn play(scene: &Scene<M::Config>) -> Self {
         let mut grid = Self::new(scene);
         grid.plan(scene);
         grid.finish();
@@ -261,7 +299,7 @@ impl Grid {
         NodeId::new(u64::from(self.rng.below(nodes)))
     }
 
-    fn plan(&mut self, scene: &Scene) {
+    fn plan(&mut self, scene: &Scene<M::Config>) {
         for _ in 0..scene.jobs {
             let at = self.some_time();
             let count = 1 + self.rng.below(scene.widest);
@@ -302,7 +340,8 @@ impl Grid {
     pub fn add(&mut self, count: u32, estimate: Span, runs: Span) -> usize {
         let number = self.jobs.len();
         let demand = Demand::Nodes(NonZeroU32::new(count).expect("a job wants a node"));
-        let job = Job::new(JobId::new(number as u64), demand, estimate).expect("it takes time");
+        let mut job = Job::new(JobId::new(number as u64), demand, estimate).expect("it takes time");
+        M::refine(&mut job, number);
         self.jobs.push(Tracked {
             job,
             runs,
@@ -389,7 +428,7 @@ impl Grid {
             };
             let parts = machine.commitments();
             let left = [
-                machine.jobs().count(),
+                machine.open_jobs(),
                 parts.coordinator.jobs().count(),
                 parts.participant.schedule().len(),
             ];
@@ -455,7 +494,7 @@ impl Grid {
             Todo::Depart(node) => {
                 let idle = self.simulation.machine(node).is_none_or(|machine| {
                     let parts = machine.commitments();
-                    machine.jobs().count() == 0
+                    machine.open_jobs() == 0
                         && parts.coordinator.jobs().count() == 0
                         && parts.participant.schedule().is_empty()
                 });
@@ -479,7 +518,7 @@ impl Grid {
     }
 
     fn look(&mut self) {
-        let happenings: Vec<Happening<Node>> = self.simulation.happenings().collect();
+        let happenings: Vec<Happening<M>> = self.simulation.happenings().collect();
         for happening in happenings {
             match happening {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
@@ -658,7 +697,7 @@ mod tests {
     /// A grid in which a job for two nodes was submitted at node 0 and found its time.
     fn grid() -> (Grid, usize) {
         let config = rules(INSTANT, Links::Static, EXCHANGES[1]);
-        let mut grid = Grid::new(&Scene::calm(1, config));
+        let mut grid = Grid::<Node>::new(&Scene::calm(1, config));
         grid.run_until(Time::from_secs(1));
         let (estimate, runs) = (Span::from_secs(20), Span::from_secs(15));
         let job = grid.add(2, estimate, runs);

@@ -11,7 +11,7 @@ use gridweave_core::scheduler::asap::{Config, Exchange, Links, Searcher};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::lasting::Lasting;
 use gridweave_sim::network::{DelayConfig, NetworkConfig, Partition};
-use gridweave_tests::watched::{CONFIG, EXCHANGES, Grid, INSTANT, Scene, rules};
+use gridweave_tests::watched::{CONFIG, EXCHANGES, Grid, INSTANT, Node, Scene, rules};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -55,7 +55,7 @@ fn everything(config: Config) -> impl Iterator<Item = Config> {
 
 /// Plays a scene and requires that nothing happened that must not, and that every job has its last word.
 fn play(scene: &Scene) -> Grid {
-    let grid = Grid::play(scene);
+    let grid = Grid::<Node>::play(scene);
     let ledger = &grid.ledger;
     let (seed, config) = (scene.seed, &scene.config);
     println!(
@@ -327,7 +327,7 @@ proptest! {
 
     #[test]
     fn in_any_weather_every_job_has_one_last_word_and_nothing_is_left(scene in scenes()) {
-        let grid = Grid::play(&scene);
+        let grid = Grid::<Node>::play(&scene);
         prop_assert!(grid.ledger.faults.is_empty(), "{:#?}", grid.ledger.faults);
         prop_assert_eq!(grid.ledger.last_words(), scene.jobs);
     }
@@ -395,7 +395,7 @@ fn the_start_that_is_found_is_the_earliest_slot_within_two_hops() {
             nodes: 90,
             ..Scene::calm(30 + seed as u64, config)
         };
-        let mut grid = Grid::new(&scene);
+        let mut grid = Grid::<Node>::new(&scene);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed);
         let mut now = Time::from_secs(1);
         for _ in 0..60 {

@@ -94,6 +94,32 @@ fn no_bytes_break_a_node_of_asap() {
 }
 
 #[test]
+fn no_bytes_break_a_node_of_criteria() {
+    let mut seen = fuzzing::criteria::Seen::default();
+    for seed in 0..300 {
+        let drive = || fuzzing::criteria::drive(&random_bytes(seed, 4_000));
+        let driven = std::panic::catch_unwind(drive);
+        seen = seen.plus(driven.unwrap_or_else(|_| panic!("seed {seed} breaks it")));
+    }
+    println!("{seen:?}");
+    let counts = [
+        seen.accepted,
+        seen.moved,
+        seen.finished,
+        seen.failed,
+        seen.cancelled,
+        seen.begun,
+        seen.looked,
+        seen.told,
+        seen.restarts,
+    ];
+    assert!(
+        counts.iter().all(|count| *count > 50),
+        "{seen:?}, so little was shown"
+    );
+}
+
+#[test]
 fn no_bytes_break_a_node_of_vicinity() {
     let mut seen = fuzzing::vicinity::Seen::default();
     for seed in 0..300 {

@@ -81,11 +81,11 @@ pub struct CriteriaConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CriterionName {
-    /// Nodes close to each other.
-    #[default]
-    Closest,
     /// The earliest start.
+    #[default]
     Soonest,
+    /// Nodes close to each other.
+    Closest,
     /// Nodes far from each other.
     Farthest,
     /// What `parts` and `start_within` say.
@@ -216,7 +216,7 @@ impl PlacesConfig {
 impl Default for CriteriaConfig {
     fn default() -> Self {
         Self {
-            criterion: CriterionName::Closest,
+            criterion: CriterionName::Soonest,
             parts: Vec::new(),
             start_within: None,
             helpers: None,
@@ -231,7 +231,7 @@ impl Default for CriteriaConfig {
             shuffle: 8,
             near: 20,
             gossip: 10,
-            period: Lasting::seconds(600),
+            period: Lasting::seconds(1_800),
             warm_up: 50,
             places: PlacesConfig::Sites {
                 side: Lasting::new(Span::from_millis(200)),

@@ -49,7 +49,7 @@ impl From<io::Error> for FolderProblem {
 const MARK: &str = "config.toml";
 
 /// All files that we write into a folder.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     MARK,
     "summary.json",
     "jobs.csv",
@@ -57,10 +57,11 @@ const FILES: [&str; 7] = [
     "engine.json",
     "request.toml",
     "p1.json",
+    "p2.json",
 ];
 
 /// All folders that we write into a folder, besides one per seed.
-const FOLDERS: [&str; 4] = ["gangs", "serial", "jobs", "p1"];
+const FOLDERS: [&str; 5] = ["gangs", "serial", "jobs", "p1", "p2"];
 
 /// A folder under construction, beside the place where it will be.
 ///

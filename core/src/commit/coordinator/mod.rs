@@ -153,6 +153,20 @@ pub enum Setback {
     Full,
 }
 
+impl Setback {
+    /// The node because of which it came to nothing, if it was one.
+    pub const fn node(&self) -> Option<NodeId> {
+        match *self {
+            Self::Refused { node, .. }
+            | Self::Silent { node }
+            | Self::Expired { node }
+            | Self::Lost { node }
+            | Self::Broke { node } => Some(node),
+            Self::Slow | Self::NotAuthorised | Self::BadCandidate | Self::Full => None,
+        }
+    }
+}
+
 /// The name of a coordinator's record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -33,7 +33,7 @@ struct Ranked<'a, P, Rank> {
 ///
 /// Of several descriptors of a node, only that with the largest version counts, of those the youngest, and of those the first.
 /// Among equally near ones the order is by a fixed hash of both ids, so that it is the same at every node but not for every target.
-/// Each rank is computed once.
+/// The rank of each descriptor is computed once.
 pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
     distance: &D,
     target: Target<'_, P>,
@@ -50,15 +50,18 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         placed.map(move |(place, descriptor)| ((pool, place), descriptor))
     });
     for (at, descriptor) in pooled {
-        if descriptor.id == target.id || is_outdone(descriptor, pools, at) {
+        if descriptor.id == target.id {
             continue;
         }
         let rank = distance.rank(target.profile, &descriptor.profile);
         let key = (rank, tie_break(target.id, descriptor.id));
-        if ranked.len() >= most {
-            if ranked.last().is_some_and(|farthest| farthest.key <= key) {
-                continue;
-            }
+        let full = ranked.len() >= most;
+        // Most are too far, and need not be looked for elsewhere.
+        let too_far = full && ranked.last().is_some_and(|farthest| farthest.key <= key);
+        if too_far || is_outdone(descriptor, pools, at) {
+            continue;
+        }
+        if full {
             ranked.pop();
         }
         let nearer = ranked.partition_point(|other| other.key < key);

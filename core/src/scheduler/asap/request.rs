@@ -106,7 +106,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// What the desk wants of us.
     pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
         match notice {
-            desk::Notice::Search { job, left } => self.search_place(job, left, cx),
+            desk::Notice::Search { job, left, .. } => self.search_place(job, left, cx),
             desk::Notice::Placed { job, .. } | desk::Notice::Kept { job } => {
                 self.improve_later(job, cx);
             }

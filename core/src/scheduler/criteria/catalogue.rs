@@ -100,6 +100,26 @@ pub enum Helper {
     Own(u8),
 }
 
+impl Helper {
+    /// How far apart nodes are in this overlay; the smaller, the nearer.
+    pub(super) fn rank<U: Catalogue>(
+        self,
+        catalogue: &U,
+        target: &Profile,
+        other: &Profile,
+    ) -> (u64, u64) {
+        match self {
+            Self::Proximity => (Proximity.rank(target, other).as_micros(), 0),
+            Self::FirstFree => {
+                let (Reverse(overlap), start) = FirstFree.rank(target, other);
+                (!overlap.as_micros(), start.as_micros())
+            }
+            Self::Remoteness => (!Proximity.rank(target, other).as_micros(), 0),
+            Self::Own(number) => (catalogue.distance(number, target, other), 0),
+        }
+    }
+}
+
 /// How near nodes are in a helper overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Nearness<U> {
@@ -111,14 +131,6 @@ impl<U: Catalogue> Distance<Profile> for Nearness<U> {
     type Rank = (u64, u64);
 
     fn rank(&self, target: &Profile, other: &Profile) -> (u64, u64) {
-        match self.helper {
-            Helper::Proximity => (Proximity.rank(target, other).as_micros(), 0),
-            Helper::FirstFree => {
-                let (Reverse(overlap), start) = FirstFree.rank(target, other);
-                (!overlap.as_micros(), start.as_micros())
-            }
-            Helper::Remoteness => (!Proximity.rank(target, other).as_micros(), 0),
-            Helper::Own(number) => (self.catalogue.distance(number, target, other), 0),
-        }
+        self.helper.rank(&self.catalogue, target, other)
     }
 }

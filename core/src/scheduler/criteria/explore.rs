@@ -1,15 +1,15 @@
 //! Finding nodes for an iteration: from a first node along links, until there are enough (PROTOCOLS F1, F2).
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::catalogue::helper_for;
 use super::message::{Descriptor, Descriptors, LookId, Message, Through};
-use super::{Catalogue, Config, Criteria, Exploration, Helper, Nearness};
+use super::{Catalogue, Config, Criteria, Exploration, Helper};
 use crate::commit::Policy;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
-use crate::overlay::vicinity::Distance;
 use crate::profile::Profile;
 use crate::schedule::Snapshot;
 use crate::time::Time;
@@ -27,12 +27,25 @@ pub(super) struct Expedition {
     discovered: Vec<NodeId>,
     /// Whom to ask next, the best last.
     frontier: Vec<((u64, u64), NodeId)>,
-    /// Who was asked, and until when the answer is waited for.
-    asked: Vec<(NodeId, Time)>,
+    asked: Vec<Asked>,
     /// Whether it has yet to be told where to begin.
     is_guided: bool,
-    /// How many of those found were asked for random links, because there were too few others.
-    topped_up: usize,
+    /// Who has answered, but was not asked for random links: they may know others when the links of the helper are used up, or
+    /// when too few of those who were heard of have answered.
+    guides: VecDeque<NodeId>,
+    /// Whether it has come to that.
+    topping_up: bool,
+    /// Whether somebody has not answered.
+    pub(super) has_missed: bool,
+}
+
+/// Somebody who was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Asked {
+    node: NodeId,
+    through: Through,
+    /// Until when the answer is waited for.
+    until: Time,
 }
 
 /// In which order nodes are asked.
@@ -72,7 +85,7 @@ pub(super) enum Step {
 impl Expedition {
     /// Whom it waits for at the latest.
     pub(super) fn next_due(&self) -> Time {
-        let asked = self.asked.iter().map(|(_, until)| *until);
+        let asked = self.asked.iter().map(|asked| asked.until);
         asked.min().unwrap_or(Time::MAX)
     }
 
@@ -101,10 +114,8 @@ impl Expedition {
             return;
         }
         let rank = match &self.order {
-            Order::Nearest(helper, Some(first)) if self.topped_up == 0 => {
-                let catalogue = catalogue.clone();
-                let helper = *helper;
-                Nearness { helper, catalogue }.rank(first, &known.profile)
+            Order::Nearest(helper, Some(first)) if !self.topping_up => {
+                helper.rank(catalogue, first, &known.profile)
             }
             _ => (u64::MAX, self.discovered.len() as u64),
         };
@@ -115,7 +126,7 @@ impl Expedition {
     /// Whether links are still needed, or only nodes themselves.
     fn links_needed(&self) -> bool {
         match self.order {
-            Order::Breadth => self.discovered.len() < self.enough,
+            Order::Breadth => self.topping_up || self.discovered.len() < self.enough,
             Order::Nearest(..) => true,
         }
     }
@@ -124,16 +135,53 @@ impl Expedition {
         self.found.len().saturating_add(self.asked.len())
     }
 
-    /// Goes on without those whose time is over.
-    pub(super) fn stop_waiting(&mut self, now: Time) {
-        self.asked.retain(|(_, until)| *until > now);
+    /// Whom to ask next, and for which links.
+    fn next(&mut self) -> Option<(NodeId, Through)> {
+        if let Some((_, node)) = self.frontier.pop() {
+            let through = if self.links_needed() {
+                self.through
+            } else {
+                Through::Nobody
+            };
+            return Some((node, through));
+        }
+        if !self.asked.is_empty() {
+            return None;
+        }
+        // Nobody is left on these links; those who have answered know others at random.
+        let guide = self.guides.pop_front()?;
+        self.topping_up = true;
+        self.through = Through::Random;
+        Some((guide, Through::Random))
     }
 
-    /// Whether it waited for a node, and does no longer.
+    /// Whether it waits for a node.
+    fn waits_for(&self, node: NodeId) -> bool {
+        self.asked.iter().any(|asked| asked.node == node)
+    }
+
+    /// A node has answered; for which links it was asked.
+    fn answered(&mut self, node: NodeId) -> Option<Through> {
+        let place = self.asked.iter().position(|asked| asked.node == node)?;
+        Some(self.asked.remove(place).through)
+    }
+
+    /// Goes on without those whose time is over; whether there were any.
+    pub(super) fn stop_waiting(&mut self, now: Time) -> bool {
+        self.miss(|asked| asked.until <= now)
+    }
+
+    /// Goes on without a node; whether it was waited for.
     pub(super) fn give_up_on(&mut self, node: NodeId) -> bool {
+        self.miss(|asked| asked.node == node)
+    }
+
+    fn miss(&mut self, is_missed: impl Fn(&Asked) -> bool) -> bool {
         let before = self.asked.len();
-        self.asked.retain(|(asked, _)| *asked != node);
-        self.asked.len() < before
+        self.asked.retain(|asked| !is_missed(asked));
+        let missed = self.asked.len() < before;
+        self.has_missed |= missed;
+        missed
     }
 }
 
@@ -169,7 +217,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             frontier: Vec::new(),
             asked: Vec::new(),
             is_guided: false,
-            topped_up: 0,
+            guides: VecDeque::new(),
+            topping_up: false,
+            has_missed: false,
         };
         match first {
             First::Node(first) => {
@@ -178,13 +228,27 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             First::KnownTo(guide) => {
                 expedition.is_guided = true;
-                let until = cx.now() + self.config.timeout;
-                expedition.asked.push((guide, until));
-                let (look, through) = (expedition.id, Through::Random);
-                cx.send(guide, Message::Look { look, through });
+                self.ask(&mut expedition, guide, Through::Random, cx);
                 Step::Waiting(expedition)
             }
         }
+    }
+
+    fn ask(
+        &self,
+        expedition: &mut Expedition,
+        node: NodeId,
+        through: Through,
+        cx: &mut impl Context<Self>,
+    ) {
+        let until = cx.now() + self.config.timeout;
+        expedition.asked.push(Asked {
+            node,
+            through,
+            until,
+        });
+        let look = expedition.id;
+        cx.send(node, Message::Look { look, through });
     }
 
     /// Asks whom it may until enough are found, or nobody is left.
@@ -194,50 +258,22 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         mut expedition: Expedition,
         cx: &mut impl Context<Self>,
     ) -> Step {
-        let until = cx.now() + self.config.timeout;
         let width = usize::from(self.config.width);
-        loop {
-            let more = expedition.under_way() < expedition.enough;
-            if more && expedition.asked.len() < width {
-                if let Some((_, node)) = expedition.frontier.pop() {
-                    let through = if expedition.links_needed() {
-                        expedition.through
-                    } else {
-                        Through::Nobody
-                    };
-                    if node == self.me {
-                        let (own, schedule, links) = self.look(through);
-                        self.note(job, &mut expedition, own, Some(schedule), &links);
-                    } else {
-                        expedition.asked.push((node, until));
-                        let look = expedition.id;
-                        cx.send(node, Message::Look { look, through });
-                    }
-                    continue;
-                }
-                // Nobody is left on these links; those who were found know others at random.
-                if expedition.asked.is_empty()
-                    && let Some(node) = expedition.found.get(expedition.topped_up)
-                {
-                    let node = node.node;
-                    expedition.topped_up = expedition.topped_up.saturating_add(1);
-                    expedition.through = Through::Random;
-                    if node == self.me {
-                        let (own, _, links) = self.look(Through::Random);
-                        self.note(job, &mut expedition, own, None, &links);
-                    } else {
-                        expedition.asked.push((node, until));
-                        let (look, through) = (expedition.id, Through::Random);
-                        cx.send(node, Message::Look { look, through });
-                    }
-                    continue;
-                }
-            }
-            return if expedition.asked.is_empty() {
-                Step::Done(expedition)
-            } else {
-                Step::Waiting(expedition)
+        while expedition.under_way() < expedition.enough && expedition.asked.len() < width {
+            let Some((node, through)) = expedition.next() else {
+                break;
             };
+            if node != self.me {
+                self.ask(&mut expedition, node, through, cx);
+            } else if !self.desk.is_leaving() {
+                let (own, schedule, links) = self.look(through);
+                self.note(job, &mut expedition, through, own, schedule, &links);
+            }
+        }
+        if expedition.asked.is_empty() {
+            Step::Done(expedition)
+        } else {
+            Step::Waiting(expedition)
         }
     }
 
@@ -283,23 +319,24 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         );
     }
 
-    /// Takes in what a node has said.
+    /// Takes in what a node has said that was asked for these links.
     fn note(
         &self,
         job: &Job,
         expedition: &mut Expedition,
+        through: Through,
         own: Descriptor,
-        schedule: Option<Snapshot>,
+        schedule: Snapshot,
         links: &Descriptors,
     ) {
-        let known = expedition.found.iter().any(|found| found.node == own.id);
+        if through != Through::Random {
+            expedition.guides.push_back(own.id);
+        }
         if let Order::Nearest(_, first @ None) = &mut expedition.order {
             *first = Some(own.profile);
         }
-        if let Some(schedule) = schedule
-            && !known
-            && self.catalogue.admits(job, &own.profile)
-        {
+        let known = expedition.found.iter().any(|found| found.node == own.id);
+        if !known && self.catalogue.admits(job, &own.profile) {
             expedition.found.push(Found {
                 node: own.id,
                 profile: own.profile,
@@ -323,7 +360,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     ) {
         // Nobody speaks for another.
         let own = Descriptor { id: from, ..own };
-        let Some((id, mut expedition)) = self.take_expedition(look, from) else {
+        let Some((id, mut expedition, through)) = self.take_expedition(look, from) else {
             return;
         };
         let Some(job) = self.desk.job(id).copied() else {
@@ -334,22 +371,25 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let first = self.guided(id, from, links, cx);
             expedition.begin_at(first);
         } else {
-            self.note(&job, &mut expedition, own, Some(schedule), links);
+            self.note(&job, &mut expedition, through, own, schedule, links);
         }
         let step = self.go_on(&job, expedition, cx);
-        self.stepped(id, step, cx);
+        self.take_step(&job, step, cx);
+        self.iterate(id, cx);
     }
 
-    /// Takes out the expedition that waits for this node's answer.
-    fn take_expedition(&mut self, look: LookId, from: NodeId) -> Option<(JobId, Expedition)> {
+    /// Takes out the expedition that waits for this node's answer, and for which links it was asked.
+    fn take_expedition(
+        &mut self,
+        look: LookId,
+        from: NodeId,
+    ) -> Option<(JobId, Expedition, Through)> {
+        let waits = |known: &Expedition| known.id == look && known.waits_for(from);
         for request in &mut self.requests {
-            let waits = |known: &Expedition| {
-                known.id == look && known.asked.iter().any(|(node, _)| *node == from)
-            };
             if let Some(place) = request.expeditions.iter().position(waits) {
                 let mut expedition = request.expeditions.remove(place);
-                expedition.give_up_on(from);
-                return Some((request.job, expedition));
+                let through = expedition.answered(from)?;
+                return Some((request.job, expedition, through));
             }
         }
         None

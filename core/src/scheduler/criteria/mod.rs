@@ -34,8 +34,8 @@
 //!
 //! What it refuses by name: jobs that ask for cores, for properties of nodes, for a deadline, or for a criterion that nobody
 //! knows; jobs for which there are too few nodes, no common time, or no set that the criterion accepts; and criteria that
-//! give no cost. Who lies about itself may be selected and then refuse, which costs a round; it cannot take another's time or
-//! make memory grow.
+//! give no cost. Who lies about itself may be selected and then refuse, which costs a round; after that the job does without it,
+//! if it can. It cannot take another's time or make memory grow.
 //!
 //! # Example
 //! `examples/criteria.rs` is a small grid with an objective of its own.
@@ -95,8 +95,8 @@ pub struct Criteria<
     profile: Profile,
     schedule: Snapshot,
     vivaldi: Option<Vivaldi>,
-    /// Who was asked to shuffle, and when.
-    shuffled: Option<(NodeId, Time)>,
+    /// The last exchange of random links that it began, and when.
+    shuffled: Option<(cyclon::ExchangeId, Time)>,
     /// What is known of those in the view, in the order of ids.
     random: Vec<Descriptor>,
     /// In the order of jobs.

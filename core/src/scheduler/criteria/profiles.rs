@@ -21,6 +21,8 @@ pub(super) struct AsOverlay<'a> {
     own: Descriptor,
     known: &'a [Descriptor],
     alone: bool,
+    /// The exchange that it begins.
+    begun: Option<cyclon::ExchangeId>,
 }
 
 impl AsOverlay<'_> {
@@ -35,6 +37,7 @@ impl AsOverlay<'_> {
             },
             known: &[],
             alone: false,
+            begun: None,
         }
     }
 }
@@ -48,6 +51,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.known.get(place.ok()?).copied()
         });
         let about = [self.own].into_iter().chain(others).collect();
+        if let cyclon::Message::Shuffle { exchange, .. } = &message {
+            self.begun = Some(*exchange);
+        }
         Message::Overlay { message, about }
     }
     fn timer(&mut self, timer: cyclon::Timer) -> Timer {
@@ -117,6 +123,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             own: self.descriptor(),
             known: &self.random,
             alone: false,
+            begun: None,
         };
         self.overlay.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
@@ -126,9 +133,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.overlay
                 .handle(Event::Command(join), &mut cx.lift(&mut embed));
         }
-        let asked = self.overlay.waits_for();
-        if asked != self.shuffled.map(|(peer, _)| peer) {
-            self.shuffled = asked.map(|peer| (peer, cx.now()));
+        if let Some(exchange) = embed.begun {
+            self.shuffled = Some((exchange, cx.now()));
         }
         self.look_at_view(heard, cx);
     }
@@ -141,21 +147,29 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         about: &Descriptors,
         cx: &mut impl Context<Self>,
     ) {
-        if let cyclon::Message::Shuffled { .. } = message {
-            self.measure(from, about, cx);
+        if let cyclon::Message::Shuffled { exchange, .. } = message
+            && self.overlay.waits_for() == Some(from)
+        {
+            self.measure(from, exchange, about, cx);
         }
         let heard: Vec<Descriptor> = about.iter().copied().collect();
         self.shuffle_about(Event::Message { from, message }, &heard, cx);
     }
 
-    /// Learns from a round trip where this node is.
-    fn measure(&mut self, from: NodeId, about: &Descriptors, cx: &mut impl Context<Self>) {
-        let (Some(vivaldi), Some((peer, since))) = (&mut self.vivaldi, self.shuffled) else {
+    /// Learns from a round trip where this node is. Who is asked again may answer what it was asked before.
+    fn measure(
+        &mut self,
+        from: NodeId,
+        answered: cyclon::ExchangeId,
+        about: &Descriptors,
+        cx: &mut impl Context<Self>,
+    ) {
+        let (Some(vivaldi), Some((exchange, since))) = (&mut self.vivaldi, self.shuffled) else {
             return;
         };
         let told = about.iter().find(|known| known.id == from);
         if let Some(told) = told
-            && peer == from
+            && exchange == answered
         {
             let rtt = cx.now() - since;
             let profile = told.profile;

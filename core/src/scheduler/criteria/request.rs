@@ -38,10 +38,31 @@ pub(super) struct Request {
     trying: Option<Place>,
     /// The best that was found since.
     better: Option<Place>,
-    /// Why the last iteration found no place.
+    /// Why there was no place, as the iteration says that came furthest.
     why: Option<NoSelection>,
-    /// When to go on.
-    rests_until: Time,
+    /// Who was selected and would not: selected again only if there is no place without them.
+    unwilling: Vec<NodeId>,
+    rest: Rest,
+}
+
+/// What a search waits for before it goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Rest {
+    /// For nothing.
+    None,
+    /// For the end of the pause between iterations.
+    Pause { until: Time },
+    /// For somebody to come into the view.
+    ForOthers { until: Time },
+}
+
+impl Rest {
+    fn until(self) -> Time {
+        match self {
+            Self::None => Time::MAX,
+            Self::Pause { until } | Self::ForOthers { until } => until,
+        }
+    }
 }
 
 /// When and where a job could run, and what that costs.
@@ -126,13 +147,17 @@ impl Request {
             trying: None,
             better: None,
             why: None,
-            rests_until: Time::MAX,
+            unwilling: Vec::new(),
+            rest: Rest::None,
         }
     }
 
     pub(super) fn next_due(&self) -> Time {
         let expeditions = self.expeditions.iter().map(Expedition::next_due);
-        expeditions.min().unwrap_or(Time::MAX).min(self.rests_until)
+        expeditions
+            .min()
+            .unwrap_or(Time::MAX)
+            .min(self.rest.until())
     }
 
     pub(super) fn is_within(&self, parallel: usize, most: usize) -> bool {
@@ -196,7 +221,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// What the desk wants of us.
     pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
         match notice {
-            desk::Notice::Search { job, left } => self.search(job, left, cx),
+            desk::Notice::Search { job, left, failed } => self.search(job, left, failed, cx),
             desk::Notice::Placed { job, start } => {
                 if let Some(request) = self.request_mut(job) {
                     let trying = request.trying.take();
@@ -218,8 +243,19 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// A job has no place.
-    fn search(&mut self, job: JobId, left: u8, cx: &mut impl Context<Self>) {
+    /// Whether it knows nobody, though there should be others.
+    fn is_cut_off(&self) -> bool {
+        self.overlay.view().is_empty() && self.bootstrap != Bootstrap::Alone
+    }
+
+    /// A job has no place, if one was tried because this node would not.
+    fn search(
+        &mut self,
+        job: JobId,
+        left: u8,
+        failed: Option<NodeId>,
+        cx: &mut impl Context<Self>,
+    ) {
         let base = self.config.earliest(cx.now());
         let place = self
             .requests
@@ -227,9 +263,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if let Err(place) = place {
             self.requests.insert(place, Request::new(job, base));
         }
-        let alone = self.overlay.view().is_empty();
-        let waits = alone && self.bootstrap != Bootstrap::Alone && left > 0;
-        let rest = cx.now() + self.config.overlay.period.times(2);
+        let waits = self.is_cut_off() && left > 0;
+        let until = cx.now() + self.config.overlay.period.times(2);
         let last = self.config.iterations.saturating_sub(1);
         let Some(request) = self.request_mut(job) else {
             return;
@@ -241,18 +276,21 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             *request = Request::new(job, base);
             request.expeditions = expeditions;
         }
+        if let Some(node) = failed.filter(|node| !request.unwilling.contains(node)) {
+            request.unwilling.push(node);
+        }
         // What was refused now may be had the next time.
         request.begun = request.begun.min(last);
         if waits {
             // Whoever has just come up knows nobody yet.
-            request.rests_until = rest;
+            request.rest = Rest::ForOthers { until };
             return;
         }
         self.iterate(job, cx);
     }
 
     /// Has the best place confirmed, or begins iterations, as far as it may.
-    fn iterate(&mut self, id: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn iterate(&mut self, id: JobId, cx: &mut impl Context<Self>) {
         let Some(job) = self.desk.job(id).copied() else {
             return;
         };
@@ -262,11 +300,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let Some(request) = self.request_mut(id) else {
                 return;
             };
+            if request.rest.until() <= now {
+                request.rest = Rest::None;
+            }
             if request.trying.is_some() {
                 return;
-            }
-            if request.rests_until <= now {
-                request.rests_until = Time::MAX;
             }
             let has = request.has.as_ref();
             // A job that is about to start stays where it is (PROTOCOLS F6).
@@ -274,11 +312,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             if settled {
                 request.expeditions.clear();
                 request.better = None;
-                request.rests_until = Time::MAX;
+                request.rest = Rest::None;
                 return;
             }
             let better = request.better.take();
-            let better = better.filter(|place| place.beats(request.has.as_ref()));
+            // It may have waited for another one to be confirmed.
+            let better = better.filter(|place| {
+                place.beats(request.has.as_ref()) && place.interval.start() >= now + config.lead
+            });
             if let Some(place) = better {
                 self.confirm(id, place, cx);
                 return;
@@ -286,27 +327,19 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let under_way = request.expeditions.len();
             let may_begin = request.begun < config.iterations
                 && under_way < usize::from(config.parallel)
-                && request.rests_until == Time::MAX;
+                && request.rest == Rest::None;
             if !may_begin {
                 let over = under_way == 0 && request.begun >= config.iterations;
                 if over && request.has.is_none() {
-                    let refusal = refusal(request.why);
-                    self.order(
-                        desk::Command::NotFound {
-                            job: id,
-                            refusal: Some(refusal),
-                        },
-                        cx,
-                    );
+                    let refusal = request.why.map(refusal);
+                    self.order(desk::Command::NotFound { job: id, refusal }, cx);
                 }
                 return;
             }
             request.begun = request.begun.saturating_add(1);
             let first = self.first_node(id, cx);
             let step = self.set_out(&job, count(&job), first, cx);
-            if self.take_step(&job, step, cx) == Next::Stop {
-                return;
-            }
+            self.take_step(&job, step, cx);
         }
     }
 
@@ -352,52 +385,95 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// An expedition has made a step.
-    pub(super) fn stepped(&mut self, id: JobId, step: Step, cx: &mut impl Context<Self>) {
-        let Some(job) = self.desk.job(id).copied() else {
-            return;
-        };
-        if self.take_step(&job, step, cx) == Next::GoOn {
-            self.iterate(id, cx);
-        }
-    }
-
-    fn take_step(&mut self, job: &Job, step: Step, cx: &mut impl Context<Self>) -> Next {
+    pub(super) fn take_step(&mut self, job: &Job, step: Step, cx: &mut impl Context<Self>) {
         match step {
             Step::Waiting(expedition) => {
                 if let Some(request) = self.request_mut(job.id) {
                     request.expeditions.push(expedition);
                 }
-                Next::GoOn
             }
             Step::Done(expedition) => self.conclude(job, &expedition, cx),
         }
     }
 
     /// Selects nodes from those that were found.
-    fn conclude(
-        &mut self,
+    fn conclude(&mut self, job: &Job, expedition: &Expedition, cx: &mut impl Context<Self>) {
+        let config = self.config;
+        // Of those who were not reached, some may be free the next time.
+        let is_certain = !expedition.has_missed && !self.is_cut_off();
+        let Some(place) = self.select_place(job, expedition, cx) else {
+            return;
+        };
+        let Some(request) = self.request_mut(job.id) else {
+            return;
+        };
+        if !config.pause.is_zero() {
+            let until = cx.now() + config.pause;
+            request.rest = Rest::Pause { until };
+        }
+        match place {
+            Ok(place) => {
+                if place.beats(request.better.as_ref()) {
+                    request.better = Some(place);
+                }
+            }
+            Err(NoSelection::TooFew { .. }) if !is_certain => {}
+            Err(why) => {
+                if why == NoSelection::NotANumber {
+                    // It will not be better the next time. What the job has already it keeps.
+                    request.begun = config.iterations;
+                }
+                if request.why.is_none_or(|known| reach(known) < reach(why)) {
+                    request.why = Some(why);
+                }
+            }
+        }
+    }
+
+    /// The best place on nodes that were found: without those who would not before, if there is one.
+    fn select_place(
+        &self,
         job: &Job,
         expedition: &Expedition,
         cx: &mut impl Context<Self>,
-    ) -> Next {
-        let config = self.config;
-        let now = cx.now();
-        let Some(request) = self.request_mut(job.id) else {
-            return Next::Stop;
-        };
-        let mut found: Vec<&Found> = expedition.found.iter().collect();
+    ) -> Option<Result<Place, NoSelection>> {
+        let place = self
+            .requests
+            .binary_search_by_key(&job.id, |request| request.job);
+        let request = self.requests.get(place.ok()?)?;
+        let mut all: Vec<&Found> = expedition.found.iter().collect();
         // So that the outcome does not depend on who answers first.
-        found.sort_unstable_by_key(|found| found.node);
+        all.sort_unstable_by_key(|found| found.node);
+        let is_willing = |found: &&Found| !request.unwilling.contains(&found.node);
+        let willing: Vec<&Found> = all.iter().copied().filter(is_willing).collect();
+        if willing.len() < all.len()
+            && let Ok(place) = self.select_among(job, request, &willing, cx)
+        {
+            return Some(Ok(place));
+        }
+        Some(self.select_among(job, request, &all, cx))
+    }
+
+    /// The best place on some nodes, in the order of their names.
+    fn select_among(
+        &self,
+        job: &Job,
+        request: &Request,
+        found: &[&Found],
+        cx: &mut impl Context<Self>,
+    ) -> Result<Place, NoSelection> {
+        let config = &self.config;
+        let has = request.has.as_ref();
         let nodes: Vec<NodeId> = found.iter().map(|found| found.node).collect();
         let profiles: Vec<_> = found.iter().map(|found| found.profile).collect();
-        let has = request.has.as_ref();
         let schedules: Vec<Seen<'_>> = found.iter().map(|found| Seen::new(found, has)).collect();
         let current: Vec<u32> = (0_u32..)
             .zip(&nodes)
             .filter(|(_, node)| has.is_some_and(|place| place.nodes.contains(node)))
             .map(|(at, _)| at)
             .collect();
-        let (from, length) = (config.earliest(now), job.estimate().round_up(config.slot));
+        let from = config.earliest(cx.now());
+        let length = job.estimate().round_up(config.slot);
         let starts = Starts::new(&schedules, from, length, config.horizon, config.slot);
         let problem = Problem {
             nodes: &nodes,
@@ -411,38 +487,17 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let selected = with_objective(&self.catalogue, job.criterion, |objective| {
             select(&problem, objective, &config.select, &mut rng)
         });
-        let place = selected.map(|selected| {
-            let selection = selected?;
-            let interval = Interval::starting(selection.start, length);
-            let nodes = selection.chosen.iter();
-            let nodes = nodes.filter_map(|at| nodes_at(&problem, *at)).collect();
-            Ok(Place {
-                cost: Cost(selection.cost),
-                interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
-                nodes,
-            })
-        });
-        let pause = config.pause;
-        let Some(request) = self.request_mut(job.id) else {
-            return Next::Stop;
-        };
-        if !pause.is_zero() {
-            request.rests_until = now + pause;
-        }
-        match place {
-            Some(Ok(place)) => {
-                if place.beats(request.better.as_ref()) {
-                    request.better = Some(place);
-                }
-            }
-            Some(Err(NoSelection::NotANumber)) | None => {
-                // It will not be better the next time. What the job has already it keeps.
-                request.begun = config.iterations;
-                request.why = Some(NoSelection::NotANumber);
-            }
-            Some(Err(why)) => request.why = Some(why),
-        }
-        Next::GoOn
+        // A criterion that nobody knows any more has no cost either.
+        let selection = selected.unwrap_or(Err(NoSelection::NotANumber))?;
+        let interval = Interval::starting(selection.start, length);
+        let chosen = selection.chosen.iter();
+        Ok(Place {
+            cost: Cost(selection.cost),
+            interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
+            nodes: chosen
+                .filter_map(|at| nodes.get(*at as usize).copied())
+                .collect(),
+        })
     }
 
     fn confirm(&mut self, job: JobId, place: Place, cx: &mut impl Context<Self>) {
@@ -474,16 +529,20 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .filter(|request| request.next_due() <= now)
             .map(|request| request.job)
             .collect();
+        let is_cut_off = self.is_cut_off();
         for job in due {
-            self.go_on_without(
-                job,
-                |expedition| {
-                    let late = expedition.next_due() <= now;
-                    expedition.stop_waiting(now);
-                    late
-                },
-                cx,
-            );
+            if let Some(request) = self.request_mut(job)
+                && let Rest::ForOthers { until } = request.rest
+                && until <= now
+                && is_cut_off
+            {
+                // Nobody has come: it counts as a round.
+                request.rest = Rest::None;
+                let refusal = None;
+                self.order(desk::Command::NotFound { job, refusal }, cx);
+                continue;
+            }
+            self.go_on_without(job, |expedition| expedition.stop_waiting(now), cx);
             self.iterate(job, cx);
         }
     }
@@ -492,52 +551,49 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
         let jobs: Vec<JobId> = self.requests.iter().map(|request| request.job).collect();
         for job in jobs {
-            self.go_on_without(job, |expedition| expedition.give_up_on(node), cx);
+            if self.go_on_without(job, |expedition| expedition.give_up_on(node), cx) {
+                self.iterate(job, cx);
+            }
         }
     }
 
-    /// Goes on with those expeditions of a job that do not wait for someone any longer.
+    /// Goes on with those expeditions of a job that do not wait for someone any longer; whether there are any. No other is
+    /// begun before all of them have made their step.
     fn go_on_without(
         &mut self,
         id: JobId,
-        mut given_up: impl FnMut(&mut Expedition) -> bool,
+        given_up: impl FnMut(&mut Expedition) -> bool,
         cx: &mut impl Context<Self>,
-    ) {
+    ) -> bool {
         let (Some(job), Some(request)) = (self.desk.job(id).copied(), self.request_mut(id)) else {
-            return;
+            return false;
         };
-        let mut go_on = Vec::new();
-        for mut expedition in mem::take(&mut request.expeditions) {
-            if given_up(&mut expedition) {
-                go_on.push(expedition);
-            } else {
-                request.expeditions.push(expedition);
-            }
-        }
-        for expedition in go_on {
+        let given_up: Vec<Expedition> = request.expeditions.extract_if(.., given_up).collect();
+        let any = !given_up.is_empty();
+        for expedition in given_up {
             let step = self.go_on(&job, expedition, cx);
-            self.stepped(id, step, cx);
+            self.take_step(&job, step, cx);
         }
+        any
     }
 }
 
-/// Whether there is more to do for a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Next {
-    GoOn,
-    Stop,
-}
-
-fn nodes_at(problem: &Problem<'_>, at: u32) -> Option<NodeId> {
-    problem.nodes.get(at as usize).copied()
+/// How far an iteration came that found no place.
+fn reach(why: NoSelection) -> u8 {
+    match why {
+        NoSelection::NotANumber => 3,
+        NoSelection::NotAcceptable => 2,
+        NoSelection::NoCommonStart => 1,
+        _ => 0,
+    }
 }
 
 /// Why a job is refused for which no place was ever found.
-fn refusal(why: Option<NoSelection>) -> Refusal {
+fn refusal(why: NoSelection) -> Refusal {
     match why {
-        Some(NoSelection::TooFew { .. }) => Refusal::TooLarge,
-        Some(NoSelection::NotANumber) => Refusal::BrokenCriterion,
-        Some(NoSelection::NotAcceptable) => Refusal::NotAcceptable,
+        NoSelection::TooFew { .. } => Refusal::TooLarge,
+        NoSelection::NotANumber => Refusal::BrokenCriterion,
+        NoSelection::NotAcceptable => Refusal::NotAcceptable,
         _ => Refusal::Full,
     }
 }

@@ -25,6 +25,8 @@
 //!   another one.
 
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use task::Stage;
 
@@ -118,6 +120,8 @@ pub enum Notice {
         job: JobId,
         /// How often one will still be wanted if none is found now.
         left: u8,
+        /// The node because of which the last place came to nothing, if it was one.
+        failed: Option<NodeId>,
     },
     /// A job has a place.
     Placed {
@@ -323,7 +327,7 @@ impl<P: Policy> Desk<P> {
             }
             Command::NotFound { job, refusal } => match refusal {
                 Some(refusal) => self.fail(job, job::Failure::Refused(refusal), cx),
-                None => self.search(job, cx),
+                None => self.search(job, None, cx),
             },
             Command::Improve { job, candidate } => {
                 self.coordinate(coordinator::Command::Improve { job, candidate }, cx);

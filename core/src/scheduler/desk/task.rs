@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Desk, Key, Notice, Record, tell};
 use crate::commit::coordinator::{self, Setback};
 use crate::commit::{AfterLoss, Policy};
-use crate::id::JobId;
+use crate::id::{JobId, NodeId};
 use crate::job::{Demand, Failure, Job, News, Refusal};
 use crate::machine::Context;
 use crate::time::Time;
@@ -111,7 +111,7 @@ impl<P: Policy> Desk<P> {
         task.left = self.config.rounds;
         cx.persist(Key::Job(job.id), task.record());
         self.tasks.insert(place, task);
-        self.search(job.id, cx);
+        self.search(job.id, None, cx);
     }
 
     /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
@@ -130,7 +130,7 @@ impl<P: Policy> Desk<P> {
                         task.left = rounds;
                     }
                     if !self.node.coordinator.is_placing(job) {
-                        self.search(job, cx);
+                        self.search(job, None, cx);
                     }
                 }
             }
@@ -141,15 +141,20 @@ impl<P: Policy> Desk<P> {
         self.node.coordinator.jobs().any(|known| known == job)
     }
 
-    /// Wants a place for a job, if it may.
-    pub(super) fn search(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    /// Wants a place for a job, if it may; the last one came to nothing because of this node.
+    pub(super) fn search(
+        &mut self,
+        job: JobId,
+        failed: Option<NodeId>,
+        cx: &mut impl Context<Self>,
+    ) {
         let Some(task) = self.task_mut(job) else {
             return;
         };
         match task.left.checked_sub(1) {
             Some(left) => {
                 task.left = left;
-                cx.notify(Notice::Search { job, left });
+                cx.notify(Notice::Search { job, left, failed });
             }
             None => {
                 let failure = match task.stage {
@@ -248,7 +253,7 @@ impl<P: Policy> Desk<P> {
         };
         match failure {
             Some(failure) => self.fail(job, failure, cx),
-            None => self.search(job, cx),
+            None => self.search(job, setback.node(), cx),
         }
     }
 

@@ -9,7 +9,7 @@ use gridweave_core::profile::Profile;
 use gridweave_core::time::{Span, Time};
 
 use super::{Setting, Setup, id};
-use crate::config::{CriteriaConfig, ExplorationName, HelperName, Lasting};
+use crate::config::{CriteriaConfig, CriterionName, ExplorationName, HelperName, Lasting};
 use crate::engine::Simulation;
 use crate::experiment::{CriteriaNode, bootstrap};
 use crate::monitor::Monitor;
@@ -63,6 +63,7 @@ impl Contender {
             ExplorationName::Proactive => vec![helper],
         };
         CriteriaConfig {
+            criterion: CriterionName::Closest,
             exploration: self.exploration,
             helpers: Some(helpers),
             paper_selection: self.paper_selection,

@@ -39,7 +39,7 @@ fn criteria(config: &mut Config, exploration: ExplorationName, alpha: f64) {
         exploration,
         alpha,
         iterations: 5,
-        period: Lasting::seconds(600),
+        period: Lasting::seconds(1_800),
         ..CriteriaConfig::default()
     };
 }
@@ -107,7 +107,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     }
     let mut notes = vec![
         "all know exact run times, which are rounded up to slots of a minute; asap pushes schedules over a static overlay of 20 links".into(),
-        "criteria looks five times for each job, and gossips every ten minutes; ratios are over the jobs that ran under both".into(),
+        "criteria looks five times for each job, and gossips every half an hour; ratios are over the jobs that ran under both".into(),
     ];
     notes.extend(setup.caveat());
     Report {

@@ -1,0 +1,258 @@
+//! Messages that nobody honest sends.
+
+use super::*;
+use Did::Send;
+use Through::{Nobody, Random};
+
+/// A job for two nodes, for which 1 is asked.
+fn asking() -> Bench {
+    Bench::searching(CONFIG, 2, CHEAPEST).0
+}
+
+/// A profile of extremes.
+fn extreme(low: bool) -> Profile {
+    let (point, height) = if low {
+        (i32::MIN, 0)
+    } else {
+        (i32::MAX, u32::MAX)
+    };
+    Profile {
+        coordinate: Coordinate {
+            point: [point; 3],
+            height,
+        },
+        error: u16::MAX,
+        region: u16::MAX,
+        bandwidth: u32::MAX,
+        free: if low {
+            Interval::ALWAYS
+        } else {
+            Interval::LAST
+        },
+        note: CLOSED - 1,
+    }
+}
+
+#[test]
+fn answers_that_nobody_asked_for_change_nothing() {
+    let mut bench = asking();
+    let before = bench.node.clone();
+    for (from, message) in [
+        (2, seen(1, 2, &[], &[4])),
+        (2, seen(1, 1, &[], &[4])),
+        (1, seen(0, 1, &[], &[4])),
+        (1, seen(2, 1, &[], &[4])),
+        (1, seen(u32::MAX, 1, &[], &[4])),
+        (50, seen(1, 50, &[], &[4])),
+    ] {
+        assert_eq!(bench.hear(from, message.clone()), [], "{message:?}");
+        assert_eq!(bench.node, before, "{message:?}");
+    }
+}
+
+#[test]
+fn one_answer_of_each_counts() {
+    let mut bench = asking();
+    let did = bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
+    assert_eq!(did, [4, 5].map(|node| Send(node, look(1, Nobody))));
+    let before = bench.node.clone();
+    assert_eq!(bench.hear(1, seen(1, 1, &[], &[7, 8])), []);
+    assert_eq!(bench.node, before);
+}
+
+#[test]
+fn nobody_answers_for_another() {
+    let mut bench = asking();
+    // 1 says that it is 9; what it says is of 1 all the same.
+    bench.hear(1, seen(1, 9, &[], &[4, 5, 6]));
+    let (mut did, mut last) = (vec![4, 5, 6], Effects::new());
+    for node in did.drain(..) {
+        last = bench.hear(node, seen(1, node, &[], &[]));
+    }
+    assert_eq!(
+        last,
+        [4, 5].map(|node| Send(node, prepare(attempt(1, 1), 60))),
+        "1 has the price of 9 now"
+    );
+}
+
+#[test]
+fn links_to_the_teller_itself_twice_or_without_end_are_links_once() {
+    let mut bench = asking();
+    let many: Vec<u64> = [1, 1, 4, 4, 4].into_iter().chain(100..300).collect();
+    // No more are read than a view has: two to itself and three to 4, and one more.
+    let did = bench.hear(1, seen(1, 1, &[], &many));
+    assert_eq!(did, [Send(4, look(1, Random)), Send(100, look(1, Random))]);
+    assert_eq!(bench.hear(4, seen(1, 4, &[], &[4, 1, 100])), []);
+    assert_eq!(
+        bench.hear(100, seen(1, 100, &[], &[])),
+        [1, 4].map(|node| Send(node, prepare(attempt(1, 1), 60)))
+    );
+}
+
+#[test]
+fn a_search_among_liars_ends_and_takes_bounded_memory() {
+    let config = Config {
+        alpha: u16::MAX,
+        width: 8,
+        candidates: 20,
+        ..PROACTIVE
+    };
+    let (mut bench, mut did) = Bench::searching(config, 3, Criterion::Closest);
+    let mut next = 100;
+    let mut answers = 0;
+    while let Some(Send(node, Message::Look { look, .. })) = did
+        .iter()
+        .find(|did| matches!(did, Send(_, Message::Look { .. })))
+    {
+        // Each knows others that do not exist, and nobody of them ever answers but the next one.
+        let links: Vec<u64> = (next..next + 6).collect();
+        next += 6;
+        answers += 1;
+        assert!(answers < 10_000);
+        let mut answer = seen(look.0, *node, &[], &links);
+        if let Message::Seen { own, .. } = &mut answer {
+            own.profile = extreme(answers % 2 == 0);
+        }
+        let node = *node;
+        did = bench.hear(node, answer);
+        if !did
+            .iter()
+            .any(|did| matches!(did, Send(_, Message::Look { .. })))
+        {
+            did = bench.ring_until(bench.now.as_micros() / 1_000_000 + 3);
+        }
+    }
+    assert!(answers <= 60, "{answers} answers");
+}
+
+#[test]
+fn extreme_profiles_give_every_criterion_a_cost() {
+    for criterion in [
+        Criterion::Soonest,
+        Criterion::Closest,
+        Criterion::Farthest,
+        CHEAPEST,
+    ] {
+        for config in [CONFIG, PROACTIVE] {
+            let (mut bench, mut did) = Bench::searching(config, 2, criterion);
+            let mut low = false;
+            while let Some(Send(node, Message::Look { look, .. })) = did
+                .iter()
+                .find(|did| matches!(did, Send(_, Message::Look { .. })))
+            {
+                low = !low;
+                let own = Descriptor {
+                    version: u64::MAX,
+                    age: u16::MAX,
+                    profile: extreme(low),
+                    ..descriptor(*node)
+                };
+                let others = [4, 5, 6].map(|node| Descriptor {
+                    profile: extreme(!low),
+                    ..descriptor(node)
+                });
+                let answer = Message::Seen {
+                    look: *look,
+                    own,
+                    schedule: Snapshot::empty(u64::MAX),
+                    links: others.into_iter().collect(),
+                };
+                let node = *node;
+                did = bench.hear(node, answer);
+                if did.is_empty() {
+                    did = bench.ring_until(bench.now.as_micros() / 1_000_000 + 2);
+                }
+            }
+            let asks = |did: &Did| matches!(did, Send(_, Message::Commit(Vote::Prepare { .. })));
+            assert!(did.iter().any(asks), "{criterion:?}: {did:?}");
+        }
+    }
+}
+
+#[test]
+fn schedules_that_lie_are_at_worst_refused_or_of_no_use() {
+    let never = Snapshot::new(9, Time::ZERO, &[]).unwrap();
+    let full = Interval::new(Time::ZERO, Time::MAX).unwrap();
+    let full = Snapshot::new(9, Time::MAX, &[full]).unwrap();
+    for schedule in [never, full] {
+        let mut bench = asking();
+        let mut answer = seen(1, 1, &[], &[4, 5, 6]);
+        if let Message::Seen { schedule: told, .. } = &mut answer {
+            *told = schedule;
+        }
+        bench.hear(1, answer);
+        bench.hear(4, seen(1, 4, &[], &[]));
+        bench.hear(5, seen(1, 5, &[], &[]));
+        assert_eq!(
+            bench.hear(6, seen(1, 6, &[], &[])),
+            [4, 5].map(|node| Send(node, prepare(attempt(1, 1), 60)))
+        );
+    }
+}
+
+#[test]
+fn a_flood_of_questions_is_answered_and_leaves_nothing_behind() {
+    let mut bench = asking();
+    let before = bench.node.clone();
+    for number in 0..1000 {
+        let through = match number % 4 {
+            0 => Random,
+            1 => Nobody,
+            2 => Through::Helper(0),
+            _ => Through::Helper(u8::MAX),
+        };
+        assert_eq!(bench.hear(9, look(number, through)).len(), 1);
+    }
+    assert_eq!(bench.node, before);
+}
+
+#[test]
+fn helpers_that_nobody_has_hear_nothing() {
+    let config = Config {
+        helpers: [None, Some(Helper::Proximity), None, None],
+        ..CONFIG
+    };
+    let mut bench = Bench::new(config, &[1]);
+    let before = bench.node.clone();
+    let request = vicinity::Message::Request {
+        exchange: vicinity::ExchangeId(0),
+        descriptors: [descriptor(8)].into_iter().collect(),
+    };
+    let said = |number| Message::Helper {
+        number,
+        message: Shared::new(request.clone()),
+    };
+    for number in [0, 2, 3, u8::MAX] {
+        assert_eq!(bench.hear(8, said(number)), []);
+        assert_eq!(bench.node, before);
+    }
+    assert_eq!(bench.hear(8, said(1)).len(), 1);
+}
+
+#[test]
+fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    let told = [ME.get(), 4, 9].map(|node| Descriptor {
+        version: u64::MAX,
+        age: u16::MAX,
+        profile: extreme(true),
+        ..descriptor(node)
+    });
+    bench.hear(4, shuffle(4, &told));
+    let known: Vec<NodeId> = bench.node.random.iter().map(|known| known.id).collect();
+    assert_eq!(known, [id(4)]);
+    assert_eq!(*bench.node.profile(), profile(50));
+}
+
+#[test]
+fn records_that_do_not_fit_their_keys_are_ignored() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut other = wanting(1, CHEAPEST);
+    other.id = JobId::new(8);
+    let record = Record::Desk(desk::Record::Job(other, desk::Stage::Open));
+    bench.disk.insert(OF_JOB, record.clone());
+    bench.disk.insert(Key::Overlay(cyclon::Key::Known), record);
+    bench.restart();
+    assert_eq!(bench.jobs(), 0);
+}

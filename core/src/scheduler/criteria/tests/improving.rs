@@ -1,0 +1,227 @@
+//! Better places for a job that has one.
+
+use super::*;
+use Did::{Persist, Send, Tell};
+use Through::Random;
+
+const TWICE: Config = Config {
+    iterations: 2,
+    ..CONFIG
+};
+
+/// A job for two nodes that has 3 and 4, both busy until 300, and is at its second iteration, from 2 on.
+fn placed(config: Config, criterion: Criterion) -> Bench {
+    let mut bench = Bench::new(config, &[1, 2]);
+    bench.obey(Command::Submit(wanting(2, criterion)));
+    bench.hear(1, seen(1, 1, &[busy(0, 9000)], &[2, 3, 4]));
+    bench.hear(2, seen(1, 2, &[busy(0, 9000)], &[]));
+    bench.hear(3, seen(1, 3, &[busy(0, 300)], &[]));
+    let one = attempt(1, 1);
+    assert_eq!(
+        bench.hear(4, seen(1, 4, &[busy(0, 300)], &[])),
+        [3, 4].map(|node| Send(node, prepare(one, 300)))
+    );
+    assert_eq!(
+        bench.agree(&[3, 4], one),
+        [
+            Send(3, permit(one, 360)),
+            Send(4, permit(one, 360)),
+            Persist(OF_JOB),
+            Tell(7, accepted(300)),
+            Send(2, look(2, Random))
+        ]
+    );
+    bench
+}
+
+/// The second iteration finds 2, 5, 6 and 7, of which 5 and 6 are free from `start` on; what that leads to.
+fn find(bench: &mut Bench, start: u64) -> Effects {
+    bench.hear(2, seen(2, 2, &[busy(0, 9000)], &[5, 6, 7]));
+    bench.hear(5, seen(2, 5, &[busy(0, start)], &[]));
+    bench.hear(6, seen(2, 6, &[busy(0, start)], &[]));
+    bench.hear(7, seen(2, 7, &[busy(0, 9000)], &[]))
+}
+
+#[test]
+fn a_better_place_is_held_before_the_old_one_is_let_go() {
+    let mut bench = placed(TWICE, Criterion::Soonest);
+    let (one, two) = (attempt(1, 1), attempt(1, 2));
+    assert_eq!(
+        find(&mut bench, 120),
+        [5, 6].map(|node| Send(node, prepare(two, 120)))
+    );
+    let did = bench.agree(&[5, 6], two);
+    assert_eq!(
+        did,
+        [
+            Send(3, release(one)),
+            Send(4, release(one)),
+            Persist(OF_JOB),
+            Tell(7, moved(120))
+        ],
+        "it may run there when it runs nowhere else"
+    );
+    let progress = bench.node.progress(JOB).unwrap();
+    assert_eq!(progress.nodes, [id(5), id(6)]);
+    assert_eq!(progress.iterations, 2);
+}
+
+#[test]
+fn a_place_that_is_not_better_is_left_alone() {
+    for start in [300, 360] {
+        let mut bench = placed(TWICE, Criterion::Soonest);
+        assert_eq!(find(&mut bench, start), []);
+        // That was the last iteration.
+        assert_eq!(bench.alarms.get(&Timer::Due), None);
+        let progress = bench.node.progress(JOB).unwrap();
+        assert_eq!(progress.iterations, 2);
+        assert_eq!(progress.start, Some(second(300)));
+    }
+}
+
+#[test]
+fn at_the_same_cost_an_earlier_start_is_better() {
+    // 3 and 4 cost as much as 5 and 6 when 5 and 6 are where 3 and 4 are.
+    let mut bench = placed(TWICE, Criterion::Closest);
+    assert_eq!(
+        find(&mut bench, 240),
+        [5, 6].map(|node| Send(node, prepare(attempt(1, 2), 240)))
+    );
+}
+
+#[test]
+fn a_job_keeps_what_it_has_if_the_better_place_is_refused() {
+    let config = Config {
+        iterations: 3,
+        ..CONFIG
+    };
+    let mut bench = placed(config, Criterion::Soonest);
+    find(&mut bench, 120);
+    let two = attempt(1, 2);
+    // The third iteration begins where a guide knows.
+    assert_eq!(
+        bench.vote(5, refused(two)),
+        [
+            Send(5, abort(two)),
+            Send(6, abort(two)),
+            Send(1, look(3, Random))
+        ]
+    );
+    let progress = bench.node.progress(JOB).unwrap();
+    assert_eq!(
+        (progress.nodes, progress.start),
+        (&[id(3), id(4)][..], Some(second(300)))
+    );
+    assert!(bench.node.commitments().coordinator.is_placing(JOB));
+}
+
+#[test]
+fn time_that_the_job_has_itself_is_free_to_it() {
+    let mut bench = placed(TWICE, Criterion::Closest);
+    // 3 is busy with another job until 300 and then with this one, which it tells as one window. It has moved to where 2 is.
+    bench.hear(2, seen(2, 2, &[busy(0, 300)], &[3, 5]));
+    bench.hear(5, seen(2, 5, &[busy(0, 9000)], &[]));
+    let mut near = seen(2, 3, &[busy(0, 360)], &[]);
+    if let Message::Seen { own, .. } = &mut near {
+        own.profile.coordinate = profile(2).coordinate;
+    }
+    assert_eq!(
+        bench.hear(3, near),
+        [2, 3].map(|node| Send(node, prepare(attempt(1, 2), 300)))
+    );
+}
+
+#[test]
+fn a_job_that_is_about_to_start_stays_where_it_is() {
+    let mut bench = placed(TWICE, Criterion::Soonest);
+    bench.at(241);
+    assert_eq!(find(&mut bench, 120), []);
+    assert_eq!(bench.alarms.get(&Timer::Due), None);
+    // A better place that was found in time is tried in time only, too.
+    let mut bench = placed(TWICE, Criterion::Soonest);
+    bench.at(240);
+    assert_eq!(find(&mut bench, 120), [], "none starts before 300");
+}
+
+#[test]
+fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still() {
+    let config = Config {
+        iterations: 3,
+        parallel: 2,
+        ..CONFIG
+    };
+    let mut bench = Bench::new(config, &[1, 2]);
+    bench.obey(Command::Submit(wanting(2, Criterion::Soonest)));
+    // The first iteration finds 1 and 3 from 180 on; while they are asked, the second finds 2 and 4 from 120 on.
+    let late = [busy(0, 180)];
+    bench.hear(1, seen(1, 1, &late, &[3]));
+    let one = attempt(1, 1);
+    assert_eq!(
+        bench.hear(3, seen(1, 3, &late, &[1])),
+        [Send(1, prepare(one, 180)), Send(3, prepare(one, 180)),]
+    );
+    let soon = [busy(0, 120)];
+    bench.hear(2, seen(2, 2, &soon, &[4]));
+    assert_eq!(bench.hear(4, seen(2, 4, &soon, &[2])), []);
+    let two = attempt(1, 2);
+    for at in [50, 61] {
+        let mut bench = Bench {
+            node: bench.node.clone(),
+            disk: bench.disk.clone(),
+            alarms: bench.alarms.clone(),
+            bootstrap: bench.bootstrap.clone(),
+            ..bench
+        };
+        let did = bench.at(at).vote(1, refused(one));
+        let tried = did.contains(&Send(2, prepare(two, 120)));
+        assert_eq!(tried, at == 50, "at {at}, {did:?}");
+    }
+}
+
+#[test]
+fn between_iterations_is_a_pause() {
+    let config = Config {
+        pause: Span::from_secs(10),
+        ..TWICE
+    };
+    let (mut bench, did) = Bench::searching(config, 1, NEVER);
+    assert_eq!(bench.explore(did, &[(1, &[4])]), []);
+    assert_eq!(bench.alarms[&Timer::Due], second(10));
+    assert_eq!(bench.ring_until(9), []);
+    assert_eq!(bench.ring_until(10), [Send(2, look(2, Random))]);
+}
+
+#[test]
+fn a_pause_that_ends_while_a_place_is_being_confirmed_is_over_once() {
+    let config = Config {
+        pause: Span::from_secs(1),
+        ..TWICE
+    };
+    let (mut bench, _) = Bench::searching(config, 1, CHEAPEST);
+    let one = attempt(1, 1);
+    bench.hear(1, seen(1, 1, &[busy(0, 300)], &[4]));
+    assert_eq!(
+        bench.hear(4, seen(1, 4, &[busy(0, 300)], &[])),
+        [Send(1, prepare(one, 300))]
+    );
+    assert_eq!(bench.ring_until(1), []);
+    let later = bench.alarms.get(&Timer::Due).copied();
+    assert!(later.is_none_or(|at| at > second(1)), "{later:?}");
+    let did = bench.agree(&[1], one);
+    assert!(did.contains(&Send(2, look(2, Random))), "{did:?}");
+}
+
+#[test]
+fn a_job_that_loses_its_place_begins_anew() {
+    let mut bench = placed(TWICE, Criterion::Soonest);
+    assert_eq!(find(&mut bench, 300), []);
+    let gone = Vote::Alive {
+        holder: attempt(1, 1),
+        standing: commit::Standing::Gone,
+    };
+    let did = bench.at(10).vote(3, gone);
+    // Where iterations began once, they may begin again.
+    assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
+    let progress = bench.node.progress(JOB).unwrap();
+    assert_eq!((progress.start, progress.iterations), (None, 0));
+}

@@ -1,0 +1,163 @@
+//! Cancelled jobs, nodes that leave, and nodes that come back from disk.
+
+use super::*;
+use Did::{Forget, Persist, Send, Tell};
+use Through::Random;
+
+/// A job for two nodes for which 1 and 2 are asked to hold their time.
+fn trying() -> Bench {
+    let (mut bench, did) = Bench::searching(CONFIG, 2, CHEAPEST);
+    let did = bench.explore(did, &[(1, &[2, 3, 4])]);
+    assert_eq!(
+        did,
+        [1, 2].map(|node| Send(node, prepare(attempt(1, 1), 60)))
+    );
+    bench
+}
+
+#[test]
+fn a_job_that_is_cancelled_while_nodes_are_searched_is_forgotten() {
+    let (mut bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
+    assert_eq!(
+        bench.obey(Command::Cancel(JOB)),
+        [Persist(OF_JOB), Tell(7, News::Cancelled), Forget(OF_JOB)]
+    );
+    assert_eq!(bench.alarms.get(&Timer::Due), None);
+    assert_eq!(bench.hear(1, seen(1, 1, &[], &[2, 3])), []);
+    assert_eq!(bench.jobs(), 0);
+}
+
+#[test]
+fn a_job_that_is_cancelled_while_it_is_confirmed_or_has_a_place_is_let_go_first() {
+    let mut bench = trying();
+    let one = attempt(1, 1);
+    assert_eq!(
+        bench.obey(Command::Cancel(JOB)),
+        [
+            Persist(OF_JOB),
+            Send(1, abort(one)),
+            Send(2, abort(one)),
+            Forget(TASK),
+            Tell(7, News::Cancelled),
+            Forget(OF_JOB)
+        ]
+    );
+    let mut bench = trying();
+    bench.agree(&[1, 2], one);
+    assert_eq!(
+        bench.obey(Command::Cancel(JOB)),
+        [
+            Persist(OF_JOB),
+            Persist(TASK),
+            Send(1, release(one)),
+            Send(2, release(one))
+        ]
+    );
+    assert_eq!(bench.node.progress(JOB), None);
+    let Holder { job, epoch } = one;
+    let released = Vote::Released {
+        job,
+        through: epoch,
+    };
+    bench.vote(1, released);
+    let did = bench.vote(2, released);
+    assert!(did.contains(&Tell(7, News::Cancelled)), "{did:?}");
+    assert_eq!(bench.jobs(), 0);
+}
+
+#[test]
+fn who_leaves_takes_nothing_says_nothing_and_does_what_it_has() {
+    let mut bench = trying();
+    assert_eq!(bench.obey(Command::Leave), []);
+    assert_eq!(bench.hear(9, look(1, Random)), []);
+    let mut other = wanting(1, CHEAPEST);
+    other.id = JobId::new(8);
+    assert_eq!(
+        bench.obey(Command::Submit(other)),
+        [Tell(8, failed(Refusal::Leaving))]
+    );
+    let did = bench.agree(&[1, 2], attempt(1, 1));
+    assert!(did.contains(&Tell(7, accepted(60))), "{did:?}");
+}
+
+#[test]
+fn who_leaves_does_not_count_on_itself() {
+    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Alone);
+    bench.meet(1);
+    bench.obey(Command::Submit(wanting(1, Criterion::Soonest)));
+    bench.obey(Command::Leave);
+    assert_eq!(
+        bench.hear(1, seen(1, 1, &[busy(0, 300)], &[50])),
+        [Send(1, prepare(attempt(1, 1), 300))]
+    );
+}
+
+#[test]
+fn a_node_that_crashes_after_any_effect_takes_its_jobs_up_again() {
+    let submit = Event::Command(Command::Submit(wanting(1, CHEAPEST)));
+    let all = Bench::new(CONFIG, &[1]).effects_of(&submit);
+    for effects in 0..=all {
+        let mut bench = Bench::new(CONFIG, &[1]);
+        bench.feed_some(submit.clone(), effects);
+        let known = effects > 0;
+        let did = bench.restart();
+        assert_eq!(bench.jobs(), usize::from(known), "after {effects} effects");
+        let asks = did.contains(&Send(1, look(1, Random)));
+        assert_eq!(asks, known, "after {effects} effects: {did:?}");
+    }
+}
+
+#[test]
+fn a_restart_while_nodes_are_asked_searches_anew_and_later_votes_are_of_no_use() {
+    let mut bench = trying();
+    let did = bench.restart();
+    assert_eq!(did.last(), Some(&Send(1, look(1, Random))));
+    let lease = CONFIG.commit.lease;
+    let holder = attempt(1, 1);
+    assert_eq!(
+        bench.vote(1, Vote::Prepared { holder, lease }),
+        [Send(1, abort(holder))]
+    );
+}
+
+#[test]
+fn a_restart_with_a_place_keeps_it_and_moves_it_no_more() {
+    let mut bench = trying();
+    let one = attempt(1, 1);
+    bench.agree(&[1, 2], one);
+    let did = bench.restart();
+    let looks = |did: &Did| matches!(did, Send(_, Message::Look { .. }));
+    assert!(!did.iter().any(looks), "{did:?}");
+    assert_eq!(bench.node.progress(JOB), None);
+    assert_eq!(bench.jobs(), 1);
+    let did = bench.at(110).end(&[1, 2], one);
+    assert!(did.contains(&Tell(7, News::Finished)), "{did:?}");
+}
+
+#[test]
+fn a_restart_after_the_decision_commits_what_was_decided() {
+    let mut bench = trying();
+    let (holder, lease) = (attempt(1, 1), CONFIG.commit.lease);
+    bench.vote(1, Vote::Prepared { holder, lease });
+    bench.vote(2, Vote::Prepared { holder, lease });
+    bench.restart();
+    bench.ring_until(1);
+    bench.vote(1, Vote::Committed { holder });
+    let did = bench.vote(2, Vote::Committed { holder });
+    assert!(did.contains(&Tell(7, accepted(60))), "{did:?}");
+}
+
+#[test]
+fn a_failure_is_said_once_even_if_it_is_said_in_two_lives() {
+    let (mut bench, _) = Bench::searching(CONFIG, 2, BROKEN);
+    bench.hear(1, seen(1, 1, &[], &[2]));
+    let answer = Event::Message {
+        from: id(2),
+        message: seen(1, 2, &[], &[1]),
+    };
+    // The failure lasts, and nothing else was done.
+    assert_eq!(bench.feed_some(answer, 1), [Persist(OF_JOB)]);
+    let did = bench.restart();
+    assert!(did.contains(&Tell(7, failed(Refusal::BrokenCriterion))));
+    assert_eq!((bench.jobs(), bench.disk.contains_key(&OF_JOB)), (0, false));
+}

@@ -1,0 +1,517 @@
+//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
+//! Node `n` is `n` milliseconds from the origin, and its price is `n`.
+
+use core::convert::Infallible;
+use core::num::NonZeroU32;
+use std::collections::BTreeMap;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+use crate::commit::{Message as Vote, Permission, coordinator};
+use crate::id::{Epoch, Incarnation};
+use crate::job::{Command, Criterion, Demand, Failure, Job, News, Outcome, Submitter};
+use crate::machine::{Effect, EffectQueue};
+use crate::overlay::view::Link;
+use crate::overlay::vivaldi;
+use crate::profile::Coordinate;
+use crate::schedule::{BusyTime, Holder};
+use crate::select::{Objective, Set};
+use crate::time::{Interval, Span};
+
+mod exploring;
+mod hostile;
+mod improving;
+mod lasting;
+mod placing;
+mod profiles;
+mod values;
+
+type Node = Criteria<6, 3, 4, Market>;
+type Said = Message<3, 4>;
+type Effects = Vec<Did>;
+
+/// No node of which the tests know acts at random: of several things it chooses the first.
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("a choice draws u32 only")
+    }
+}
+
+/// Criteria beside those that have a name: the cheapest nodes, and some that are no good.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Market;
+
+const CHEAPEST: Criterion = Criterion::Custom(0);
+const BROKEN: Criterion = Criterion::Custom(1);
+const NEVER: Criterion = Criterion::Custom(2);
+const WITHIN_A_MINUTE: Criterion = Criterion::Custom(3);
+
+/// Nodes that ask for this price or more may run nothing.
+const CLOSED: u32 = 1000;
+
+struct Cheapest;
+struct Broken;
+struct Never;
+struct WithinAMinute;
+
+impl Objective for Cheapest {
+    fn cost(&self, set: &Set<'_>) -> f64 {
+        set.profiles().map(|profile| f64::from(profile.note)).sum()
+    }
+}
+
+impl Objective for Broken {
+    fn cost(&self, _: &Set<'_>) -> f64 {
+        f64::NAN
+    }
+}
+
+impl Objective for Never {
+    fn cost(&self, _: &Set<'_>) -> f64 {
+        f64::INFINITY
+    }
+}
+
+impl Objective for WithinAMinute {
+    fn cost(&self, set: &Set<'_>) -> f64 {
+        if set.wait() > Span::from_secs(60) {
+            return f64::INFINITY;
+        }
+        Cheapest.cost(set)
+    }
+}
+
+impl Catalogue for Market {
+    fn objective(&self, number: u16) -> Option<&dyn Objective> {
+        match number {
+            0 => Some(&Cheapest),
+            1 => Some(&Broken),
+            2 => Some(&Never),
+            3 => Some(&WithinAMinute),
+            _ => None,
+        }
+    }
+
+    fn helper(&self, number: u16) -> Option<Helper> {
+        (number == 0).then_some(Helper::Own(0))
+    }
+
+    fn distance(&self, _: u8, target: &Profile, other: &Profile) -> u64 {
+        u64::from(target.note.abs_diff(other.note))
+    }
+
+    fn admits(&self, _: &Job, profile: &Profile) -> bool {
+        profile.note < CLOSED
+    }
+}
+
+const ME: NodeId = NodeId::new(50);
+const JOB: JobId = JobId::new(7);
+const NOBODY: Submitter = Submitter {
+    user: crate::id::UserId::new(0),
+    organisation: crate::id::OrganisationId::new(0),
+};
+
+/// Gossip begins long after everything else is over.
+const PERIOD: Span = Span::from_secs(2_560_000);
+
+const CONFIG: Config = Config {
+    overlay: cyclon::Config {
+        view: 6,
+        shuffle: 3,
+        period: PERIOD,
+        ..cyclon::Config::DEFAULT
+    },
+    helper: vicinity::Config {
+        links: 6,
+        gossip: 4,
+        period: PERIOD,
+        ..vicinity::Config::DEFAULT
+    },
+    helpers: [
+        Some(Helper::Proximity),
+        Some(Helper::FirstFree),
+        Some(Helper::Own(0)),
+        Some(Helper::Remoteness),
+    ],
+    exploration: Exploration::Basic,
+    alpha: 200,
+    iterations: 1,
+    parallel: 1,
+    pause: Span::ZERO,
+    width: 2,
+    slot: Span::from_secs(60),
+    lead: Span::from_secs(60),
+    horizon: Span::from_secs(3600),
+    rounds: 2,
+    timeout: Span::from_secs(2),
+    commit: commit::Config {
+        retry: Span::from_secs(2),
+        jitter: Span::ZERO,
+        retries: 1,
+        permission: Permission::UntilEnd,
+        tasks: 2,
+        members: 3,
+        ..commit::Config::DEFAULT
+    },
+    windows: 2,
+    candidates: 8,
+    ..Config::DEFAULT
+};
+
+const PROACTIVE: Config = Config {
+    exploration: Exploration::Proactive,
+    ..CONFIG
+};
+
+/// What a node did: as effects, but a record only by its name, and no timers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Did {
+    Persist(Key),
+    Forget(Key),
+    Send(u64, Said),
+    Tell(u64, News),
+}
+
+/// A node, its disk and its clock.
+struct Bench {
+    config: Config,
+    bootstrap: Bootstrap,
+    node: Node,
+    now: Time,
+    disk: BTreeMap<Key, Record>,
+    alarms: BTreeMap<Timer, Time>,
+}
+
+fn build(config: Config, bootstrap: Bootstrap) -> Node {
+    Criteria::new(ME, config, bootstrap, profile(50), Market, Everyone).unwrap()
+}
+
+impl Bench {
+    /// Started at zero, with these neighbours.
+    fn new(config: Config, peers: &[u64]) -> Self {
+        let peers = peers.iter().map(|peer| id(*peer)).collect();
+        Self::started(config, Bootstrap::Meet(peers)).0
+    }
+
+    fn started(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
+        let mut bench = Self {
+            config,
+            node: build(config, bootstrap.clone()),
+            bootstrap,
+            now: Time::ZERO,
+            disk: BTreeMap::new(),
+            alarms: BTreeMap::new(),
+        };
+        let did = bench.feed(Event::Start);
+        (bench, did)
+    }
+
+    /// With neighbours 1 to 3, and a job for so many nodes submitted at zero.
+    fn searching(config: Config, count: u32, criterion: Criterion) -> (Self, Effects) {
+        let mut bench = Self::new(config, &[1, 2, 3]);
+        let did = bench.obey(Command::Submit(wanting(count, criterion)));
+        (bench, did)
+    }
+
+    fn feed(&mut self, event: Event<Node>) -> Effects {
+        self.feed_some(event, usize::MAX)
+    }
+
+    /// Feeds an event and executes only so many of its effects.
+    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
+        if let Event::Timer(timer) = &event {
+            self.alarms.remove(timer);
+        }
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.node, event, self.now, &mut Zeros);
+        self.node.check().unwrap();
+        let effects: Vec<Effect<Node>> = effects.drain().collect();
+        let executed = effects.into_iter().take(most);
+        executed.filter_map(|effect| self.execute(effect)).collect()
+    }
+
+    /// How many effects an event would have, timers included.
+    fn effects_of(&self, event: &Event<Node>) -> usize {
+        let mut effects = EffectQueue::new();
+        let mut node = self.node.clone();
+        effects.feed(&mut node, event.clone(), self.now, &mut Zeros);
+        effects.as_slice().len()
+    }
+
+    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
+        match effect {
+            Effect::Persist(key, record) => {
+                self.disk.insert(key, record);
+                Some(Did::Persist(key))
+            }
+            Effect::Forget(key) => {
+                self.disk.remove(&key);
+                Some(Did::Forget(key))
+            }
+            Effect::Send { to, message } => Some(Did::Send(to.get(), message)),
+            Effect::Notify(Notice { job, news }) => Some(Did::Tell(job.get(), news)),
+            Effect::Wake { at, timer } => {
+                self.alarms.insert(timer, at);
+                None
+            }
+            Effect::Cancel(timer) => {
+                self.alarms.remove(&timer);
+                None
+            }
+        }
+    }
+
+    /// Goes to this second, where nothing happens yet.
+    fn at(&mut self, second: u64) -> &mut Self {
+        self.now = Time::from_secs(second);
+        self
+    }
+
+    fn hear(&mut self, from: u64, message: Said) -> Effects {
+        let from = id(from);
+        self.feed(Event::Message { from, message })
+    }
+
+    fn vote(&mut self, from: u64, message: Vote) -> Effects {
+        self.hear(from, Message::Commit(message))
+    }
+
+    fn obey(&mut self, command: Command) -> Effects {
+        self.feed(Event::Command(command))
+    }
+
+    /// This one shuffles with it, and so comes into its view.
+    fn meet(&mut self, peer: u64) -> Effects {
+        self.hear(peer, shuffle(peer, &[descriptor(peer)]))
+    }
+
+    fn unreachable(&mut self, to: u64) -> Effects {
+        self.feed(Event::Unreachable { to: id(to) })
+    }
+
+    /// Feeds the timers that are due until this second, one by one.
+    fn ring_until(&mut self, second: u64) -> Effects {
+        let mut did = Vec::new();
+        let end = Time::from_secs(second);
+        let mut rings = 0;
+        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
+            && at <= end
+        {
+            rings += 1;
+            assert!(rings < 1000, "{timer:?} rings without end at {at:?}");
+            self.now = self.now.max(at);
+            did.extend(self.feed(Event::Timer(timer)));
+        }
+        self.now = end;
+        did
+    }
+
+    /// Comes back from disk.
+    fn restart(&mut self) -> Effects {
+        self.node = build(self.config, self.bootstrap.clone());
+        self.alarms.clear();
+        for (key, record) in self.disk.clone() {
+            assert_eq!(self.feed(Event::Restored(key, record)), []);
+        }
+        self.feed(Event::Start)
+    }
+
+    /// Everyone votes for an attempt and commits it; what the last commit does.
+    fn agree(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+        let lease = CONFIG.commit.lease;
+        for node in nodes {
+            self.vote(*node, Vote::Prepared { holder, lease });
+        }
+        let commits = nodes
+            .iter()
+            .map(|node| self.vote(*node, Vote::Committed { holder }));
+        commits.last().unwrap()
+    }
+
+    /// Everyone has done an attempt; what the last end does.
+    fn end(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+        let outcome = Outcome::Done;
+        let ends = nodes
+            .iter()
+            .map(|node| self.vote(*node, Vote::Ended { holder, outcome }));
+        ends.last().unwrap()
+    }
+
+    /// Lets these nodes answer, each when it is asked, that they are free and know these; what the last answer does.
+    fn explore(&mut self, asked: Effects, known: &[(u64, &[u64])]) -> Effects {
+        let mut last = asked;
+        let mut waiting: Vec<(u64, LookId)> = Vec::new();
+        loop {
+            waiting.extend(last.iter().filter_map(|did| match did {
+                Did::Send(to, Message::Look { look, .. }) => Some((*to, *look)),
+                _ => None,
+            }));
+            if waiting.is_empty() {
+                return last;
+            }
+            let (node, look) = waiting.remove(0);
+            let links = known.iter().find(|(known, _)| *known == node);
+            let links = links.map_or(&[][..], |(_, links)| links);
+            last = self.hear(node, seen(look.0, node, &[], links));
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        self.node.jobs().count()
+    }
+}
+
+fn id(id: u64) -> NodeId {
+    NodeId::new(id)
+}
+
+fn second(second: u64) -> Time {
+    Time::from_secs(second)
+}
+
+fn busy(start: u64, end: u64) -> Interval {
+    Interval::new(second(start), second(end)).unwrap()
+}
+
+fn nodes(count: u32) -> Demand {
+    Demand::Nodes(NonZeroU32::new(count).unwrap())
+}
+
+/// The job, for so many nodes and one slot.
+fn wanting(count: u32, criterion: Criterion) -> Job {
+    let mut job = Job::new(JOB, nodes(count), Span::from_secs(50)).unwrap();
+    job.criterion = criterion;
+    job
+}
+
+/// What a node tells of itself.
+fn profile(node: u64) -> Profile {
+    let x = i32::try_from(node).unwrap() * 1000;
+    Profile {
+        note: u32::try_from(node).unwrap(),
+        ..Profile::at(Coordinate::at([x, 0, 0]))
+    }
+}
+
+fn descriptor(node: u64) -> Descriptor {
+    Descriptor {
+        id: id(node),
+        age: 0,
+        version: 1,
+        profile: profile(node),
+    }
+}
+
+fn snapshot(windows: &[Interval]) -> Snapshot {
+    Snapshot::new(1, Time::MAX, windows).unwrap()
+}
+
+fn look(number: u32, through: Through) -> Said {
+    let look = LookId(number);
+    Message::Look { look, through }
+}
+
+/// The answer of a node that is busy then and knows these.
+fn seen(number: u32, node: u64, windows: &[Interval], links: &[u64]) -> Said {
+    Message::Seen {
+        look: LookId(number),
+        own: descriptor(node),
+        schedule: snapshot(windows),
+        links: links.iter().map(|link| descriptor(*link)).collect(),
+    }
+}
+
+/// A shuffle from a node that tells this.
+fn shuffle(from: u64, about: &[Descriptor]) -> Said {
+    let link = Link {
+        id: id(from),
+        incarnation: Incarnation::new(1),
+        age: 0,
+    };
+    Message::Overlay {
+        message: cyclon::Message::Shuffle {
+            exchange: cyclon::ExchangeId {
+                incarnation: Incarnation::new(1),
+                cycle: 1,
+            },
+            links: [link].into_iter().collect(),
+        },
+        about: about.iter().copied().collect(),
+    }
+}
+
+/// The attempt at the job of this number, in this life of the coordinator.
+fn attempt(life: u64, number: u64) -> Holder {
+    Holder {
+        job: JOB,
+        epoch: Epoch::new(life << 32 | number),
+    }
+}
+
+fn prepare(holder: Holder, start: u64) -> Said {
+    Message::Commit(Vote::Prepare {
+        holder,
+        interval: busy(start, start + 60),
+        lease: CONFIG.commit.lease,
+        submitter: NOBODY,
+    })
+}
+
+fn abort(holder: Holder) -> Said {
+    Message::Commit(Vote::Abort { holder })
+}
+
+fn permit(holder: Holder, until: u64) -> Said {
+    let until = second(until);
+    Message::Commit(Vote::Permit { holder, until })
+}
+
+fn release(holder: Holder) -> Said {
+    let Holder { job, epoch } = holder;
+    let through = epoch;
+    Message::Commit(Vote::Release { job, through })
+}
+
+fn refused(holder: Holder) -> Vote {
+    Vote::Refused {
+        holder,
+        reason: commit::Refused::Busy,
+        next_free: Time::MAX,
+    }
+}
+
+fn failed(refusal: Refusal) -> News {
+    News::Failed(Failure::Refused(refusal))
+}
+
+/// What happens when a job is refused after it was written down, and nothing was asked of anyone.
+fn given_up(refusal: Refusal) -> Effects {
+    use Did::{Forget, Persist, Tell};
+    vec![Persist(OF_JOB), Tell(7, failed(refusal)), Forget(OF_JOB)]
+}
+
+fn accepted(start: u64) -> News {
+    let start = second(start);
+    News::Accepted { start }
+}
+
+fn moved(start: u64) -> News {
+    let start = second(start);
+    News::Moved { start }
+}
+
+const OF_JOB: Key = Key::Desk(desk::Key::Job(JOB));
+const TASK: Key = Key::Desk(desk::Key::Commit(commit::Key::Coordinator(
+    coordinator::Key::Task(JOB),
+)));

@@ -1,0 +1,161 @@
+//! What a node tells of itself, and what it knows of others.
+
+use super::*;
+use Did::Send;
+
+/// What the only message to this node tells.
+fn about(did: &[Did], to: u64) -> Vec<Descriptor> {
+    let mut told = did.iter().filter_map(|did| match did {
+        Send(node, Message::Overlay { about, .. }) if *node == to => Some(about),
+        _ => None,
+    });
+    let about = told.next().expect("something was said");
+    about.iter().copied().collect()
+}
+
+#[test]
+fn a_shuffle_carries_profiles_of_its_sender_and_of_whom_it_knows() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    let did = bench.hear(4, shuffle(4, &[descriptor(4), descriptor(9)]));
+    // Of 1 nothing is known, and 9 is not in the view.
+    let told = about(&did, 4);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].profile, profile(50));
+    let did = bench.hear(5, shuffle(5, &[]));
+    let ids: Vec<NodeId> = about(&did, 5).iter().map(|known| known.id).collect();
+    assert_eq!(ids, [ME, id(4)]);
+}
+
+#[test]
+fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    bench.meet(4);
+    let links = |did: Effects| {
+        let [Send(9, Message::Seen { own, links, .. })] = did.as_slice() else {
+            panic!("{did:?}");
+        };
+        assert_eq!((own.id, own.profile), (ME, profile(50)));
+        let ids: Vec<u64> = links.iter().map(|link| link.id.get()).collect();
+        ids
+    };
+    assert_eq!(links(bench.hear(9, look(1, Through::Random))), [1, 4]);
+    assert!(links(bench.hear(9, look(2, Through::Nobody))).is_empty());
+    assert!(links(bench.hear(9, look(3, Through::Helper(9)))).is_empty());
+    // Helpers know nobody before they have exchanged anything.
+    assert!(links(bench.hear(9, look(4, Through::Helper(0)))).is_empty());
+    let request = vicinity::Message::Request {
+        exchange: vicinity::ExchangeId(0),
+        descriptors: [descriptor(8)].into_iter().collect(),
+    };
+    bench.hear(
+        8,
+        Message::Helper {
+            number: 0,
+            message: Shared::new(request),
+        },
+    );
+    assert_eq!(links(bench.hear(9, look(5, Through::Helper(0)))), [8, 4]);
+}
+
+#[test]
+fn what_is_committed_is_busy_and_the_first_free_time_follows() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    let before = bench.node.descriptor().version;
+    let holder = attempt(9, 1);
+    bench.vote(4, prepare_vote(holder, 120));
+    bench.vote(4, Vote::Commit { holder });
+    assert_eq!(bench.node.schedule.windows(), [busy(120, 180)]);
+    assert_eq!(bench.node.profile().free, busy(0, 120));
+    assert!(bench.node.descriptor().version > before);
+    // Time passes, and the overlay's next cycle comes.
+    let (at, timer) = bench
+        .alarms
+        .iter()
+        .find_map(|(timer, at)| matches!(timer, Timer::Overlay(_)).then_some((*at, *timer)))
+        .unwrap();
+    assert!(at > second(180));
+    bench.now = second(120);
+    bench.feed(Event::Timer(timer));
+    assert_eq!(bench.node.profile().free.start(), second(180));
+}
+
+fn prepare_vote(holder: Holder, start: u64) -> Vote {
+    match prepare(holder, start) {
+        Message::Commit(vote) => vote,
+        _ => unreachable!("it is a vote"),
+    }
+}
+
+/// A node that learns where it is, and shuffles every 256 seconds, beginning at one.
+fn learner() -> Bench {
+    let config = Config {
+        overlay: cyclon::Config {
+            period: Span::from_secs(256),
+            timeout: Span::from_secs(100),
+            ..CONFIG.overlay
+        },
+        coordinates: Coordinates::Learned(vivaldi::Config::DEFAULT),
+        ..CONFIG
+    };
+    Bench::new(config, &[1])
+}
+
+/// The answer to the shuffle that is among these effects, from a node that is exactly where it says.
+fn shuffled(did: &[Did]) -> Said {
+    let exchange = did.iter().find_map(|did| match did {
+        Send(
+            1,
+            Message::Overlay {
+                message: cyclon::Message::Shuffle { exchange, .. },
+                ..
+            },
+        ) => Some(*exchange),
+        _ => None,
+    });
+    let own = Descriptor {
+        profile: Profile::at(Coordinate::at([100_000, 0, 0])),
+        ..descriptor(1)
+    };
+    Message::Overlay {
+        message: cyclon::Message::Shuffled {
+            exchange: exchange.expect("it shuffles"),
+            links: [].into_iter().collect(),
+        },
+        about: [own].into_iter().collect(),
+    }
+}
+
+#[test]
+fn a_round_trip_moves_a_node_that_learns_where_it_is() {
+    let mut bench = learner();
+    let did = bench.ring_until(1);
+    let before = *bench.node.profile();
+    bench.now += Span::from_millis(40);
+    bench.hear(1, shuffled(&did));
+    assert_ne!(bench.node.profile().coordinate, before.coordinate);
+}
+
+#[test]
+fn a_late_answer_is_no_round_trip_of_a_later_question() {
+    let mut bench = learner();
+    let first = bench.ring_until(1);
+    // No answer; the peer comes back into the view, and is asked again.
+    bench.at(200).meet(1);
+    let second = bench.ring_until(257);
+    let (late, in_time) = (shuffled(&first), shuffled(&second));
+    let before = *bench.node.profile();
+    bench.now += Span::from_millis(1);
+    bench.hear(1, late);
+    assert_eq!(bench.node.profile().coordinate, before.coordinate);
+    // The answer to the second is measured from the second on: as a single node that asks once does.
+    bench.now += Span::from_millis(39);
+    bench.hear(1, in_time);
+    let mut other = learner();
+    let did = other.ring_until(1);
+    other.now += Span::from_millis(40);
+    other.hear(1, shuffled(&did));
+    assert_eq!(
+        bench.node.profile().coordinate,
+        other.node.profile().coordinate
+    );
+}

@@ -1,0 +1,188 @@
+//! Configurations, sizes, and what travels.
+
+use super::*;
+use core::mem::size_of;
+use std::string::ToString;
+
+#[test]
+fn rules_that_cannot_work_together_are_refused() {
+    let with = |change: &dyn Fn(&mut Config)| {
+        let mut config = CONFIG;
+        change(&mut config);
+        let error = Node::new(ME, config, Bootstrap::Alone, profile(50), Market, Everyone).err()?;
+        Some((error, error.to_string()))
+    };
+    let says = |error: ConfigError, text: &str| Some((error, text.to_string()));
+    assert_eq!(with(&|_| {}), None);
+    let alpha = says(ConfigError::Alpha, "alpha is below one");
+    assert_eq!(with(&|config| config.alpha = 99), alpha);
+    assert_eq!(with(&|config| config.alpha = 0), alpha);
+    assert_eq!(with(&|config| config.alpha = 100), None);
+    let zeros: [&dyn Fn(&mut Config); 6] = [
+        &|config| config.parallel = 0,
+        &|config| config.width = 0,
+        &|config| config.rounds = 0,
+        &|config| config.iterations = 0,
+        &|config| config.windows = 0,
+        &|config| config.candidates = 0,
+    ];
+    for change in zeros {
+        assert_eq!(
+            with(change),
+            says(ConfigError::ZeroLimit, "a limit is zero")
+        );
+    }
+    assert_eq!(
+        with(&|config| config.slot = Span::ZERO),
+        says(ConfigError::ZeroSlot, "a slot is zero")
+    );
+    assert_eq!(
+        with(&|config| config.lead = Span::from_secs(4)),
+        says(
+            ConfigError::ShortLead,
+            "the lead is shorter than that of the commit"
+        )
+    );
+    assert_eq!(
+        with(&|config| config.timeout = Span::ZERO),
+        says(ConfigError::Timeout, "the timeout is zero")
+    );
+    let commit = commit::ConfigError::ZeroRetry;
+    assert_eq!(
+        with(&|config| config.commit.retry = Span::ZERO),
+        says(ConfigError::Commit(commit), &commit.to_string())
+    );
+    let overlay = cyclon::ConfigError::View;
+    assert_eq!(
+        with(&|config| config.overlay.view = 7),
+        says(ConfigError::Overlay(overlay), &overlay.to_string())
+    );
+    let helper = vicinity::ConfigError::Links;
+    assert_eq!(
+        with(&|config| config.helper.links = 7),
+        says(ConfigError::Helper(helper), &helper.to_string())
+    );
+}
+
+#[test]
+fn the_default_rules_are_sound() {
+    let node = Criteria::<20, 8, 10>::new(
+        ME,
+        Config::default(),
+        Bootstrap::Alone,
+        Profile::default(),
+        OnlyStandard,
+        Everyone,
+    );
+    assert!(node.is_ok());
+}
+
+#[test]
+fn as_many_are_found_as_alpha_says_rounded_up_and_no_more_than_may_be() {
+    let pool = |alpha, count| Config { alpha, ..CONFIG }.pool(count);
+    assert_eq!(pool(200, 2), 4);
+    assert_eq!(pool(101, 2), 3);
+    assert_eq!(pool(100, 3), 3);
+    assert_eq!(pool(u16::MAX, 3), 8);
+    assert_eq!(pool(200, u32::MAX), 8);
+}
+
+#[test]
+fn messages_are_small() {
+    let size = size_of::<Message<8, 10>>();
+    assert!(size < 320, "{size}");
+}
+
+#[cfg(feature = "serde")]
+mod wire {
+    use super::*;
+
+    fn survives<T>(value: &T)
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + core::fmt::Debug,
+    {
+        let bytes = postcard::to_allocvec(value).unwrap();
+        assert_eq!(postcard::from_bytes::<T>(&bytes).as_ref(), Ok(value));
+    }
+
+    #[test]
+    fn every_message_survives_the_wire() {
+        let exchange = vicinity::ExchangeId(u32::MAX);
+        let descriptors: vicinity::Descriptors<Profile, 4> =
+            [descriptor(1), descriptor(2)].into_iter().collect();
+        let request = vicinity::Message::Request {
+            exchange,
+            descriptors: descriptors.clone(),
+        };
+        let reply = vicinity::Message::Reply {
+            exchange,
+            descriptors,
+        };
+        let helper = |message| Message::Helper {
+            number: u8::MAX,
+            message: Shared::new(message),
+        };
+        for message in [
+            shuffle(4, &[descriptor(4), descriptor(9)]),
+            helper(request),
+            helper(reply),
+            prepare(attempt(1, 1), 60),
+            look(u32::MAX, Through::Random),
+            look(0, Through::Helper(u8::MAX)),
+            look(1, Through::Nobody),
+            seen(1, 4, &[busy(0, 60), busy(120, 180)], &[1, 2, 3]),
+            seen(1, 4, &[], &[]),
+        ] {
+            survives(&message);
+        }
+    }
+
+    #[test]
+    fn every_record_key_and_timer_survives_the_disk() {
+        let start = second(60);
+        let failure = Failure::Refused(Refusal::NotAcceptable);
+        for stage in [
+            desk::Stage::Open,
+            desk::Stage::Accepted { start },
+            desk::Stage::Cancelled,
+            desk::Stage::Failed(failure),
+        ] {
+            survives(&Record::Desk(desk::Record::Job(
+                wanting(2, CHEAPEST),
+                stage,
+            )));
+        }
+        let life = Incarnation::new(2);
+        survives(&Record::Overlay(cyclon::Record::Incarnation(life)));
+        let of_commit = commit::Record::Coordinator(coordinator::Record::Life(life));
+        survives(&Record::Desk(desk::Record::Commit(of_commit)));
+        for key in [OF_JOB, TASK, Key::Overlay(cyclon::Key::Known)] {
+            survives(&key);
+        }
+        let bench = Bench::new(CONFIG, &[1]);
+        let helpers = |timer: &&Timer| matches!(timer, Timer::Helper(..));
+        assert_eq!(bench.alarms.keys().filter(helpers).count(), 4);
+        for timer in bench.alarms.keys() {
+            survives(timer);
+        }
+        survives(&Timer::Due);
+        survives(&Timer::Desk(commit::Timer::Coordinator));
+    }
+
+    #[test]
+    fn lists_that_are_too_long_are_not_read() {
+        let read = |count: usize| {
+            let bytes = postcard::to_allocvec(&vec![descriptor(1); count]).unwrap();
+            postcard::from_bytes::<Descriptors>(&bytes)
+        };
+        let most = read(Descriptors::MOST).unwrap();
+        assert_eq!(most.iter().count(), Descriptors::MOST);
+        assert!(read(Descriptors::MOST + 1).is_err());
+        // A claim of many with nothing behind it takes no memory and gives no value.
+        let claim = [0xff, 0xff, 0xff, 0xff, 0x0f];
+        assert!(postcard::from_bytes::<Descriptors>(&claim).is_err());
+        // What is made here is cut instead.
+        let made: Descriptors = (0..100).map(|_| descriptor(1)).collect();
+        assert_eq!(made.iter().count(), Descriptors::MOST);
+    }
+}

@@ -1,0 +1,234 @@
+//! What schedulers have in common; the rest is tested with each of them.
+
+use core::convert::Infallible;
+use core::num::NonZeroU32;
+use std::vec::Vec;
+
+use super::*;
+use crate::commit::Message as Vote;
+use crate::id::Epoch;
+use crate::job::{Demand, Failure, Submitter};
+use crate::machine::{Effect, EffectQueue};
+use crate::schedule::{BusyTime, Holder};
+use crate::time::Span;
+
+/// Of several things the first is chosen.
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("a choice draws u32 only")
+    }
+}
+
+const JOB: JobId = JobId::new(7);
+
+struct Bench(Desk);
+
+impl Bench {
+    fn new() -> Self {
+        let commit = commit::Config::DEFAULT.checked().unwrap();
+        let config = Config {
+            rounds: 2,
+            after_loss: AfterLoss::Restart,
+            commit,
+        };
+        let mut bench = Self(Desk::new(config, Everyone));
+        bench.feed(Event::Start);
+        bench
+    }
+
+    /// With a job for so many nodes.
+    fn with_job(count: u32) -> Self {
+        let mut bench = Self::new();
+        bench.order(Command::Submit {
+            job: job(count),
+            refused: None,
+        });
+        bench
+    }
+
+    fn feed(&mut self, event: Event<Desk>) -> Vec<Effect<Desk>> {
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.0, event, Time::ZERO, &mut Zeros);
+        self.0.check().unwrap();
+        effects.drain().collect()
+    }
+
+    /// What a command leads to, as notices.
+    fn order(&mut self, command: Command) -> Vec<Notice> {
+        notices(self.feed(Event::Command(command)))
+    }
+
+    fn hear(&mut self, from: u64, message: Vote) -> Vec<Notice> {
+        let from = NodeId::new(from);
+        notices(self.feed(Event::Message { from, message }))
+    }
+
+    fn not_found(&mut self) -> Vec<Notice> {
+        self.order(Command::NotFound {
+            job: JOB,
+            refusal: None,
+        })
+    }
+}
+
+fn notices(effects: Vec<Effect<Desk>>) -> Vec<Notice> {
+    let notice = |effect| match effect {
+        Effect::Notify(notice) => Some(notice),
+        _ => None,
+    };
+    effects.into_iter().filter_map(notice).collect()
+}
+
+fn job(count: u32) -> Job {
+    let count = Demand::Nodes(NonZeroU32::new(count).unwrap());
+    Job::new(JOB, count, Span::from_secs(50)).unwrap()
+}
+
+fn minutes(start: u64, end: u64) -> Interval {
+    let at = |minute| Time::from_secs(60 * minute);
+    Interval::new(at(start), at(end)).unwrap()
+}
+
+fn candidate(nodes: &[u64]) -> Candidate {
+    Candidate {
+        interval: minutes(5, 6),
+        nodes: nodes.iter().map(|node| NodeId::new(*node)).collect(),
+    }
+}
+
+fn search(left: u8, failed: Option<u64>) -> Notice {
+    Notice::Search {
+        job: JOB,
+        left,
+        failed: failed.map(NodeId::new),
+    }
+}
+
+fn failed(refusal: Refusal) -> Notice {
+    Notice::Job(job::Notice {
+        job: JOB,
+        news: News::Failed(Failure::Refused(refusal)),
+    })
+}
+
+#[test]
+fn a_place_is_wanted_as_often_as_the_rules_say() {
+    let mut bench = Bench::new();
+    let submit = Command::Submit {
+        job: job(1),
+        refused: None,
+    };
+    assert_eq!(bench.order(submit), [search(1, None)]);
+    assert_eq!(bench.not_found(), [search(0, None)]);
+    assert_eq!(
+        bench.not_found(),
+        [failed(Refusal::Full), Notice::Done { job: JOB }]
+    );
+    assert_eq!(bench.not_found(), []);
+}
+
+#[test]
+fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
+    let refused = Some(Refusal::UnsupportedCriterion);
+    let mut bench = Bench::new();
+    let submit = |count, refused| Command::Submit {
+        job: job(count),
+        refused,
+    };
+    assert_eq!(
+        bench.order(submit(1, refused)),
+        [failed(Refusal::UnsupportedCriterion)]
+    );
+    assert_eq!(
+        bench.order(submit(u32::MAX, refused)),
+        [failed(Refusal::TooLarge)]
+    );
+    bench.order(submit(1, None));
+    assert_eq!(bench.order(submit(1, refused)), [failed(Refusal::Known)]);
+}
+
+#[test]
+fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
+    let mut bench = Bench::with_job(2);
+    let place = Command::Place {
+        job: JOB,
+        candidates: Vec::from([candidate(&[1, 2])]),
+        spares: Vec::new(),
+    };
+    assert_eq!(bench.order(place), []);
+    let holder = Holder {
+        job: JOB,
+        epoch: Epoch::new(1 << 32 | 1),
+    };
+    let refused = Vote::Refused {
+        holder,
+        reason: commit::Refused::Busy,
+        next_free: Time::MAX,
+    };
+    assert_eq!(bench.hear(3, refused), [], "nobody asked it");
+    assert_eq!(bench.hear(2, refused), [search(0, Some(2))]);
+}
+
+#[test]
+fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
+    let improve = || Command::Improve {
+        job: JOB,
+        candidate: candidate(&[1]),
+    };
+    let mut bench = Bench::with_job(1);
+    assert_eq!(bench.order(improve()), [Notice::Kept { job: JOB }]);
+    assert_eq!(Bench::new().order(improve()), [Notice::Kept { job: JOB }]);
+    let place = Command::Place {
+        job: JOB,
+        candidates: Vec::from([candidate(&[1])]),
+        spares: Vec::new(),
+    };
+    assert_eq!(Bench::new().feed(Event::Command(place)).len(), 0);
+}
+
+#[test]
+fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
+    let mut bench = Bench::new();
+    for (number, (interval, is_committed)) in (1..).zip([
+        (minutes(1, 2), true),
+        (minutes(2, 3), true),
+        (minutes(4, 5), true),
+        (minutes(6, 7), true),
+        (minutes(8, 9), false),
+    ]) {
+        let holder = Holder {
+            job: JobId::new(number),
+            epoch: Epoch::new(1),
+        };
+        let prepare = Vote::Prepare {
+            holder,
+            interval,
+            lease: Span::from_secs(5),
+            submitter: Submitter::default(),
+        };
+        bench.hear(number, prepare);
+        if is_committed {
+            let heard = bench.hear(number, Vote::Commit { holder });
+            assert_eq!(heard, [Notice::Changed]);
+        }
+    }
+    let told = |minute: u64, most: usize| {
+        let snapshot = bench.0.snapshot(3, Time::from_secs(60 * minute), most);
+        (Vec::from(snapshot.windows()), snapshot.horizon())
+    };
+    let all = [minutes(1, 3), minutes(4, 5), minutes(6, 7)];
+    assert_eq!(told(0, 9), (all.into(), Time::MAX));
+    assert_eq!(told(0, 2), (all[..2].into(), Time::from_secs(360)));
+    assert_eq!(told(3, 1), (all[1..2].into(), Time::from_secs(360)));
+    assert_eq!(told(7, 1), (Vec::new(), Time::MAX));
+    assert_eq!(told(0, 0), (Vec::new(), Time::from_secs(60)));
+}
