@@ -95,6 +95,8 @@ pub use config::{Config, ConfigError};
 pub use message::{ChangeId, Message, Neighbourhood, Nodes, Purpose, Way};
 pub use neighbours::Neighbour;
 
+use alloc::vec::Vec;
+
 use alpha::Alpha;
 use neighbours::Neighbours;
 use routes::Routes;
@@ -114,7 +116,7 @@ pub const MOST_RECORDS: usize = 32;
 /// How many peers a node writes down.
 pub const KNOWN: usize = 4;
 
-/// How many gaps a node remembers to close.
+/// How many gaps a node remembers to close, at most.
 const GAPS: usize = 4;
 
 /// Into how many parts a period is divided to let nodes begin at different times.
@@ -156,11 +158,11 @@ struct Running {
     serial: u32,
     change: Change,
     /// For each gap that somebody left, those who may close it with this node, the next first.
-    gaps: heapless::Vec<Nodes, GAPS>,
+    gaps: Vec<Nodes>,
     /// How many iterations in a row had no neighbours to begin with.
     alone: u8,
-    /// Whom to ask for a first link, until there is one.
-    introducer: Option<NodeId>,
+    /// Whom to ask for a first link, until there is one, and how often.
+    introducer: Option<(NodeId, u8)>,
 }
 
 /// The one change of links that a node has under way by its own will.
@@ -364,7 +366,7 @@ impl Blatant {
             version: 0,
             serial: 0,
             change: Change::Idle,
-            gaps: heapless::Vec::new(),
+            gaps: Vec::new(),
             // Who comes back without neighbours need not wait to ask those it knew.
             alone: self.config.patience,
             introducer: None,
@@ -682,8 +684,8 @@ impl Machine for Blatant {
             "a link that is being ended is there",
         )?;
         Violation::unless(
-            running.gaps.iter().all(|gap| !gap.is_empty()),
-            "a gap is there only as long as somebody may close it",
+            running.gaps.len() <= GAPS && running.gaps.iter().all(|gap| !gap.is_empty()),
+            "gaps are few, and each is there only as long as somebody may close it",
         )
     }
 }

@@ -1,7 +1,7 @@
 //! Joining, leaving, and what becomes of the neighbours of those who are gone (PROTOCOLS 4.3).
 
 use super::{
-    Blatant, Change, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice, Purpose,
+    Blatant, Change, GAPS, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice, Purpose,
     Record,
 };
 use crate::id::NodeId;
@@ -17,7 +17,7 @@ impl Blatant {
         if introducer == self.me {
             return;
         }
-        running.introducer = Some(introducer);
+        running.introducer = Some((introducer, self.config.patience));
         if !self.known.contains(&introducer) {
             if self.known.is_full() {
                 self.known.pop();
@@ -28,16 +28,23 @@ impl Blatant {
         self.ask_introducer(cx);
     }
 
-    /// Asks for the link with which a node joins, until it has one that it asked for: one that others asked for may lead to nobody but
-    /// them. Whether it had to ask.
+    /// Asks for the link with which a node joins, a few times or until it has one that it asked for: one that others asked for may lead
+    /// to nobody but them. Whether it had to ask.
     pub(super) fn ask_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
-        let Life::Running(running) = &self.life else {
+        let Life::Running(running) = &mut self.life else {
             return false;
         };
-        let introducer = running.introducer;
-        let Some(introducer) = introducer.filter(|it| !self.neighbours.contains(*it)) else {
+        if running.change != Change::Idle {
+            return false;
+        }
+        let Some((introducer, times)) = running.introducer.take() else {
             return false;
         };
+        if self.neighbours.contains(introducer) {
+            return false;
+        }
+        let times = times.checked_sub(1);
+        running.introducer = times.map(|times| (introducer, times));
         self.ask(introducer, Purpose::Construction, self.config.detours, cx);
         true
     }
@@ -133,10 +140,10 @@ impl Blatant {
         if let Life::Running(running) = &mut self.life
             && !ring.is_empty()
         {
-            if running.gaps.is_full() {
+            if running.gaps.len() >= GAPS {
                 running.gaps.remove(0);
             }
-            running.gaps.extend([ring]);
+            running.gaps.push(ring);
         }
     }
 

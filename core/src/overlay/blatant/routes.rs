@@ -3,6 +3,7 @@
 //! One breadth-first search from a node finds, for each node in reach, the two shortest ways that begin with different neighbours.
 //! The first is its distance. The second, for a neighbour, is the way around the link to it.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Neighbourhood, Way};
@@ -47,8 +48,7 @@ impl Links {
             }
         }
         // Counted and then put in place, which is faster than to sort.
-        let mut begins: Vec<usize> = Vec::new();
-        begins.resize(names.len().saturating_add(1), 0);
+        let mut begins = vec![0_usize; names.len().saturating_add(1)];
         for (one, _) in &links {
             if let Some(count) = begins.get_mut(one.saturating_add(1)) {
                 *count = count.saturating_add(1);
@@ -60,8 +60,7 @@ impl Links {
             *begin = sum;
         }
         let mut free = begins.clone();
-        let mut ends: Vec<usize> = Vec::new();
-        ends.resize(links.len(), 0);
+        let mut ends = vec![0_usize; links.len()];
         for (one, other) in links {
             if let Some(free) = free.get_mut(one)
                 && let Some(end) = ends.get_mut(*free)
@@ -107,8 +106,7 @@ impl Routes {
         names.dedup();
         records.sort_unstable_by_key(|record| record.node);
         let links = Links::of(own.node, &records, &names);
-        let mut ways: Vec<Ways> = Vec::new();
-        ways.resize(names.len(), [None; 2]);
+        let ways = vec![[None; 2]; names.len()];
         let mut routes = Self { names, ways };
         routes.search(own, &links);
         routes

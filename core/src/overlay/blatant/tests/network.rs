@@ -125,9 +125,9 @@ impl Network {
         }
         let mut at = self.now;
         if self.faults.late > 0 {
-            at = at + Span::from_millis(1 + u64::from(self.rng.below(100)));
+            at += Span::from_millis(1 + u64::from(self.rng.below(100)));
             if self.rng.below(1000) < self.faults.late {
-                at = at + self.config.period;
+                at += self.config.period;
             }
         }
         self.due.insert((at, self.sent), (from, to, message));

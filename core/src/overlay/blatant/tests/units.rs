@@ -369,6 +369,15 @@ fn a_node_without_an_answer_asks_again() {
     assert_eq!(bench.iterate(1), [wake(2)]);
     let expected = [wake(3), send(7, construct(2, 4, alone))];
     assert_eq!(bench.iterate(2), expected);
+    // Not forever: later it is one of those whom a node without links asks.
+    let asked = |effects: Effects| effects.len() > 1;
+    let times = (3..100).filter(|iteration| asked(bench.iterate(*iteration)));
+    let times: Vec<u32> = times.collect();
+    assert_eq!(times[..2], [4, 6]);
+    assert!(
+        times.windows(2).skip(2).all(|two| two[1] - two[0] >= 3),
+        "{times:?}"
+    );
 }
 
 #[test]
@@ -669,7 +678,7 @@ fn whatever_comes_in_breaks_nothing_and_makes_nothing_grow() {
             9 => Message::NotLinked,
             10 => Message::Leaving(hood(&mut rng, from)),
             _ => {
-                bench.host.now = bench.host.now + CONFIG.period;
+                bench.host.now += CONFIG.period;
                 bench.feed(Event::Timer(Timer { iteration }));
                 iteration += 1;
                 continue;
