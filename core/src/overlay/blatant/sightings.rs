@@ -4,7 +4,6 @@
 //! So it remembers of whom it saw a short way, and takes somebody for far only after a while in which there was none.
 
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use crate::id::NodeId;
 
@@ -91,7 +90,7 @@ impl Sightings {
                 continue;
             }
             let mut kept = *before;
-            if let Some(new) = now.next_if(|(id, _)| id.cmp(&before.id) == Ordering::Equal) {
+            if let Some(new) = now.next_if(|(id, _)| *id == before.id) {
                 match (before.distance, sighting(new).distance) {
                     (_, Distance::Near) => kept = sighting(new),
                     (Distance::Far { .. }, Distance::Far { .. }) => kept.last = iteration,

@@ -705,7 +705,7 @@ fn whatever_comes_in_breaks_nothing_and_makes_nothing_grow() {
         }
         most_links = most_links.max(bench.neighbours().len());
     }
-    assert!(most_links > 8, "{most_links}");
+    assert!(most_links > 3, "it had more links than it began with");
 }
 
 #[test]
