@@ -77,7 +77,7 @@
 //!
 //! # Features
 //! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
-//!   resources, jobs, overlays, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
+//!   resources, jobs, most overlays, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
 //!
 //! # What it does not do

@@ -6,7 +6,9 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`view`] | the links that a node has: bounded, distinct, never to itself |
+//! | `blatant` | links that ants lay and take away, so that nobody is far from anybody (needs `alloc`) |
 //! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
+//! | `flood` | messages that reach many over a few links of each (needs `alloc`) |
 //! | [`vicinity`] | links to those that are nearest, under any distance, found through links that look random |
 //! | [`vivaldi`] | where a node is in the space of network delays, from the delays that it observes |
 //!
@@ -25,7 +27,11 @@
 //! # Ok::<(), NotInserted>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+pub mod blatant;
 pub mod cyclon;
+#[cfg(feature = "alloc")]
+pub mod flood;
 pub mod vicinity;
 pub mod view;
 pub mod vivaldi;

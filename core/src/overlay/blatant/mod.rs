@@ -1,0 +1,691 @@
+//! BLATANT-S: links that ants lay and take away, so that nobody is far from anybody and there are few links (PROTOCOLS 4).
+//!
+//! Links are symmetric: two nodes are neighbours or they are not. Ants walk along them at random and carry who the neighbours of those
+//! are that they visited last, so that each node knows a part of the overlay. If somebody in it is `2 D - 1` links away or more, the two
+//! are linked. If there is a way of at most `T` links around a link, the link goes. So no two are much farther apart than `2 D - 2`, and
+//! the links are about as few as that allows.
+//!
+//! ```text
+//!   a node and somebody far away                     the two ends of a link, and a way around it
+//!   Link ─────────────────▶ has room, knows no       Unlink ──▶ holds ──▶ holds ──▶ drops the link
+//!                           short way either         drops it  ◀──────────────────  NotLinked
+//!   has the link  ◀──────── Linked
+//! ```
+//!
+//! # Rules
+//! - A node does one change of links at a time, and begins at most one in an iteration.
+//! - Somebody is far if it seemed so for a while, and was never seen near, at both ends. For in the small part that a node knows,
+//!   many seem far that are not.
+//! - The ant that ends a link walks the way around it. Every node on the way holds its links for a while, so that no two
+//!   links go because of each other, and none because of a way that is no more. Nobody gives away one of its last two links.
+//! - Whoever joins or repairs gets a link even where there are enough (up to [`MOST_LINKS`]). A node with too many ends one.
+//! - A link over which nothing came for long is pinged. Without an answer the neighbour is dead, and its neighbours, whom it had told of
+//!   each other, form a ring. So do those of a node that leaves. A node with fewer than two links asks for one more.
+//! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
+//! - A new node asks one that is in for a link ([`Command::Join`]). One that has no neighbours asks a few that it has on disk; so does one
+//!   that restarts.
+//!
+//! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
+//! longer, and costs work for each of its messages only.
+//!
+//! # Example
+//! A hundred nodes in a ring, in which the farthest two are 50 links apart.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+//! use gridweave_core::overlay::blatant::{Blatant, Command, Config};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let id = |node: usize| NodeId::new(node as u64);
+//! let mut nodes: Vec<Blatant> = (0..100)
+//!     .map(|node| Blatant::new(id(node), Config::DEFAULT).expect("the defaults work"))
+//!     .collect();
+//! let mut timers = TimerQueue::new();
+//! let mut inbox: Vec<(usize, Event<Blatant>)> = (0..100).map(|node| (node, Event::Start)).collect();
+//! for node in 0..100 {
+//!     inbox.push((node, Event::Command(Command::Meet(id((node + 1) % 100)))));
+//!     inbox.push((node, Event::Command(Command::Meet(id((node + 99) % 100)))));
+//! }
+//!
+//! let (mut now, mut effects) = (Time::ZERO, EffectQueue::new());
+//! while now < Time::from_secs(1200) {
+//!     for (node, event) in std::mem::take(&mut inbox) {
+//!         effects.feed(&mut nodes[node], event, now, &mut rng);
+//!         for effect in effects.drain() {
+//!             match effect {
+//!                 Effect::Send { to, message } => {
+//!                     inbox.push((to.get() as usize, Event::Message { from: id(node), message }));
+//!                 }
+//!                 Effect::Wake { at, timer } => timers.wake(at, (node, timer)),
+//!                 Effect::Persist(..) | Effect::Notify(_) | Effect::Forget(_) | Effect::Cancel(_) => {}
+//!             }
+//!         }
+//!     }
+//!     if inbox.is_empty() {
+//!         now = timers.next_at().expect("a node always has its next iteration ahead");
+//!         let (_, (node, timer)) = timers.pop_due(now).expect("the next timer is due when it is due");
+//!         inbox.push((node, Event::Timer(timer)));
+//!     }
+//! }
+//! // Some have more than two neighbours now, and a link is known at both of its ends.
+//! assert!(nodes.iter().any(|node| node.neighbours().len() > 2));
+//! for node in &nodes {
+//!     for neighbour in node.neighbours() {
+//!         assert!(nodes[neighbour.get() as usize].neighbours().any(|id| id == node.id()));
+//!     }
+//! }
+//! ```
+
+mod alpha;
+mod ants;
+mod config;
+mod linking;
+mod message;
+mod neighbours;
+mod repair;
+mod routes;
+mod sightings;
+#[cfg(test)]
+mod tests;
+mod unlinking;
+
+pub use config::{Config, ConfigError};
+pub use message::{ChangeId, Message, Neighbourhood, Nodes, Purpose, Way};
+pub use neighbours::Neighbour;
+
+use alloc::vec::Vec;
+
+use alpha::Alpha;
+use neighbours::Neighbours;
+use routes::Routes;
+use sightings::Sightings;
+
+use crate::id::{Incarnation, NodeId};
+use crate::machine::{Context, Event, Machine, Violation};
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// The most links that a node has, whatever others want.
+pub const MOST_LINKS: usize = 16;
+
+/// The most neighbourhoods in a message.
+pub const MOST_RECORDS: usize = 32;
+
+/// How many peers a node writes down.
+pub const KNOWN: usize = 4;
+
+/// How many gaps a node remembers to close, at most.
+const GAPS: usize = 4;
+
+/// Into how many parts a period is divided to let nodes begin at different times.
+const PHASES: u32 = 256;
+
+/// A few peers that a node writes down, for a time when it has no neighbours.
+pub type Known = heapless::Vec<NodeId, KNOWN>;
+
+/// A node of the overlay.
+///
+/// Most effects per event: three for each link that it has or had (a ping, an update, a notice), and eight more.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Blatant {
+    me: NodeId,
+    config: Config,
+    neighbours: Neighbours,
+    alpha: Alpha,
+    sightings: Sightings,
+    known: Known,
+    life: Life,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Life {
+    NotStarted { last: Option<Incarnation> },
+    Running(Running),
+    Left { incarnation: Incarnation },
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Running {
+    incarnation: Incarnation,
+    /// The iteration that comes next, and when.
+    iteration: u32,
+    due: Time,
+    /// How often the neighbours changed.
+    version: u32,
+    /// How many changes it began.
+    serial: u32,
+    change: Change,
+    /// For each gap that somebody left, those who may close it with this node, the next first.
+    gaps: Vec<Nodes>,
+    /// How many iterations in a row had no neighbours to begin with.
+    alone: u8,
+    /// Whom to ask for a first link, until there is one, and how often.
+    introducer: Option<(NodeId, u8)>,
+}
+
+/// The one change of links that a node has under way by its own will.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Change {
+    Idle,
+    Linking {
+        change: ChangeId,
+        peer: NodeId,
+        purpose: Purpose,
+        /// How often it may still be sent on.
+        detours: u8,
+        deadline: Time,
+    },
+    Unlinking {
+        change: ChangeId,
+        peer: NodeId,
+        deadline: Time,
+    },
+}
+
+impl Running {
+    fn next_change(&mut self) -> ChangeId {
+        self.serial = self.serial.wrapping_add(1);
+        ChangeId {
+            incarnation: self.incarnation,
+            serial: self.serial,
+        }
+    }
+
+    /// There is a link to this peer, which closes the gaps that it was to close.
+    fn mended(&mut self, peer: NodeId, purpose: Purpose) {
+        if purpose == Purpose::Construction {
+            self.introducer = None;
+        }
+        self.gaps.retain(|gap| gap.first() != Some(&peer));
+    }
+
+    /// There will be no link to this peer, so another has to close the gap.
+    fn could_not_mend(&mut self, peer: NodeId) {
+        for gap in &mut self.gaps {
+            if gap.first() == Some(&peer) {
+                gap.remove(0);
+            }
+        }
+        self.gaps.retain(|gap| !gap.is_empty());
+    }
+}
+
+/// The timer of an iteration; that of an earlier one does nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Timer {
+    iteration: u32,
+}
+
+/// What a node may be asked. Before its start and after it left, it obeys nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Command {
+    /// Have a link to this node, or to one that it names.
+    Join {
+        /// A node that is in the overlay.
+        introducer: NodeId,
+    },
+    /// Have a link to this node at once, if there is room: how a host lays out an overlay by hand. The other end is to be told, too.
+    Meet(NodeId),
+    /// Stop for good: tell the neighbours, and forget everyone.
+    Leave,
+}
+
+/// What a node tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Notice {
+    /// This peer is a neighbour now.
+    Entered {
+        /// Which.
+        peer: NodeId,
+    },
+    /// This peer is no neighbour any more.
+    Left {
+        /// Which.
+        peer: NodeId,
+    },
+    /// There have been no neighbours for a while, and there is nobody to ask: a command to join would help.
+    Alone,
+}
+
+/// Under what a node keeps its records.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// The number of its life.
+    Incarnation,
+    /// A few peers.
+    Known,
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// The number of its life.
+    Incarnation(Incarnation),
+    /// A few peers.
+    Known(Known),
+}
+
+impl Blatant {
+    /// A node without links.
+    pub fn new(me: NodeId, config: Config) -> Result<Self, ConfigError> {
+        let config = config.checked()?;
+        Ok(Self {
+            me,
+            config,
+            neighbours: Neighbours::default(),
+            alpha: Alpha::new(config.alpha),
+            sightings: Sightings::new(config.sightings),
+            known: Known::new(),
+            life: Life::NotStarted { last: None },
+        })
+    }
+
+    /// Which node this is.
+    pub const fn id(&self) -> NodeId {
+        self.me
+    }
+
+    /// Its links, in the order of the neighbours' ids.
+    pub fn links(&self) -> &[Neighbour] {
+        self.neighbours.as_slice()
+    }
+
+    /// Its neighbours, in the order of ids.
+    pub fn neighbours(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
+        self.neighbours.iter().map(|neighbour| neighbour.id)
+    }
+
+    /// The peers that it would ask if it had no neighbours.
+    pub fn known(&self) -> &[NodeId] {
+        &self.known
+    }
+
+    /// The number of this life, once it has started.
+    pub const fn incarnation(&self) -> Option<Incarnation> {
+        match &self.life {
+            Life::NotStarted { .. } => None,
+            Life::Running(Running { incarnation, .. }) | Life::Left { incarnation } => {
+                Some(*incarnation)
+            }
+        }
+    }
+
+    /// How far it thinks that a node is, by what it knows of others' neighbours.
+    pub fn distance(&self, to: NodeId) -> Option<u16> {
+        self.routes()?.distance(to)
+    }
+
+    /// Its neighbours as it tells them, while it is running.
+    fn neighbourhood(&self) -> Option<Neighbourhood> {
+        let Life::Running(running) = &self.life else {
+            return None;
+        };
+        Some(Neighbourhood {
+            node: self.me,
+            incarnation: running.incarnation,
+            version: running.version,
+            neighbours: self.neighbours.ids(),
+        })
+    }
+
+    /// What it knows of others' neighbours: what they told themselves, and what ants told.
+    fn records(&self) -> impl Iterator<Item = &Neighbourhood> {
+        let neighbours = self.neighbours.iter();
+        let told = neighbours.filter_map(|neighbour| neighbour.around.as_ref());
+        told.chain(self.alpha.iter())
+    }
+
+    /// The ways from here through what it knows.
+    fn routes(&self) -> Option<Routes> {
+        let own = self.neighbourhood()?;
+        Some(Routes::find(&own, self.records()))
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        let Life::NotStarted { last } = self.life else {
+            return;
+        };
+        let incarnation = last.map_or(Incarnation::default(), Incarnation::next);
+        cx.persist(Key::Incarnation, Record::Incarnation(incarnation));
+        // At a random point of the period, so that nodes that start together do not act together.
+        let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
+        let period = self.config.period.as_micros();
+        let part = period.checked_div(u64::from(PHASES)).unwrap_or(0);
+        let due = cx.now() + Span::from_micros(part).times(phase);
+        self.life = Life::Running(Running {
+            incarnation,
+            iteration: 0,
+            due,
+            version: 0,
+            serial: 0,
+            change: Change::Idle,
+            gaps: Vec::new(),
+            // Who comes back without neighbours need not wait to ask those it knew.
+            alone: self.config.patience,
+            introducer: None,
+        });
+        cx.wake(due, Timer { iteration: 0 });
+    }
+
+    /// An iteration begins, if it is this one's turn.
+    fn iterate(&mut self, iteration: u32, cx: &mut impl Context<Self>) {
+        let Life::Running(running) = &mut self.life else {
+            return;
+        };
+        if iteration != running.iteration {
+            return;
+        }
+        if cx.now() < running.due {
+            cx.wake(running.due, Timer { iteration });
+            return;
+        }
+        let now = cx.now();
+        running.iteration = iteration.wrapping_add(1);
+        running.due = now + self.config.period;
+        let timer = Timer {
+            iteration: running.iteration,
+        };
+        cx.wake(running.due, timer);
+        match running.change {
+            Change::Linking { deadline, peer, .. } if deadline <= now => {
+                running.change = Change::Idle;
+                running.could_not_mend(peer);
+            }
+            Change::Unlinking { deadline, .. } if deadline <= now => running.change = Change::Idle,
+            Change::Idle | Change::Linking { .. } | Change::Unlinking { .. } => {}
+        }
+        let most = u32::from(self.config.remember);
+        self.alpha.expire(running.iteration, most);
+        if iteration.is_multiple_of(most) {
+            self.remember(cx);
+        }
+        self.listen_for_neighbours(cx);
+        self.bear_ant(cx);
+        self.change_a_link(cx);
+    }
+
+    /// Begins the change that is needed most, if there is none under way: the overlay first has to be one, then sparse, then small.
+    fn change_a_link(&mut self, cx: &mut impl Context<Self>) {
+        if !self.is_idle() || self.ask_introducer(cx) || self.mend(cx) {
+            return;
+        }
+        if self.neighbours.is_empty() {
+            self.spend_iteration_alone(cx);
+            return;
+        }
+        let (Some(routes), Life::Running(running)) = (self.routes(), &self.life) else {
+            return;
+        };
+        let far = self.config.far();
+        let most = u32::from(self.config.sighted);
+        self.sightings
+            .see(routes.distances(), far, running.iteration, most);
+        if self.neighbours.len() < 2 {
+            self.link_to_someone(&routes, cx);
+        } else if self.neighbours.len() > usize::from(self.config.links) {
+            self.unlink_what_is_too_much(&routes, cx);
+        } else {
+            self.unlink_a_shortcut(&routes, cx);
+        }
+        if self.is_idle() {
+            self.link_to_someone_far(&routes, cx);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(&self.life, Life::Running(running) if running.change == Change::Idle)
+    }
+
+    fn message(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+        let Life::Running(_) = self.life else {
+            return;
+        };
+        if from == self.me {
+            return;
+        }
+        match message {
+            Message::Ant { left, visited } => self.receive_ant(from, left, visited, cx),
+            Message::Update(own) | Message::Pong(own) => {
+                self.hear(from, own, cx);
+            }
+            Message::Ping(own) => {
+                if self.hear(from, own, cx)
+                    && let Some(own) = self.neighbourhood()
+                {
+                    cx.send(from, Message::Pong(own));
+                }
+            }
+            Message::Link {
+                change,
+                purpose,
+                detours,
+                around,
+            } => self.answer_link(from, change, purpose, detours, around, cx),
+            Message::Linked { change, own } => self.linked(from, change, own, cx),
+            Message::Refused {
+                change,
+                instead,
+                around,
+            } => self.refused(from, change, instead, &around, cx),
+            Message::Unlink { change, way } => self.receive_unlink(from, change, way, cx),
+            Message::Kept { change } => self.kept(change),
+            Message::NotLinked => self.not_linked(from, cx),
+            Message::Leaving(around) => self.let_go(from, around, cx),
+        }
+    }
+
+    /// Somebody tells over a link who its neighbours are. Returns whether there is such a link.
+    ///
+    /// If only one end has the link, that one lets it go: it is told, or sees that it is not listed.
+    fn hear(&mut self, from: NodeId, own: Neighbourhood, cx: &mut impl Context<Self>) -> bool {
+        let Life::Running(running) = &self.life else {
+            return false;
+        };
+        let me = self.me;
+        let asked = matches!(running.change, Change::Linking { peer, .. } if peer == from);
+        let Some(neighbour) = self.neighbours.get_mut(from) else {
+            // The answer to a wish for a link may have been overtaken.
+            if !asked {
+                cx.send(from, Message::NotLinked);
+            }
+            return false;
+        };
+        if own.node != from {
+            return false;
+        }
+        neighbour.refresh();
+        let known = neighbour.around.as_ref();
+        if known.is_some_and(|known| known.stamp() >= own.stamp()) {
+            return true;
+        }
+        let is_listed = own.lists(me);
+        neighbour.around = Some(own.tidied());
+        if !is_listed {
+            self.disconnect(from, cx);
+            self.publish(None, cx);
+        }
+        is_listed
+    }
+
+    /// Adds a link, or takes what is news if it is there. Returns whether it is there.
+    fn connect(
+        &mut self,
+        peer: NodeId,
+        purpose: Purpose,
+        around: Neighbourhood,
+        cx: &mut impl Context<Self>,
+    ) -> bool {
+        if let Some(neighbour) = self.neighbours.get_mut(peer) {
+            neighbour.refresh();
+            neighbour.purpose = purpose;
+            neighbour.around = Some(around);
+            return true;
+        }
+        self.enter(Neighbour::new(peer, purpose, Some(around)), cx)
+    }
+
+    fn enter(&mut self, neighbour: Neighbour, cx: &mut impl Context<Self>) -> bool {
+        let peer = neighbour.id;
+        let Life::Running(running) = &mut self.life else {
+            return false;
+        };
+        if peer == self.me || !self.neighbours.insert(neighbour) {
+            return false;
+        }
+        running.version = running.version.saturating_add(1);
+        running.alone = 0;
+        self.alpha.forget(peer);
+        cx.notify(Notice::Entered { peer });
+        true
+    }
+
+    /// Takes a link out. What its other end told stays known.
+    fn disconnect(&mut self, peer: NodeId, cx: &mut impl Context<Self>) -> Option<Neighbour> {
+        let Life::Running(running) = &mut self.life else {
+            return None;
+        };
+        let gone = self.neighbours.remove(peer)?;
+        running.version = running.version.saturating_add(1);
+        if matches!(running.change, Change::Unlinking { peer: ending, .. } if ending == peer) {
+            running.change = Change::Idle;
+        }
+        if let Some(around) = &gone.around {
+            self.alpha.learn(around.clone(), running.iteration);
+        }
+        cx.notify(Notice::Left { peer });
+        Some(gone)
+    }
+
+    /// Tells the neighbours who the neighbours are, after a change; all but the one who knows.
+    fn publish(&self, except: Option<NodeId>, cx: &mut impl Context<Self>) {
+        let Some(own) = self.neighbourhood() else {
+            return;
+        };
+        for neighbour in self.neighbours.iter() {
+            if Some(neighbour.id) != except {
+                cx.send(neighbour.id, Message::Update(own.clone()));
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+        match command {
+            Command::Join { introducer } => self.join(introducer, cx),
+            Command::Meet(peer) => {
+                self.enter(Neighbour::new(peer, Purpose::Construction, None), cx);
+            }
+            Command::Leave => self.leave(cx),
+        }
+    }
+
+    /// The transport cannot reach somebody.
+    fn miss(&mut self, to: NodeId, cx: &mut impl Context<Self>) {
+        let Life::Running(running) = &mut self.life else {
+            return;
+        };
+        if matches!(running.change, Change::Linking { peer, .. } if peer == to) {
+            running.change = Change::Idle;
+            running.could_not_mend(to);
+            if self.neighbours.is_empty() {
+                running.alone = self.config.patience;
+            }
+        }
+        self.sightings.forget(to);
+        self.bury(&[to], cx);
+    }
+
+    fn restore(&mut self, key: Key, record: Record) {
+        let Life::NotStarted { last } = &mut self.life else {
+            return;
+        };
+        match (key, record) {
+            (Key::Incarnation, Record::Incarnation(incarnation)) => {
+                *last = (*last).max(Some(incarnation));
+            }
+            (Key::Known, Record::Known(known)) => {
+                self.known = known;
+                let me = self.me;
+                self.known.retain(|peer| *peer != me);
+            }
+            (Key::Incarnation, Record::Known(_)) | (Key::Known, Record::Incarnation(_)) => {}
+        }
+    }
+}
+
+impl Machine for Blatant {
+    type Message = Message;
+    type Timer = Timer;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.message(from, message, cx),
+            Event::Unreachable { to } => self.miss(to, cx),
+            Event::Timer(timer) => self.iterate(timer.iteration, cx),
+            Event::Command(command) => self.obey(command, cx),
+            Event::Restored(key, record) => self.restore(key, record),
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        let links = self.neighbours.as_slice();
+        Violation::unless(
+            links.is_sorted_by(|a, b| a.id < b.id),
+            "links lead to distinct nodes, in the order of ids",
+        )?;
+        Violation::unless(
+            !self.neighbours.contains(self.me),
+            "no link leads to its own node",
+        )?;
+        Violation::unless(
+            links
+                .iter()
+                .all(|it| it.around.as_ref().is_none_or(|own| own.node == it.id)),
+            "what is known of a neighbour is its own word",
+        )?;
+        Violation::unless(
+            self.alpha.is_sound(),
+            "the table has distinct nodes, and no more than it may",
+        )?;
+        Violation::unless(
+            self.sightings.is_sound(),
+            "those seen are in the order of ids, and no more than may be",
+        )?;
+        Violation::unless(
+            self.alpha
+                .iter()
+                .all(|it| it.node != self.me && !self.neighbours.contains(it.node)),
+            "the table is about others than the node and its neighbours",
+        )?;
+        Violation::unless(
+            !self.known.contains(&self.me),
+            "a node does not count on itself for help",
+        )?;
+        let Life::Running(running) = &self.life else {
+            return Violation::unless(links.is_empty(), "who is not running has no links");
+        };
+        let ending = match running.change {
+            Change::Unlinking { peer, .. } => Some(peer),
+            Change::Idle | Change::Linking { .. } => None,
+        };
+        Violation::unless(
+            ending.is_none_or(|peer| self.neighbours.contains(peer)),
+            "a link that is being ended is there",
+        )?;
+        Violation::unless(
+            running.gaps.len() <= GAPS && running.gaps.iter().all(|gap| !gap.is_empty()),
+            "gaps are few, and each is there only as long as somebody may close it",
+        )
+    }
+}

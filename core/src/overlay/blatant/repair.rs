@@ -1,0 +1,187 @@
+//! Joining, leaving, and what becomes of the neighbours of those who are gone (PROTOCOLS 4.3).
+
+use super::{
+    Blatant, Change, GAPS, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice, Purpose,
+    Record,
+};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::rng::Choose;
+
+impl Blatant {
+    /// Asks a node that is in the overlay for a link, and remembers whom it asked.
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+        let Life::Running(running) = &mut self.life else {
+            return;
+        };
+        if introducer == self.me {
+            return;
+        }
+        running.introducer = Some((introducer, self.config.patience));
+        if !self.known.contains(&introducer) {
+            if self.known.is_full() {
+                self.known.pop();
+            }
+            self.known.extend([introducer]);
+            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        }
+        self.ask_introducer(cx);
+    }
+
+    /// Asks for the link with which a node joins, a few times or until it has one that it asked for: one that others asked for may lead
+    /// to nobody but them. Whether it had to ask.
+    pub(super) fn ask_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
+        let Life::Running(running) = &mut self.life else {
+            return false;
+        };
+        if running.change != Change::Idle {
+            return false;
+        }
+        let Some((introducer, times)) = running.introducer.take() else {
+            return false;
+        };
+        if self.neighbours.contains(introducer) {
+            return false;
+        }
+        let times = times.checked_sub(1);
+        running.introducer = times.map(|times| (introducer, times));
+        self.ask(introducer, Purpose::Construction, self.config.detours, cx);
+        true
+    }
+
+    /// Writes down a few neighbours, for a time when there are none.
+    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+        let mut ids = self.neighbours.ids();
+        let (few, _) = cx.rng().sample(&mut ids, KNOWN);
+        if !few.is_empty() {
+            self.known = Known::from_slice(few).unwrap_or_default();
+            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        }
+    }
+
+    /// An iteration without neighbours: after some of them, somebody known is asked for a link.
+    pub(super) fn spend_iteration_alone(&mut self, cx: &mut impl Context<Self>) {
+        let Life::Running(running) = &mut self.life else {
+            return;
+        };
+        running.alone = running.alone.saturating_add(1);
+        if running.alone < self.config.patience || running.change != Change::Idle {
+            return;
+        }
+        running.alone = 0;
+        let Some(&known) = cx.rng().pick(&self.known) else {
+            cx.notify(Notice::Alone);
+            return;
+        };
+        self.ask(known, Purpose::Construction, self.config.detours, cx);
+    }
+
+    /// Pheromones fade; neighbours of whom nothing was heard are pinged, and buried if they do not answer.
+    pub(super) fn listen_for_neighbours(&mut self, cx: &mut impl Context<Self>) {
+        let Some(own) = self.neighbourhood() else {
+            return;
+        };
+        let mut dead = Nodes::new();
+        for neighbour in self.neighbours.iter_mut() {
+            neighbour.decay(self.config.decay);
+            if !neighbour.is_fainter_than(self.config.faint) {
+                continue;
+            }
+            if neighbour.pings >= self.config.patience {
+                dead.extend([neighbour.id]);
+            } else {
+                neighbour.pings = neighbour.pings.saturating_add(1);
+                cx.send(neighbour.id, Message::Ping(own.clone()));
+            }
+        }
+        self.bury(&dead, cx);
+    }
+
+    /// Neighbours are dead: those who were theirs close the gaps.
+    pub(super) fn bury(&mut self, dead: &[NodeId], cx: &mut impl Context<Self>) {
+        let before = self.neighbours.len();
+        for peer in dead {
+            let gone = self.disconnect(*peer, cx);
+            self.alpha.forget(*peer);
+            if let Some(around) = gone.and_then(|gone| gone.around) {
+                self.close_gap(&around);
+            }
+        }
+        if self.neighbours.len() < before {
+            self.publish(None, cx);
+        }
+    }
+
+    /// A neighbour leaves: those who were its neighbours close the gap.
+    pub(super) fn let_go(
+        &mut self,
+        peer: NodeId,
+        around: Neighbourhood,
+        cx: &mut impl Context<Self>,
+    ) {
+        if around.node == peer && self.disconnect(peer, cx).is_some() {
+            self.alpha.forget(peer);
+            self.close_gap(&around.tidied());
+            self.publish(None, cx);
+            self.mend(cx);
+        }
+    }
+
+    /// The neighbours of one that is gone form a ring, in the order of ids. Each asks the one behind it for a link, or the one behind
+    /// that if there is no answer.
+    fn close_gap(&mut self, around: &Neighbourhood) {
+        let me = self.me;
+        if !around.lists(me) {
+            return;
+        }
+        let others = || around.neighbours.iter().copied();
+        let behind = others().filter(|id| *id > me);
+        let ring: Nodes = behind.chain(others().filter(|id| *id < me)).collect();
+        if let Life::Running(running) = &mut self.life
+            && !ring.is_empty()
+        {
+            if running.gaps.len() >= GAPS {
+                running.gaps.remove(0);
+            }
+            running.gaps.push(ring);
+        }
+    }
+
+    /// Asks for the link that closes the first gap. Whether there is a gap.
+    pub(super) fn mend(&mut self, cx: &mut impl Context<Self>) -> bool {
+        let Life::Running(running) = &mut self.life else {
+            return false;
+        };
+        let neighbours = &self.neighbours;
+        let is_closed = |gap: &Nodes| gap.first().is_none_or(|next| neighbours.contains(*next));
+        running.gaps.retain(|gap| !is_closed(gap));
+        let Some(&next) = running.gaps.first().and_then(|gap| gap.first()) else {
+            return false;
+        };
+        self.ask(next, Purpose::Construction, 0, cx);
+        true
+    }
+
+    /// Tells the neighbours, and forgets everyone.
+    pub(super) fn leave(&mut self, cx: &mut impl Context<Self>) {
+        if let Life::Running(running) = &self.life {
+            let (incarnation, iteration) = (running.incarnation, running.iteration);
+            if let Some(own) = self.neighbourhood() {
+                for neighbour in self.neighbours.iter() {
+                    cx.send(neighbour.id, Message::Leaving(own.clone()));
+                }
+            }
+            for peer in self.neighbours.ids() {
+                self.disconnect(peer, cx);
+            }
+            self.life = Life::Left { incarnation };
+            self.alpha = super::Alpha::new(self.config.alpha);
+            self.sightings = super::Sightings::new(self.config.sightings);
+            cx.cancel(super::Timer { iteration });
+            if !self.known.is_empty() {
+                self.known.clear();
+                cx.forget(Key::Known);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How far others seemed lately.
+//!
+//! A node knows only a small part of the overlay at a time, in which many seem far that are near on ways it does not see just then.
+//! So it remembers of whom it saw a short way, and takes somebody for far only after a while in which there was none.
+
+use alloc::vec::Vec;
+
+use crate::id::NodeId;
+
+/// How a node was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Sighting {
+    id: NodeId,
+    /// The last iteration in which it was seen as it is taken for.
+    last: u32,
+    distance: Distance,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Distance {
+    Near,
+    Far { since: u32 },
+}
+
+/// Nodes that were seen lately, in the order of ids.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Sightings {
+    most: u16,
+    seen: Vec<Sighting>,
+}
+
+impl Sightings {
+    pub(super) const fn new(most: u16) -> Self {
+        Self {
+            most,
+            seen: Vec::new(),
+        }
+    }
+
+    fn distance(&self, id: NodeId) -> Option<Distance> {
+        let place = self.seen.binary_search_by_key(&id, |it| it.id).ok()?;
+        self.seen.get(place).map(|it| it.distance)
+    }
+
+    /// Whether a node was seen near.
+    pub(super) fn is_near(&self, id: NodeId) -> bool {
+        self.distance(id) == Some(Distance::Near)
+    }
+
+    /// Whether a node has seemed far for so many iterations.
+    pub(super) fn is_far(&self, id: NodeId, iteration: u32, patience: u32) -> bool {
+        match self.distance(id) {
+            Some(Distance::Far { since }) => iteration.wrapping_sub(since) >= patience,
+            Some(Distance::Near) | None => false,
+        }
+    }
+
+    pub(super) fn forget(&mut self, id: NodeId) {
+        if let Ok(place) = self.seen.binary_search_by_key(&id, |it| it.id) {
+            self.seen.remove(place);
+        }
+    }
+
+    /// How far nodes are now, in the order of ids; from `far` on they are far. Who was not seen so for so many iterations is forgotten,
+    /// and those not seen for longest if there are too many.
+    pub(super) fn see(
+        &mut self,
+        now: impl Iterator<Item = (NodeId, u16)>,
+        far: u16,
+        iteration: u32,
+        most: u32,
+    ) {
+        let mut now = now.peekable();
+        let mut seen: Vec<Sighting> = Vec::with_capacity(self.seen.len());
+        let age = |it: &Sighting| iteration.wrapping_sub(it.last);
+        let sighting = |(id, distance)| Sighting {
+            id,
+            last: iteration,
+            distance: if distance < far {
+                Distance::Near
+            } else {
+                Distance::Far { since: iteration }
+            },
+        };
+        for before in &self.seen {
+            while let Some(new) = now.next_if(|(id, _)| *id < before.id) {
+                seen.push(sighting(new));
+            }
+            if age(before) > most {
+                continue;
+            }
+            let mut kept = *before;
+            if let Some(new) = now.next_if(|(id, _)| *id == before.id) {
+                match (before.distance, sighting(new).distance) {
+                    (_, Distance::Near) => kept = sighting(new),
+                    (Distance::Far { .. }, Distance::Far { .. }) => kept.last = iteration,
+                    (Distance::Near, Distance::Far { .. }) => {}
+                }
+            }
+            seen.push(kept);
+        }
+        seen.extend(now.map(sighting));
+        let limit = usize::from(self.most);
+        if seen.len() > limit {
+            let mut ages: Vec<u32> = seen.iter().map(age).collect();
+            ages.sort_unstable();
+            // All that are younger than the first that is too much stay.
+            let too_old = ages.get(limit).copied().unwrap_or(0);
+            seen.retain(|it| age(it) < too_old);
+        }
+        self.seen = seen;
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.seen.len() <= usize::from(self.most) && self.seen.is_sorted_by(|a, b| a.id < b.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn see(sightings: &mut Sightings, now: &[(u64, u16)], iteration: u32) {
+        let now = now.iter().map(|(id, at)| (NodeId::new(*id), *at));
+        sightings.see(now, 9, iteration, 10);
+        assert!(sightings.is_sound());
+    }
+
+    fn seen(sightings: &Sightings) -> Vec<u64> {
+        sightings.seen.iter().map(|it| it.id.get()).collect()
+    }
+
+    #[test]
+    fn who_is_not_seen_for_long_is_forgotten() {
+        let mut sightings = Sightings::new(100);
+        see(&mut sightings, &[(3, 1), (5, 1), (9, 9)], 0);
+        see(&mut sightings, &[(1, 1), (5, 1), (7, 1)], 6);
+        assert_eq!(seen(&sightings), [1, 3, 5, 7, 9]);
+        see(&mut sightings, &[], 10);
+        assert_eq!(seen(&sightings), [1, 3, 5, 7, 9]);
+        see(&mut sightings, &[(10, 1)], 11);
+        assert_eq!(seen(&sightings), [1, 5, 7, 10]);
+        sightings.forget(NodeId::new(5));
+        sightings.forget(NodeId::new(5));
+        assert_eq!(seen(&sightings), [1, 7, 10]);
+    }
+
+    #[test]
+    fn who_was_near_is_not_far_until_that_is_forgotten() {
+        let mut sightings = Sightings::new(100);
+        let id = NodeId::new(1);
+        see(&mut sightings, &[(1, 9)], 0);
+        see(&mut sightings, &[(1, 12)], 4);
+        assert!(sightings.is_far(id, 4, 4) && !sightings.is_far(id, 4, 5));
+        see(&mut sightings, &[(1, 8)], 5);
+        assert!(sightings.is_near(id) && !sightings.is_far(id, 5, 0));
+        for iteration in 6..=15 {
+            see(&mut sightings, &[(1, 9)], iteration);
+            assert!(sightings.is_near(id));
+        }
+        see(&mut sightings, &[(1, 9)], 16);
+        assert!(!sightings.is_near(id));
+        see(&mut sightings, &[(1, 9)], 17);
+        see(&mut sightings, &[(1, 9)], 20);
+        assert!(sightings.is_far(id, 20, 3) && !sightings.is_far(id, 20, 5));
+    }
+
+    #[test]
+    fn of_too_many_those_seen_last_stay() {
+        let mut sightings = Sightings::new(4);
+        see(&mut sightings, &[(1, 1), (2, 1)], 0);
+        see(&mut sightings, &[(8, 1), (9, 1)], 1);
+        see(&mut sightings, &[(5, 1)], 2);
+        assert_eq!(seen(&sightings), [5, 8, 9]);
+        let many = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)];
+        see(&mut sightings, &many, 3);
+        assert!(seen(&sightings).is_empty());
+    }
+}

@@ -1,0 +1,199 @@
+//! Selective flooding: a message that reaches many nodes over a few links of each (PROTOCOLS 4.4).
+//!
+//! Whoever hears a message for the first time deals with it, and may pass it on to a few neighbours by chance, but not to the one that
+//! it came from. It stops after so many hops. Whoever hears it again does nothing. Whether a message is passed on at all is its user's
+//! business: always, or only by those that it was not meant for.
+//!
+//! Nothing here is a machine. A [`Header`] travels with the user's message, a [`Reach`] says how far and how wide it goes, and each node
+//! keeps what it has [`Seen`].
+//!
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::overlay::flood::{FloodId, Header, Reach, Seen, Sight};
+//! use gridweave_core::time::{Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let id = FloodId { origin: NodeId::new(1), sequence: 0, kind: 0, round: 0 };
+//! let neighbours = [2, 3, 4, 5, 6].map(NodeId::new);
+//!
+//! // Where it begins, four of the five neighbours get it.
+//! let header = Reach::REQUEST.begin(id);
+//! let sent = header.onward(Reach::REQUEST).expect("it may take nine hops");
+//! assert_eq!((sent.ttl, sent.hops), (8, 1));
+//! assert_eq!(Reach::REQUEST.targets(neighbours, None, &mut rng).len(), 4);
+//!
+//! // Elsewhere it is heard for the first time once.
+//! let mut seen = Seen::covering(Reach::REQUEST, Span::from_millis(250), 1000);
+//! let now = Time::from_secs(10);
+//! assert_eq!(seen.see(id, now), Sight::First);
+//! assert_eq!(seen.see(id, now), Sight::Again);
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use crate::id::NodeId;
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// The name of a flood, unique among those of its origin.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FloodId {
+    /// Where it begins.
+    pub origin: NodeId,
+    /// The origin's number for what it is about.
+    pub sequence: u64,
+    /// What sort of message it is, as its user counts them.
+    pub kind: u8,
+    /// How often the same was flooded before.
+    pub round: u32,
+}
+
+/// What travels with a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Header {
+    /// Which flood it belongs to.
+    pub id: FloodId,
+    /// How many hops it may still take.
+    pub ttl: u8,
+    /// How many it took.
+    pub hops: u8,
+}
+
+impl Header {
+    /// The header with which it is passed on, unless it has gone far enough. A liar's `ttl` counts only up to one's own measure.
+    #[must_use]
+    pub fn onward(&self, reach: Reach) -> Option<Self> {
+        let ttl = self.ttl.min(reach.ttl).checked_sub(1)?;
+        let hops = self.hops.saturating_add(1);
+        let id = self.id;
+        Some(Self { id, ttl, hops })
+    }
+}
+
+/// How far and how wide a message goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Reach {
+    /// The most hops.
+    pub ttl: u8,
+    /// To how many neighbours a node passes it on.
+    pub fan_out: u8,
+}
+
+impl Reach {
+    /// P3's requests, which look for offers: nine hops, four neighbours.
+    pub const REQUEST: Self = Self { ttl: 9, fan_out: 4 };
+
+    /// P3's news of jobs that wait, which look for better offers: eight hops, two neighbours.
+    pub const INFORM: Self = Self { ttl: 8, fan_out: 2 };
+
+    /// The header of a new flood, where it begins.
+    #[must_use]
+    pub const fn begin(self, id: FloodId) -> Header {
+        Header {
+            id,
+            ttl: self.ttl,
+            hops: 0,
+        }
+    }
+
+    /// To whom a message goes from here: neighbours by chance, in random order, and not whom it came from.
+    pub fn targets(
+        self,
+        neighbours: impl IntoIterator<Item = NodeId>,
+        sender: Option<NodeId>,
+        rng: &mut (impl rand_core::Rng + ?Sized),
+    ) -> Vec<NodeId> {
+        let others = neighbours.into_iter().filter(|id| Some(*id) != sender);
+        let mut others: Vec<NodeId> = others.collect();
+        let count = rng.sample(&mut others, usize::from(self.fan_out)).0.len();
+        others.truncate(count);
+        others
+    }
+}
+
+/// Whether a message was heard before.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sight {
+    /// It is new.
+    First,
+    /// It was heard, not long ago.
+    Again,
+}
+
+/// Which floods a node has heard of lately.
+///
+/// It forgets each after a while, and those heard of first if there are too many: who makes up names can make it forget, but not grow.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Seen {
+    keep: Span,
+    most: u32,
+    known: BTreeSet<FloodId>,
+    /// The same with the time at which each is forgotten, in the order in which they came.
+    order: VecDeque<(Time, FloodId)>,
+}
+
+impl Seen {
+    /// Remembers at most so many, each for so long.
+    pub const fn new(keep: Span, most: u32) -> Self {
+        Self {
+            keep,
+            most,
+            known: BTreeSet::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// Remembers each for as long as it can be on its way: twice its hops, each with the longest delay.
+    pub const fn covering(reach: Reach, longest_delay: Span, most: u32) -> Self {
+        let hops = (reach.ttl as u64).saturating_mul(2);
+        Self::new(longest_delay.times(hops), most)
+    }
+
+    /// Hears of a flood. Hearing of it again does not make it last.
+    pub fn see(&mut self, id: FloodId, now: Time) -> Sight {
+        self.expire(now);
+        if self.known.contains(&id) {
+            return Sight::Again;
+        }
+        if self.most == 0 {
+            return Sight::First;
+        }
+        if self.order.len() >= self.most as usize {
+            self.forget_first();
+        }
+        self.known.insert(id);
+        self.order.push_back((now + self.keep, id));
+        Sight::First
+    }
+
+    /// Forgets those whose time is over.
+    pub fn expire(&mut self, now: Time) {
+        while self.order.front().is_some_and(|(until, _)| *until <= now) {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        if let Some((_, id)) = self.order.pop_front() {
+            self.known.remove(&id);
+        }
+    }
+
+    /// How many it remembers.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether it remembers none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}
