@@ -1,7 +1,7 @@
 //! P2: On the Feasibility of Decentralized Grid Scheduling.
 //!
 //! The paper's figure follows one job on a grid whose nodes have the coordinates of real ones: what its nodes cost after each
-//! iteration, beside what someone who knows all nodes would find. Here this is an [`emulation`], as the paper calls it, on
+//! iteration, beside what someone who knows all nodes would find. Here this is an emulation, as the paper calls it, on
 //! a network without delay. The same is done for two criteria that the paper only mentions. Other parts measure what the helper
 //! overlays cost, how well coordinates can be learned, and whether a helper overlay of first free windows is of any use to jobs
 //! that just want to start.
