@@ -24,7 +24,7 @@
 //! let at = |x| Profile::at(Coordinate::at([x, 0, 0]));
 //! let profiles = [at(0), at(9_000), at(9_100), at(9_300), at(20_000)];
 //! let nodes: Vec<NodeId> = (0..5).map(NodeId::new).collect();
-//! let hours = |hours| Time::from_secs(3600 * hours);
+//! let hours = |hours: u64| Time::from_secs(3600 * hours);
 //! let mut busy = vec![Vec::new(); 5];
 //! busy[2].push(Interval::new(hours(0), hours(2))?);
 //!

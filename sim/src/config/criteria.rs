@@ -222,7 +222,7 @@ impl Default for CriteriaConfig {
             helpers: None,
             exploration: ExplorationName::Proactive,
             alpha: 2.0,
-            iterations: 10,
+            iterations: 5,
             parallel: 1,
             pause: Lasting::seconds(0),
             width: 8,
