@@ -103,9 +103,8 @@ fn full_site(jobs: u64) -> SiteQueue {
         let estimate = Span::from_secs(job * 7 % 50 + 1);
         let deadline = Some(Time::from_secs(job * 31 % 997 * 10));
         site.push(QueuedJob {
-            job: JobId::new(job),
-            estimate,
             deadline,
+            ..QueuedJob::new(JobId::new(job), estimate)
         })
         .expect("there is room");
     }
@@ -117,9 +116,8 @@ fn full_site(jobs: u64) -> SiteQueue {
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
     let job = QueuedJob {
-        job: JobId::new(9_999),
-        estimate: Span::from_secs(60),
         deadline,
+        ..QueuedJob::new(JobId::new(9_999), Span::from_secs(60))
     };
     black_box(site.completion_with(Time::ZERO, &job));
     black_box(site.added_lateness(Time::ZERO, &job));

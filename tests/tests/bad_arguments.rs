@@ -31,11 +31,7 @@ fn zero_capacity_refuses_everything_by_name() {
     let slot = SlotRange::new(Slot::new(0), 1).unwrap();
     let refused = SlotLedger::<0>::new().claim(slot).map(|_| ());
     assert_eq!(refused, Err(ClaimError::Beyond));
-    let job = QueuedJob {
-        job: JobId::new(1),
-        estimate: Span::ZERO,
-        deadline: None,
-    };
+    let job = QueuedJob::new(JobId::new(1), Span::ZERO);
     let mut none = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 0);
     assert_eq!(none.push(job), Err(QueueError::Full));
     assert!(Detector::<0>::new(NodeId::new(0), Span::MAX, u8::MAX).is_ok());
@@ -89,9 +85,8 @@ fn the_end_of_time_is_an_error_or_saturates() {
         Incarnation::new(u32::MAX)
     );
     let endless = QueuedJob {
-        job: JobId::new(1),
-        estimate: Span::MAX,
         deadline: Some(Time::ZERO),
+        ..QueuedJob::new(JobId::new(1), Span::MAX)
     };
     let mut site = SiteQueue::new(Policy::EarliestDeadline, Speed::BASELINE, 9);
     site.push(endless).unwrap();

@@ -4,6 +4,7 @@
 //!   with the two costs of P3 by which sites bid for a job: the time to its completion, and accumulated lateness.
 //! - [`BackfillQueue`]: as many jobs at once as fit, backfilled without run times and with a bound on how often a job can be
 //!   passed, after P4.
+//! - [`LocalScheduler`]: what a meta-scheduler needs of a site's own scheduler, whatever that is.
 //!
 //! ```
 //! use gridweave_core::id::JobId;
@@ -12,7 +13,7 @@
 //! use gridweave_core::time::{Span, Time};
 //!
 //! let hours = |n: u64| Span::from_secs(3600 * n);
-//! let job = |id, estimate| QueuedJob { job: JobId::new(id), estimate, deadline: None };
+//! let job = |id, estimate| QueuedJob::new(JobId::new(id), estimate);
 //!
 //! let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::try_from(2.0)?, 100);
 //! site.push(job(1, hours(8)))?;
@@ -28,12 +29,14 @@
 
 mod backfill;
 mod cost;
+mod local;
 mod site;
 #[cfg(test)]
 mod tests;
 
 pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Waiting};
 pub use cost::Cost;
+pub use local::{Change, Expected, Lateness, LocalScheduler, expected, offer, present_cost};
 pub use site::{Policy, QueuedJob, Running, SiteQueue};
 
 use core::fmt;

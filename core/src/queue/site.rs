@@ -1,9 +1,11 @@
 use alloc::vec::Vec;
 
-use super::cost::accumulated_lateness;
-use super::{Cost, NotRunning, QueueError};
+use core::num::NonZeroU32;
+
+use super::cost::AccumulatedLateness;
+use super::{Change, Cost, Expected, LocalScheduler, NotRunning, QueueError};
 use crate::id::JobId;
-use crate::job::Job;
+use crate::job::{Demand, Job, Submitter};
 use crate::machine::Violation;
 use crate::resource::Speed;
 use crate::time::{Span, Time};
@@ -28,14 +30,37 @@ pub struct QueuedJob {
     pub estimate: Span,
     /// When it should be done.
     pub deadline: Option<Time>,
+    /// How many processors it takes.
+    pub processors: NonZeroU32,
+    /// Who wants it.
+    pub submitter: Submitter,
+    /// When it came into the grid.
+    pub submitted: Time,
+}
+
+impl QueuedJob {
+    /// A job for one processor, of user 0 in organisation 0, submitted at the origin, without a deadline.
+    pub const fn new(job: JobId, estimate: Span) -> Self {
+        Self {
+            job,
+            estimate,
+            deadline: None,
+            processors: NonZeroU32::MIN,
+            submitter: Submitter::NOBODY,
+            submitted: Time::ZERO,
+        }
+    }
 }
 
 impl From<&Job> for QueuedJob {
     fn from(job: &Job) -> Self {
+        let (Demand::Nodes(processors) | Demand::Cores(processors)) = job.demand;
         Self {
-            job: job.id,
-            estimate: job.estimate(),
             deadline: job.deadline,
+            processors,
+            submitter: job.submitter,
+            submitted: job.submitted,
+            ..Self::new(job.id, job.estimate())
         }
     }
 }
@@ -208,7 +233,11 @@ impl SiteQueue {
             *end += self.duration(queued);
             Some((queued.deadline, *end))
         });
-        accumulated_lateness(running.chain(waiting))
+        let mut lateness = AccumulatedLateness::default();
+        for (deadline, end) in running.chain(waiting) {
+            lateness.add(deadline, end);
+        }
+        lateness.total()
     }
 
     /// The running job, then those that wait.
@@ -244,6 +273,79 @@ impl SiteQueue {
     }
 }
 
+impl LocalScheduler for SiteQueue {
+    fn admits(&self, job: &QueuedJob) -> Result<(), QueueError> {
+        if job.processors > NonZeroU32::MIN {
+            return Err(QueueError::Unsuitable);
+        }
+        if self.jobs().any(|known| known.job == job.job) {
+            return Err(QueueError::Known);
+        }
+        if self.jobs().count() >= self.limit {
+            return Err(QueueError::Full);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {
+        self.admits(&job)?;
+        self.waiting.insert(self.place(&job), job);
+        Ok(())
+    }
+
+    fn withdraw(&mut self, job: JobId) -> Option<QueuedJob> {
+        self.remove(job)
+    }
+
+    fn start_next(&mut self, now: Time) -> Option<JobId> {
+        Self::start_next(self, now).map(|started| started.job)
+    }
+
+    fn finish(&mut self, _: Time, job: JobId) -> Result<(), NotRunning> {
+        Self::finish(self, job).map(|_| ())
+    }
+
+    fn look_again(&self, _: Time) -> Option<Time> {
+        None
+    }
+
+    fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected)) {
+        let mut end = now + self.remaining(now);
+        if let Some(running) = &self.running {
+            tell(Expected {
+                job: running.job.job,
+                deadline: running.job.deadline,
+                start: running.started,
+                end,
+            });
+        }
+        let (newcomer, gone) = match change {
+            Change::None => (None, None),
+            Change::With(job) => (Some(job), None),
+            Change::Without(job) => (None, Some(job)),
+        };
+        let place = newcomer.map_or(0, |job| self.place(job));
+        let (before, after) = self.waiting.split_at(place.min(self.waiting.len()));
+        for queued in before.iter().chain(newcomer).chain(after) {
+            if Some(queued.job) == gone {
+                continue;
+            }
+            let start = end;
+            end += self.duration(queued);
+            tell(Expected {
+                job: queued.job,
+                deadline: queued.deadline,
+                start,
+                end,
+            });
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        Self::check(self)
+    }
+}
+
 fn due(job: &QueuedJob) -> Time {
     job.deadline.unwrap_or(Time::MAX)
 }
@@ -255,9 +357,8 @@ mod tests {
     #[test]
     fn a_broken_queue_is_named() {
         let job = |id, secs, deadline| QueuedJob {
-            job: JobId::new(id),
-            estimate: Span::from_secs(secs),
             deadline: Some(Time::from_secs(deadline)),
+            ..QueuedJob::new(JobId::new(id), Span::from_secs(secs))
         };
         let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 2);
         site.waiting.extend([job(1, 20, 5), job(2, 10, 9)]);

@@ -12,11 +12,7 @@ fn t(secs: u64) -> Time {
 }
 
 fn job(id: u64, secs: u64) -> QueuedJob {
-    QueuedJob {
-        job: JobId::new(id),
-        estimate: Span::from_secs(secs),
-        deadline: None,
-    }
+    QueuedJob::new(JobId::new(id), Span::from_secs(secs))
 }
 
 fn due(id: u64, secs: u64, deadline: u64) -> QueuedJob {

@@ -205,9 +205,8 @@ impl Twins for Sites {
             (id, 1..120_u64, prop::option::of(0..80_u64)).prop_map(|(job, estimate, deadline)| {
                 let deadline = deadline.map(Time::from_secs);
                 QueuedJob {
-                    job,
-                    estimate: Span::from_millis(100 * estimate),
                     deadline,
+                    ..QueuedJob::new(job, Span::from_millis(100 * estimate))
                 }
             })
         };
