@@ -366,7 +366,11 @@ fn a_shared_job_becomes_a_queued_one() {
     shared.deadline = Some(t(50));
     shared.submitted = t(2);
     shared.requirement = needs(&quad(1), 1, 1);
-    assert_eq!(QueuedJob::from(&shared), due(4, 9, 50));
+    let queued = QueuedJob {
+        submitted: t(2),
+        ..due(4, 9, 50)
+    };
+    assert_eq!(QueuedJob::from(&shared), queued);
     let Waiting {
         job,
         requirement,
