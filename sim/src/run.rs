@@ -44,6 +44,8 @@ pub struct Faults {
     pub crashes: u64,
     /// How often a node came up after the beginning, again or for the first time.
     pub starts: u64,
+    /// How often a node let go of a job that nobody answered for.
+    pub orphaned: u64,
     /// How many messages came to nobody.
     pub undelivered: u64,
     /// What the network did to messages.

@@ -286,7 +286,16 @@ where
     fn job(&self, index: usize) -> Option<Job> {
         let workload = self.hosting.workload;
         let submission = &workload.jobs[index];
-        let demand = Demand::Nodes(NonZeroU32::new(submission.processors)?);
+        let demand = match self.hosting.grid {
+            Grid::Mixed(mixed) => {
+                let share = mixed.shares().and_then(|shares| {
+                    let taken = workload.requirement(index).value(shares)?;
+                    NonZeroU32::new(u32::try_from(taken).ok()?)
+                });
+                Demand::Cores(share.unwrap_or(NonZeroU32::MIN))
+            }
+            Grid::Uniform(_) => Demand::Nodes(NonZeroU32::new(submission.processors)?),
+        };
         let duration = self
             .hosting
             .estimates
@@ -348,6 +357,7 @@ where
         match notice.news {
             News::Started => self.begin(index, node, at),
             News::Stopped => self.interrupt(index, node),
+            News::Orphaned => self.faults.orphaned += 1,
             News::Accepted { .. } | News::Moved { .. } => {}
             News::Finished | News::Failed(_) | News::Cancelled => {
                 self.hear_last_word(index, node, notice.news);
@@ -470,10 +480,7 @@ where
                 .get(node.get() as usize)
                 .map_or(Speed::BASELINE, |profile| profile.speed),
         };
-        let duration = self
-            .hosting
-            .estimates
-            .apply(submission.run_time, submission.requested_time);
+        let takes = self.hosting.estimates.run_time_on(submission, speed);
         let execution = Execution {
             job: index,
             node,
@@ -484,8 +491,7 @@ where
             (self.slots.len() - 1) as u32
         });
         self.slots[slot as usize] = execution;
-        self.executions
-            .push(now + speed.duration_of(duration.actual), slot);
+        self.executions.push(now + takes, slot);
     }
 
     /// Whether a job has no outcome yet and fewer nodes than it asked for, and the node has room for it.
