@@ -25,6 +25,8 @@ pub enum Outcome {
     Failed,
     /// It was taken, and nobody ever told its end.
     Lost,
+    /// Where it was submitted went down for ever, and with that whoever would tell its end.
+    Orphaned,
     /// The simulation was stopped before it was submitted.
     NotSubmitted,
     /// The simulation was stopped after it was submitted and before it ended.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
@@ -326,16 +327,16 @@ impl Prepared {
     }
 
     /// Whom each node that is there at the beginning knows then if `aria` schedules, in the order of ids.
-    pub fn aria_overlay(&self) -> Vec<Box<[u32]>> {
+    pub fn aria_overlay(&self) -> Arc<Vec<Box<[u32]>>> {
         let (aria, nodes) = (&self.config.aria, self.nodes_at_start());
         let seed = stream(self.config.seed, 4);
         match aria.overlay {
             OverlayName::Blatant => ants(nodes, aria.warm_up, seed),
             OverlayName::Cyclon => {
                 let shuffle = aria.degree.min(MOST_SHUFFLED as u8);
-                warmed_up(nodes, aria.degree, shuffle, aria.warm_up, seed)
+                Arc::new(warmed_up(nodes, aria.degree, shuffle, aria.warm_up, seed))
             }
-            OverlayName::Regular => regular(nodes, aria.degree, seed),
+            OverlayName::Regular => Arc::new(regular(nodes, aria.degree, seed)),
         }
     }
 

@@ -116,7 +116,11 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 }
                 start
             }
-            Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::NotSubmitted => {
+            Outcome::Rejected
+            | Outcome::Failed
+            | Outcome::Lost
+            | Outcome::Orphaned
+            | Outcome::NotSubmitted => {
                 Some(job.at)
             }
         };
