@@ -14,7 +14,10 @@ use gridweave_benches::schedule::{Ours, Work};
 use gridweave_benches::select;
 use gridweave_core::id::JobId;
 use gridweave_core::machine::TimerQueue;
-use gridweave_core::queue::{BackfillQueue, Discipline, Policy, QueuedJob, SiteQueue, Waiting};
+use gridweave_core::queue::{
+    BackfillQueue, Discipline, Lateness, LocalScheduler, Policy, QueuedJob, SiteQueue, Waiting,
+    offer,
+};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement, Speed};
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::CommonSearch;
@@ -102,11 +105,11 @@ fn full_site(jobs: u64) -> SiteQueue {
     for job in 0..jobs {
         let estimate = Span::from_secs(job * 7 % 50 + 1);
         let deadline = Some(Time::from_secs(job * 31 % 997 * 10));
-        site.push(QueuedJob {
+        let job = QueuedJob {
             deadline,
             ..QueuedJob::new(JobId::new(job), estimate)
-        })
-        .expect("there is room");
+        };
+        site.push(Time::ZERO, job).expect("there is room");
     }
     site
 }
@@ -115,12 +118,10 @@ fn full_site(jobs: u64) -> SiteQueue {
 #[bench::at_50(args = (50), setup = full_site, config = at_most(10_340))]
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
-    let job = QueuedJob {
-        deadline,
-        ..QueuedJob::new(JobId::new(9_999), Span::from_secs(60))
-    };
-    black_box(site.completion_with(Time::ZERO, &job));
-    black_box(site.added_lateness(Time::ZERO, &job));
+    let undue = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
+    let job = QueuedJob { deadline, ..undue };
+    black_box(offer(&site, Time::ZERO, &undue, Lateness::Marginal));
+    black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
     site
 }
 

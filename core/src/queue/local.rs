@@ -72,12 +72,7 @@ pub enum Lateness {
 }
 
 /// What a site asks for a job: the time until it is done (P3's ETTC), or its lateness (NAL) if it has a deadline.
-pub fn offer<S: LocalScheduler + ?Sized>(
-    site: &S,
-    now: Time,
-    job: &QueuedJob,
-    lateness: Lateness,
-) -> Cost {
+pub fn offer<S: LocalScheduler>(site: &S, now: Time, job: &QueuedJob, lateness: Lateness) -> Cost {
     let with = Change::With(job);
     if job.deadline.is_none() {
         return completion(site, now, with, job.job).unwrap_or(Cost::MAX);
@@ -91,7 +86,7 @@ pub fn offer<S: LocalScheduler + ?Sized>(
 }
 
 /// What a job costs that waits at a site, in the same terms as [`offer`].
-pub fn present_cost<S: LocalScheduler + ?Sized>(
+pub fn present_cost<S: LocalScheduler>(
     site: &S,
     now: Time,
     job: &QueuedJob,
@@ -109,7 +104,7 @@ pub fn present_cost<S: LocalScheduler + ?Sized>(
 }
 
 /// When a site expects one of its jobs to run, if it has it.
-pub fn expected<S: LocalScheduler + ?Sized>(
+pub fn expected<S: LocalScheduler>(
     site: &S,
     now: Time,
     change: Change<'_>,
@@ -124,7 +119,7 @@ pub fn expected<S: LocalScheduler + ?Sized>(
     found
 }
 
-fn completion<S: LocalScheduler + ?Sized>(
+fn completion<S: LocalScheduler>(
     site: &S,
     now: Time,
     change: Change<'_>,
@@ -135,7 +130,7 @@ fn completion<S: LocalScheduler + ?Sized>(
     Some(Cost::saturating(i128::from(whole.as_micros())))
 }
 
-fn summed<S: LocalScheduler + ?Sized>(site: &S, now: Time, change: Change<'_>) -> i128 {
+fn summed<S: LocalScheduler>(site: &S, now: Time, change: Change<'_>) -> i128 {
     let mut lateness = AccumulatedLateness::default();
     site.forecast(now, change, &mut |expected| {
         lateness.add(expected.deadline, expected.end);
