@@ -354,8 +354,12 @@ impl Prepared {
                 (Some(&mixed.dimensions), capability, speed, share)
             }
         };
-        let _processors = u32::try_from(processors).ok().and_then(NonZeroU32::new);
-        let local = SiteQueue::new(policy, speed, usize::MAX);
+        let processors = u32::try_from(processors).ok().and_then(NonZeroU32::new);
+        let mut local = SiteQueue::new(policy, speed, usize::MAX)
+            .with_processors(processors.unwrap_or(NonZeroU32::MIN));
+        if self.config.aria.backfill {
+            local = local.backfilling();
+        }
         Site {
             dimensions: dimensions
                 .cloned()

@@ -120,9 +120,7 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
             | Outcome::Failed
             | Outcome::Lost
             | Outcome::Orphaned
-            | Outcome::NotSubmitted => {
-                Some(job.at)
-            }
+            | Outcome::NotSubmitted => Some(job.at),
         };
         waiting[at(job.at)] += 1;
         if let Some(start) = started {

@@ -52,16 +52,36 @@ pub(super) fn plan9(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 pub(super) fn report2(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig2", "published as bars only: with rescheduling jobs run longer and are done sooner, in all but the FCFS cases, which are the best without")
+    report(
+        setup,
+        samples,
+        "fig2",
+        "published as bars only: with rescheduling jobs run longer and are done sooner, in all but the FCFS cases, which are the best without",
+    )
 }
 pub(super) fn report7(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig7", "published as bars only: iHighLoad is comparable with LowLoad, though jobs come four times as fast")
+    report(
+        setup,
+        samples,
+        "fig7",
+        "published as bars only: iHighLoad is comparable with LowLoad, though jobs come four times as fast",
+    )
 }
 pub(super) fn report8(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig8", "published as bars only: hardly any difference; iInform4 waits least")
+    report(
+        setup,
+        samples,
+        "fig8",
+        "published as bars only: hardly any difference; iInform4 waits least",
+    )
 }
 pub(super) fn report9(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig9", "published as bars only: no difference but for AccuracyBad and iAccuracyBad, which are not excessively worse")
+    report(
+        setup,
+        samples,
+        "fig9",
+        "published as bars only: no difference but for AccuracyBad and iAccuracyBad, which are not excessively worse",
+    )
 }
 
 /// Waiting time and the rest of the completion time, in minutes.

@@ -63,9 +63,8 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     for ((_, reading, _), samples) in READINGS.iter().zip(samples.chunks(CASES.len())) {
         for ((scenario, published), sample) in CASES.iter().zip(samples) {
-            let missed = |run: &Finished| {
-                run.summary.deadlines.map_or(0.0, |kept| kept.missed as f64)
-            };
+            let missed =
+                |run: &Finished| run.summary.deadlines.map_or(0.0, |kept| kept.missed as f64);
             table.push([
                 scenario.name().into(),
                 (*reading).into(),

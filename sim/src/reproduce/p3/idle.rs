@@ -36,13 +36,28 @@ pub(super) fn plan6(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 pub(super) fn report3(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig3", "published: iSJF and iMixed have about 100 fewer idle nodes than SJF and Mixed")
+    report(
+        setup,
+        samples,
+        "fig3",
+        "published: iSJF and iMixed have about 100 fewer idle nodes than SJF and Mixed",
+    )
 }
 pub(super) fn report5(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig5", "published as curves only: with rescheduling nodes that join are used sooner")
+    report(
+        setup,
+        samples,
+        "fig5",
+        "published as curves only: with rescheduling nodes that join are used sooner",
+    )
 }
 pub(super) fn report6(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, samples, "fig6", "published as curves only: fewer idle nodes with rescheduling, under low and high load")
+    report(
+        setup,
+        samples,
+        "fig6",
+        "published as curves only: fewer idle nodes with rescheduling, under low and high load",
+    )
 }
 
 /// How many nodes that are there have nothing to do, by hour.
@@ -104,9 +119,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             let idle = idle(run).into_iter().map(|(_, idle)| idle);
             idle.fold(f64::INFINITY, f64::min)
         };
-        let between = |from, until| {
-            Cell::Number(sample.estimate(|run| mean_idle(run, from, until)), 0)
-        };
+        let between =
+            |from, until| Cell::Number(sample.estimate(|run| mean_idle(run, from, until)), 0);
         table.push([
             sample.name.into(),
             Cell::Number(sample.estimate(least), 0),

@@ -11,8 +11,8 @@ mod faults;
 mod idle;
 mod overlays;
 mod scenario;
-mod traffic;
 mod trace;
+mod traffic;
 
 pub use scenario::Scenario;
 
@@ -31,16 +31,41 @@ pub const PAPER: Paper<Setup> = Paper {
     title: "ARiA: A Protocol for Dynamic Fully Distributed Grid Meta-Scheduling",
     parts: &[
         part("fig1", completed::TITLE, completed::plan, completed::report),
-        part("fig2", completion::FIG2, completion::plan2, completion::report2),
+        part(
+            "fig2",
+            completion::FIG2,
+            completion::plan2,
+            completion::report2,
+        ),
         part("fig3", idle::FIG3, idle::plan3, idle::report3),
         part("fig4", deadlines::TITLE, deadlines::plan, deadlines::report),
         part("fig5", idle::FIG5, idle::plan5, idle::report5),
         part("fig6", idle::FIG6, idle::plan6, idle::report6),
-        part("fig7", completion::FIG7, completion::plan7, completion::report7),
-        part("fig8", completion::FIG8, completion::plan8, completion::report8),
-        part("fig9", completion::FIG9, completion::plan9, completion::report9),
+        part(
+            "fig7",
+            completion::FIG7,
+            completion::plan7,
+            completion::report7,
+        ),
+        part(
+            "fig8",
+            completion::FIG8,
+            completion::plan8,
+            completion::report8,
+        ),
+        part(
+            "fig9",
+            completion::FIG9,
+            completion::plan9,
+            completion::report9,
+        ),
         part("fig10", traffic::TITLE, traffic::plan, traffic::report),
-        part("overlays", overlays::TITLE, overlays::plan, overlays::report),
+        part(
+            "overlays",
+            overlays::TITLE,
+            overlays::plan,
+            overlays::report,
+        ),
         part("faults", faults::TITLE, faults::plan, faults::report),
         part("trace", trace::TITLE, trace::plan, trace::report),
     ],

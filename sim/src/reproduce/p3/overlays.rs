@@ -66,7 +66,10 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         table.push([
             (*title).into(),
             Cell::Number(sample.estimate(|run| run.summary.wait.mean / 60.0), 1),
-            Cell::Number(sample.estimate(|run: &Finished| run.summary.turnaround.mean / 60.0), 1),
+            Cell::Number(
+                sample.estimate(|run: &Finished| run.summary.turnaround.mean / 60.0),
+                1,
+            ),
             per_job(REQUEST),
             per_job(ACCEPT),
             per_job(INFORM),
@@ -74,7 +77,8 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         ]);
     }
     let mut notes = vec![
-        "all forward: everyone passes floods on, not only those that cannot run the job (A1)".into(),
+        "all forward: everyone passes floods on, not only those that cannot run the job (A1)"
+            .into(),
     ];
     notes.extend(setup.caveat());
     Report {

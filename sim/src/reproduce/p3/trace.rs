@@ -23,10 +23,16 @@ const CASES: [Case; 5] = [
         config.scheduler = Scheduler::Central(crate::central::Central::Greedy);
     }),
     Case("aria, rescheduling", "trace-iaria", |_| {}),
-    Case("aria", "trace-aria", |config| config.aria.reschedule = false),
-    Case("aria, rescheduling, all forward", "trace-iaria-always", |config| {
-        config.aria.forward = ForwardName::Always;
+    Case("aria", "trace-aria", |config| {
+        config.aria.reschedule = false
     }),
+    Case(
+        "aria, rescheduling, all forward",
+        "trace-iaria-always",
+        |config| {
+            config.aria.forward = ForwardName::Always;
+        },
+    ),
     Case("flood, each processor a node", "trace-flood", |config| {
         config.scheduler = Scheduler::Flood;
         config.grid.sites = None;
@@ -84,15 +90,16 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             (*title).into(),
             Cell::Number(sample.estimate(|run| run.summary.jobs.completed as f64), 0),
             Cell::Number(
-                sample.estimate(|run| {
-                    (run.summary.jobs.failed + run.summary.jobs.rejected) as f64
-                }),
+                sample.estimate(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
                 0,
             ),
             Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0),
             Cell::Number(sample.estimate(|run| run.summary.wait.p95), 0),
             Cell::Number(sample.estimate(|run| run.summary.bounded_slowdown.mean), 2),
-            Cell::Number(sample.estimate(|run| 100.0 * run.summary.utilization.effective), 1),
+            Cell::Number(
+                sample.estimate(|run| 100.0 * run.summary.utilization.effective),
+                1,
+            ),
             Cell::Number(sample.estimate(|run| run.summary.messages.per_job), 1),
         ]);
     }
