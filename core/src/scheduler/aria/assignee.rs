@@ -200,8 +200,9 @@ impl<S: LocalScheduler> Aria<S> {
             Err(_) => Some(Answer::NotTaken),
         };
         let Some(answer) = answer else { return };
-        // Its initiator hears of it anyway.
-        if from != initiator || answer == Answer::NotTaken {
+        // Who answers for the job and gives it away for the first time hears of it anyway.
+        let first = from == initiator && term.moves == 0;
+        if !first || answer == Answer::NotTaken {
             let job = id;
             self.say(from, Message::AssignAck { job, term, answer }, cx);
         }
@@ -552,14 +553,14 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Nobody took a job that was to be given away, as far as this node knows. Its initiator decides who has it.
+    /// Nobody took a job that was to be given away, as far as this node knows. It claims the job under the very term under which it was
+    /// given away: its initiator believes the first who does.
     fn take_back(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let (now, tries) = (cx.now(), self.config.retries);
         let Some(held) = self.held_mut(job) else {
             return;
         };
-        // Past the term under which it was given away.
-        let Some(term) = held.term.moved().and_then(Term::moved) else {
+        let Some(term) = held.term.moved() else {
             self.let_go(job, cx);
             return;
         };

@@ -627,14 +627,12 @@ impl<S: LocalScheduler> Aria<S> {
     }
 }
 
-/// Whether a claim to a job stands, given who has it: `Some(false)` is the same again, `Some(true)` a later one. Whoever has the job may
-/// claim it under any later term; another only under the very next, under which it was given it.
+/// Whether a claim to a job stands, given who has it: `Some(false)` is the same again, `Some(true)` the one that follows. Whoever has the
+/// job gives it away under the very next term, and to one node only until that has failed; of two who claim that term, the first has
+/// it. So nobody else can.
 fn succeeds(present: (Term, NodeId), claim: (Term, NodeId)) -> Option<bool> {
     if present == claim {
         return Some(false);
     }
-    let ((term, holder), (claimed, from)) = (present, claim);
-    let same_attempt = claimed.attempt == term.attempt;
-    let follows = Some(claimed) == term.moved() || (from == holder && claimed > term);
-    (same_attempt && follows).then_some(true)
+    (Some(claim.0) == present.0.moved()).then_some(true)
 }

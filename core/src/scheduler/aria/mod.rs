@@ -24,9 +24,9 @@
 //!   queues nothing, starts nothing, and stops what runs. So a job that is given again, after its lease is over, never runs twice at
 //!   once, whatever was lost (PROTOCOLS A16).
 //! - Each time that a job is given away has a [`Term`]. The initiator believes the site that it gave the job to, and whoever that one gave
-//!   it to; of two that claim it, the first.
+//!   it to; of two that claim the same term, the first.
 //! - A site that gives a job away takes it out of its queue, writes that down, and only then offers it. If nobody takes it, the site claims
-//!   it anew.
+//!   it anew, under the same term as whoever it offered it to.
 //! - A site that has lost the initiator of a job lets go of the job when its lease is over, and says so ([`News::Orphaned`]): the initiator
 //!   may have given it to another. If the initiator is gone for good, the job is lost with it.
 //! - A job that nobody offers to run is asked for [`Config::rounds`] times, and then fails. One that is lost with its site is placed anew.
