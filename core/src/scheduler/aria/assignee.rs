@@ -263,14 +263,10 @@ impl<S: LocalScheduler> Aria<S> {
                 None => self.orphan(job, cx),
             },
             State::Waiting | State::Running => {
-                let third = now + third(lease);
-                // As the end comes near, more often.
-                let next = if third < held.lease {
-                    third
-                } else {
-                    now + retry
-                };
-                held.renew = next.min(held.lease);
+                // Until there is an answer, again and again, and the more often the less time is left.
+                let left = held.lease - now;
+                let wait = Span::from_micros(left.as_micros() / 8).max(retry);
+                held.renew = held.lease.min(now + wait);
                 let renew = held.renew;
                 self.notify_initiator(job, cx);
                 self.wake_held(job, renew, cx);
@@ -344,6 +340,7 @@ impl<S: LocalScheduler> Aria<S> {
         ruling: Ruling,
         cx: &mut impl Context<Self>,
     ) {
+        let renewal = third(self.config.lease);
         let known = self
             .held_mut(job)
             .filter(|held| held.initiator == from && held.term <= term);
@@ -363,8 +360,12 @@ impl<S: LocalScheduler> Aria<S> {
         match ruling {
             Ruling::Granted { until } if held.term == term => {
                 held.lease = held.lease.max(until);
-                if matches!(held.state, State::Claiming { .. }) {
-                    self.enqueue(job, cx);
+                held.renew = cx.now() + renewal;
+                let renew = held.renew;
+                match held.state {
+                    State::Claiming { .. } => self.enqueue(job, cx),
+                    State::Waiting | State::Running => self.wake_held(job, renew, cx),
+                    _ => {}
                 }
             }
             Ruling::Granted { .. } => {}
@@ -403,8 +404,7 @@ impl<S: LocalScheduler> Aria<S> {
             return;
         }
         held.state = State::Waiting;
-        let renew = now + third(self.config.lease);
-        held.renew = renew;
+        let renew = held.renew;
         self.wake_held(job, renew, cx);
         self.start_jobs(cx);
     }
