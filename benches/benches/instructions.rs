@@ -6,6 +6,7 @@
 // The macros below generate what the lints ask for.
 #![allow(missing_docs, unused_qualifications)]
 
+use core::num::NonZeroU32;
 use std::hint::black_box;
 
 use gridweave_benches::availability::Dense;
@@ -125,6 +126,62 @@ fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     site
 }
 
+/// A cluster of 256 processors, most of them busy, on which 300 jobs wait.
+fn full_cluster(passing: Passing) -> SiteQueue {
+    let many = |count: u64| NonZeroU32::new(count as u32).expect("it is not zero");
+    let empty = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1_000);
+    let empty = empty.with_processors(many(256));
+    let mut site = match passing {
+        Passing::InOrder => empty,
+        Passing::Backfilling => empty.backfilling(),
+    };
+    let mut started = 0;
+    for job in 0.. {
+        let estimate = Span::from_secs(job * 7_919 % 3_000 + 1);
+        let job = QueuedJob {
+            processors: many(if started < 200 { 1 } else { job * 31 % 97 + 1 }),
+            ..QueuedJob::new(JobId::new(job), estimate)
+        };
+        site.push(Time::ZERO, job).expect("there is room");
+        started += u64::from(site.start_next(Time::ZERO).is_some());
+        if site.waiting().len() == 300 {
+            break;
+        }
+    }
+    site
+}
+
+/// One whose first running job has ended, so that a processor is free and everybody is looked at.
+fn cluster_with_one_free() -> SiteQueue {
+    let mut site = full_cluster(Passing::Backfilling);
+    let ended = site.running()[0].job.job;
+    let finished = site.finish(Time::from_secs(1), ended);
+    finished.expect("it runs");
+    site
+}
+
+#[derive(Clone, Copy)]
+enum Passing {
+    InOrder,
+    Backfilling,
+}
+
+#[library_benchmark]
+#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(1_000_000))]
+#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_000_000))]
+fn bid_for_a_job_on_a_cluster(site: SiteQueue) -> SiteQueue {
+    let job = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
+    black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
+    site
+}
+
+#[library_benchmark]
+#[bench::nobody(setup = cluster_with_one_free, config = at_most(1_000_000))]
+fn look_who_passes_on_a_cluster(mut site: SiteQueue) -> SiteQueue {
+    black_box(site.start_next(Time::from_secs(1)));
+    site
+}
+
 fn full_desktop(jobs: u64) -> BackfillQueue {
     let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)])
         .expect("two dimensions are few");
@@ -181,6 +238,8 @@ library_benchmark_group!(
         a_common_slot,
         a_selection_by_breeding,
         bid_for_a_job,
+        bid_for_a_job_on_a_cluster,
+        look_who_passes_on_a_cluster,
         backfill_a_desktop,
         thousand_timers
     ]
