@@ -182,7 +182,7 @@ pub struct Notice {
 ///
 /// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved` and `Started`; and exactly one
 /// of `Finished`, `Failed` or `Cancelled` comes last. A node that runs a job is told `Started` when it is to begin and
-/// `Stopped` if it is to end it early.
+/// `Stopped` if it is to end it early; one that had a job whose submitter is lost is told `Orphaned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {
@@ -200,6 +200,8 @@ pub enum News {
     Started,
     /// This node runs it no longer.
     Stopped,
+    /// Nobody answers for it any more, and this node has let go of it.
+    Orphaned,
     /// It is done.
     Finished,
     /// It will not be done.
