@@ -49,9 +49,13 @@ impl AccumulatedLateness {
     /// Counts a job that is expected to end then.
     pub(super) fn add(&mut self, deadline: Option<Time>, end: Time) {
         let Some(deadline) = deadline else { return };
-        let (slack, late) = ((deadline - end).as_micros(), (end - deadline).as_micros());
-        self.slack = self.slack.saturating_add(i128::from(slack));
-        self.late = self.late.saturating_add(i128::from(late));
+        if end > deadline {
+            let late = i128::from((end - deadline).as_micros());
+            self.late = self.late.saturating_add(late);
+        } else {
+            let slack = i128::from((deadline - end).as_micros());
+            self.slack = self.slack.saturating_add(slack);
+        }
     }
 
     /// Of all that were counted.

@@ -84,23 +84,23 @@ impl LocalScheduler for SiteQueue {
         let place = newcomer.map_or(0, |job| self.place(job));
         let (before, after) = self.waiting.split_at(place.min(self.waiting.len()));
         let mut plan = Plan::new(self, now);
-        for queued in before.iter().chain(newcomer).chain(after) {
-            if Some(queued.job) == gone {
-                continue;
-            }
-            let duration = self.duration(queued);
-            let start = if queued.processors > self.processors {
-                Time::MAX
-            } else {
-                plan.place(queued.processors, duration)
-            };
-            tell(Expected {
-                job: queued.job,
-                deadline: queued.deadline,
-                start,
-                end: start + duration,
+        let order = before.iter().chain(newcomer).chain(after);
+        order
+            .filter(|queued| Some(queued.job) != gone)
+            .for_each(|queued| {
+                let duration = self.duration(queued);
+                let start = if queued.processors > self.processors {
+                    Time::MAX
+                } else {
+                    plan.place(queued.processors, duration)
+                };
+                tell(Expected {
+                    job: queued.job,
+                    deadline: queued.deadline,
+                    start,
+                    end: start + duration,
+                });
             });
-        }
     }
 
     fn check(&self) -> Result<(), Violation> {

@@ -117,3 +117,12 @@ fn at_the_end_of_time_plans_end() {
         site.check().unwrap();
     }
 }
+
+#[test]
+fn not_even_at_the_end_of_time_runs_more_than_fits() {
+    let jobs = [wide(1, 2, 5), wide(2, 2, 5), wide(3, 2, 5)];
+    let mut site = cluster(3, &jobs).backfilling();
+    assert_eq!(site.start_next(Time::MAX), Some(id(1)));
+    assert_eq!(site.start_next(Time::MAX), None);
+    site.check().unwrap();
+}
