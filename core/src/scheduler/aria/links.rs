@@ -1,5 +1,6 @@
 //! The overlay of a node, whichever it is.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::config::{ConfigError, Overlay};
@@ -19,9 +20,9 @@ const SHUFFLE: usize = 8;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Links {
     /// Laid by ants.
-    Blatant(Blatant),
+    Blatant(Box<Blatant>),
     /// Drawn by gossip.
-    Cyclon(Cyclon<VIEW, SHUFFLE>),
+    Cyclon(Box<Cyclon<VIEW, SHUFFLE>>),
     /// Given, in the order of ids.
     Fixed(Vec<NodeId>),
 }
@@ -86,10 +87,12 @@ impl Links {
     pub fn new(me: NodeId, overlay: Overlay) -> Result<Self, ConfigError> {
         Ok(match overlay {
             Overlay::Blatant(config) => {
-                Self::Blatant(Blatant::new(me, config).map_err(ConfigError::Blatant)?)
+                let ants = Blatant::new(me, config).map_err(ConfigError::Blatant)?;
+                Self::Blatant(Box::new(ants))
             }
             Overlay::Cyclon(config) => {
-                Self::Cyclon(Cyclon::new(me, config).map_err(ConfigError::Cyclon)?)
+                let gossip = Cyclon::new(me, config).map_err(ConfigError::Cyclon)?;
+                Self::Cyclon(Box::new(gossip))
             }
             Overlay::Fixed => Self::Fixed(Vec::new()),
         })

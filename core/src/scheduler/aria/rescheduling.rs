@@ -15,7 +15,7 @@ use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// Into how many parts the period is divided to let sites advertise at different times.
-const PHASES: u32 = 256;
+const PHASES: u64 = 256;
 
 impl<S: LocalScheduler> Aria<S> {
     /// By how much another site must be better.
@@ -28,9 +28,9 @@ impl<S: LocalScheduler> Aria<S> {
     /// When a node starts, it advertises after a part of the period, so that sites do not all do so at once (PROTOCOLS A14).
     pub(super) fn begin_advertising(&mut self, cx: &mut impl Context<Self>) {
         if let Some(rescheduling) = self.config.rescheduling {
-            let part = rescheduling.period.as_micros() / u64::from(PHASES);
-            let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
-            self.advertise_at = cx.now() + Span::from_micros(part).times(phase);
+            let part = Span::from_micros(rescheduling.period.as_micros() / PHASES);
+            let phase = u64::from(cx.rng().below(PHASES as u32)).saturating_add(1);
+            self.advertise_at = cx.now() + part.times(phase);
             cx.wake(self.advertise_at, Timer::Advertise);
         }
     }
