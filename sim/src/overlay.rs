@@ -159,8 +159,9 @@ fn shuffled<const LINKS: usize>(
 /// ```
 pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
     type Made = Arc<OnceLock<Arc<Vec<Box<[u32]>>>>>;
+    type Known = VecDeque<((u32, u32, u64), Made)>;
     // Experiments compare schedulers over one overlay, which takes longer to make than to use.
-    static KNOWN: Mutex<VecDeque<((u32, u32, u64), Made)>> = Mutex::new(VecDeque::new());
+    static KNOWN: Mutex<Known> = Mutex::new(VecDeque::new());
     const MOST_KNOWN: usize = 32;
     let key = (nodes, iterations, seed);
     let made = {
