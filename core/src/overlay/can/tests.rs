@@ -1,0 +1,2 @@
+mod network;
+mod overlays;

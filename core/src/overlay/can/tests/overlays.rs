@@ -1,0 +1,110 @@
+//! Whole overlays, in which nodes come and go.
+
+use std::println;
+
+use super::super::*;
+use super::network::{Network, Population};
+use crate::time::Span;
+
+/// How often nodes come and go, out of a hundred times.
+#[derive(Clone, Copy)]
+struct Mix {
+    joins: u32,
+    leaves: u32,
+    crashes: u32,
+    /// How long it is from one time to the next at most, in milliseconds.
+    gap: u32,
+}
+
+/// Lets nodes come and go so often, about as many as there are to be at a time.
+fn churn<const D: usize>(
+    network: &mut Network<D>,
+    population: Population,
+    mix: Mix,
+    operations: usize,
+    size: usize,
+) {
+    for _ in 0..operations {
+        let few = network.nodes.len() < size / 2;
+        let many = network.nodes.len() > size + size / 2;
+        let all = mix.joins + mix.leaves + mix.crashes;
+        let drawn = network.rng.below(all);
+        if few || (drawn < mix.joins && !many) {
+            let point = population.draw(&mut network.rng);
+            network.add(point);
+        } else {
+            let id = network.some_inside();
+            if drawn < mix.joins + mix.leaves || mix.crashes == 0 {
+                network.command(id, Command::Leave);
+            } else {
+                network.crash(id);
+            }
+        }
+        let gap = 1 + u64::from(network.rng.below(mix.gap));
+        network.run(Span::from_millis(gap));
+    }
+}
+
+/// Waits until everything is as it has to be.
+fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
+    let mut wrong = Ok(());
+    for _ in 0..60 {
+        network.run_periods(2);
+        wrong = network.wrong();
+        if wrong.is_ok() {
+            break;
+        }
+    }
+    assert_eq!(wrong, Ok(()), "seed {seed}, {D} dimensions");
+    // And stays so.
+    network.run_periods(2);
+    assert_eq!(network.wrong(), Ok(()), "seed {seed}, {D} dimensions");
+    for _ in 0..200 {
+        let point = Population::Mixed.draw(&mut network.rng);
+        let from = network.some_inside();
+        assert!(network.route(from, &point).is_some(), "seed {seed}");
+    }
+}
+
+fn grown<const D: usize>(population: Population, size: usize, gap: u32, seed: u64) -> Network<D> {
+    let mut network = Network::new(Config::DEFAULT, seed);
+    for _ in 0..size {
+        let point = population.draw(&mut network.rng);
+        network.add(point);
+        let gap = 1 + u64::from(network.rng.below(gap));
+        network.run(Span::from_millis(gap));
+    }
+    network
+}
+
+fn all<const D: usize>(mix: Mix, operations: usize, size: usize) {
+    for (seed, population) in [
+        (1, Population::Mixed),
+        (2, Population::Clustered(1)),
+        (3, Population::Repeated),
+    ] {
+        let mut network = grown::<D>(population, size, mix.gap, seed);
+        settle(&mut network, seed);
+        churn(&mut network, population, mix, operations, size);
+        settle(&mut network, seed);
+        println!(
+            "{D} {population:?}: {} nodes, {} messages, {} evicted, {} moved",
+            network.nodes.len(),
+            network.sent,
+            network.evicted,
+            network.moved
+        );
+    }
+}
+
+#[test]
+fn zones_tile_the_space_while_nodes_join_and_leave() {
+    let mix = Mix {
+        joins: 50,
+        leaves: 50,
+        crashes: 0,
+        gap: 400,
+    };
+    all::<2>(mix, 200, 40);
+    all::<3>(mix, 200, 40);
+}
