@@ -23,7 +23,7 @@ pub struct Config {
     pub timeout: Span,
     /// How many hops a wish to join may take.
     pub hops: u16,
-    /// How many periods a node that is to leave waits for a moment when nothing around it changes.
+    /// How often a node that is to leave asks its heirs, twice or more in a period, until it goes all the same.
     pub farewell: u8,
 }
 
@@ -39,7 +39,7 @@ impl Config {
         memory: 64,
         timeout: Span::from_secs(30),
         hops: 4096,
-        farewell: 8,
+        farewell: 32,
     };
 
     /// Refuses values that cannot work together.

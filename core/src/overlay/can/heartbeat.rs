@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::load::{Load, Told};
 use super::member::{Member, Outcome};
-use super::message::{Account, Entry, Message, Name, Shared};
+use super::message::{Account, Entry, Message, Shared};
 use super::peers::{Neighbour, Standing};
 use super::zone::{Face, Side};
 use super::{Can, Timer};
@@ -13,29 +13,23 @@ use crate::machine::Context;
 
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
-    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) {
         if beat != self.beat {
-            return Outcome::Stays;
+            return;
         }
         if cx.now() < self.due {
             cx.wake(self.due, Timer::Beat(beat));
-            return Outcome::Stays;
+            return;
         }
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
         cx.wake(self.due, Timer::Beat(self.beat));
         self.miss_the_silent(cx);
+        self.note_replaced();
         self.forget(cx);
         self.watch(cx);
         self.settle(cx);
-        if let Some(left) = self.leaving {
-            if left == 0 || !self.is_unsettled() {
-                return self.depart(cx);
-            }
-            self.leaving = Some(left.saturating_sub(1));
-        }
         self.tell_all(cx);
-        Outcome::Stays
     }
 
     /// What this node tells of itself.
@@ -174,12 +168,22 @@ impl<const D: usize> Member<D> {
             if listed.is_some_and(|epoch| epoch < self.epoch) {
                 self.tell(from, cx);
             }
+            // Where one of the two is not, there is somebody else, whom the other may know.
+            self.compare(account, cx);
             return Outcome::Stays;
         }
         if listed != Some(self.epoch) {
             self.tell(from, cx);
         }
-        self.compare(name, cx);
+        let compared = Some((account.edition, self.edition));
+        if self.peers.get(name).is_some_and(|peer| peer.compared == compared) {
+            return Outcome::Stays;
+        }
+        self.compare(account, cx);
+        let own_edition = self.edition;
+        if let Some(peer) = self.peers.get_mut(name) {
+            peer.compared = Some((account.edition, own_edition));
+        }
         Outcome::Stays
     }
 
@@ -210,6 +214,7 @@ impl<const D: usize> Member<D> {
                 peer.entry = own.clone();
                 peer.face = face;
                 peer.standing = Standing::Living;
+                peer.replaced = false;
                 peer.first_hand = true;
             }
             peer.neighbours = Some(account.neighbours.clone());
@@ -237,18 +242,10 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Compares a neighbour's neighbours with the own, unless both are as they were: learns of some, and introduces others.
-    fn compare(&mut self, name: Name, cx: &mut impl Context<Can<D>>) {
-        let Some(peer) = self.peers.get(name) else {
-            return;
-        };
-        if peer.compared == Some((peer.edition, self.edition)) {
-            return;
-        }
-        let (zone, edition) = (peer.entry.zone, peer.edition);
-        let Some(theirs) = peer.neighbours.clone() else {
-            return;
-        };
+    /// Compares somebody's neighbours with the own: learns of some, and introduces others.
+    fn compare(&mut self, account: &Account<D>, cx: &mut impl Context<Can<D>>) {
+        let (name, zone) = (account.own.name, &account.own.zone);
+        let theirs = &account.neighbours;
         for entry in theirs.iter() {
             let known = self.peers.get(entry.name);
             match known.filter(|known| known.is_dead()) {
@@ -261,7 +258,7 @@ impl<const D: usize> Member<D> {
             let news = listed.is_none_or(|entry| entry.epoch < peer.entry.epoch);
             news && peer.first_hand
                 && peer.entry.name != name
-                && peer.entry.zone.neighbour_face(&zone).is_some()
+                && peer.entry.zone.neighbour_face(zone).is_some()
         };
         let introduced = self.peers.neighbours().filter(unknown_there);
         let introduced: Vec<_> = introduced.map(|peer| peer.entry.clone()).collect();
@@ -270,10 +267,6 @@ impl<const D: usize> Member<D> {
                 name.id,
                 Message::Introduction(introduced.into_iter().collect()),
             );
-        }
-        let own_edition = self.edition;
-        if let Some(peer) = self.peers.get_mut(name) {
-            peer.compared = Some((edition, own_edition));
         }
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Joining {
     pub life: Incarnation,
     /// Whom it asks.
     pub introducer: NodeId,
+    /// It was told to try again.
+    pub is_answered: bool,
 }
 
 impl<const D: usize> Can<D> {
@@ -45,7 +47,11 @@ impl<const D: usize> Can<D> {
             return;
         }
         let life = self.next_life(last, cx);
-        self.life = Life::Joining(Joining { life, introducer });
+        self.life = Life::Joining(Joining {
+            life,
+            introducer,
+            is_answered: false,
+        });
         cx.send(
             introducer,
             Message::Join {
@@ -107,12 +113,14 @@ impl<const D: usize> Can<D> {
 
     /// There is no zone: tries again, soon or at once.
     pub(super) fn refused(&mut self, life: Incarnation, why: Refusal, cx: &mut impl Context<Self>) {
-        let Life::Joining(joining) = self.life else {
+        let Life::Joining(joining) = &mut self.life else {
             return;
         };
         if joining.life != life {
             return;
         }
+        joining.is_answered = true;
+        let joining = *joining;
         match why {
             Refusal::Busy => {
                 // At a random moment, so that two in each other's way are not so again.
@@ -147,6 +155,9 @@ impl<const D: usize> Can<D> {
             return;
         };
         if joining.life == life {
+            if !joining.is_answered {
+                cx.notify(Notice::Unanswered(joining.introducer));
+            }
             let known = self.known.iter().copied().chain([joining.introducer]);
             let known: heapless::Vec<NodeId, 8> = known.collect();
             let next = cx.rng().pick(&known).copied();

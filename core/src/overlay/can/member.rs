@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::leave::Leaving;
 use super::load::Load;
 use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::peers::{Neighbour, Peers};
@@ -37,8 +38,9 @@ pub(super) struct Member<const D: usize> {
     pub takeover: Takeover<D>,
     /// How many waits for a takeover there were.
     pub round: u32,
-    /// It is to leave, within so many periods.
-    pub leaving: Option<u8>,
+    pub leaving: Leaving,
+    /// To whom it promised to inherit, and until when: so long it does nothing else.
+    pub promised: Option<(Name, Time)>,
 }
 
 /// What an event makes of a member.
@@ -82,7 +84,8 @@ impl<const D: usize> Member<D> {
             due,
             takeover: Takeover::Idle,
             round: 0,
-            leaving: None,
+            leaving: Leaving::No,
+            promised: None,
         };
         cx.wake(due, Timer::Beat(0));
         for entry in neighbours.iter() {
@@ -149,8 +152,8 @@ impl<const D: usize> Member<D> {
         self.bury_earlier_lives(joiner, cx);
         let lives = self.peers.lives(joiner.id);
         let is_known = lives.iter().any(|peer| joiner <= peer.entry.name);
-        let is_changing = self.leaving.is_some() || self.takeover != Takeover::Idle;
-        if is_known || is_changing || self.is_unsettled() {
+        let is_changing = self.is_changing(cx.now());
+        if is_known || is_changing {
             return Err(Refusal::Busy);
         }
         let Some((own, part)) = self.leaf.split(&self.point, point) else {
@@ -193,6 +196,13 @@ impl<const D: usize> Member<D> {
             .retain(|peer| peer.is_gone() || peer.is_neighbour() || peer.watched);
         cx.notify(Notice::Zone);
         Ok(())
+    }
+
+    /// Whether something goes on that another change would disturb.
+    pub(super) fn is_changing(&self, now: Time) -> bool {
+        let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
+        let is_promised = self.promised.is_some_and(|(_, until)| now < until);
+        is_leaving || is_promised || self.takeover != Takeover::Idle || self.is_unsettled()
     }
 
     /// After a change of the own zone.

@@ -178,6 +178,29 @@ pub enum Message<const D: usize> {
         /// How long ago.
         ago: Span,
     },
+    /// To its heirs: may I leave you this zone?
+    MayLeave {
+        /// What it has.
+        own: Entry<D>,
+        /// The epoch of the heir's zone, for all it knows.
+        epoch: u32,
+    },
+    /// To who wants to leave: yes.
+    Agreed {
+        /// The life of who asked.
+        life: Incarnation,
+        /// The epoch of the zone.
+        epoch: u32,
+    },
+    /// To who wants to leave: not now.
+    Disagreed {
+        /// The life of who asked.
+        life: Incarnation,
+        /// The epoch of the zone.
+        epoch: u32,
+    },
+    /// To those who agreed: I stay for now, in this life.
+    Stays(Incarnation),
     /// A node is gone for good: it left, or others have its zone now. This is what it told last.
     Obituary(Shared<Account<D>>),
     /// Your zone in this life has been given away: join anew.

@@ -16,7 +16,7 @@
 //! - A zone is split between two points in the next dimension in which they differ, in the middle of them.
 //! - When a node goes, its last split is undone: its neighbours across that plane grow over its zone. So everyone always has one zone, and
 //!   its own point inside.
-//! - A node that leaves says so. One that falls silent is missed after some periods; its heirs wait, claim what they will have to all
+//! - A node that leaves asks its heirs first, who do nothing else until it is gone. One that falls silent is missed after some periods; its heirs wait, claim what they will have to all
 //!   around, and have it if nobody objects. A node that learns that its zone is given away joins anew.
 //! - Every time that a node joins is a new life of it, and every change of its zone in that life a new epoch. Older news is no news.
 //! - While there is a hole at its zone a node gives nobody a part of it: who wants one tries again a little later.
@@ -75,6 +75,7 @@
 mod config;
 mod heartbeat;
 mod join;
+mod leave;
 mod load;
 mod member;
 mod message;
@@ -170,6 +171,8 @@ pub enum Timer {
     Join(Incarnation),
     /// A wait for those who are missed is over.
     Takeover(u32),
+    /// It is time to try to leave again.
+    Leave(Incarnation),
 }
 
 /// What a node may be asked. Before its start and after it left, it obeys nothing.
@@ -199,6 +202,8 @@ pub enum Notice<const D: usize> {
     Zone,
     /// Somebody is at its very point, so it is at another now: the virtual coordinates were drawn again.
     Moved(Point<D>),
+    /// It got no zone in time from who was asked, and asks again; another introducer may know better.
+    Unanswered(NodeId),
     /// It got no zone, for there are too many neighbours.
     Full,
     /// Others have its zone, so it joins anew.
@@ -330,7 +335,16 @@ impl<const D: usize> Can<D> {
             Life::NotStarted { .. }
             | Life::Outside { .. }
             | Life::Joining(_)
-            | Life::Left { .. } => return,
+            | Life::Left { .. } => {
+                // Its own zone may be on its way here.
+                if let Message::Join { joiner, .. } = message
+                    && joiner.id != self.me
+                {
+                    let (life, why) = (joiner.life, Refusal::Busy);
+                    cx.send(joiner.id, Message::Refused { life, why });
+                }
+                return;
+            }
         };
         self.conclude(outcome, cx);
     }
@@ -365,13 +379,16 @@ impl<const D: usize> Can<D> {
             (Timer::Join(life), Life::Joining(_)) => self.ask_again(life, cx),
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
-                let outcome = member.beat(beat, cx);
+                member.beat(beat, cx);
                 if is_due && beat.is_multiple_of(REMEMBER) {
                     self.remember(cx);
                 }
-                self.conclude(outcome, cx);
             }
             (Timer::Takeover(round), Life::Inside(member)) => member.proceed(round, cx),
+            (Timer::Leave(life), Life::Inside(member)) if life == member.name.life => {
+                let outcome = member.try_to_leave(cx);
+                self.conclude(outcome, cx);
+            }
             _ => {}
         }
     }
@@ -439,6 +456,18 @@ fn hear<const D: usize>(
         Message::Inquiry(name) => member.inquired(from, name, cx),
         Message::Claim { missed, zone } => member.examine(from, &missed, &zone, cx),
         Message::Alive { entry, ago } => member.reconsider(&entry, ago, cx),
+        Message::MayLeave { own, epoch } => member.asked_to_inherit(from, &own, epoch, cx),
+        Message::Agreed { life, epoch } => {
+            if life == member.name.life {
+                return member.agreed(from, epoch, cx);
+            }
+        }
+        Message::Disagreed { life, epoch } => {
+            if life == member.name.life {
+                member.disagreed(epoch, cx);
+            }
+        }
+        Message::Stays(life) => member.released(Name { id: from, life }),
         Message::Obituary(account) => member.mourn(from, &account, cx),
         Message::Evicted(life) => {
             if life == member.name.life && !member.peers.lives(from).is_empty() {

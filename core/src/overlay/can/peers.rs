@@ -38,6 +38,8 @@ pub struct Neighbour<const D: usize> {
     pub(super) first_hand: bool,
     /// It is wanted to answer, though it is no neighbour.
     pub(super) watched: bool,
+    /// It is gone, and others have told since that they have what it had at the node's zone.
+    pub(super) replaced: bool,
     /// With which edition of its account what edition of the own was compared last.
     pub(super) compared: Option<(u32, u32)>,
     pub(super) told: Told,
@@ -54,6 +56,7 @@ impl<const D: usize> Neighbour<D> {
             heard,
             first_hand: false,
             watched: false,
+            replaced: false,
             compared: None,
             told: Told {
                 own: NOTHING,

@@ -93,9 +93,34 @@ impl<const D: usize> Member<D> {
         }
     }
 
+    /// Notes whose zones others have by now. That is remembered, so that a later hole is not taken for theirs.
+    pub(super) fn note_replaced(&mut self) {
+        let zone = self.leaf.zone;
+        let is_replaced = |gone: &Neighbour<D>, since: Time| {
+            let told_since = |peer: &&Neighbour<D>| peer.first_hand && since < peer.heard;
+            let living = self.peers.neighbours().filter(told_since);
+            let contact = zone.contact(&gone.entry.zone);
+            contact.is_some_and(|contact| contact.is_covered(living.map(|peer| &peer.entry.zone)))
+        };
+        let mut replaced = Vec::new();
+        for peer in self.peers.gone().filter(|peer| !peer.replaced) {
+            if let Standing::Missed { since } | Standing::Dead { since } = peer.standing
+                && is_replaced(peer, since)
+            {
+                replaced.push(peer.entry.name);
+            }
+        }
+        for name in replaced {
+            if let Some(peer) = self.peers.get_mut(name) {
+                peer.replaced = true;
+            }
+        }
+    }
+
     /// Whether nobody has what somebody who is gone had at this zone.
-    fn is_open(&self, gone: &Neighbour<D>) -> bool {
+    pub(super) fn is_open(&self, gone: &Neighbour<D>) -> bool {
         let contact = self.leaf.zone.contact(&gone.entry.zone);
+        let contact = contact.filter(|_| !gone.replaced);
         contact.is_some_and(|contact| {
             let zones = self.peers.neighbours().map(|peer| &peer.entry.zone);
             !contact.is_covered(zones)
@@ -107,18 +132,21 @@ impl<const D: usize> Member<D> {
         self.peers.gone().any(|peer| self.is_open(peer))
     }
 
-    /// Those who are gone and touch a hole at this zone, and others who are gone and touch those.
+    /// Those who are gone and touch a hole at this zone; and if their heirs are gone, these and their heirs, and so on.
     fn hole(&self) -> Vec<&Neighbour<D>> {
         let (mut hole, mut others): (Vec<_>, Vec<_>) =
             self.peers.gone().partition(|peer| self.is_open(peer));
         let mut from = 0;
         while let Some(one) = hole.get(from).copied() {
             from = from.saturating_add(1);
-            let touches = |peer: &&Neighbour<D>| {
-                let (zone, other) = (&one.entry.zone, &peer.entry.zone);
-                zone.overlaps(other) || zone.neighbour_face(other).is_some()
+            let leaf = one.entry.leaf();
+            let is_heir = |peer: &&Neighbour<D>| {
+                // Who it named last was there then; of others it is not known.
+                let named = one.neighbours.as_ref().map(|list| list.get(peer.entry.name));
+                let was_there = named.map_or(!peer.replaced, |named| named.is_some());
+                was_there && peer.entry.leaf().inherits_from(&leaf)
             };
-            let (more, rest) = others.into_iter().partition(touches);
+            let (more, rest) = others.into_iter().partition(is_heir);
             hole.extend::<Vec<_>>(more);
             others = rest;
         }
@@ -324,7 +352,8 @@ impl<const D: usize> Member<D> {
                 taken.push(peer.account());
             }
         }
-        let gone: Vec<_> = self.peers.gone().collect();
+        let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
+        let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
         let around = self.around(&gone);
         let new: Vec<_> = self.said_around(&gone).cloned().collect();
         self.refresh_faces();
@@ -475,7 +504,25 @@ impl<const D: usize> Member<D> {
             self.touch();
             self.pass_on(from, account, cx);
         }
+        if self.promised.is_some_and(|(to, _)| to == name) {
+            self.promised = None;
+            if from == name.id && own.zone.neighbour_face(&self.leaf.zone).is_some() {
+                self.inherit(own, cx);
+            }
+        }
         self.settle(cx);
+    }
+
+    /// Takes what was promised. It was its owner's until now, so whoever else seems to have a part of it does not.
+    fn inherit(&mut self, from: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+        let leaf = self.leaf.after(Vec::from([from.leaf()]));
+        let others = self.peers.living();
+        let wrong = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
+        for name in wrong.map(|peer| peer.entry.name).collect::<Vec<_>>() {
+            self.peers.remove(name);
+            cx.send(name.id, Message::Ping);
+        }
+        self.take_over(leaf, cx);
     }
 
     /// Tells of a death those who were at the zone of the dead, and whom it may not have known.
@@ -508,27 +555,13 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Is to leave: at once if nothing around changes, else when that is over.
-    pub(super) fn leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
-        if self.is_unsettled() {
-            self.leaving = Some(self.config.farewell);
-            return Outcome::Stays;
-        }
-        self.depart(cx)
-    }
-
-    pub(super) fn depart(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
-        self.tell_the_end(cx);
-        Outcome::Left
-    }
-
     /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
     pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);
         Outcome::Yielded { to }
     }
 
-    fn tell_the_end(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn tell_the_end(&mut self, cx: &mut impl Context<Can<D>>) {
         let account = self.account();
         for peer in self.peers.iter() {
             if peer.face.is_some() && !peer.is_dead() {

@@ -240,13 +240,17 @@ impl<const D: usize> Zone<D> {
 
     /// Behind a face, what of another zone touches it: one coordinate thick.
     pub(super) fn contact(&self, other: &Self) -> Option<Self> {
-        let face = self.neighbour_face(other)?;
+        self.behind(self.neighbour_face(other)?)?.overlap(other)
+    }
+
+    /// What is behind a face, one coordinate thick, unless the space ends there.
+    pub(super) fn behind(&self, face: Face) -> Option<Self> {
         let bound = self.bound(face)?;
         let behind = match face.side {
             Side::Lower => Stretch::new(bound.checked_sub(1)?, bound)?,
             Side::Upper => Stretch::new(bound, bound.checked_add(1)?)?,
         };
-        self.with(face.dimension, behind).overlap(other)
+        Some(self.with(face.dimension, behind))
     }
 
     /// Whether some other zones together leave nothing of this one. Gives up, and says no, where that takes too much work.

@@ -50,6 +50,7 @@ pub(super) struct Network<const D: usize> {
     pub sent: u64,
     next_id: u64,
     pub evicted: u64,
+    pub overlaps: u64,
     pub moved: u64,
     pub zones_changed: u64,
     effects: EffectQueue<Can<D>>,
@@ -69,6 +70,7 @@ impl<const D: usize> Network<D> {
             sent: 0,
             next_id: 0,
             evicted: 0,
+            overlaps: 0,
             moved: 0,
             zones_changed: 0,
             effects: EffectQueue::new(),
@@ -132,8 +134,16 @@ impl<const D: usize> Network<D> {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
+        let before = node.zone().copied();
         self.effects.feed(node, event, self.now, &mut self.rng);
         node.check().unwrap();
+        let after = node.zone().copied();
+        if after != before
+            && let Some(zone) = after
+        {
+            self.look_for_overlaps(id, &zone);
+        }
+        let mut unanswered = false;
         let effects: Vec<_> = self.effects.drain().collect();
         for effect in effects {
             match effect {
@@ -153,15 +163,49 @@ impl<const D: usize> Network<D> {
                 Effect::Notify(Notice::Left) => {
                     self.nodes.remove(&id);
                 }
+                Effect::Notify(Notice::Unanswered(_)) => unanswered = true,
                 Effect::Notify(Notice::Joined | Notice::Full) => {}
             }
+        }
+        if unanswered {
+            let introducer = self.some_inside();
+            self.command(id, Command::Join { introducer });
+        }
+    }
+
+    pub(super) fn dump(&self) {
+        use std::println;
+        for (id, node) in &self.nodes {
+            let Life::Inside(m) = &node.life else { println!("DUMP {id} outside"); continue };
+            println!("DUMP {id} {:?} last {:?} promised {:?} leaving {:?} takeover {:?} unsettled {}", flat(&m.leaf.zone), m.leaf.history.last(&m.leaf.zone), m.promised, m.leaving, m.takeover, m.is_unsettled());
+            for p in m.peers.gone() {
+                println!("DUMP      gone {} {:?} e{} {:?} last {:?} open {} list {:?}", p.id(), flat(&p.entry.zone), p.entry.epoch, p.standing, p.entry.history.last(&p.entry.zone), m.is_open(p), p.neighbours.as_ref().map(|n| n.len()));
+            }
+        }
+        fn flat<const D: usize>(z: &Zone<D>) -> Vec<(u32,u32)> { z.stretches().iter().map(|s| (s.from()>>16, s.to()>>16)).collect() }
+    }
+
+    /// Counts whose zones overlap that of a node, which should never happen without a false suspicion.
+    fn look_for_overlaps(&mut self, id: NodeId, zone: &Zone<D>) {
+        let others = self.nodes.iter().filter(|(other, _)| **other != id);
+        let overlapping = others.filter(|(_, node)| node.zone().is_some_and(|it| it.overlaps(zone)));
+        for (other, node) in overlapping {
+            std::println!("{} OVERLAP {id} {zone:?} with {other} {:?}", self.now, node.zone());
+            self.overlaps += 1;
         }
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
         self.sent += 1;
-        if std::env::var("TRACE").is_ok() && !matches!(message, Message::Heartbeat{..}) {
-            std::println!("{} {from} -> {to}: {}", self.now, std::format!("{message:?}").chars().take(160).collect::<std::string::String>());
+        if std::env::var("TRACE").is_ok() && !matches!(message, Message::Heartbeat { .. }) {
+            std::println!(
+                "{} {from} -> {to}: {}",
+                self.now,
+                std::format!("{message:?}")
+                    .chars()
+                    .take(160)
+                    .collect::<std::string::String>()
+            );
         }
         if self.lost > 0 && self.rng.below(1000) < self.lost {
             return;
@@ -179,6 +223,11 @@ impl<const D: usize> Network<D> {
             let Some(next) = next.filter(|next| *next <= end) else {
                 break;
             };
+            if std::env::var("TRACE").is_ok() && next.as_micros() / 250_000 != self.now.as_micros() / 250_000 {
+                let volumes = self.nodes.values().filter_map(|n| n.zone()).map(volume);
+                let whole = volumes.fold([0; 9], |sum, v| plus(&sum, &v)) == volume(&Zone::<D>::WHOLE);
+                std::println!("{} WHOLE {whole}", self.now);
+            }
             self.now = next;
             if message == Some(next) {
                 let (_, (from, to, message)) = self.due.pop_first().unwrap();

@@ -55,6 +55,7 @@ fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
             break;
         }
     }
+    if wrong.is_err() { network.dump(); }
     assert_eq!(wrong, Ok(()), "seed {seed}, {D} dimensions");
     // And stays so.
     network.run_periods(2);
