@@ -23,7 +23,7 @@ pub struct Config {
     pub timeout: Span,
     /// How many hops a wish to join may take.
     pub hops: u16,
-    /// How often a node that is to leave asks its heirs, twice or more in a period, until it goes all the same.
+    /// How often a node that is to leave asks its neighbours, twice or more in a period, until it goes all the same.
     pub farewell: u8,
 }
 

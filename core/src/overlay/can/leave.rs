@@ -1,15 +1,51 @@
-//! Leaving: the heirs are asked first, so that none of them changes while the zone changes hands.
+//! Leaving: all neighbours are asked first, so that none of them changes while the zone changes hands.
 
 use alloc::vec::Vec;
 
 use super::member::{Member, Outcome};
 use super::message::{Entry, Message, Name};
-use super::peers::Neighbour;
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
-use crate::time::Span;
+use crate::time::{Span, Time};
+
+/// What a node that agreed that another leaves has to do with it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Share {
+    /// It grows.
+    Heir,
+    /// It only gets another neighbour.
+    Witness,
+}
+
+/// To whom a node promised to keep its zone as it is until they are gone, and until when.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Promises {
+    list: heapless::Vec<(Name, Share, Time), 8>,
+}
+
+impl Promises {
+    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to keep.
+    fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
+        self.list.retain(|(name, _, until)| now < *until && *name != to);
+        let is_heir = |(_, share, _): &(Name, Share, Time)| *share == Share::Heir;
+        if self.list.iter().any(is_heir) || (share == Share::Heir && !self.list.is_empty()) {
+            return false;
+        }
+        self.list.push((to, share, now + how_long)).is_ok()
+    }
+
+    /// What it promised to somebody, which is over.
+    pub(super) fn release(&mut self, name: Name) -> Option<Share> {
+        let place = self.list.iter().position(|(to, ..)| *to == name)?;
+        Some(self.list.swap_remove(place).1)
+    }
+
+    pub(super) fn is_bound(&self, now: Time) -> bool {
+        self.list.iter().any(|(_, _, until)| now < *until)
+    }
+}
 
 /// Whether a node is to leave, and how far it is with that.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -18,12 +54,12 @@ pub(super) enum Leaving {
     No,
     /// It tries so often yet, and then goes without asking.
     Waiting { tries: u8 },
-    /// It asked its heirs, of whom these have not agreed.
+    /// It asked its neighbours, of whom these have not agreed.
     Asking { tries: u8, missing: Vec<Name> },
 }
 
 impl<const D: usize> Member<D> {
-    /// Is to leave: as soon as its heirs agree.
+    /// Is to leave: as soon as its neighbours agree.
     pub(super) fn leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
         if self.leaving != Leaving::No {
             return Outcome::Stays;
@@ -33,7 +69,7 @@ impl<const D: usize> Member<D> {
         self.try_to_leave(cx)
     }
 
-    /// Asks the heirs. Goes if there are none, or if it asked often enough.
+    /// Asks the neighbours. Goes if there are none, or if it asked often enough.
     pub(super) fn try_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
         let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
             return Outcome::Stays;
@@ -47,25 +83,16 @@ impl<const D: usize> Member<D> {
             self.leaving = Leaving::Waiting { tries: left };
             return Outcome::Stays;
         }
-        let own = self.leaf.clone();
-        let heirs = self.peers.neighbours();
-        let heirs = heirs.filter(|peer| peer.entry.leaf().inherits_from(&own));
-        let heirs: Vec<&Neighbour<D>> = heirs.collect();
-        let Some(split) = own.history.last(&own.zone) else {
-            return self.depart(cx);
-        };
-        let zones = heirs.iter().map(|peer| &peer.entry.zone);
-        if !own.zone.behind(split.face()).is_some_and(|face| face.is_covered(zones)) {
-            // Somebody there is not known yet.
-            self.leaving = Leaving::Waiting { tries: left };
-            return Outcome::Stays;
-        }
         let own = self.entry();
-        for heir in &heirs {
-            let (own, epoch) = (own.clone(), heir.entry.epoch);
-            cx.send(heir.id(), Message::MayLeave { own, epoch });
+        let mut missing = Vec::new();
+        for peer in self.peers.neighbours() {
+            let (own, epoch) = (own.clone(), peer.entry.epoch);
+            cx.send(peer.id(), Message::MayLeave { own, epoch });
+            missing.push(peer.entry.name);
         }
-        let missing = heirs.iter().map(|peer| peer.entry.name).collect();
+        if missing.is_empty() {
+            return self.depart(cx);
+        }
         self.leaving = Leaving::Asking {
             tries: left,
             missing,
@@ -82,8 +109,8 @@ impl<const D: usize> Member<D> {
         cx.wake(at, Timer::Leave(self.name.life));
     }
 
-    /// Somebody wants to leave its zone to this node: agrees, and does nothing else for a while, or not.
-    pub(super) fn asked_to_inherit(
+    /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.
+    pub(super) fn asked_to_agree(
         &mut self,
         from: NodeId,
         entry: &Entry<D>,
@@ -91,13 +118,18 @@ impl<const D: usize> Member<D> {
         cx: &mut impl Context<Can<D>>,
     ) {
         let name = entry.name;
-        let again = self.promised.is_some_and(|(to, _)| to == name);
-        // It has to know just what it leaves to whom.
-        let is_heir = epoch == self.epoch && self.leaf.inherits_from(&entry.leaf());
-        let agrees = name.id == from && is_heir && (again || !self.is_changing(cx.now()));
-        if agrees {
-            self.promised = Some((name, cx.now() + self.config.timeout));
-        }
+        let share = if self.leaf.inherits_from(&entry.leaf()) {
+            Share::Heir
+        } else {
+            Share::Witness
+        };
+        let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
+        // It has to know just who is around what it leaves.
+        let agrees = name.id == from
+            && epoch == self.epoch
+            && !is_leaving
+            && !self.is_disturbed()
+            && self.promises.promise(name, share, cx.now(), self.config.timeout);
         let (life, epoch) = (name.life, entry.epoch);
         cx.send(
             from,
@@ -109,14 +141,14 @@ impl<const D: usize> Member<D> {
         );
     }
 
-    /// An heir agrees. With all of them, it goes.
+    /// A neighbour agrees. With all of them, it goes.
     pub(super) fn agreed(
         &mut self,
         from: NodeId,
         epoch: u32,
         cx: &mut impl Context<Can<D>>,
     ) -> Outcome {
-        let is_current = epoch == self.epoch && !self.is_unsettled();
+        let is_current = epoch == self.epoch && !self.is_disturbed();
         let Leaving::Asking { missing, .. } = &mut self.leaving else {
             return Outcome::Stays;
         };
@@ -127,7 +159,7 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// An heir has something else to do: those that agreed need not wait, and it tries again later.
+    /// A neighbour has something else to do: those that agreed need not wait, and it tries again later.
     pub(super) fn disagreed(&mut self, epoch: u32, cx: &mut impl Context<Can<D>>) {
         let Leaving::Asking { tries, .. } = &self.leaving else {
             return;
@@ -136,17 +168,14 @@ impl<const D: usize> Member<D> {
             return;
         }
         self.leaving = Leaving::Waiting { tries: *tries };
-        let own = self.leaf.clone();
         for peer in self.peers.neighbours() {
-            if peer.entry.leaf().inherits_from(&own) {
-                cx.send(peer.id(), Message::Stays(self.name.life));
-            }
+            cx.send(peer.id(), Message::Stays(self.name.life));
         }
     }
 
     /// Somebody does not leave now.
     pub(super) fn released(&mut self, name: Name) {
-        self.promised = self.promised.filter(|(to, _)| *to != name);
+        self.promises.release(name);
     }
 
     fn depart(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {

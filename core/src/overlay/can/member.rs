@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::leave::Leaving;
+use super::leave::{Leaving, Promises};
 use super::load::Load;
 use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::peers::{Neighbour, Peers};
@@ -10,7 +10,7 @@ use super::route::Hop;
 use super::space::Point;
 use super::takeover::Takeover;
 use super::tree::Leaf;
-use super::zone::Zone;
+use super::zone::{Face, Side, Zone};
 use super::{Can, Config, MOST_NEIGHBOURS, Notice, PHASES, Timer};
 use crate::id::NodeId;
 use crate::machine::{Context, Violation};
@@ -39,8 +39,7 @@ pub(super) struct Member<const D: usize> {
     /// How many waits for a takeover there were.
     pub round: u32,
     pub leaving: Leaving,
-    /// To whom it promised to inherit, and until when: so long it does nothing else.
-    pub promised: Option<(Name, Time)>,
+    pub promises: Promises,
 }
 
 /// What an event makes of a member.
@@ -85,7 +84,7 @@ impl<const D: usize> Member<D> {
             takeover: Takeover::Idle,
             round: 0,
             leaving: Leaving::No,
-            promised: None,
+            promises: Promises::default(),
         };
         cx.wake(due, Timer::Beat(0));
         for entry in neighbours.iter() {
@@ -201,8 +200,29 @@ impl<const D: usize> Member<D> {
     /// Whether something goes on that another change would disturb.
     pub(super) fn is_changing(&self, now: Time) -> bool {
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
-        let is_promised = self.promised.is_some_and(|(_, until)| now < until);
-        is_leaving || is_promised || self.takeover != Takeover::Idle || self.is_unsettled()
+        is_leaving || self.promises.is_bound(now) || self.is_disturbed()
+    }
+
+    /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.takeover != Takeover::Idle || !self.is_surrounded()
+    }
+
+    /// Whether every face of the zone is at those who told so themselves.
+    fn is_surrounded(&self) -> bool {
+        let mut neighbours = self.peers.neighbours();
+        if !neighbours.all(|peer| peer.first_hand) {
+            return false;
+        }
+        (0..u8::try_from(D).unwrap_or(0)).all(|dimension| {
+            [Side::Lower, Side::Upper].into_iter().all(|side| {
+                let face = Face { dimension, side };
+                let at_face = self.peers.neighbours();
+                let at_face = at_face.filter(|peer| peer.face == Some(face));
+                let behind = self.leaf.zone.behind(face);
+                behind.is_none_or(|behind| behind.is_covered(at_face.map(|peer| &peer.entry.zone)))
+            })
+        })
     }
 
     /// After a change of the own zone.

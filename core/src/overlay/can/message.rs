@@ -178,11 +178,11 @@ pub enum Message<const D: usize> {
         /// How long ago.
         ago: Span,
     },
-    /// To its heirs: may I leave you this zone?
+    /// To its neighbours: may I leave this zone to my heirs, as soon as all agree?
     MayLeave {
         /// What it has.
         own: Entry<D>,
-        /// The epoch of the heir's zone, for all it knows.
+        /// The epoch of the neighbour's zone, for all it knows.
         epoch: u32,
     },
     /// To who wants to leave: yes.

@@ -456,7 +456,7 @@ fn hear<const D: usize>(
         Message::Inquiry(name) => member.inquired(from, name, cx),
         Message::Claim { missed, zone } => member.examine(from, &missed, &zone, cx),
         Message::Alive { entry, ago } => member.reconsider(&entry, ago, cx),
-        Message::MayLeave { own, epoch } => member.asked_to_inherit(from, &own, epoch, cx),
+        Message::MayLeave { own, epoch } => member.asked_to_agree(from, &own, epoch, cx),
         Message::Agreed { life, epoch } => {
             if life == member.name.life {
                 return member.agreed(from, epoch, cx);

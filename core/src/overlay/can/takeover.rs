@@ -10,6 +10,7 @@
 
 use alloc::vec::Vec;
 
+use super::leave::Share;
 use super::member::{Member, Outcome};
 use super::message::{Account, Entries, Entry, Message, Name, Shared};
 use super::peers::{Neighbour, Standing};
@@ -504,11 +505,9 @@ impl<const D: usize> Member<D> {
             self.touch();
             self.pass_on(from, account, cx);
         }
-        if self.promised.is_some_and(|(to, _)| to == name) {
-            self.promised = None;
-            if from == name.id && own.zone.neighbour_face(&self.leaf.zone).is_some() {
-                self.inherit(own, cx);
-            }
+        let promised = self.promises.release(name);
+        if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf()) {
+            self.inherit(own, cx);
         }
         self.settle(cx);
     }

@@ -177,7 +177,7 @@ impl<const D: usize> Network<D> {
         use std::println;
         for (id, node) in &self.nodes {
             let Life::Inside(m) = &node.life else { println!("DUMP {id} outside"); continue };
-            println!("DUMP {id} {:?} last {:?} promised {:?} leaving {:?} takeover {:?} unsettled {}", flat(&m.leaf.zone), m.leaf.history.last(&m.leaf.zone), m.promised, m.leaving, m.takeover, m.is_unsettled());
+            println!("DUMP {id} {:?} last {:?} promised {:?} leaving {:?} takeover {:?} unsettled {}", flat(&m.leaf.zone), m.leaf.history.last(&m.leaf.zone), m.promises, m.leaving, m.takeover, m.is_unsettled());
             for p in m.peers.gone() {
                 println!("DUMP      gone {} {:?} e{} {:?} last {:?} open {} list {:?}", p.id(), flat(&p.entry.zone), p.entry.epoch, p.standing, p.entry.history.last(&p.entry.zone), m.is_open(p), p.neighbours.as_ref().map(|n| n.len()));
             }
