@@ -1,15 +1,22 @@
 //! Heartbeats: how neighbours know of each other's zones, of each other, and of the load beyond.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::load::{Load, Told};
 use super::member::{Member, Outcome};
-use super::message::{Account, Entry, Message, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Message, Shared};
 use super::peers::{Neighbour, Standing};
 use super::zone::{Face, Side};
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
+
+/// Up to how many neighbours a node tells of those beyond.
+const FEW: usize = 8;
+
+/// Of how many at most, neighbours of neighbours and their neighbours alike.
+const MOST_BEYOND: usize = 16;
 
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
@@ -29,6 +36,7 @@ impl<const D: usize> Member<D> {
         self.forget(cx);
         self.watch(cx);
         self.settle(cx);
+        self.look_beyond();
         self.tell_all(cx);
     }
 
@@ -42,9 +50,35 @@ impl<const D: usize> Member<D> {
             own: self.entry(),
             edition: self.edition,
             neighbours: neighbours.collect(),
+            beyond: self.beyond.clone(),
         });
         self.account = Some(account.clone());
         account
+    }
+
+    /// Who is beyond the neighbours, if these are few.
+    fn look_beyond(&mut self) {
+        let few = self.peers.neighbours().count() <= FEW;
+        let beyond = few.then(|| Beyond {
+            second: self.those_named(|peer| peer.neighbours.as_ref()),
+            third: self.those_named(|peer| peer.beyond.as_ref().map(|beyond| &beyond.second)),
+        });
+        if self.beyond != beyond {
+            self.beyond = beyond;
+            self.touch();
+        }
+    }
+
+    /// Whom the neighbours name in one of their lists, and who is not known, in the order of names.
+    fn those_named(&self, list: impl Fn(&Neighbour<D>) -> Option<&Entries<D>>) -> Entries<D> {
+        let lists = self.peers.neighbours().filter_map(list);
+        let unknown = |entry: &&Entry<D>| {
+            entry.name.id != self.name.id && self.peers.get(entry.name).is_none()
+        };
+        let mut named: Vec<_> = lists.flat_map(Entries::iter).filter(unknown).collect();
+        named.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
+        named.dedup_by_key(|entry| entry.name);
+        named.into_iter().take(MOST_BEYOND).cloned().collect()
     }
 
     /// There is something new to tell.
@@ -218,6 +252,7 @@ impl<const D: usize> Member<D> {
                 peer.first_hand = true;
             }
             peer.neighbours = Some(account.neighbours.clone());
+            peer.beyond.clone_from(&account.beyond);
             peer.edition = account.edition;
             peer.heard = cx.now();
             peer.told = told;

@@ -106,6 +106,7 @@ impl<const D: usize> Can<D> {
                 own: own.clone(),
                 edition: 0,
                 neighbours: neighbours.clone(),
+                beyond: None,
             };
             cx.send(from, Message::Obituary(Shared::new(account)));
         }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::leave::{Leaving, Promises};
 use super::load::Load;
-use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::peers::{Neighbour, Peers};
 use super::route::Hop;
 use super::space::Point;
@@ -30,6 +30,8 @@ pub(super) struct Member<const D: usize> {
     pub edition: u32,
     /// What it tells of itself, as long as nothing is new.
     pub account: Option<Shared<Account<D>>>,
+    /// Who is beyond the neighbours, if these are few.
+    pub beyond: Option<Beyond<D>>,
     pub load: Load,
     pub peers: Peers<D>,
     /// The heartbeat that comes next, and when.
@@ -77,6 +79,7 @@ impl<const D: usize> Member<D> {
             epoch: own.epoch,
             edition: 0,
             account: None,
+            beyond: None,
             load,
             peers: Peers::default(),
             beat: 0,

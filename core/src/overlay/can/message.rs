@@ -89,6 +89,21 @@ pub struct Account<const D: usize> {
     pub edition: u32,
     /// Its neighbours.
     pub neighbours: Entries<D>,
+    /// Where it has few neighbours: some beyond them.
+    pub beyond: Option<Beyond<D>>,
+}
+
+/// Some of those beyond a node's neighbours.
+///
+/// Nodes that differ only in one virtual coordinate lie in a row. If some that are side by side crash at once, nobody but their
+/// neighbours would know who comes next; so in a row everyone knows a few more.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Beyond<const D: usize> {
+    /// The neighbours of its neighbours.
+    pub second: Entries<D>,
+    /// The neighbours of those.
+    pub third: Entries<D>,
 }
 
 /// What who joins gets.

@@ -90,7 +90,7 @@ mod zone;
 
 pub use config::{Config, ConfigError};
 pub use load::{Load, Told};
-pub use message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+pub use message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 pub use peers::Neighbour;
 pub use route::Hop;
 pub use space::{END, Point};

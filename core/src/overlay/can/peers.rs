@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::load::{Load, Told};
-use super::message::{Account, Entries, Entry, Name, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Name, Shared};
 use super::zone::{Face, Zone};
 use super::{MOST_GONE, MOST_NEIGHBOURS, MOST_WATCHED};
 use crate::id::NodeId;
@@ -30,6 +30,8 @@ pub struct Neighbour<const D: usize> {
     pub(super) standing: Standing,
     /// Its neighbours, as it told them.
     pub(super) neighbours: Option<Entries<D>>,
+    /// Those beyond them.
+    pub(super) beyond: Option<Beyond<D>>,
     /// The edition of its last account.
     pub(super) edition: u32,
     /// When there was a word from it, or, if there never was, when somebody told of it.
@@ -52,6 +54,7 @@ impl<const D: usize> Neighbour<D> {
             face: None,
             standing: Standing::Living,
             neighbours: None,
+            beyond: None,
             edition: 0,
             heard,
             first_hand: false,
@@ -107,12 +110,21 @@ impl<const D: usize> Neighbour<D> {
         self.is_living() && self.face.is_some()
     }
 
+    /// Those around it, as it told them, the nearest first.
+    pub(super) fn around(&self) -> impl Iterator<Item = &Entry<D>> {
+        let beyond = self.beyond.iter();
+        let beyond = beyond.flat_map(|beyond| [&beyond.second, &beyond.third]);
+        let lists = self.neighbours.iter().chain(beyond);
+        lists.flat_map(Entries::iter)
+    }
+
     /// The last that is known of it, to be passed on.
     pub(super) fn account(&self) -> Shared<Account<D>> {
         Shared::new(Account {
             own: self.entry.clone(),
             edition: self.edition,
             neighbours: self.neighbours.clone().unwrap_or_else(Entries::none),
+            beyond: self.beyond.clone(),
         })
     }
 }

@@ -159,8 +159,7 @@ impl<const D: usize> Member<D> {
         &'a self,
         gone: &'a [&'a Neighbour<D>],
     ) -> impl Iterator<Item = &'a Entry<D>> {
-        let lists = gone.iter().filter_map(|peer| peer.neighbours.as_ref());
-        lists.flat_map(Entries::iter).filter(|entry| {
+        gone.iter().flat_map(|peer| peer.around()).filter(|entry| {
             entry.name.id != self.name.id
                 && self
                     .peers
@@ -499,6 +498,8 @@ impl<const D: usize> Member<D> {
         }
         if is_news || peer.neighbours.is_none() {
             peer.neighbours = neighbours.cloned().or(peer.neighbours.take());
+            let beyond = account.get().beyond.clone();
+            peer.beyond = beyond.or(peer.beyond.take());
         }
         if !was_dead {
             peer.standing = Standing::Dead { since: cx.now() };

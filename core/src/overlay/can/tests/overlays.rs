@@ -25,7 +25,7 @@ fn churn<const D: usize>(
     size: usize,
 ) {
     for _ in 0..operations {
-        let few = network.nodes.len() < size / 2;
+        let few = network.inside().len() < size / 2;
         let many = network.nodes.len() > size + size / 2;
         let all = mix.joins + mix.leaves + mix.crashes;
         let drawn = network.rng.below(all);
@@ -108,4 +108,35 @@ fn zones_tile_the_space_while_nodes_join_and_leave() {
     };
     all::<2>(mix, 200, 40);
     all::<3>(mix, 200, 40);
+}
+
+#[test]
+fn zones_tile_the_space_after_crashes_among_joins_and_leaves() {
+    let mix = Mix {
+        joins: 50,
+        leaves: 25,
+        crashes: 25,
+        gap: 4000,
+    };
+    all::<2>(mix, 200, 40);
+    all::<3>(mix, 200, 40);
+}
+
+fn after_many_crash_at_once<const D: usize>(population: Population, size: usize, part: usize) {
+    for seed in 0..4 {
+        let mut network = grown::<D>(population, size, 400, seed);
+        settle(&mut network, seed);
+        for _ in 0..size / part {
+            let id = network.some_inside();
+            network.crash(id);
+        }
+        settle(&mut network, seed);
+    }
+}
+
+#[test]
+fn the_others_close_the_holes_when_many_crash_at_once() {
+    after_many_crash_at_once::<2>(Population::Mixed, 60, 5);
+    after_many_crash_at_once::<3>(Population::Mixed, 60, 5);
+    after_many_crash_at_once::<3>(Population::Clustered(1), 60, 10);
 }
