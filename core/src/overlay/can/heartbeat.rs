@@ -210,7 +210,11 @@ impl<const D: usize> Member<D> {
             self.tell(from, cx);
         }
         let compared = Some((account.edition, self.edition));
-        if self.peers.get(name).is_some_and(|peer| peer.compared == compared) {
+        if self
+            .peers
+            .get(name)
+            .is_some_and(|peer| peer.compared == compared)
+        {
             return Outcome::Stays;
         }
         self.compare(account, cx);

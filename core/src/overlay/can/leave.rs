@@ -28,7 +28,8 @@ pub(super) struct Promises {
 impl Promises {
     /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to keep.
     fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
-        self.list.retain(|(name, _, until)| now < *until && *name != to);
+        self.list
+            .retain(|(name, _, until)| now < *until && *name != to);
         let is_heir = |(_, share, _): &(Name, Share, Time)| *share == Share::Heir;
         if self.list.iter().any(is_heir) || (share == Share::Heir && !self.list.is_empty()) {
             return false;
@@ -129,7 +130,9 @@ impl<const D: usize> Member<D> {
             && epoch == self.epoch
             && !is_leaving
             && !self.is_disturbed()
-            && self.promises.promise(name, share, cx.now(), self.config.timeout);
+            && self
+                .promises
+                .promise(name, share, cx.now(), self.config.timeout);
         let (life, epoch) = (name.life, entry.epoch);
         cx.send(
             from,

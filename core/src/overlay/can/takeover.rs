@@ -143,7 +143,10 @@ impl<const D: usize> Member<D> {
             let leaf = one.entry.leaf();
             let is_heir = |peer: &&Neighbour<D>| {
                 // Who it named last was there then; of others it is not known.
-                let named = one.neighbours.as_ref().map(|list| list.get(peer.entry.name));
+                let named = one
+                    .neighbours
+                    .as_ref()
+                    .map(|list| list.get(peer.entry.name));
                 let was_there = named.map_or(!peer.replaced, |named| named.is_some());
                 was_there && peer.entry.leaf().inherits_from(&leaf)
             };
@@ -507,7 +510,8 @@ impl<const D: usize> Member<D> {
             self.pass_on(from, account, cx);
         }
         let promised = self.promises.release(name);
-        if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf()) {
+        if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf())
+        {
             self.inherit(own, cx);
         }
         self.settle(cx);

@@ -173,40 +173,16 @@ impl<const D: usize> Network<D> {
         }
     }
 
-    pub(super) fn dump(&self) {
-        use std::println;
-        for (id, node) in &self.nodes {
-            let Life::Inside(m) = &node.life else { println!("DUMP {id} outside"); continue };
-            println!("DUMP {id} {:?} last {:?} promised {:?} leaving {:?} takeover {:?} unsettled {}", flat(&m.leaf.zone), m.leaf.history.last(&m.leaf.zone), m.promises, m.leaving, m.takeover, m.is_unsettled());
-            for p in m.peers.gone() {
-                println!("DUMP      gone {} {:?} e{} {:?} last {:?} open {} list {:?}", p.id(), flat(&p.entry.zone), p.entry.epoch, p.standing, p.entry.history.last(&p.entry.zone), m.is_open(p), p.neighbours.as_ref().map(|n| n.len()));
-            }
-        }
-        fn flat<const D: usize>(z: &Zone<D>) -> Vec<(u32,u32)> { z.stretches().iter().map(|s| (s.from()>>16, s.to()>>16)).collect() }
-    }
-
     /// Counts whose zones overlap that of a node, which should never happen without a false suspicion.
     fn look_for_overlaps(&mut self, id: NodeId, zone: &Zone<D>) {
         let others = self.nodes.iter().filter(|(other, _)| **other != id);
-        let overlapping = others.filter(|(_, node)| node.zone().is_some_and(|it| it.overlaps(zone)));
-        for (other, node) in overlapping {
-            std::println!("{} OVERLAP {id} {zone:?} with {other} {:?}", self.now, node.zone());
-            self.overlaps += 1;
-        }
+        let overlapping =
+            others.filter(|(_, node)| node.zone().is_some_and(|it| it.overlaps(zone)));
+        self.overlaps += overlapping.count() as u64;
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
         self.sent += 1;
-        if std::env::var("TRACE").is_ok() && !matches!(message, Message::Heartbeat { .. }) {
-            std::println!(
-                "{} {from} -> {to}: {}",
-                self.now,
-                std::format!("{message:?}")
-                    .chars()
-                    .take(160)
-                    .collect::<std::string::String>()
-            );
-        }
         if self.lost > 0 && self.rng.below(1000) < self.lost {
             return;
         }
@@ -223,11 +199,6 @@ impl<const D: usize> Network<D> {
             let Some(next) = next.filter(|next| *next <= end) else {
                 break;
             };
-            if std::env::var("TRACE").is_ok() && next.as_micros() / 250_000 != self.now.as_micros() / 250_000 {
-                let volumes = self.nodes.values().filter_map(|n| n.zone()).map(volume);
-                let whole = volumes.fold([0; 9], |sum, v| plus(&sum, &v)) == volume(&Zone::<D>::WHOLE);
-                std::println!("{} WHOLE {whole}", self.now);
-            }
             self.now = next;
             if message == Some(next) {
                 let (_, (from, to, message)) = self.due.pop_first().unwrap();
