@@ -37,6 +37,7 @@ impl<const D: usize> Member<D> {
         self.watch(cx);
         self.settle(cx);
         self.look_beyond();
+        self.seek_neighbours(cx);
         self.tell_all(cx);
     }
 

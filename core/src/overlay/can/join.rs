@@ -72,7 +72,10 @@ impl<const D: usize> Can<D> {
 
     fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut impl Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
-        let member = Member::begin(config, own, point, load, neighbours, cx);
+        let mut member = Member::begin(config, own, point, load, neighbours, cx);
+        if let Life::Joining(joining) = &self.life {
+            member.meet(joining.introducer, cx);
+        }
         self.life = Life::Inside(member);
         cx.notify(Notice::Joined);
         self.remember(cx);

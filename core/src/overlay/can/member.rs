@@ -17,6 +17,9 @@ use crate::machine::{Context, Violation};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
+/// Through how many nodes a node looks for a neighbour whom it does not know.
+const SOUGHT: usize = 4;
+
 /// A node that has a zone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Member<const D: usize> {
@@ -34,6 +37,8 @@ pub(super) struct Member<const D: usize> {
     pub beyond: Option<Beyond<D>>,
     pub load: Load,
     pub peers: Peers<D>,
+    /// A few nodes that may be anywhere: who introduced it, and who joined through it.
+    pub contacts: heapless::Vec<NodeId, 8>,
     /// The heartbeat that comes next, and when.
     pub beat: u32,
     pub due: Time,
@@ -82,6 +87,7 @@ impl<const D: usize> Member<D> {
             beyond: None,
             load,
             peers: Peers::default(),
+            contacts: heapless::Vec::new(),
             beat: 0,
             due,
             takeover: Takeover::Idle,
@@ -132,14 +138,17 @@ impl<const D: usize> Member<D> {
                     cx.send(joiner.id, refuse(why));
                 }
             }
-            (Hop::To(next), Some(hops)) => cx.send(
-                next,
-                Message::Join {
-                    joiner,
-                    point,
-                    hops,
-                },
-            ),
+            (Hop::To(next), Some(hops)) => {
+                self.meet(joiner.id, cx);
+                cx.send(
+                    next,
+                    Message::Join {
+                        joiner,
+                        point,
+                        hops,
+                    },
+                );
+            }
             (Hop::Stuck, _) | (Hop::To(_), None) => cx.send(joiner.id, refuse(Refusal::Busy)),
         }
     }
@@ -214,18 +223,76 @@ impl<const D: usize> Member<D> {
     /// Whether every face of the zone is at those who told so themselves.
     fn is_surrounded(&self) -> bool {
         let mut neighbours = self.peers.neighbours();
-        if !neighbours.all(|peer| peer.first_hand) {
-            return false;
-        }
-        (0..u8::try_from(D).unwrap_or(0)).all(|dimension| {
-            [Side::Lower, Side::Upper].into_iter().all(|side| {
-                let face = Face { dimension, side };
-                let at_face = self.peers.neighbours();
-                let at_face = at_face.filter(|peer| peer.face == Some(face));
-                let behind = self.leaf.zone.behind(face);
-                behind.is_none_or(|behind| behind.is_covered(at_face.map(|peer| &peer.entry.zone)))
-            })
+        neighbours.all(|peer| peer.first_hand) && self.gaps().next().is_none()
+    }
+
+    /// A point behind each face where nobody is known.
+    fn gaps(&self) -> impl Iterator<Item = Point<D>> {
+        (0..u8::try_from(D).unwrap_or(0)).flat_map(move |dimension| {
+            [Side::Lower, Side::Upper]
+                .into_iter()
+                .filter_map(move |side| {
+                    let face = Face { dimension, side };
+                    let at_face = self.peers.neighbours();
+                    let at_face = at_face.filter(|peer| peer.face == Some(face));
+                    let behind = self.leaf.zone.behind(face)?;
+                    behind.gap(at_face.map(|peer| &peer.entry.zone))
+                })
         })
+    }
+
+    /// Looks for those who are behind its faces and whom it does not know, through nodes that may be anywhere.
+    pub(super) fn seek_neighbours(&self, cx: &mut impl Context<Can<D>>) {
+        for point in self.gaps() {
+            let near = self.peers.neighbours().map(Neighbour::id);
+            let mut through: Vec<NodeId> = near.chain(self.contacts.iter().copied()).collect();
+            let (few, _) = cx.rng().sample(&mut through, SOUGHT);
+            for to in few {
+                let (seeker, hops) = (self.entry(), self.config.hops);
+                cx.send(
+                    *to,
+                    Message::Seek {
+                        seeker,
+                        point,
+                        hops,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Somebody looks for the owner of a point, which touches it.
+    pub(super) fn sought(
+        &mut self,
+        seeker: Entry<D>,
+        point: Point<D>,
+        hops: u16,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        match (self.next_hop(&point), hops.checked_sub(1)) {
+            (Hop::Here, _) => self.learn(&seeker, cx),
+            (Hop::To(next), Some(hops)) => cx.send(
+                next,
+                Message::Seek {
+                    seeker,
+                    point,
+                    hops,
+                },
+            ),
+            (Hop::Stuck, _) | (Hop::To(_), None) => {}
+        }
+    }
+
+    /// Remembers somebody who is anywhere in the space, in place of another.
+    pub(super) fn meet(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
+        if id == self.name.id || self.contacts.contains(&id) {
+            return;
+        }
+        if self.contacts.is_full() {
+            let place = cx.rng().index(self.contacts.len());
+            self.contacts.swap_remove(place);
+        }
+        self.contacts.extend([id]);
     }
 
     /// After a change of the own zone.

@@ -177,6 +177,15 @@ pub enum Message<const D: usize> {
     Ping,
     /// These are your neighbours, I think.
     Introduction(Entries<D>),
+    /// Somebody looks for the owner of a point next to its zone; sent on towards the point.
+    Seek {
+        /// Who, and its zone.
+        seeker: Entry<D>,
+        /// The point.
+        point: Point<D>,
+        /// How many hops it may still take.
+        hops: u16,
+    },
     /// What became of this node, which I miss?
     Inquiry(Name),
     /// To those around who is missed: I shall have this zone, unless you object.

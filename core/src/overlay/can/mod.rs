@@ -453,6 +453,11 @@ fn hear<const D: usize>(
                 member.learn(entry, cx);
             }
         }
+        Message::Seek {
+            seeker,
+            point,
+            hops,
+        } => member.sought(seeker, point, hops, cx),
         Message::Inquiry(name) => member.inquired(from, name, cx),
         Message::Claim { missed, zone } => member.examine(from, &missed, &zone, cx),
         Message::Alive { entry, ago } => member.reconsider(&entry, ago, cx),

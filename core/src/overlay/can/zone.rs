@@ -255,6 +255,11 @@ impl<const D: usize> Zone<D> {
 
     /// Whether some other zones together leave nothing of this one. Gives up, and says no, where that takes too much work.
     pub(super) fn is_covered<'a>(&self, by: impl Iterator<Item = &'a Self>) -> bool {
+        self.gap(by).is_none()
+    }
+
+    /// A point that some other zones together leave of this one; one that they may leave, where to find out takes too much work.
+    pub(super) fn gap<'a>(&self, by: impl Iterator<Item = &'a Self>) -> Option<Point<D>> {
         let mut left = Vec::from([*self]);
         for other in by {
             if !left.iter().any(|part| part.overlaps(other)) {
@@ -265,14 +270,12 @@ impl<const D: usize> Zone<D> {
                 part.without(other, &mut next);
             }
             left = next;
-            if left.is_empty() {
-                return true;
-            }
-            if left.len() > MOST_PARTS {
-                return false;
+            if left.is_empty() || left.len() > MOST_PARTS {
+                break;
             }
         }
-        false
+        let part = left.first()?;
+        Some(Point::new(part.stretches.map(Stretch::from)))
     }
 
     /// What is left of it without another one, in boxes.
