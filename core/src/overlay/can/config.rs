@@ -39,7 +39,7 @@ impl Config {
         memory: 64,
         timeout: Span::from_secs(30),
         hops: 4096,
-        farewell: 32,
+        farewell: 120,
     };
 
     /// Refuses values that cannot work together.

@@ -1,2 +1,3 @@
 mod network;
 mod overlays;
+mod units;

@@ -115,14 +115,14 @@ const CALM: Mix = Mix {
     joins: 50,
     leaves: 50,
     crashes: 0,
-    gap: 400,
+    gap: 2000,
 };
 
 const CRASHES: Mix = Mix {
     joins: 50,
     leaves: 25,
     crashes: 25,
-    gap: 12_000,
+    gap: 60_000,
 };
 
 #[test]
@@ -170,7 +170,7 @@ fn after_many_crash_at_once<const D: usize>(population: Population, size: usize,
 
 #[test]
 fn the_others_close_the_holes_when_many_crash_at_once() {
-    after_many_crash_at_once::<2>(Population::Mixed, 60, 5);
-    after_many_crash_at_once::<3>(Population::Mixed, 60, 5);
+    after_many_crash_at_once::<2>(Population::Mixed, 60, 10);
+    after_many_crash_at_once::<3>(Population::Mixed, 60, 10);
     after_many_crash_at_once::<3>(Population::Clustered(1), 60, 10);
 }
