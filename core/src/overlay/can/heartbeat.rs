@@ -7,7 +7,7 @@ use super::load::{Load, Told};
 use super::member::{Member, Outcome};
 use super::message::{Account, Beyond, Entries, Entry, Message, Shared};
 use super::peers::{Neighbour, Standing};
-use super::zone::{Face, Side};
+use super::zone::{Face, Side, Zone};
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
@@ -274,12 +274,26 @@ impl<const D: usize> Member<D> {
         let contradicts = |peer: &Neighbour<D>| {
             peer.is_living() && peer.entry.name != told.name && peer.entry.zone.overlaps(&told.zone)
         };
-        self.peers
-            .retain(|peer| peer.first_hand || !contradicts(peer));
+        let hearsay = self
+            .peers
+            .iter()
+            .filter(|peer| !peer.first_hand && contradicts(peer));
+        let spare = hearsay.filter(|peer| !self.could_be_at(&peer.entry.zone));
+        for name in spare.map(|peer| peer.entry.name).collect::<Vec<_>>() {
+            self.peers.remove(name);
+        }
         let others = self.peers.iter().filter(|peer| contradicts(peer));
         for id in others.map(Neighbour::id).collect::<Vec<_>>() {
             cx.send(id, Message::Ping);
         }
+    }
+
+    /// Whether somebody may still have this zone, or have had it until it was gone, for all that others told of themselves: one of its
+    /// heirs may have taken its part while the part at this node's zone is free.
+    fn could_be_at(&self, zone: &Zone<D>) -> bool {
+        let contact = self.leaf.zone.contact(zone);
+        let certain = self.peers.neighbours().filter(|peer| peer.first_hand);
+        contact.is_some_and(|contact| !contact.is_covered(certain.map(|peer| &peer.entry.zone)))
     }
 
     /// Compares somebody's neighbours with the own: learns of some, and introduces others.
@@ -334,7 +348,9 @@ impl<const D: usize> Member<D> {
             .is_some_and(|zone| zone.overlaps(&entry.zone));
         let contradicts =
             |peer: &Neighbour<D>| peer.first_hand && peer.entry.zone.overlaps(&entry.zone);
-        if (face.is_none() && !blocks_claim) || self.peers.living().any(contradicts) {
+        let is_contradicted = self.peers.living().any(contradicts);
+        if (face.is_none() && !blocks_claim) || (is_contradicted && !self.could_be_at(&entry.zone))
+        {
             return;
         }
         self.bury_earlier_lives(name, cx);

@@ -1,5 +1,7 @@
 //! Founding the overlay, and joining it (PROTOCOLS 3.1).
 
+use alloc::boxed::Box;
+
 use super::member::Member;
 use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::tree::Leaf;
@@ -76,7 +78,7 @@ impl<const D: usize> Can<D> {
         if let Life::Joining(joining) = &self.life {
             member.meet(joining.introducer, cx);
         }
-        self.life = Life::Inside(member);
+        self.life = Life::Inside(Box::new(member));
         cx.notify(Notice::Joined);
         self.remember(cx);
     }

@@ -97,6 +97,8 @@ pub use space::{END, Point};
 pub use tree::{History, Leaf, Split};
 pub use zone::{Distance, Face, Side, Stretch, Zone};
 
+use alloc::boxed::Box;
+
 use join::Joining;
 use member::{Member, Outcome};
 
@@ -154,7 +156,7 @@ enum Life<const D: usize> {
         last: Option<Incarnation>,
     },
     Joining(Joining),
-    Inside(Member<D>),
+    Inside(Box<Member<D>>),
     /// What it told last, for those who have not heard.
     Left {
         account: Option<Shared<Account<D>>>,
