@@ -29,7 +29,10 @@
 //!
 //! # Limits
 //! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. If so many nodes are gone at once that
-//! of one, all its neighbours, and all the neighbours of those are gone, too, nobody knows what it had, and a hole may remain.
+//! of one, all its neighbours, and all the neighbours of those are gone, too, nobody knows what it had, and a hole may remain. Nodes that
+//! differ in one virtual coordinate only lie in a row, where ways are long and a few crashes side by side within a minute can cut the
+//! overlay in two for good. Where many nodes are alike, use two or more virtual dimensions.
+//!
 //! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
 //! [`MOST_PEERS`], or a message grow.
 //!
