@@ -6,6 +6,7 @@
 // The macros below generate what the lints ask for.
 #![allow(missing_docs, unused_qualifications)]
 
+use core::num::NonZeroU32;
 use std::hint::black_box;
 
 use gridweave_benches::availability::Dense;
@@ -14,7 +15,10 @@ use gridweave_benches::schedule::{Ours, Work};
 use gridweave_benches::select;
 use gridweave_core::id::JobId;
 use gridweave_core::machine::TimerQueue;
-use gridweave_core::queue::{BackfillQueue, Discipline, Policy, QueuedJob, SiteQueue, Waiting};
+use gridweave_core::queue::{
+    BackfillQueue, Discipline, Lateness, LocalScheduler, Policy, QueuedJob, SiteQueue, Waiting,
+    offer,
+};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement, Speed};
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::CommonSearch;
@@ -102,27 +106,63 @@ fn full_site(jobs: u64) -> SiteQueue {
     for job in 0..jobs {
         let estimate = Span::from_secs(job * 7 % 50 + 1);
         let deadline = Some(Time::from_secs(job * 31 % 997 * 10));
-        site.push(QueuedJob {
-            job: JobId::new(job),
-            estimate,
+        let job = QueuedJob {
             deadline,
-        })
-        .expect("there is room");
+            ..QueuedJob::new(JobId::new(job), estimate)
+        };
+        site.push(Time::ZERO, job).expect("there is room");
     }
     site
 }
 
 #[library_benchmark]
-#[bench::at_50(args = (50), setup = full_site, config = at_most(10_340))]
+#[bench::at_50(args = (50), setup = full_site, config = at_most(14_920))]
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
-    let job = QueuedJob {
-        job: JobId::new(9_999),
-        estimate: Span::from_secs(60),
-        deadline,
+    let undue = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
+    let job = QueuedJob { deadline, ..undue };
+    black_box(offer(&site, Time::ZERO, &undue, Lateness::Marginal));
+    black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
+    site
+}
+
+/// A cluster of 256 processors, most of them busy, on which 300 jobs wait.
+fn full_cluster(passing: Passing) -> SiteQueue {
+    let many = |count: u64| NonZeroU32::new(count as u32).expect("it is not zero");
+    let empty = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1_000);
+    let empty = empty.with_processors(many(256));
+    let mut site = match passing {
+        Passing::InOrder => empty,
+        Passing::Backfilling => empty.backfilling(),
     };
-    black_box(site.completion_with(Time::ZERO, &job));
-    black_box(site.added_lateness(Time::ZERO, &job));
+    let mut started = 0;
+    for job in 0.. {
+        let estimate = Span::from_secs(job * 7_919 % 3_000 + 1);
+        let job = QueuedJob {
+            processors: many(if started < 200 { 1 } else { job * 31 % 97 + 1 }),
+            ..QueuedJob::new(JobId::new(job), estimate)
+        };
+        site.push(Time::ZERO, job).expect("there is room");
+        started += u64::from(site.start_next(Time::ZERO).is_some());
+        if site.waiting().len() == 300 {
+            break;
+        }
+    }
+    site
+}
+
+#[derive(Clone, Copy)]
+enum Passing {
+    InOrder,
+    Backfilling,
+}
+
+#[library_benchmark]
+#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(122_000))]
+#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_114_000))]
+fn bid_for_a_job_on_a_cluster(site: SiteQueue) -> SiteQueue {
+    let job = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
+    black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
     site
 }
 
@@ -182,6 +222,7 @@ library_benchmark_group!(
         a_common_slot,
         a_selection_by_breeding,
         bid_for_a_job,
+        bid_for_a_job_on_a_cluster,
         backfill_a_desktop,
         thousand_timers
     ]

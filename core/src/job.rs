@@ -46,6 +46,8 @@ pub struct Job {
     pub deadline: Option<Time>,
     /// What makes one placement better than another.
     pub criterion: Criterion,
+    /// On whose nodes it may run.
+    pub scope: Scope,
 }
 
 impl Job {
@@ -55,19 +57,16 @@ impl Job {
         if estimate.is_zero() {
             return Err(JobError::ZeroEstimate);
         }
-        let submitter = Submitter {
-            user: UserId::new(0),
-            organisation: OrganisationId::new(0),
-        };
         Ok(Self {
             id,
-            submitter,
+            submitter: Submitter::NOBODY,
             submitted: Time::ZERO,
             demand,
             requirement: Requirement::any(),
             estimate,
             deadline: None,
             criterion: Criterion::Soonest,
+            scope: Scope::Grid,
         })
     }
 
@@ -85,6 +84,14 @@ pub struct Submitter {
     pub user: UserId,
     /// The virtual organisation on whose behalf.
     pub organisation: OrganisationId,
+}
+
+impl Submitter {
+    /// User 0 in organisation 0.
+    pub const NOBODY: Self = Self {
+        user: UserId::new(0),
+        organisation: OrganisationId::new(0),
+    };
 }
 
 /// How much a job takes at once.
@@ -111,6 +118,17 @@ pub enum Criterion {
     Farthest,
     /// A cost function that the hosts of the grid know by this number.
     Custom(u16),
+}
+
+/// On whose nodes a job may run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Scope {
+    /// On those of anyone who lets it.
+    #[default]
+    Grid,
+    /// Only on those of the submitter's own organisation.
+    Organisation,
 }
 
 /// Why there is no such job.
@@ -164,7 +182,7 @@ pub struct Notice {
 ///
 /// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved` and `Started`; and exactly one
 /// of `Finished`, `Failed` or `Cancelled` comes last. A node that runs a job is told `Started` when it is to begin and
-/// `Stopped` if it is to end it early.
+/// `Stopped` if it is to end it early; one that had a job whose submitter is lost is told `Orphaned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {
@@ -182,6 +200,8 @@ pub enum News {
     Started,
     /// This node runs it no longer.
     Stopped,
+    /// Nobody answers for it any more, and this node has let go of it.
+    Orphaned,
     /// It is done.
     Finished,
     /// It will not be done.
@@ -231,6 +251,8 @@ pub enum Refusal {
     UnsupportedDeadline,
     /// This scheduler does not know the criterion.
     UnsupportedCriterion,
+    /// This scheduler does not keep jobs inside an organisation.
+    UnsupportedScope,
     /// Its criterion gives no cost for nodes that were found.
     BrokenCriterion,
     /// No nodes that were found are acceptable to its criterion.
@@ -264,6 +286,7 @@ impl fmt::Display for Refusal {
             Self::UnsupportedDemand => "this scheduler cannot place such a demand",
             Self::UnsupportedDeadline => "this scheduler keeps no deadlines",
             Self::UnsupportedCriterion => "this scheduler does not know the criterion",
+            Self::UnsupportedScope => "this scheduler does not keep jobs inside an organisation",
             Self::BrokenCriterion => "its criterion gives no cost",
             Self::NotAcceptable => "its criterion accepts no nodes that were found",
             Self::DeadlinePassed => "its deadline is past",

@@ -135,4 +135,6 @@ pub mod schedule;
 pub mod scheduler;
 #[cfg(feature = "alloc")]
 pub mod select;
+#[cfg(feature = "alloc")]
+pub mod shared;
 pub mod time;

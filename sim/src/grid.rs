@@ -91,6 +91,35 @@ impl<'a> Room<'a> {
 }
 
 impl Grid {
+    /// So many equal nodes of baseline speed in so many sites, the first ones with one more where it does not come out even. None if
+    /// there are fewer nodes than sites.
+    ///
+    /// ```
+    /// use gridweave_sim::grid::Grid;
+    ///
+    /// let Some(Grid::Mixed(sites)) = Grid::sites(3, 8) else { unreachable!() };
+    /// let slots = sites.shares().unwrap();
+    /// let sizes: Vec<u64> = sites.nodes.iter().map(|site| site.capability.value(slots)).collect();
+    /// assert_eq!(sizes, [3, 3, 2]);
+    /// assert_eq!(Grid::sites(9, 8), None);
+    /// ```
+    pub fn sites(sites: u32, nodes: u32) -> Option<Self> {
+        let whole = nodes.checked_div(sites).filter(|whole| *whole > 0)?;
+        let dimensions = Dimensions::new(&[("slots", Kind::Amount)]).ok()?;
+        let slots = dimensions.named("slots")?;
+        let site = |number: u32| {
+            let size = whole + u32::from(number < nodes % sites);
+            Profile {
+                capability: Capability::none().with(slots, u64::from(size)),
+                speed: Speed::BASELINE,
+            }
+        };
+        Some(Self::Mixed(Mixed {
+            dimensions,
+            nodes: (0..sites).map(site).collect(),
+        }))
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         match self {

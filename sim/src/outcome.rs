@@ -1,7 +1,11 @@
 //! What became of each job.
 
+use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
 use serde::{Deserialize, Serialize};
+
+use crate::workload::Submission;
+use crate::workload::generate::actual_run_time;
 
 /// What became of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +25,8 @@ pub enum Outcome {
     Failed,
     /// It was taken, and nobody ever told its end.
     Lost,
+    /// Where it was submitted went down for ever, and with that whoever would tell its end.
+    Orphaned,
     /// The simulation was stopped before it was submitted.
     NotSubmitted,
     /// The simulation was stopped after it was submitted and before it ended.
@@ -50,6 +56,8 @@ pub enum Estimates {
     /// The run time.
     #[default]
     Exact,
+    /// What the user asked for; a job that takes longer just does. Centralised schedulers take it for [`Extend`](Self::Extend).
+    Overrun,
 }
 
 /// How long a job is said to run, and how long it will be let run.
@@ -57,13 +65,23 @@ pub enum Estimates {
 pub struct Duration {
     /// What the scheduler is told.
     pub estimate: Span,
-    /// What happens; never longer than the estimate.
+    /// What happens; longer than the estimate only under [`Estimates::Overrun`].
     pub actual: Span,
     /// How it ends then.
     pub ending: Ending,
 }
 
 impl Estimates {
+    /// How long a job runs on a node of this speed. Under [`Overrun`](Self::Overrun) its estimate scales with the speed, and how far
+    /// it is off does not (PROTOCOLS A19).
+    pub fn run_time_on(self, job: &Submission, speed: Speed) -> Span {
+        if self == Self::Overrun {
+            return actual_run_time(job, speed);
+        }
+        let actual = self.apply(job.run_time, job.requested_time).actual;
+        speed.duration_of(actual)
+    }
+
     /// What this rule makes of a job's times. A job without a requested time has its run time as the estimate.
     pub fn apply(self, run_time: Span, requested: Option<Span>) -> Duration {
         let requested = requested.unwrap_or(run_time);
@@ -71,6 +89,7 @@ impl Estimates {
             Self::Kill => (requested, run_time.min(requested)),
             Self::Extend => (requested.max(run_time), run_time),
             Self::Exact => (run_time, run_time),
+            Self::Overrun => (requested, run_time),
         };
         let ending = if actual < run_time {
             Ending::Killed

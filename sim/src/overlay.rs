@@ -14,13 +14,20 @@
 //! assert_eq!(*warmed_up(3, 20, 8, 50, 1), [[1, 2], [0, 2], [0, 1]].map(Box::from));
 //! ```
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Effect, EffectQueue, Event};
+use gridweave_core::overlay::blatant::{self, Blatant};
 use gridweave_core::overlay::cyclon::{Changes, Command, Config, Cyclon};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::engine::Simulation;
+use crate::network::{Network, NetworkConfig};
 
 /// The most links of a node; a larger degree counts as this.
 pub const MOST_LINKS: u8 = 64;
@@ -135,6 +142,131 @@ fn shuffled<const LINKS: usize>(
     let ids = nodes.iter().map(|node| node.view().ids().iter());
     ids.map(|ids| ids.map(|peer| peer.get() as u32).collect())
         .collect()
+}
+
+/// Whom each of so many nodes knows after so many iterations of BLATANT-S, in the order of ids: they join one after the other, ten in an
+/// iteration, each through one that is in. A function of its arguments.
+///
+/// ```
+/// use gridweave_sim::overlay::ants;
+///
+/// let links = ants(50, 200, 1);
+/// // Links are symmetric, and nobody has just one.
+/// for (node, neighbours) in (0..).zip(&*links) {
+///     assert!(neighbours.len() >= 2);
+///     assert!(neighbours.iter().all(|&peer| links[peer as usize].contains(&node)));
+/// }
+/// ```
+pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
+    type Made = Arc<OnceLock<Arc<Vec<Box<[u32]>>>>>;
+    type Known = VecDeque<((u32, u32, u64), Made)>;
+    // Experiments compare schedulers over one overlay, which takes longer to make than to use.
+    static KNOWN: Mutex<Known> = Mutex::new(VecDeque::new());
+    const MOST_KNOWN: usize = 32;
+    let key = (nodes, iterations, seed);
+    let made = {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|(other, _)| *other == key);
+        match found {
+            Some((_, made)) => made.clone(),
+            None => {
+                let made = Made::default();
+                known.push_back((key, made.clone()));
+                if known.len() > MOST_KNOWN {
+                    known.pop_front();
+                }
+                made
+            }
+        }
+    };
+    made.get_or_init(|| Arc::new(walked(nodes, iterations, seed)))
+        .clone()
+}
+
+/// What [`ants`] remembers.
+fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
+    const JOINING: u32 = 10;
+    let config = blatant::Config::DEFAULT;
+    let network = Network::new(&NetworkConfig::default(), nodes.max(1), seed)
+        .expect("a network without delay can always be had");
+    let mut simulation = Simulation::new(nodes, network, seed, move |me| {
+        Blatant::new(me, config).expect("the defaults work")
+    });
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let id = |node: u32| NodeId::new(u64::from(node));
+    for node in 1..nodes {
+        let at = Time::ZERO + config.period.times(u64::from(node / JOINING));
+        let introducer = id(rng.below(node));
+        simulation.command(at, id(node), blatant::Command::Join { introducer });
+    }
+    let joined = Time::ZERO + config.period.times(u64::from(nodes / JOINING));
+    simulation.run_until(joined + config.period.times(u64::from(iterations)));
+    let known = |node: u32| simulation.machine(id(node)).map(Blatant::neighbours);
+    let mut links: Vec<Vec<u32>> = (0..nodes)
+        .map(|node| known(node).into_iter().flatten())
+        .map(|peers| peers.map(|peer| peer.get() as u32).collect())
+        .collect();
+    // A link may be about to be laid or taken away; only those known at both ends count.
+    let whole = links.clone();
+    for (node, peers) in (0..).zip(&mut links) {
+        peers.retain(|&peer| whole[peer as usize].contains(&node));
+    }
+    links.into_iter().map(Vec::into_boxed_slice).collect()
+}
+
+/// A random graph in which each of so many nodes has `degree` neighbours, or all others if there are not more, in the order of ids: rings in
+/// random order laid over each other, and pairs if the degree is odd. A function of its arguments.
+///
+/// ```
+/// use gridweave_sim::overlay::regular;
+///
+/// let links = regular(101, 4, 1);
+/// assert!(links.iter().all(|neighbours| neighbours.len() == 4));
+/// assert!((0..).zip(&links).all(|(node, peers)| peers.iter().all(|&peer| links[peer as usize].contains(&node))));
+/// ```
+pub fn regular(nodes: u32, degree: u8, seed: u64) -> Vec<Box<[u32]>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut links = vec![Vec::new(); nodes as usize];
+    if nodes <= u32::from(degree) + 1 {
+        fill_up(&mut links, degree, &mut rng);
+        return links.into_iter().map(Vec::into_boxed_slice).collect();
+    }
+    for step in 0..degree.div_ceil(2) {
+        let ring = 2 * step + 1 < degree;
+        lay(&mut links, ring, &mut rng);
+    }
+    for peers in &mut links {
+        peers.sort_unstable();
+    }
+    links.into_iter().map(Vec::into_boxed_slice).collect()
+}
+
+/// Lays a ring through all nodes in random order, or pairs, without a link that is there already as far as that can be had.
+fn lay(links: &mut [Vec<u32>], ring: bool, rng: &mut Xoshiro256PlusPlus) {
+    let mut order: Vec<u32> = (0..links.len() as u32).collect();
+    rng.shuffle(&mut order);
+    let count = order.len();
+    let step = if ring { 1 } else { 2 };
+    let clashes = |order: &[u32], at: usize, links: &[Vec<u32>]| {
+        let (one, other) = (order[at], order[(at + 1) % count]);
+        links[one as usize].contains(&other)
+    };
+    let last = if ring { count } else { count - 1 };
+    for _ in 0..1000 {
+        let clash = (0..last)
+            .step_by(step)
+            .find(|&at| clashes(&order, at, links));
+        let Some(at) = clash else { break };
+        let other = rng.index(count);
+        order.swap((at + 1) % count, other);
+    }
+    for at in (0..last).step_by(step) {
+        let (one, other) = (order[at], order[(at + 1) % count]);
+        if !links[one as usize].contains(&other) {
+            links[one as usize].push(other);
+            links[other as usize].push(one);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,16 @@ pub struct Faults {
     pub crashes: u64,
     /// How often a node came up after the beginning, again or for the first time.
     pub starts: u64,
+    /// How often a node let go of a job that nobody answered for.
+    pub orphaned: u64,
+    /// How often a job was running on a node that went down, or was stopped before its end.
+    pub interrupted: u64,
+    /// How often one of these ran again.
+    pub recovered: u64,
+    /// After how many seconds in all.
+    pub recovery_seconds: u64,
+    /// After how many seconds at most.
+    pub longest_recovery_seconds: u64,
     /// How many messages came to nobody.
     pub undelivered: u64,
     /// What the network did to messages.

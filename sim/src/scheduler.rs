@@ -16,6 +16,8 @@ pub enum Scheduler {
     Asap,
     /// Several nodes by a cost function, found along links between nodes that are good together.
     Criteria,
+    /// One site for each job, offered by sites that keep their own policies.
+    Aria,
     /// Random placement, which knows nothing.
     Random,
     /// Flooding searches for nodes that are free now.
@@ -24,13 +26,14 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
         Self::Central(Central::Greedy),
         Self::Asap,
         Self::Criteria,
+        Self::Aria,
         Self::Random,
         Self::Flood,
     ];
@@ -41,6 +44,7 @@ impl Scheduler {
             Self::Central(central) => central.name(),
             Self::Asap => "asap",
             Self::Criteria => "criteria",
+            Self::Aria => "aria",
             Self::Random => "random",
             Self::Flood => "flood",
         }
@@ -57,13 +61,13 @@ impl Scheduler {
     pub const fn places_gangs(self) -> bool {
         match self {
             Self::Central(_) | Self::Asap | Self::Criteria | Self::Flood => true,
-            Self::Random => false,
+            Self::Aria | Self::Random => false,
         }
     }
 
     /// Whether it can use nodes that differ.
     pub const fn places_requirements(self) -> bool {
-        matches!(self, Self::Central(Central::Greedy))
+        matches!(self, Self::Central(Central::Greedy) | Self::Aria)
     }
 }
 

@@ -576,6 +576,7 @@ impl<M: Watched> Grid<M> {
                 self.ledger.moved += 1;
                 self.jobs[number].accepted = Some(start);
             }
+            News::Orphaned => panic!("schedulers that reserve time do not say so"),
             News::Failed(Failure::Refused(Refusal::Known)) => {}
             News::Failed(Failure::Refused(Refusal::Leaving)) => {
                 self.jobs[number].home = None;

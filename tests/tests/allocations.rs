@@ -1,11 +1,17 @@
 //! What allocates nothing in the steady state, shown by counting.
 
+use core::num::NonZeroU32;
+
 use allocation_counter::measure;
 use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
 use gridweave_core::overlay::cyclon::{self, Cyclon};
 use gridweave_core::profile::{Coordinate, Profile};
+use gridweave_core::queue::{
+    Lateness, LocalScheduler, Policy, QueuedJob, SiteQueue, offer, present_cost,
+};
+use gridweave_core::resource::Speed;
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
@@ -72,6 +78,57 @@ fn churn(
         }
     }
     swaps
+}
+
+/// A site with that many processors, 20 jobs with deadlines and 20 without; what runs, runs.
+fn site(processors: u32) -> SiteQueue {
+    let processors = NonZeroU32::new(processors).unwrap();
+    let mut site =
+        SiteQueue::new(Policy::EarliestDeadline, Speed::BASELINE, 99).with_processors(processors);
+    for id in 0..40 {
+        let job = QueuedJob {
+            deadline: (id < 20).then(|| Time::from_secs(id * 31 % 97)),
+            ..QueuedJob::new(JobId::new(id), Span::from_secs(id + 1))
+        };
+        site.push(Time::ZERO, job).unwrap();
+    }
+    while site.start_next(Time::ZERO).is_some() {}
+    site
+}
+
+/// How often a site allocates when it is asked four times for an offer, and four times for what a job costs it.
+fn allocations_of_costs(site: &SiteQueue) -> u64 {
+    let undue = QueuedJob::new(JobId::new(99), Span::from_secs(9));
+    let due = QueuedJob {
+        deadline: Some(Time::from_secs(50)),
+        ..undue
+    };
+    let waiting = [
+        *site.waiting().first().unwrap(),
+        *site.waiting().last().unwrap(),
+    ];
+    let counted = measure(|| {
+        for lateness in [Lateness::Literal, Lateness::Marginal] {
+            for job in [undue, due] {
+                std::hint::black_box(offer(site, Time::ZERO, &job, lateness));
+            }
+            for job in &waiting {
+                std::hint::black_box(present_cost(site, Time::ZERO, job, lateness));
+            }
+        }
+    });
+    counted.count_total
+}
+
+#[test]
+fn the_costs_of_a_site_with_one_processor_allocate_nothing() {
+    assert_eq!(allocations_of_costs(&site(1)), 0);
+}
+
+#[test]
+fn the_costs_of_a_site_with_several_processors_allocate_once_a_forecast() {
+    // One forecast each, and a second for what is marginal about a deadline.
+    assert_eq!(allocations_of_costs(&site(8)), 8 + 2);
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use core::num::NonZeroU32;
 
 use gridweave_core::heartbeat::{ConfigError, Detector};
-use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
+use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId};
 use gridweave_core::job::{Demand, Job, JobError};
-use gridweave_core::queue::{Policy, QueueError, QueuedJob, SiteQueue};
+use gridweave_core::queue::{
+    Lateness, LocalScheduler, Policy, Priorities, QueueError, QueuedJob, SiteQueue,
+    TooManyOrganisations, WindowError, offer,
+};
 use gridweave_core::resource::{DimensionError, Dimensions, Kind, Speed, SpeedError};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::ledger::{
@@ -31,13 +34,9 @@ fn zero_capacity_refuses_everything_by_name() {
     let slot = SlotRange::new(Slot::new(0), 1).unwrap();
     let refused = SlotLedger::<0>::new().claim(slot).map(|_| ());
     assert_eq!(refused, Err(ClaimError::Beyond));
-    let job = QueuedJob {
-        job: JobId::new(1),
-        estimate: Span::ZERO,
-        deadline: None,
-    };
+    let job = QueuedJob::new(JobId::new(1), Span::ZERO);
     let mut none = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 0);
-    assert_eq!(none.push(job), Err(QueueError::Full));
+    assert_eq!(none.push(Time::ZERO, job), Err(QueueError::Full));
     assert!(Detector::<0>::new(NodeId::new(0), Span::MAX, u8::MAX).is_ok());
     assert_eq!(
         Detector::<0>::new(NodeId::new(0), Span::ZERO, 1),
@@ -89,17 +88,43 @@ fn the_end_of_time_is_an_error_or_saturates() {
         Incarnation::new(u32::MAX)
     );
     let endless = QueuedJob {
-        job: JobId::new(1),
-        estimate: Span::MAX,
         deadline: Some(Time::ZERO),
+        ..QueuedJob::new(JobId::new(1), Span::MAX)
     };
     let mut site = SiteQueue::new(Policy::EarliestDeadline, Speed::BASELINE, 9);
-    site.push(endless).unwrap();
+    site.push(Time::ZERO, endless).unwrap();
     site.start_next(Time::MAX).unwrap();
-    assert_eq!(
-        site.lateness_with(Time::MAX, &endless).as_micros(),
-        i64::MAX
-    );
+    let another = QueuedJob {
+        job: JobId::new(2),
+        ..endless
+    };
+    let cost = offer(&site, Time::MAX, &another, Lateness::Literal);
+    assert_eq!(cost.as_micros(), i64::MAX);
+}
+
+#[test]
+fn a_site_takes_no_job_and_no_window_that_is_too_large() {
+    let (one, two) = (NonZeroU32::MIN, NonZeroU32::new(2).unwrap());
+    let mut site = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 9);
+    let wide = QueuedJob {
+        processors: two,
+        ..QueuedJob::new(JobId::new(1), Span::ZERO)
+    };
+    assert_eq!(site.push(Time::ZERO, wide), Err(QueueError::Unsuitable));
+    let now = Interval::starting(Time::ZERO, Span::from_secs(1)).unwrap();
+    let refusal = site.reserve(Time::ZERO, now, two);
+    assert_eq!(refusal, Err(WindowError::TooLarge));
+    let refusal = site.reserve(Time::MAX, now, one);
+    assert_eq!(refusal, Err(WindowError::Past));
+    let refusal = site.reserve(Time::ZERO, Interval::LAST, one);
+    assert_eq!(refusal, Err(WindowError::Endless));
+    let mut priorities = Priorities::ageing(Span::MAX);
+    for organisation in 0..8 {
+        let organisation = OrganisationId::new(organisation);
+        priorities = priorities.with(organisation, u8::MAX).unwrap();
+    }
+    let refusal = priorities.with(OrganisationId::new(8), 0);
+    assert_eq!(refusal, Err(TooManyOrganisations));
 }
 
 #[test]

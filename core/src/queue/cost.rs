@@ -11,6 +11,9 @@ use crate::time::{Span, Time};
 pub struct Cost(i64);
 
 impl Cost {
+    /// More than anything.
+    pub const MAX: Self = Self(i64::MAX);
+
     /// This many microseconds.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
@@ -33,20 +36,35 @@ impl Cost {
     }
 }
 
-/// Negative accumulated lateness over jobs in the order they will run, given as (deadline, expected end), after P3
-/// (PROTOCOLS A8): if all are in time, minus the sum of their slack; if any is late, the sum of what the late ones are
-/// late. So it is at most zero exactly if every deadline can be met. Jobs without a deadline count for nothing.
-pub(super) fn accumulated_lateness(jobs: impl Iterator<Item = (Option<Time>, Time)>) -> i128 {
-    let (mut slack, mut late) = (0_i128, 0_i128);
-    for (deadline, end) in jobs {
-        let Some(deadline) = deadline else { continue };
-        slack = slack.saturating_add(i128::from((deadline - end).as_micros()));
-        late = late.saturating_add(i128::from((end - deadline).as_micros()));
+/// Negative accumulated lateness over jobs, after P3 (PROTOCOLS A8): if all are in time, minus the sum of their slack; if any is late,
+/// the sum of what the late ones are late. So it is at most zero exactly if every deadline can be met. Jobs without a deadline count for
+/// nothing.
+#[derive(Clone, Copy, Default)]
+pub(super) struct AccumulatedLateness {
+    slack: i128,
+    late: i128,
+}
+
+impl AccumulatedLateness {
+    /// Counts a job that is expected to end then.
+    pub(super) fn add(&mut self, deadline: Option<Time>, end: Time) {
+        let Some(deadline) = deadline else { return };
+        if end > deadline {
+            let late = i128::from((end - deadline).as_micros());
+            self.late = self.late.saturating_add(late);
+        } else {
+            let slack = i128::from((deadline - end).as_micros());
+            self.slack = self.slack.saturating_add(slack);
+        }
     }
-    if late > 0 {
-        late
-    } else {
-        slack.saturating_neg()
+
+    /// Of all that were counted.
+    pub(super) const fn total(&self) -> i128 {
+        if self.late > 0 {
+            self.late
+        } else {
+            self.slack.saturating_neg()
+        }
     }
 }
 

@@ -1,40 +1,46 @@
 //! Local queues: the order in which one site runs its jobs, and what taking another job would cost.
 //!
-//! - [`SiteQueue`]: one job after another under first-come-first-served, shortest-job-first or earliest-deadline-first,
-//!   with the two costs of P3 by which sites bid for a job: the time to its completion, and accumulated lateness.
+//! - [`LocalScheduler`]: what a meta-scheduler needs of a site's own scheduler, whatever that is; [`offer`] and [`present_cost`], the two
+//!   costs of P3 by which sites bid for a job: the time to its completion, and accumulated lateness.
+//! - [`SiteQueue`]: such a scheduler, for one processor or many, under first-come-first-served, shortest-job-first, earliest-deadline-first
+//!   or priorities with ageing; with EASY backfilling and windows that the owner keeps, if wanted.
 //! - [`BackfillQueue`]: as many jobs at once as fit, backfilled without run times and with a bound on how often a job can be
 //!   passed, after P4.
 //!
 //! ```
 //! use gridweave_core::id::JobId;
-//! use gridweave_core::queue::{Policy, QueuedJob, SiteQueue};
+//! use gridweave_core::queue::{Lateness, LocalScheduler, Policy, QueuedJob, SiteQueue, offer};
 //! use gridweave_core::resource::Speed;
 //! use gridweave_core::time::{Span, Time};
 //!
 //! let hours = |n: u64| Span::from_secs(3600 * n);
-//! let job = |id, estimate| QueuedJob { job: JobId::new(id), estimate, deadline: None };
+//! let job = |id, estimate| QueuedJob::new(JobId::new(id), estimate);
 //!
 //! let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::try_from(2.0)?, 100);
-//! site.push(job(1, hours(8)))?;
-//! site.push(job(2, hours(2)))?;
 //! let now = Time::ZERO;
-//! assert_eq!(site.start_next(now).map(|started| started.job), Some(JobId::new(2)));
+//! site.push(now, job(1, hours(8)))?;
+//! site.push(now, job(2, hours(2)))?;
+//! assert_eq!(site.start_next(now), Some(JobId::new(2)));
 //!
 //! // An hour of job 2 at double speed, then three hours of the newcomer, which is shorter than job 1.
-//! let bid = site.completion_with(now, &job(3, hours(6)));
+//! let bid = offer(&site, now, &job(3, hours(6)), Lateness::Literal);
 //! assert_eq!(bid.as_micros(), hours(1 + 3).as_micros() as i64);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod backfill;
 mod cost;
+mod local;
 mod site;
 #[cfg(test)]
 mod tests;
 
 pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Waiting};
 pub use cost::Cost;
-pub use site::{Policy, QueuedJob, Running, SiteQueue};
+pub use local::{Change, Expected, Lateness, LocalScheduler, expected, offer, present_cost};
+pub use site::{
+    Policy, Priorities, QueuedJob, Running, SiteQueue, TooManyOrganisations, Window, WindowError,
+};
 
 use core::fmt;
 

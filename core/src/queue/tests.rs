@@ -1,7 +1,7 @@
 use super::*;
 use crate::id::JobId;
 use crate::job::{Demand, Job};
-use crate::resource::{Dimensions, Kind, Pool, Requirement, Speed};
+use crate::resource::{Dimensions, Kind, Pool, Requirement};
 use crate::time::{Span, Time};
 use core::num::NonZeroU32;
 use std::string::ToString;
@@ -9,220 +9,6 @@ use std::vec::Vec;
 
 fn t(secs: u64) -> Time {
     Time::from_secs(secs)
-}
-
-fn job(id: u64, secs: u64) -> QueuedJob {
-    QueuedJob {
-        job: JobId::new(id),
-        estimate: Span::from_secs(secs),
-        deadline: None,
-    }
-}
-
-fn due(id: u64, secs: u64, deadline: u64) -> QueuedJob {
-    QueuedJob {
-        deadline: Some(t(deadline)),
-        ..job(id, secs)
-    }
-}
-
-fn site(policy: Policy, jobs: &[QueuedJob]) -> SiteQueue {
-    let mut site = SiteQueue::new(policy, Speed::BASELINE, 9);
-    for job in jobs {
-        site.push(*job).unwrap();
-        site.check().unwrap();
-    }
-    site
-}
-
-fn ids(site: &SiteQueue) -> Vec<u64> {
-    site.waiting()
-        .iter()
-        .map(|queued| queued.job.get())
-        .collect()
-}
-
-fn cost(secs: i64) -> Cost {
-    Cost::from_micros(secs * 1_000_000)
-}
-
-#[test]
-fn each_policy_has_its_order_and_ties_go_by_arrival() {
-    let jobs = [
-        due(1, 30, 90),
-        due(2, 10, 50),
-        job(3, 20),
-        due(4, 10, 50),
-        due(5, 30, 90),
-        job(6, 5),
-    ];
-    assert_eq!(ids(&site(Policy::FirstCome, &jobs)), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(ids(&site(Policy::ShortestFirst, &jobs)), [6, 2, 4, 3, 1, 5]);
-    assert_eq!(
-        ids(&site(Policy::EarliestDeadline, &jobs)),
-        [2, 4, 1, 5, 3, 6]
-    );
-    assert_eq!(site(Policy::FirstCome, &[]).policy(), Policy::FirstCome);
-}
-
-#[test]
-fn a_site_runs_one_job_at_a_time() {
-    let mut site = site(Policy::FirstCome, &[job(1, 10), job(2, 10)]);
-    assert_eq!(site.start_next(t(5)), Some(job(1, 10)));
-    assert_eq!(site.start_next(t(5)), None);
-    assert_eq!(
-        site.running(),
-        Some(&Running {
-            job: job(1, 10),
-            started: t(5)
-        })
-    );
-    assert_eq!(site.finish(JobId::new(2)), Err(NotRunning));
-    assert_eq!(
-        site.finish(JobId::new(1)),
-        Ok(Running {
-            job: job(1, 10),
-            started: t(5)
-        })
-    );
-    assert_eq!(site.finish(JobId::new(1)), Err(NotRunning));
-    assert_eq!(site.start_next(t(9)), Some(job(2, 10)));
-    site.finish(JobId::new(2)).unwrap();
-    assert_eq!(site.start_next(t(9)), None);
-}
-
-#[test]
-fn a_job_is_queued_once_and_only_while_there_is_room() {
-    let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 3);
-    site.push(job(1, 10)).unwrap();
-    site.start_next(t(0)).unwrap();
-    assert_eq!(site.push(job(1, 10)), Err(QueueError::Known));
-    site.push(job(2, 10)).unwrap();
-    assert_eq!(site.push(job(2, 10)), Err(QueueError::Known));
-    site.push(job(3, 10)).unwrap();
-    assert_eq!(site.push(job(4, 10)), Err(QueueError::Full));
-    assert_eq!(site.remove(JobId::new(2)), Some(job(2, 10)));
-    assert_eq!(site.remove(JobId::new(2)), None);
-    assert_eq!(site.push(job(4, 10)), Ok(()));
-    assert_eq!(ids(&site), [3, 4]);
-}
-
-#[test]
-fn completion_counts_the_running_job_those_ahead_and_oneself() {
-    let mut fcfs = site(Policy::FirstCome, &[job(1, 100), job(2, 40), job(3, 20)]);
-    fcfs.start_next(t(0)).unwrap();
-    assert_eq!(fcfs.completion_with(t(30), &job(9, 30)), cost(70 + 60 + 30));
-    assert_eq!(
-        fcfs.completion_of(t(30), JobId::new(3)),
-        Some(cost(70 + 60))
-    );
-    assert_eq!(
-        fcfs.completion_of(t(30), JobId::new(2)),
-        Some(cost(70 + 40))
-    );
-    assert_eq!(fcfs.completion_of(t(30), JobId::new(1)), None);
-    let sjf = site(Policy::ShortestFirst, &[job(2, 40), job(3, 20)]);
-    assert_eq!(sjf.completion_with(t(30), &job(9, 30)), cost(20 + 30));
-}
-
-#[test]
-fn a_fast_site_needs_less_and_an_overrun_needs_a_little_still() {
-    let mut fast = SiteQueue::new(Policy::FirstCome, Speed::try_from(2.0).unwrap(), 9);
-    fast.push(job(1, 100)).unwrap();
-    fast.start_next(t(0)).unwrap();
-    assert_eq!(fast.completion_with(t(0), &job(9, 10)), cost(50 + 5));
-    assert_eq!(fast.completion_with(t(49), &job(9, 10)), cost(1 + 5));
-    assert_eq!(fast.completion_with(t(500), &job(9, 10)), cost(1 + 5));
-}
-
-#[test]
-fn a_job_that_has_not_outrun_its_estimate_needs_what_is_left_of_it() {
-    let short = QueuedJob {
-        estimate: Span::from_millis(100),
-        ..job(1, 0)
-    };
-    let mut site = site(Policy::FirstCome, &[short]);
-    let before = site.completion_with(t(0), &short);
-    site.start_next(t(0)).unwrap();
-    assert_eq!(site.completion_with(t(0), &short), before);
-    assert_eq!(before, Cost::from_micros(200_000));
-    let late = Time::from_millis(100);
-    assert_eq!(
-        site.completion_with(late, &short),
-        Cost::from_micros(1_100_000)
-    );
-}
-
-#[test]
-fn a_deadline_at_the_end_of_time_does_not_hide_what_another_job_adds() {
-    let endless = QueuedJob {
-        deadline: Some(Time::MAX),
-        ..job(1, 10)
-    };
-    let site = site(Policy::EarliestDeadline, &[endless]);
-    // It would end at 20 with 80 to spare, and the other one is 20 later than without it.
-    assert_eq!(site.added_lateness(t(0), &due(9, 20, 100)), cost(-80 + 20));
-}
-
-#[test]
-fn lateness_is_minus_the_slack_while_all_are_in_time() {
-    let mut edf = site(Policy::EarliestDeadline, &[due(1, 10, 100), due(2, 10, 50)]);
-    assert_eq!(site(Policy::EarliestDeadline, &[]).lateness(t(0)), cost(0));
-    // Job 2 ends at 10, 40 early; job 1 at 20, 80 early.
-    assert_eq!(edf.lateness(t(0)), cost(-120));
-    edf.start_next(t(0)).unwrap();
-    assert_eq!(edf.lateness(t(0)), cost(-120));
-    // A job due at 70 ends at 20, 50 early, and job 1 now at 30, 70 early.
-    assert_eq!(
-        edf.lateness_with(t(0), &due(9, 10, 70)),
-        cost(-(40 + 50 + 70))
-    );
-    assert_eq!(edf.added_lateness(t(0), &due(9, 10, 70)), cost(-40));
-}
-
-#[test]
-fn lateness_counts_only_the_late_once_any_is_late() {
-    let edf = site(Policy::EarliestDeadline, &[due(1, 30, 100), due(2, 30, 20)]);
-    assert_eq!(edf.lateness(t(0)), cost(10));
-    // One due at 25 ends at 40, 15 late; job 2 is still 10 late; job 1 ends at 70, in time.
-    assert_eq!(edf.lateness_with(t(0), &due(9, 10, 25)), cost(10 + 15));
-    assert_eq!(edf.added_lateness(t(0), &due(9, 10, 25)), cost(15));
-    // Exactly in time is in time.
-    assert_eq!(
-        site(Policy::EarliestDeadline, &[due(1, 30, 30)]).lateness(t(0)),
-        cost(0)
-    );
-    // Without a deadline a job counts for nothing, but it takes its time.
-    let mixed = site(Policy::FirstCome, &[job(1, 30), due(2, 10, 30)]);
-    assert_eq!(mixed.lateness(t(0)), cost(10));
-}
-
-#[test]
-fn costs_saturate_and_compare_by_threshold() {
-    let endless = QueuedJob {
-        estimate: Span::MAX,
-        ..job(1, 0)
-    };
-    let site = site(Policy::FirstCome, &[endless]);
-    assert_eq!(
-        site.completion_with(t(0), &endless),
-        Cost::from_micros(i64::MAX)
-    );
-    let (low, high) = (Cost::from_micros(i64::MIN), Cost::from_micros(i64::MAX));
-    assert!(low.beats(high, Span::MAX));
-    assert!(cost(5).beats(cost(10), Span::from_secs(5)));
-    assert!(!cost(5).beats(cost(10), Span::from_micros(5_000_001)));
-    assert!(cost(5).beats(cost(5), Span::ZERO) && !cost(6).beats(cost(5), Span::ZERO));
-    assert_eq!(cost(-2).as_micros(), -2_000_000);
-    assert_eq!(
-        std::format!("{:?} {:?} {:?}", cost(-2), cost(0), cost(2)),
-        "-2s 0s 2s"
-    );
-    let far = QueuedJob {
-        deadline: Some(Time::MAX),
-        ..job(1, 1)
-    };
-    assert_eq!(self::site(Policy::FirstCome, &[far]).lateness(t(0)), low);
 }
 
 /// A quad-core node with 100 units of memory.
@@ -370,7 +156,12 @@ fn a_shared_job_becomes_a_queued_one() {
     shared.deadline = Some(t(50));
     shared.submitted = t(2);
     shared.requirement = needs(&quad(1), 1, 1);
-    assert_eq!(QueuedJob::from(&shared), due(4, 9, 50));
+    let queued = QueuedJob {
+        deadline: Some(t(50)),
+        submitted: t(2),
+        ..QueuedJob::new(JobId::new(4), Span::from_secs(9))
+    };
+    assert_eq!(QueuedJob::from(&shared), queued);
     let Waiting {
         job,
         requirement,

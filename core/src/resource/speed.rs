@@ -44,6 +44,10 @@ impl Speed {
     /// How long something takes at this speed that takes `baseline` at the baseline (P3: ERT divided by p); rounded up,
     /// so that work never vanishes, and saturating.
     pub fn duration_of(self, baseline: Span) -> Span {
+        // Up to half a year, which is nearly always, one word is wide enough.
+        if let Some(work) = baseline.as_micros().checked_mul(u64::from(BASELINE)) {
+            return Span::from_micros(work.div_ceil(u64::from(self.0.get())));
+        }
         let work = u128::from(baseline.as_micros()).saturating_mul(u128::from(BASELINE));
         let micros = work.div_ceil(u128::from(self.0.get()));
         Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))

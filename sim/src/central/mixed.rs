@@ -7,8 +7,9 @@ use gridweave_core::time::Time;
 
 use super::driver::{Floor, Policy, Running};
 use super::observer::Observer;
-use super::task::{Tasks, requirement};
+use super::task::requirement;
 use crate::grid::{Mixed, Profile, Room};
+use crate::outcome::Estimates;
 use crate::workload::Workload;
 
 /// A node.
@@ -33,7 +34,7 @@ enum Searched {
 #[derive(Debug)]
 pub(super) struct MixedGreedy<'a> {
     workload: &'a Workload,
-    tasks: &'a Tasks,
+    estimates: Estimates,
     nodes: Vec<Node>,
     room: Room<'a>,
     queue: Vec<u32>,
@@ -43,7 +44,7 @@ pub(super) struct MixedGreedy<'a> {
 }
 
 impl<'a> MixedGreedy<'a> {
-    pub(super) fn new(mixed: &'a Mixed, workload: &'a Workload, tasks: &'a Tasks) -> Self {
+    pub(super) fn new(mixed: &'a Mixed, workload: &'a Workload, estimates: Estimates) -> Self {
         let node = |(place, profile): (u32, &Profile)| Node {
             place,
             speed: profile.speed,
@@ -53,7 +54,7 @@ impl<'a> MixedGreedy<'a> {
         nodes.sort_by_key(|node| (Reverse(node.speed), node.place));
         Self {
             workload,
-            tasks,
+            estimates,
             nodes,
             room: Room::new(mixed),
             queue: Vec::new(),
@@ -80,7 +81,8 @@ impl<'a> MixedGreedy<'a> {
         let taken = self.room.take(node.place as usize, &requirement);
         debug_assert!(taken, "what fits can be taken");
         self.held[job as usize] = Some(position as u32);
-        let takes = node.speed.duration_of(self.tasks.of(job).actual);
+        let submission = &self.workload.jobs[job as usize];
+        let takes = self.estimates.run_time_on(submission, node.speed);
         floor.start_on(job, node.place, takes);
         true
     }

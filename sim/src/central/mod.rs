@@ -214,7 +214,7 @@ pub fn simulate_observed(
         Grid::Uniform(processors) => (*processors).min(u32::MAX - 1),
         Grid::Mixed(mixed) if central == Central::Greedy => {
             let tasks = Tasks::on_mixed(mixed, workload, estimates);
-            let policy = MixedGreedy::new(mixed, workload, &tasks);
+            let policy = MixedGreedy::new(mixed, workload, estimates);
             return Ok(drive(policy, workload, &tasks, monitor, observer));
         }
         Grid::Mixed(_) => return Err(Refused::MixedGrid(central)),

@@ -15,11 +15,13 @@
 //! # Ok::<(), gridweave_sim::config::ConfigError>(())
 //! ```
 
+mod aria;
 mod asap;
 mod criteria;
 mod workload;
 
 pub use crate::lasting::{Lasting, LastingError};
+pub use aria::{AriaConfig, ForwardName, LatenessName, OverlayName, PolicyName, TakingName};
 pub use asap::{
     AsapConfig, ChoiceName, ExchangeName, LinksName, MOST_LINKS, MOST_SHUFFLED, SearcherName,
 };
@@ -60,6 +62,8 @@ pub struct Config {
     pub asap: AsapConfig,
     /// How `criteria` schedules.
     pub criteria: CriteriaConfig,
+    /// How `aria` schedules.
+    pub aria: AriaConfig,
     /// The times and sizes of the scheduler `flood`; others do not use it.
     pub flood: FloodConfig,
     /// How results are summed up.
@@ -75,6 +79,10 @@ pub struct GridConfig {
     pub nodes: Option<u32>,
     /// How many processors of a trace make up one node. A job takes whole nodes.
     pub cores_per_node: u32,
+    /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one. Left out, each node is for
+    /// itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sites: Option<u32>,
     /// For how long nothing may happen to any job before those without an outcome count as lost.
     pub patience: Lasting,
     /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
@@ -88,6 +96,7 @@ impl Default for GridConfig {
         Self {
             nodes: None,
             cores_per_node: 1,
+            sites: None,
             patience: Lasting::seconds(7 * 86_400),
             until: None,
         }
@@ -273,6 +282,9 @@ impl Config {
         if self.grid.nodes == Some(0) {
             return wrong("grid.nodes is 0; a grid needs at least one node");
         }
+        if self.grid.sites == Some(0) {
+            return wrong("grid.sites is 0; give at least one, or leave it out");
+        }
         if self.grid.cores_per_node == 0 {
             return wrong("grid.cores_per_node is 0; give at least one");
         }
@@ -292,6 +304,7 @@ impl Config {
         }
         self.workload.checked().map_err(ConfigError)?;
         self.criteria.checked()?;
+        self.aria.checked()?;
         self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }

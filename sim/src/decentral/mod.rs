@@ -56,6 +56,10 @@ pub struct Hosting<'a> {
 /// Where a job is in its life, as its host sees it.
 #[derive(Clone, Debug, Default)]
 struct Tracked {
+    /// Where it was submitted.
+    submitted_to: Option<NodeId>,
+    /// When it was interrupted, if it has not run since.
+    interrupted: Option<Time>,
     /// Where it runs.
     running: Vec<Running>,
     attempt: Attempt,
@@ -245,7 +249,13 @@ where
             self.close(index, Outcome::Rejected);
             return;
         };
-        self.simulation.command(now, node, Command::Submit(job));
+        self.give(now, node, job);
+    }
+
+    /// Submits a job to a node.
+    fn give(&mut self, at: Time, node: NodeId, job: Job) {
+        self.tracked[job.id.get() as usize].submitted_to = Some(node);
+        self.simulation.command(at, node, Command::Submit(job));
     }
 
     /// A job came to a node that is down: it goes to one that is up a second later, or when there is one.
@@ -253,7 +263,7 @@ where
         match self.some_node_that_is_up() {
             Some(node) => {
                 let later = now + Span::from_secs(1);
-                self.simulation.command(later, node, Command::Submit(job));
+                self.give(later, node, job);
             }
             None => self.parked.push(job.id.get() as usize),
         }
@@ -277,7 +287,7 @@ where
         for index in std::mem::take(&mut self.parked) {
             if let Some(job) = self.job(index) {
                 self.last_news = now;
-                self.simulation.command(now, node, Command::Submit(job));
+                self.give(now, node, job);
             }
         }
     }
@@ -286,7 +296,16 @@ where
     fn job(&self, index: usize) -> Option<Job> {
         let workload = self.hosting.workload;
         let submission = &workload.jobs[index];
-        let demand = Demand::Nodes(NonZeroU32::new(submission.processors)?);
+        let demand = match self.hosting.grid {
+            Grid::Mixed(mixed) => {
+                let share = mixed.shares().and_then(|shares| {
+                    let taken = workload.requirement(index).value(shares)?;
+                    NonZeroU32::new(u32::try_from(taken).ok()?)
+                });
+                Demand::Cores(share.unwrap_or(NonZeroU32::MIN))
+            }
+            Grid::Uniform(_) => Demand::Nodes(NonZeroU32::new(submission.processors)?),
+        };
         let duration = self
             .hosting
             .estimates
@@ -348,6 +367,7 @@ where
         match notice.news {
             News::Started => self.begin(index, node, at),
             News::Stopped => self.interrupt(index, node),
+            News::Orphaned => self.faults.orphaned += 1,
             News::Accepted { .. } | News::Moved { .. } => {}
             News::Finished | News::Failed(_) | News::Cancelled => {
                 self.hear_last_word(index, node, notice.news);
@@ -405,6 +425,8 @@ where
         let Some(part) = self.forget(index, node) else {
             return;
         };
+        self.faults.interrupted += 1;
+        self.tracked[index].interrupted.get_or_insert(self.now);
         let attempt = &mut self.tracked[index].attempt;
         if part.attempt == attempt.number {
             *attempt = attempt.next();
@@ -457,6 +479,13 @@ where
             // It ran to its end, but its submitter does not know; that it is tried again is no fault.
             tracked.attempt = tracked.attempt.next();
         }
+        if let Some(since) = tracked.interrupted.take() {
+            let seconds = (now - since).as_secs();
+            self.faults.recovered += 1;
+            self.faults.recovery_seconds += seconds;
+            let longest = &mut self.faults.longest_recovery_seconds;
+            *longest = seconds.max(*longest);
+        }
         tracked.attempt.start = Some(now);
         tracked.running.push(Running {
             node,
@@ -470,10 +499,7 @@ where
                 .get(node.get() as usize)
                 .map_or(Speed::BASELINE, |profile| profile.speed),
         };
-        let duration = self
-            .hosting
-            .estimates
-            .apply(submission.run_time, submission.requested_time);
+        let takes = self.hosting.estimates.run_time_on(submission, speed);
         let execution = Execution {
             job: index,
             node,
@@ -484,8 +510,7 @@ where
             (self.slots.len() - 1) as u32
         });
         self.slots[slot as usize] = execution;
-        self.executions
-            .push(now + speed.duration_of(duration.actual), slot);
+        self.executions.push(now + takes, slot);
     }
 
     /// Whether a job has no outcome yet and fewer nodes than it asked for, and the node has room for it.
@@ -538,7 +563,10 @@ where
         let mut outcomes = Vec::with_capacity(self.tracked.len());
         let mut nodes = Vec::with_capacity(self.tracked.len());
         for (index, tracked) in self.tracked.iter().enumerate() {
+            let submitted_to = tracked.submitted_to;
+            let gone = submitted_to.is_some_and(|node| self.simulation.machine(node).is_none());
             let outcome = tracked.outcome.unwrap_or(match stopped {
+                _ if gone => Outcome::Orphaned,
                 Stopped::Stalled => Outcome::Lost,
                 Stopped::Done | Stopped::OnRequest if index >= self.next => Outcome::NotSubmitted,
                 Stopped::Done | Stopped::OnRequest => Outcome::Unfinished {

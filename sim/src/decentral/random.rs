@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
 use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
-use gridweave_core::queue::{Policy, QueueError, SiteQueue};
+use gridweave_core::queue::{LocalScheduler, Policy, QueueError, SiteQueue};
 use gridweave_core::resource::Speed;
 use gridweave_core::rng::Choose;
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl Random {
         if self.ended.contains(&job.id) {
             return;
         }
-        match self.queue.push(job.into()) {
+        match self.queue.push(cx.now(), job.into()) {
             Ok(()) => {
                 self.submitters.push((job.id, from));
                 self.start_next(cx);
@@ -87,7 +87,7 @@ impl Random {
     }
 
     fn end(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        if self.queue.finish(job).is_err() {
+        if self.queue.finish(cx.now(), job).is_err() {
             return;
         }
         if self.ended.len() == Self::REMEMBERED {
@@ -110,9 +110,9 @@ impl Random {
     }
 
     fn start_next(&mut self, cx: &mut impl Context<Self>) {
-        if let Some(started) = self.queue.start_next(cx.now()) {
+        if let Some(job) = self.queue.start_next(cx.now()) {
             cx.notify(Notice {
-                job: started.job,
+                job,
                 news: News::Started,
             });
         }
@@ -149,7 +149,7 @@ impl Machine for Random {
 
     fn check(&self) -> Result<(), Violation> {
         self.queue.check()?;
-        let held = self.queue.waiting().len() + usize::from(self.queue.running().is_some());
+        let held = self.queue.waiting().len() + self.queue.running().len();
         Violation::unless(
             held == self.submitters.len(),
             "every job that is here has a submitter",

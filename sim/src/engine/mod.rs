@@ -31,7 +31,9 @@
 //! ```
 
 mod acting;
+pub mod aria;
 pub mod asap;
+mod blatant;
 mod commit;
 pub mod criteria;
 mod cyclon;

@@ -3,19 +3,27 @@
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
 use gridweave_core::job::Criterion;
 use gridweave_core::profile::{Coordinate, Profile};
+use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::resource::{Capability, Dimensions, Speed};
+use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::aria::{self, Aria, Membership, Site};
 use gridweave_core::scheduler::asap::{self, Asap};
 use gridweave_core::scheduler::criteria::{self, Criteria};
 use gridweave_core::time::{Span, Time};
 
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
 use super::{InputError, Prepared};
 use crate::central;
-use crate::config::{self, Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED};
+use crate::config::{self, Config, Fault, Lasting, MOST_LINKS, MOST_SHUFFLED, OverlayName};
 use crate::decentral::flood::Flood;
 use crate::decentral::random::Random;
 use crate::decentral::{self, Hosting};
@@ -23,7 +31,7 @@ use crate::engine::{Checking, Protocol, Simulation, Traffic};
 use crate::grid::Grid;
 use crate::monitor::Monitor;
 use crate::network::{Network, NetworkError};
-use crate::overlay::warmed_up;
+use crate::overlay::{ants, regular, warmed_up};
 use crate::results::{
     Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
 };
@@ -121,6 +129,10 @@ impl Prepared {
                 self.criteria_config()?;
                 self.profiles()?;
             }
+            Scheduler::Aria => {
+                self.check_decentral()?;
+                self.aria_config()?;
+            }
             Scheduler::Random | Scheduler::Flood => self.check_decentral()?,
         }
         Ok(())
@@ -132,7 +144,7 @@ impl Prepared {
         if matches!(*self.grid, Grid::Mixed(_)) && !scheduler.places_requirements() {
             return Err(InputError::MixedGrid(scheduler));
         }
-        let nodes = self.grid.len() + self.joining().count();
+        let nodes = self.nodes_ever() as usize;
         if nodes > MOST_NODES as usize {
             let nodes = nodes as u64;
             return Err(InputError::TooManyNodes { scheduler, nodes });
@@ -148,6 +160,21 @@ impl Prepared {
         Ok(())
     }
 
+    /// How many nodes there will ever be. Where nodes differ, the grid has those that join, too; they are its last ones.
+    fn nodes_ever(&self) -> u32 {
+        let nodes = match &*self.grid {
+            Grid::Uniform(nodes) => *nodes as usize + self.joining().count(),
+            Grid::Mixed(mixed) => mixed.nodes.len(),
+        };
+        u32::try_from(nodes).unwrap_or(u32::MAX)
+    }
+
+    /// How many there are at the beginning.
+    fn nodes_at_start(&self) -> u32 {
+        let joining = u32::try_from(self.joining().count()).unwrap_or(u32::MAX);
+        self.nodes_ever().saturating_sub(joining)
+    }
+
     /// When nodes join, in the order of their numbers.
     fn joining(&self) -> impl Iterator<Item = Time> {
         self.config.faults.iter().filter_map(|fault| match fault {
@@ -158,9 +185,11 @@ impl Prepared {
 
     /// The network between all nodes that there will ever be.
     fn network(&self) -> Result<Network, NetworkError> {
-        let nodes = self.grid.len() + self.joining().count();
-        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
-        Network::new(&self.config.network, nodes, stream(self.config.seed, 1))
+        Network::new(
+            &self.config.network,
+            self.nodes_ever(),
+            stream(self.config.seed, 1),
+        )
     }
 
     /// An overlay over all nodes that there will ever be, as it looks after a while.
@@ -182,6 +211,7 @@ impl Prepared {
             }
             Scheduler::Asap => self.simulate_asap(monitor)?,
             Scheduler::Criteria => self.simulate_criteria(monitor)?,
+            Scheduler::Aria => self.simulate_aria(monitor)?,
             Scheduler::Random => {
                 let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
@@ -288,6 +318,77 @@ impl Prepared {
         self.simulate(build, monitor)
     }
 
+    /// The configuration of nodes that schedule as `aria` does, if there can be such.
+    fn aria_config(&self) -> Result<aria::Config, InputError> {
+        let config = self.config.aria.for_machines();
+        let site = self.site(NodeId::new(0), Policy::FirstCome);
+        let node = Aria::new(NodeId::new(0), config, Bootstrap::Alone, site);
+        node.map(|_| config).map_err(InputError::Aria)
+    }
+
+    /// Whom each node that is there at the beginning knows then if `aria` schedules, in the order of ids.
+    pub fn aria_overlay(&self) -> Arc<Vec<Box<[u32]>>> {
+        let (aria, nodes) = (&self.config.aria, self.nodes_at_start());
+        let seed = stream(self.config.seed, 4);
+        match aria.overlay {
+            OverlayName::Blatant => ants(nodes, aria.warm_up, seed),
+            OverlayName::Cyclon => {
+                let shuffle = aria.degree.min(MOST_SHUFFLED as u8);
+                Arc::new(warmed_up(nodes, aria.degree, shuffle, aria.warm_up, seed))
+            }
+            OverlayName::Regular => Arc::new(regular(nodes, aria.degree, seed)),
+        }
+    }
+
+    /// What a node has, and what decides there what runs.
+    fn site(&self, node: NodeId, policy: Policy) -> Site<SiteQueue> {
+        let (dimensions, capability, speed, processors) = match &*self.grid {
+            Grid::Uniform(_) => (None, Capability::none(), Speed::BASELINE, 1),
+            Grid::Mixed(mixed) => {
+                let profile = mixed.nodes.get(node.get() as usize);
+                let (capability, speed) = profile
+                    .map_or((Capability::none(), Speed::BASELINE), |profile| {
+                        (profile.capability, profile.speed)
+                    });
+                let share = mixed.shares().map_or(1, |shares| capability.value(shares));
+                (Some(&mixed.dimensions), capability, speed, share)
+            }
+        };
+        let processors = u32::try_from(processors).ok().and_then(NonZeroU32::new);
+        let mut local = SiteQueue::new(policy, speed, usize::MAX)
+            .with_processors(processors.unwrap_or(NonZeroU32::MIN));
+        if self.config.aria.backfill {
+            local = local.backfilling();
+        }
+        Site {
+            dimensions: dimensions
+                .cloned()
+                .unwrap_or_else(|| Dimensions::new(&[]).expect("no dimensions are not too many")),
+            capability,
+            membership: Membership::default(),
+            local,
+        }
+    }
+
+    fn simulate_aria(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let config = self.aria_config()?;
+        let links = self.aria_overlay();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream(self.config.seed, 6));
+        let nodes = self.nodes_ever();
+        let sites: Vec<Site<SiteQueue>> = (0..nodes)
+            .map(|node| {
+                let policy = self.config.aria.policy.of(rng.below(2));
+                self.site(NodeId::new(u64::from(node)), policy)
+            })
+            .collect();
+        let build = move |me: NodeId| {
+            let site = sites[me.get() as usize].clone();
+            Aria::new(me, config, bootstrap(&links, me), site)
+                .expect("all nodes are as the one that was checked")
+        };
+        self.simulate(build, monitor)
+    }
+
     /// What all jobs ask for.
     fn criterion(&self) -> Criterion {
         match self.config.scheduler {
@@ -312,9 +413,9 @@ impl Prepared {
             grid,
             ..
         } = &self.config;
-        let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
         let network = self.network()?;
-        let mut simulation = Simulation::new(nodes, network, stream(*seed, 2), build);
+        let mut simulation =
+            Simulation::new(self.nodes_at_start(), network, stream(*seed, 2), build);
         simulation.count_per(report.window.span());
         // A configuration in which it is zero is refused when it is read.
         let every = NonZeroU32::new(report.check_every).unwrap_or(NonZeroU32::MIN);

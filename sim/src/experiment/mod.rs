@@ -101,6 +101,17 @@ pub enum InputError {
     /// `criteria` cannot be so.
     #[error("criteria: {0}; see the [criteria] part of the configuration")]
     Criteria(gridweave_core::scheduler::criteria::ConfigError),
+    /// `aria` cannot be so.
+    #[error("aria: {0}; see the [aria] part of the configuration")]
+    Aria(gridweave_core::scheduler::aria::ConfigError),
+    /// There are more sites than nodes to put into them.
+    #[error("grid.sites is {sites}, but there are only {nodes} nodes; lower it")]
+    TooManySites {
+        /// How many sites.
+        sites: u32,
+        /// How many nodes.
+        nodes: u32,
+    },
     /// A centralised scheduler does not take this.
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -123,7 +134,7 @@ pub enum InputError {
         window: Lasting,
     },
     /// A decentralised scheduler does not take this.
-    #[error("{0} needs a grid of equal nodes; use central-greedy for nodes that differ")]
+    #[error("{0} needs a grid of equal nodes; use central-greedy or aria for nodes that differ")]
     MixedGrid(Scheduler),
     /// Something happens to a node that does not exist.
     #[error("faults: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]

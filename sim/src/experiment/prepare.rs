@@ -17,7 +17,8 @@ use crate::results::Facts;
 use crate::scheduler::Scheduler;
 use crate::workload::generate::GenerateError;
 use crate::workload::{
-    AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, Workload, bundled, read,
+    AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, WorkUnit, Workload,
+    bundled, read,
 };
 
 /// Jobs and nodes, ready to be simulated. Cheap to clone.
@@ -143,7 +144,12 @@ impl Prepared {
                 name: trace.workload.name.clone(),
             })?;
         self.config.grid.nodes = Some(nodes);
-        self.grid = Arc::new(Grid::Uniform(nodes));
+        self.grid = Arc::new(match self.config.grid.sites {
+            None => Grid::Uniform(nodes),
+            Some(sites) => {
+                Grid::sites(sites, nodes).ok_or(InputError::TooManySites { sites, nodes })?
+            }
+        });
         self.skipped = trace.skipped.total();
         if self.skipped > 0 {
             self.notes
@@ -164,7 +170,8 @@ impl Prepared {
         made: Result<(Workload, Grid), GenerateError>,
     ) -> Result<(), InputError> {
         let name = self.config.workload.source.key();
-        if self.config.grid.nodes.is_some() || self.config.grid.cores_per_node != 1 {
+        let grid = &self.config.grid;
+        if grid.nodes.is_some() || grid.cores_per_node != 1 || grid.sites.is_some() {
             return Err(InputError::OwnNodes { name });
         }
         let (workload, grid) = made.map_err(|error| InputError::Generate { name, error })?;
@@ -197,7 +204,11 @@ impl Prepared {
                 capacity: self.facts().capacity(),
                 load,
                 by: Estimates::Exact,
-                unit: self.facts().unit(),
+                // Jobs are put into sites afterwards.
+                unit: match self.config.grid.sites {
+                    Some(_) => WorkUnit::Processor,
+                    None => self.facts().unit(),
+                },
             }),
             slot: config.slot.map(Lasting::span),
         };
@@ -220,7 +231,13 @@ impl Prepared {
                 transformed.dropped
             ));
         }
-        self.workload = Arc::new(transformed.workload);
+        let mut workload = transformed.workload;
+        if let (Grid::Mixed(sites), Some(_)) = (&*self.grid, self.config.grid.sites)
+            && let Some(slots) = sites.shares()
+        {
+            workload.put_into_sites(slots);
+        }
+        self.workload = Arc::new(workload);
         Ok(())
     }
 }

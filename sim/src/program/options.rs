@@ -40,6 +40,7 @@ Examples:
   gridweave run --config gridweave-out/gangs/central-easy/config.toml --out again
   gridweave reproduce p1 --quick
   gridweave reproduce p2 --only fig1 --runs 5
+  gridweave reproduce p3 --runs 10
   gridweave trace info log.swf.gz
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
@@ -92,7 +93,7 @@ pub(super) enum Action {
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce {
         /// Which paper
-        #[arg(value_parser = ["p1", "p2"])]
+        #[arg(value_parser = ["p1", "p2", "p3"])]
         paper: String,
         #[command(flatten)]
         choice: Reproduction,
@@ -114,7 +115,7 @@ pub(super) enum Action {
 }
 
 const RUN_HELP: &str = "\
-Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, criteria, random, flood.
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, criteria, aria, random, flood.
 
 Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns
@@ -124,12 +125,14 @@ Files in the output folder:
   engine.json   time and memory, the only file that differs between two runs of one seed
 
 Keys for --set are those of config.toml, such as:
-  workload.estimates=kill|extend|exact   what schedulers are told about run times
+  workload.estimates=kill|extend|exact|overrun
+                                         what schedulers are told about run times
   workload.load=0.95                     submit times scaled to this load
   workload.slot=60s                      all times of jobs rounded up to whole slots
   workload.from=1d workload.until=8d     a part of the trace
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
+  grid.sites=170                         nodes put into sites, a job inside one (aria, central-greedy)
   network.delay={kind='constant',delay='50ms'}
   report.check_every=1                   machines checked after every event, not every 64th
 
@@ -156,6 +159,7 @@ The six runs go into six folders, and a table of them into table.csv.";
 const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
 Parts of p2: fig1, soonest, spread, traffic, latency, windows.
+Parts of p3: fig1 to fig10, overlays, faults, trace (which needs --trace).
 
 Files in the output folder:
   PAPER.json   all numbers, published and measured, and the digests of all runs
@@ -184,10 +188,11 @@ pub(super) struct Reproduction {
     /// How many nodes replay it [default: 5000 as in P1, or what the trace says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) nodes: Option<u32>,
-    /// Of p2: where nodes are, 'x y' in milliseconds on each line or OverSim's XML [default: around sites that are made up]
+    /// Of p2 and p3: where nodes are, 'x y' in milliseconds on each line or OverSim's XML [default: around sites that are made up]
     #[arg(long, value_name = "FILE")]
     pub(super) coordinates: Option<PathBuf>,
-    /// Of p2: a square of round trips in milliseconds from which coordinates are learned [default: those between such points]
+    /// Of p2 and p3: a square of round trips in milliseconds, from which coordinates are learned, or which decides on delays [default: those
+    /// between such points]
     #[arg(long, value_name = "FILE")]
     pub(super) round_trips: Option<PathBuf>,
     /// Decides everything that is left to chance

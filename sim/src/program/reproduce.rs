@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::history::History;
 use crate::reproduce::{
-    Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2,
+    Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2, p3,
 };
 use crate::results::{Draft, Summary, write_json};
 
@@ -29,6 +29,7 @@ pub(super) fn paper(
 ) -> anyhow::Result<Ending> {
     match name {
         "p2" => p2(session, choice),
+        "p3" => p3(session, choice),
         _ => p1(session, choice),
     }
 }
@@ -56,6 +57,28 @@ fn p2(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
         session,
         choice,
         &p2::PAPER,
+        &parts,
+        &setup,
+        &setup.base,
+        &facts,
+    )
+}
+
+fn p3(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    let parts = chosen(&p3::PAPER, &choice.only)?;
+    let setup = p3::Setup::new(&p3::Options {
+        size: size(choice),
+        trace: choice.trace.clone(),
+        nodes: choice.nodes,
+        coordinates: choice.coordinates.clone(),
+        round_trips: choice.round_trips.clone(),
+        seed: choice.seed,
+    })?;
+    let facts = json!({ "quick": choice.quick });
+    reproduce(
+        session,
+        choice,
+        &p3::PAPER,
         &parts,
         &setup,
         &setup.base,

@@ -16,7 +16,7 @@ const COLUMNS: [Column; 10] = [
     Column("killed", 0, |summary| summary.jobs.killed as f64),
     Column("rejected", 0, |summary| summary.jobs.rejected as f64),
     Column("lost", 0, |summary| {
-        (summary.jobs.failed + summary.jobs.lost) as f64
+        (summary.jobs.failed + summary.jobs.lost + summary.jobs.orphaned) as f64
     }),
     Column("unfinished", 0, |summary| summary.jobs.unfinished as f64),
     Column("mean wait s", 0, |summary| summary.wait.mean),

@@ -9,6 +9,7 @@
 
 pub mod p1;
 pub mod p2;
+pub mod p3;
 mod report;
 pub mod statistics;
 
@@ -228,7 +229,10 @@ impl Finished {
 
 /// Whether a job came to nothing.
 pub fn is_failure(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Rejected | Outcome::Failed | Outcome::Lost)
+    matches!(
+        outcome,
+        Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::Orphaned
+    )
 }
 
 /// One run under several seeds.

@@ -49,7 +49,7 @@ impl From<io::Error> for FolderProblem {
 const MARK: &str = "config.toml";
 
 /// All files that we write into a folder.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     MARK,
     "summary.json",
     "jobs.csv",
@@ -58,10 +58,11 @@ const FILES: [&str; 8] = [
     "request.toml",
     "p1.json",
     "p2.json",
+    "p3.json",
 ];
 
 /// All folders that we write into a folder, besides one per seed.
-const FOLDERS: [&str; 5] = ["gangs", "serial", "jobs", "p1", "p2"];
+const FOLDERS: [&str; 6] = ["gangs", "serial", "jobs", "p1", "p2", "p3"];
 
 /// A folder under construction, beside the place where it will be.
 ///

@@ -89,7 +89,7 @@ pub fn write_jobs(facts: &Facts<'_>, run: &Run, to: impl Write) -> io::Result<()
                     end: None,
                 },
             ),
-            Outcome::Failed | Outcome::Lost => (
+            Outcome::Failed | Outcome::Lost | Outcome::Orphaned => (
                 "COMPLETED_FAILED",
                 Times {
                     start: None,

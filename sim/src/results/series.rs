@@ -116,9 +116,11 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 }
                 start
             }
-            Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::NotSubmitted => {
-                Some(job.at)
-            }
+            Outcome::Rejected
+            | Outcome::Failed
+            | Outcome::Lost
+            | Outcome::Orphaned
+            | Outcome::NotSubmitted => Some(job.at),
         };
         waiting[at(job.at)] += 1;
         if let Some(start) = started {

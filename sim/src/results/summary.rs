@@ -66,6 +66,8 @@ pub struct Jobs {
     pub rejected: u64,
     /// Were taken and never heard of again.
     pub lost: u64,
+    /// Were submitted to a node that went down for ever, and have no last word.
+    pub orphaned: u64,
     /// Had no outcome when the run was stopped.
     pub unfinished: u64,
     /// Would have been submitted after the run was stopped.
@@ -160,6 +162,7 @@ impl Summary {
                 Outcome::Rejected => jobs.rejected += 1,
                 Outcome::Failed => jobs.failed += 1,
                 Outcome::Lost => jobs.lost += 1,
+                Outcome::Orphaned => jobs.orphaned += 1,
                 Outcome::Unfinished { start } => {
                     jobs.unfinished += 1;
                     let ran = start.map_or(Span::ZERO, |start| over_at - start);

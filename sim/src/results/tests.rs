@@ -81,6 +81,7 @@ fn a_summary_counts_and_weighs() {
         failed: 0,
         rejected: 1,
         lost: 0,
+        orphaned: 0,
         unfinished: 1,
         not_submitted: 0,
         skipped: 2,

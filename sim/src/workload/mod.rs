@@ -54,7 +54,7 @@ pub use transform::{
 };
 pub use write::{Kept, write};
 
-use gridweave_core::resource::Requirement;
+use gridweave_core::resource::{Dimension, Requirement};
 use gridweave_core::time::{Span, Time};
 
 /// A job as a trace or a generator has it: when it came, what it asked for, and how long it really ran.
@@ -92,6 +92,17 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Makes each job one that takes as many slots of one site as it took nodes.
+    pub(crate) fn put_into_sites(&mut self, slots: Dimension) {
+        if self.requirements.is_empty() {
+            for job in &mut self.jobs {
+                let taken = Requirement::any().with(slots, u64::from(job.processors));
+                self.requirements.push(taken);
+                job.processors = 1;
+            }
+        }
+    }
+
     /// What the job at this position needs of its node.
     pub fn requirement(&self, position: usize) -> Requirement {
         let known = self.requirements.get(position).copied();

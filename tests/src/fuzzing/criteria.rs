@@ -317,6 +317,7 @@ impl Host {
                 assert!(self.live.is_none_or(|live| live == job));
                 self.live = None;
             }
+            News::Orphaned => panic!("{job} has a submitter here, or a coordinator"),
             News::Finished => self.seen.finished += 1,
             News::Failed(_) => self.seen.failed += 1,
             News::Cancelled => self.seen.cancelled += 1,

@@ -5,6 +5,7 @@ use crate::overlay::cyclon;
 use crate::overlay::vicinity;
 use crate::profile::Profile;
 use crate::schedule::Snapshot;
+use crate::shared::Shared;
 
 /// What a node knows of another.
 pub type Descriptor = vicinity::Descriptor<Profile>;
@@ -87,31 +88,9 @@ impl FromIterator<Descriptor> for Descriptors {
     }
 }
 
-/// Something large that travels behind one pointer and is shared when cloned.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Shared<T>(Arc<T>);
-
-impl<T: Clone> Shared<T> {
-    /// Puts it there.
-    pub fn new(value: T) -> Self {
-        Self(Arc::new(value))
-    }
-
-    /// A look at it.
-    pub fn get(&self) -> &T {
-        &self.0
-    }
-
-    /// Takes it out, or a copy if others share it.
-    pub fn take(self) -> T {
-        Arc::unwrap_or_clone(self.0)
-    }
-}
-
 #[cfg(feature = "serde")]
 mod encoding {
-    use super::{Descriptor, Descriptors, Shared};
-    use alloc::sync::Arc;
+    use super::{Descriptor, Descriptors};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     impl Serialize for Descriptors {
@@ -124,18 +103,6 @@ mod encoding {
         fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
             let read = crate::bounded::list::<Descriptor, D, { Self::MOST }>(decoder)?;
             Ok(Self(read.into()))
-        }
-    }
-
-    impl<T: Serialize> Serialize for Shared<T> {
-        fn serialize<S: Serializer>(&self, encoder: S) -> Result<S::Ok, S::Error> {
-            self.0.serialize(encoder)
-        }
-    }
-
-    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
-        fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
-            Ok(Self(Arc::new(T::deserialize(decoder)?)))
         }
     }
 }

@@ -49,9 +49,10 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use crate::shared::Shared;
 pub use catalogue::{Catalogue, Helper, Nearness, OneMore, OnlyStandard};
 pub use config::{Config, ConfigError, Coordinates, Exploration};
-pub use message::{Descriptor, Descriptors, LookId, Message, Shared, Through};
+pub use message::{Descriptor, Descriptors, LookId, Message, Through};
 
 use alloc::vec::Vec;
 

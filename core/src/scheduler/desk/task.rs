@@ -6,7 +6,7 @@ use super::{Desk, Key, Notice, Record, tell};
 use crate::commit::coordinator::{self, Setback};
 use crate::commit::{AfterLoss, Policy};
 use crate::id::{JobId, NodeId};
-use crate::job::{Demand, Failure, Job, News, Refusal};
+use crate::job::{Demand, Failure, Job, News, Refusal, Scope};
 use crate::machine::Context;
 use crate::time::Time;
 
@@ -72,6 +72,9 @@ fn refusal(job: &Job, most_nodes: u16) -> Option<Refusal> {
             return Some(Refusal::TooLarge);
         }
         Demand::Nodes(_) => {}
+    }
+    if job.scope != Scope::Grid {
+        return Some(Refusal::UnsupportedScope);
     }
     job.deadline.map(|_| Refusal::UnsupportedDeadline)
 }

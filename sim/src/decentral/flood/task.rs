@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Criterion, Demand, Failure, Job, News, Refusal};
+use gridweave_core::job::{Criterion, Demand, Failure, Job, News, Refusal, Scope};
 use gridweave_core::machine::Context;
 use gridweave_core::resource::Requirement;
 use gridweave_core::time::Time;
@@ -152,6 +152,9 @@ impl Flood {
         }
         if job.criterion != Criterion::Soonest {
             return Err(Refusal::UnsupportedCriterion);
+        }
+        if job.scope != Scope::Grid {
+            return Err(Refusal::UnsupportedScope);
         }
         if nodes.get() > Self::MOST_MEMBERS {
             return Err(Refusal::TooLarge);

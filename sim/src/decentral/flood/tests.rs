@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::id::Incarnation;
-use gridweave_core::job::{Demand, Failure, News, Outcome, Refusal};
+use gridweave_core::job::{Demand, Failure, News, Outcome, Refusal, Scope};
 use gridweave_core::machine::{Effect, EffectQueue};
 use gridweave_core::time::Span;
 use rand::SeedableRng;
@@ -580,6 +580,9 @@ fn what_cannot_be_placed_is_refused_by_name() {
     let mut urgent = job(1);
     urgent.deadline = Some(Time::MAX);
     assert_eq!(refused(urgent), Refusal::UnsupportedDeadline);
+    let mut confined = job(1);
+    confined.scope = Scope::Organisation;
+    assert_eq!(refused(confined), Refusal::UnsupportedScope);
     assert_eq!(refused(job(Flood::MOST_MEMBERS + 1)), Refusal::TooLarge);
     let mut desk = Desk::new(config());
     desk.submit(0, job(3));

@@ -326,7 +326,7 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
 
 #[test]
 fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
-    use crate::job::Criterion;
+    use crate::job::{Criterion, Scope};
     use crate::resource::{Dimensions, Kind, Requirement};
     let cores = Demand::Cores(NonZeroU32::MIN);
     let dimensions = Dimensions::new(&[("memory", Kind::Level)]).unwrap();
@@ -347,6 +347,10 @@ fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
         (
             with(&|job| job.criterion = Criterion::Closest),
             Refusal::UnsupportedCriterion,
+        ),
+        (
+            with(&|job| job.scope = Scope::Organisation),
+            Refusal::UnsupportedScope,
         ),
         (
             with(&|job| job.requirement = Requirement::any().with(memory, 1)),

@@ -1,0 +1,139 @@
+//! What a meta-scheduler needs of the scheduler of a site, and what a job costs there.
+
+use super::cost::AccumulatedLateness;
+use super::{Cost, NotRunning, QueueError, QueuedJob};
+use crate::id::JobId;
+use crate::machine::{Data, Violation};
+use crate::time::{Span, Time};
+
+/// A site's own scheduler, as a meta-scheduler sees it: it alone decides what runs when, and tells when it expects what to end.
+///
+/// [`SiteQueue`](super::SiteQueue) is one; whoever has another puts it behind this. What it answers depends on what it was told and on the
+/// time only, so that the whole can be replayed.
+pub trait LocalScheduler: Data {
+    /// Whether it would take this job now, and why not. A job that it can never run is [`QueueError::Unsuitable`].
+    fn admits(&self, job: &QueuedJob) -> Result<(), QueueError>;
+
+    /// Takes a job to be run.
+    fn push(&mut self, now: Time, job: QueuedJob) -> Result<(), QueueError>;
+
+    /// Gives a job back that has not started.
+    fn withdraw(&mut self, job: JobId) -> Option<QueuedJob>;
+
+    /// Starts a job if one is to start now, and names it. Asked again until there is none.
+    fn start_next(&mut self, now: Time) -> Option<JobId>;
+
+    /// A job that was started runs no longer.
+    fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning>;
+
+    /// When a job may start though nothing ends or comes before that, if there is such a time.
+    fn look_again(&self, now: Time) -> Option<Time>;
+
+    /// Tells for each job, running or waiting, when it is expected to start and end if things change like this. The order does not
+    /// matter. A job that runs started when it did.
+    fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected));
+
+    /// Names a rule that its state breaks.
+    fn check(&self) -> Result<(), Violation>;
+}
+
+/// What is different in a forecast.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change<'a> {
+    /// Nothing.
+    None,
+    /// This job comes now.
+    With(&'a QueuedJob),
+    /// This job, which waits, is not there.
+    Without(JobId),
+}
+
+/// When a job is expected to run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Expected {
+    /// Which.
+    pub job: JobId,
+    /// When it should be done.
+    pub deadline: Option<Time>,
+    /// When it starts.
+    pub start: Time,
+    /// When it ends.
+    pub end: Time,
+}
+
+/// How P3's negative accumulated lateness is read (PROTOCOLS A9).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Lateness {
+    /// As it is printed: the lateness of all that wait with the job. A site with many jobs in time asks less than an idle one.
+    #[default]
+    Literal,
+    /// What the job adds to the lateness of the others.
+    Marginal,
+}
+
+/// What a site asks for a job: the time until it is done (P3's ETTC), or its lateness (NAL) if it has a deadline.
+pub fn offer<S: LocalScheduler>(site: &S, now: Time, job: &QueuedJob, lateness: Lateness) -> Cost {
+    let with = Change::With(job);
+    if job.deadline.is_none() {
+        return completion(site, now, with, job.job).unwrap_or(Cost::MAX);
+    }
+    let all = summed(site, now, with);
+    let before = match lateness {
+        Lateness::Literal => 0,
+        Lateness::Marginal => summed(site, now, Change::None),
+    };
+    Cost::saturating(all.saturating_sub(before))
+}
+
+/// What a job costs that waits at a site, in the same terms as [`offer`].
+pub fn present_cost<S: LocalScheduler>(
+    site: &S,
+    now: Time,
+    job: &QueuedJob,
+    lateness: Lateness,
+) -> Option<Cost> {
+    if job.deadline.is_none() {
+        return completion(site, now, Change::None, job.job);
+    }
+    let all = summed(site, now, Change::None);
+    let others = match lateness {
+        Lateness::Literal => 0,
+        Lateness::Marginal => summed(site, now, Change::Without(job.job)),
+    };
+    Some(Cost::saturating(all.saturating_sub(others)))
+}
+
+/// When a site expects one of its jobs to run, if it has it.
+pub fn expected<S: LocalScheduler>(
+    site: &S,
+    now: Time,
+    change: Change<'_>,
+    job: JobId,
+) -> Option<Expected> {
+    let mut found = None;
+    site.forecast(now, change, &mut |expected| {
+        if expected.job == job {
+            found = Some(expected);
+        }
+    });
+    found
+}
+
+fn completion<S: LocalScheduler>(
+    site: &S,
+    now: Time,
+    change: Change<'_>,
+    job: JobId,
+) -> Option<Cost> {
+    let end = expected(site, now, change, job)?.end;
+    let whole: Span = end - now;
+    Some(Cost::saturating(i128::from(whole.as_micros())))
+}
+
+fn summed<S: LocalScheduler>(site: &S, now: Time, change: Change<'_>) -> i128 {
+    let mut lateness = AccumulatedLateness::default();
+    site.forecast(now, change, &mut |expected| {
+        lateness.add(expected.deadline, expected.end);
+    });
+    lateness.total()
+}

@@ -1,0 +1,148 @@
+//! In which order jobs wait.
+
+use core::cmp::Ordering;
+use core::fmt;
+
+use super::QueuedJob;
+use crate::id::OrganisationId;
+use crate::time::{Span, Time};
+
+/// In which order a site runs its jobs. Ties go by arrival at the site.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Policy {
+    /// First come, first served: by arrival at the site.
+    FirstCome,
+    /// The shortest estimate first, at baseline speed.
+    ShortestFirst,
+    /// The earliest deadline first; jobs without one come last.
+    EarliestDeadline,
+    /// The organisations that the site prefers first, and waiting raises a job.
+    Priority(Priorities),
+}
+
+impl Policy {
+    /// Whether one job comes before another, whichever arrived first. It is the same at any time.
+    pub(super) fn compare(&self, a: &QueuedJob, b: &QueuedJob) -> Ordering {
+        match self {
+            Self::FirstCome => Ordering::Equal,
+            Self::ShortestFirst => a.estimate.cmp(&b.estimate),
+            Self::EarliestDeadline => due(a).cmp(&due(b)),
+            Self::Priority(priorities) => priorities.rank(a).cmp(&priorities.rank(b)),
+        }
+    }
+}
+
+fn due(job: &QueuedJob) -> Time {
+    job.deadline.unwrap_or(Time::MAX)
+}
+
+/// Whose jobs a site prefers, and how fast waiting makes up for that.
+///
+/// Every organisation has a class: those that were named the one they were given, all others zero. At time `now` a job of class `c` that
+/// came into the grid at `submitted` has the priority
+///
+/// ```text
+/// c + (now - submitted) / ageing        as an exact fraction; the highest runs first
+/// ```
+///
+/// All jobs age alike, so of two jobs the same one is ahead at any time: the one with the smaller `submitted - c * ageing`, in whole
+/// microseconds. A queue that was sorted stays so.
+///
+/// **No job starves**: a job of class `c` that came at `submitted` is behind no job that came after `submitted + (top - c) * ageing`, where
+/// `top` is the highest class. What can run ahead of it was there by then. (A site that backfills lets others pass, but never delays the
+/// first.)
+///
+/// ```
+/// use gridweave_core::id::OrganisationId;
+/// use gridweave_core::queue::{Policy, Priorities};
+/// use gridweave_core::time::Span;
+///
+/// let own = OrganisationId::new(7);
+/// let priorities = Priorities::ageing(Span::from_secs(3600)).with(own, 2)?;
+/// assert_eq!(priorities.class(own), 2);
+/// assert_eq!(priorities.class(OrganisationId::new(8)), 0);
+/// let policy = Policy::Priority(priorities);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Priorities {
+    ageing: Span,
+    /// The first `named` are in use; the others are as they were made.
+    classes: [(OrganisationId, u8); Self::MOST],
+    named: u8,
+}
+
+/// A site can prefer no more than [`Priorities::MOST`] organisations. Nothing changed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TooManyOrganisations;
+
+impl Priorities {
+    /// How many organisations can be named.
+    pub const MOST: usize = 8;
+
+    /// Nobody is preferred, and `ageing` of waiting counts as one class. If that is zero, only waiting counts.
+    pub const fn ageing(ageing: Span) -> Self {
+        Self {
+            ageing,
+            classes: [(OrganisationId::new(0), 0); Self::MOST],
+            named: 0,
+        }
+    }
+
+    /// Gives an organisation a class; the higher, the more its jobs are preferred. The last word counts.
+    pub fn with(
+        mut self,
+        organisation: OrganisationId,
+        class: u8,
+    ) -> Result<Self, TooManyOrganisations> {
+        let known = self.named().iter().position(|(id, _)| *id == organisation);
+        let place = known.unwrap_or(usize::from(self.named));
+        *self.classes.get_mut(place).ok_or(TooManyOrganisations)? = (organisation, class);
+        if known.is_none() {
+            self.named = self.named.saturating_add(1);
+        }
+        Ok(self)
+    }
+
+    /// The class of an organisation.
+    pub fn class(&self, organisation: OrganisationId) -> u8 {
+        let named = self.named().iter().find(|(id, _)| *id == organisation);
+        named.map_or(0, |(_, class)| *class)
+    }
+
+    /// The highest class there is.
+    pub fn top(&self) -> u8 {
+        self.named()
+            .iter()
+            .map(|(_, class)| *class)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// After this time no newcomer gets ahead of a job.
+    pub fn closed_to_newcomers(&self, job: &QueuedJob) -> Time {
+        let above = self
+            .top()
+            .saturating_sub(self.class(job.submitter.organisation));
+        job.submitted + self.ageing.times(u64::from(above))
+    }
+
+    fn named(&self) -> &[(OrganisationId, u8)] {
+        self.classes.get(..usize::from(self.named)).unwrap_or(&[])
+    }
+
+    /// The smaller, the earlier.
+    fn rank(&self, job: &QueuedJob) -> i128 {
+        let class = i128::from(self.class(job.submitter.organisation));
+        let ahead = class.saturating_mul(i128::from(self.ageing.as_micros()));
+        i128::from(job.submitted.as_micros()).saturating_sub(ahead)
+    }
+}
+
+impl fmt::Display for TooManyOrganisations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a site can prefer eight organisations at most")
+    }
+}
+
+impl core::error::Error for TooManyOrganisations {}

@@ -1,0 +1,186 @@
+use core::fmt;
+
+use crate::overlay::flood::Reach;
+use crate::overlay::{blatant, cyclon};
+use crate::queue::Lateness;
+use crate::time::Span;
+
+/// The rules of the scheduler, the same on all nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Config {
+    /// What keeps nodes in touch.
+    pub overlay: Overlay,
+    /// How far the search for a first site goes.
+    pub request: Reach,
+    /// How far the news of a job that waits goes.
+    pub inform: Reach,
+    /// Who passes a message on (PROTOCOLS A1).
+    pub forward: Forward,
+    /// How long offers are waited for: longer than a message takes to the farthest node and back (PROTOCOLS A3).
+    pub window: Span,
+    /// Whether a site that advertises a job waits for all offers (PROTOCOLS A13).
+    pub taking: Taking,
+    /// How often offers are asked for before a job fails: when there are none, and when whoever had it is lost (PROTOCOLS A4).
+    pub rounds: u8,
+    /// How long to wait after a round without offers; twice as long after the next one.
+    pub pause: Span,
+    /// Whether jobs that wait are moved, and which.
+    pub rescheduling: Option<Rescheduling>,
+    /// How lateness is counted for jobs with deadlines (PROTOCOLS A9).
+    pub lateness: Lateness,
+    /// For how long a site may have a job without word from its initiator; asked for three times in that span.
+    pub lease: Span,
+    /// How far two clocks may be apart. Beyond that, a job may run twice.
+    pub max_skew: Span,
+    /// How long to wait for an answer before asking again.
+    pub retry: Span,
+    /// How often to ask again.
+    pub retries: u8,
+    /// How long a site tries to tell of a job that ended.
+    pub retention: Span,
+    /// The longest that a message is expected to travel one hop.
+    pub max_delay: Span,
+    /// The most jobs that a node sees to as their initiator.
+    pub tasks: u16,
+    /// The most jobs that a site has.
+    pub held: u16,
+    /// The most floods that a node remembers.
+    pub floods: u16,
+}
+
+/// What keeps nodes in touch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Overlay {
+    /// Ants that lay links, as in the paper.
+    Blatant(blatant::Config),
+    /// Random views that are exchanged.
+    Cyclon(cyclon::Config),
+    /// The links that a node begins with stay.
+    Fixed,
+}
+
+/// Who passes a message on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Forward {
+    /// Those that it is not meant for, as in the paper. If all neighbours of a node match a job, it asks no others.
+    Unmatched,
+    /// Everyone.
+    Always,
+}
+
+/// Whether a site that advertises a job waits for all offers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Taking {
+    /// It does, and takes the best.
+    Best,
+    /// The first one that is better has it.
+    First,
+}
+
+/// How jobs that wait are moved (P3 III-D).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Rescheduling {
+    /// How often a site advertises.
+    pub period: Span,
+    /// At most how many jobs at a time (PROTOCOLS A14).
+    pub jobs: u8,
+    /// By how much another site must be better (PROTOCOLS A12).
+    pub threshold: Span,
+}
+
+impl Rescheduling {
+    /// P3's baseline: two jobs every five minutes, for a gain of three.
+    pub const PAPER: Self = Self {
+        period: Span::from_secs(300),
+        jobs: 2,
+        threshold: Span::from_secs(180),
+    };
+}
+
+impl Config {
+    /// P3's baseline, with the values of PROTOCOLS where it is silent.
+    pub const DEFAULT: Self = Self {
+        overlay: Overlay::Blatant(blatant::Config::DEFAULT),
+        request: Reach::REQUEST,
+        inform: Reach::INFORM,
+        forward: Forward::Unmatched,
+        window: Span::from_secs(5),
+        taking: Taking::Best,
+        rounds: 4,
+        pause: Span::from_secs(10),
+        rescheduling: Some(Rescheduling::PAPER),
+        lateness: Lateness::Literal,
+        lease: Span::from_secs(600),
+        max_skew: Span::from_secs(1),
+        retry: Span::from_secs(3),
+        retries: 3,
+        retention: Span::from_secs(86_400),
+        max_delay: Span::from_millis(500),
+        tasks: 1024,
+        held: 1024,
+        floods: 4096,
+    };
+
+    /// Refuses values that cannot work together.
+    pub(super) const fn checked(self) -> Result<Self, ConfigError> {
+        if self.window.is_zero() || self.retry.is_zero() {
+            return Err(ConfigError::ZeroTime);
+        }
+        if let Some(rescheduling) = self.rescheduling
+            && (rescheduling.period.as_micros() <= self.window.as_micros()
+                || rescheduling.jobs == 0)
+        {
+            return Err(ConfigError::Rescheduling);
+        }
+        // Else a lease ends while it is being renewed.
+        let asked = self.retry.times(3).as_micros();
+        if self.lease.as_micros() / 3 < asked {
+            return Err(ConfigError::ShortLease);
+        }
+        if self.rounds == 0 {
+            return Err(ConfigError::NoRounds);
+        }
+        Ok(self)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Why there is no such node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Offers and answers are waited for longer than zero.
+    ZeroTime,
+    /// Jobs are advertised less often than offers are collected, and at least one at a time.
+    Rescheduling,
+    /// A lease is at least nine times as long as the wait for an answer.
+    ShortLease,
+    /// Offers are asked for at least once.
+    NoRounds,
+    /// The ants are misconfigured.
+    Blatant(blatant::ConfigError),
+    /// The gossip is misconfigured.
+    Cyclon(cyclon::ConfigError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZeroTime => "offers and answers must be waited for longer than zero",
+            Self::Rescheduling => {
+                "jobs must be advertised less often than offers are collected, at least one at a time"
+            }
+            Self::ShortLease => "a lease must be at least nine times as long as retry",
+            Self::NoRounds => "offers must be asked for at least once",
+            Self::Blatant(error) => return error.fmt(f),
+            Self::Cyclon(error) => return error.fmt(f),
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

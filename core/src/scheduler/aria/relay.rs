@@ -1,0 +1,119 @@
+//! Floods that come by: an offer to whoever asks, and the message to a few neighbours.
+
+use super::config::Forward;
+use super::{Aria, Message};
+use crate::id::NodeId;
+use crate::job::Job;
+use crate::machine::Context;
+use crate::overlay::flood::{FloodId, Header, Reach, Sight};
+use crate::queue::{Cost, LocalScheduler, QueuedJob, offer};
+use crate::shared::Shared;
+
+/// What a flood looks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Request,
+    Inform,
+}
+
+impl Kind {
+    /// Its number in the name of a flood.
+    pub(super) const fn number(self) -> u8 {
+        match self {
+            Self::Request => 0,
+            Self::Inform => 1,
+        }
+    }
+}
+
+impl<S: LocalScheduler> Aria<S> {
+    /// Begins a flood about a job, and names it.
+    pub(super) fn flood(
+        &mut self,
+        kind: Kind,
+        job: &Shared<Job>,
+        cost: Cost,
+        cx: &mut impl Context<Self>,
+    ) -> FloodId {
+        self.floods = self.floods.wrapping_add(1);
+        let id = FloodId {
+            origin: self.me,
+            sequence: job.get().id.get(),
+            kind: kind.number(),
+            round: self.floods,
+        };
+        let header = self.reach(kind).begin(id);
+        self.seen.see(id, cx.now());
+        self.pass_on(None, kind, header, job, cost, cx);
+        id
+    }
+
+    /// A flood comes by.
+    pub(super) fn hear_flood(
+        &mut self,
+        from: NodeId,
+        kind: Kind,
+        header: Header,
+        job: &Shared<Job>,
+        cost: Cost,
+        cx: &mut impl Context<Self>,
+    ) {
+        // A name that does not fit its message would answer to something else.
+        let sound = header.id.kind == kind.number() && header.id.sequence == job.get().id.get();
+        if !sound || self.seen.see(header.id, cx.now()) == Sight::Again {
+            return;
+        }
+        let matches = !self.leaving && self.has_room() && self.site.takes(job.get());
+        if matches {
+            let price = self.price(job.get(), cx);
+            let wanted = match kind {
+                Kind::Request => true,
+                Kind::Inform => price.beats(cost, self.threshold()),
+            };
+            if wanted {
+                let flood = header.id;
+                cx.send(flood.origin, Message::Accept { flood, cost: price });
+            }
+        }
+        if !matches || self.config.forward == Forward::Always {
+            self.pass_on(Some(from), kind, header, job, cost, cx);
+        }
+    }
+
+    /// What this site would take for a job now.
+    pub(super) fn price(&self, job: &Job, cx: &mut impl Context<Self>) -> Cost {
+        let queued = QueuedJob::from(job);
+        offer(&self.site.local, cx.now(), &queued, self.config.lateness)
+    }
+
+    const fn reach(&self, kind: Kind) -> Reach {
+        match kind {
+            Kind::Request => self.config.request,
+            Kind::Inform => self.config.inform,
+        }
+    }
+
+    fn pass_on(
+        &self,
+        from: Option<NodeId>,
+        kind: Kind,
+        header: Header,
+        job: &Shared<Job>,
+        cost: Cost,
+        cx: &mut impl Context<Self>,
+    ) {
+        let reach = self.reach(kind);
+        let Some(header) = header.onward(reach) else {
+            return;
+        };
+        let targets = reach.targets(self.links.neighbours(), from, cx.rng());
+        for to in targets {
+            let job = job.clone();
+            let message = match kind {
+                Kind::Request => Message::Request { header, job },
+                Kind::Inform => Message::Inform { header, job, cost },
+            };
+            cx.send(to, message);
+        }
+    }
+}

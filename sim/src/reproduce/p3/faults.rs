@@ -1,0 +1,110 @@
+//! iMixed with loss, duplication and nodes that crash.
+
+use gridweave_core::rng::Choose;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::{Planned, Scenario, Setup};
+use crate::config::{Config, Fault, Lasting};
+use crate::experiment::InputError;
+use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+
+pub(super) const TITLE: &str = "iMixed with lost and repeated messages, and nodes that crash";
+
+/// A case: its title, its name in runs, and what sets it apart.
+struct Case(&'static str, &'static str, fn(&mut Config));
+
+const CASES: [Case; 4] = [
+    Case("none", "", |_| {}),
+    Case("5 % loss, 5 % repeated", "-loss", lossy),
+    Case("and 10 % crash, back in 10 min", "-restart", |config| {
+        lossy(config);
+        crash(config, Some(600));
+    }),
+    Case("and 10 % crash for ever", "-crash", |config| {
+        lossy(config);
+        crash(config, None);
+    }),
+];
+
+fn lossy(config: &mut Config) {
+    config.network.loss = 0.05;
+    config.network.duplication = 0.05;
+    // Ants have to find out who is gone.
+    config.aria.iteration = Lasting::seconds(300);
+}
+
+/// A tenth of the nodes, drawn by a seed of their own, go down one after the other in the first eight hours.
+fn crash(config: &mut Config, back_after: Option<u64>) {
+    let nodes = config.workload.aria.nodes;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
+    let mut drawn: Vec<u32> = (0..nodes).collect();
+    rng.shuffle(&mut drawn);
+    let going = nodes / 10;
+    for (number, node) in (0_u64..).zip(drawn.into_iter().take(going as usize)) {
+        let at = 1_800 + number * (27_000 / u64::from(going.max(1)));
+        config.faults.push(Fault::Crash {
+            at: Lasting::seconds(at),
+            node,
+        });
+        if let Some(after) = back_after {
+            config.faults.push(Fault::Restart {
+                at: Lasting::seconds(at + after),
+                node,
+            });
+        }
+    }
+}
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let runs = CASES
+        .iter()
+        .map(|Case(_, suffix, change)| setup.changed(Scenario::IMixed, suffix, change));
+    Ok(runs.collect())
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut table = Table::new(
+        "faults",
+        "what became of jobs",
+        &[
+            "faults",
+            "completed",
+            "failed",
+            "initiator gone",
+            "interrupted",
+            "run again after min",
+            "worst min",
+            "let go by sites",
+            "completion min",
+            "violations",
+        ],
+    );
+    for (Case(title, ..), sample) in CASES.iter().zip(samples) {
+        let count = |figure: fn(&Finished) -> f64| Cell::Number(sample.estimate(figure), 1);
+        table.push([
+            (*title).into(),
+            count(|run| run.summary.jobs.completed as f64),
+            count(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
+            count(|run| run.summary.jobs.orphaned as f64),
+            count(|run| run.summary.faults.interrupted as f64),
+            count(|run| {
+                let faults = run.summary.faults;
+                faults.recovery_seconds as f64 / 60.0 / faults.recovered.max(1) as f64
+            }),
+            count(|run| run.summary.faults.longest_recovery_seconds as f64 / 60.0),
+            count(|run| run.summary.faults.orphaned as f64),
+            count(|run| run.summary.turnaround.mean / 60.0),
+            count(|run| run.summary.violations as f64),
+        ]);
+    }
+    let mut notes = vec![
+        "initiator gone: whoever answered for the job went down for ever, so that nobody may run it again; its slots are freed when its lease is over".into(),
+        "interrupted: the job ran when its node went down; run again: from then until it ran elsewhere".into(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}
