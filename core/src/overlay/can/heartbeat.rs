@@ -198,6 +198,7 @@ impl<const D: usize> Member<D> {
             return Outcome::Stays;
         }
         let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
+        let is_first_word = !self.peers.get(name).is_some_and(|peer| peer.first_hand);
         if !self.note(account, told, cx) {
             // It takes this node for a neighbour because it does not know its present zone.
             if listed.is_some_and(|epoch| epoch < self.epoch) {
@@ -207,7 +208,8 @@ impl<const D: usize> Member<D> {
             self.compare(account, cx);
             return Outcome::Stays;
         }
-        if listed != Some(self.epoch) {
+        // Who is heard for the first time may not have heard of this node either.
+        if is_first_word || listed != Some(self.epoch) {
             self.tell(from, cx);
         }
         let compared = Some((account.edition, self.edition));

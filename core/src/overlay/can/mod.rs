@@ -52,18 +52,18 @@
 //! let mut nodes: Vec<Node> = (0..3)
 //!     .map(|node| Can::new(id(node), points[node], Config::DEFAULT).expect("the defaults work"))
 //!     .collect();
-//! let mut inbox: Vec<(usize, Event<Node>)> = (0..3).map(|node| (node, Event::Start)).collect();
-//! inbox.push((0, Event::Command(Command::Found)));
-//! inbox.push((1, Event::Command(Command::Join { introducer: id(0) })));
-//! inbox.push((2, Event::Command(Command::Join { introducer: id(0) })));
-//!
+//! // One after the other: who is asked while it changes has the asker try again later.
+//! let join = Command::Join { introducer: id(0) };
 //! let mut effects = EffectQueue::new();
-//! while !inbox.is_empty() {
-//!     for (node, event) in std::mem::take(&mut inbox) {
-//!         effects.feed(&mut nodes[node], event, Time::ZERO, &mut rng);
-//!         for effect in effects.drain() {
-//!             if let Effect::Send { to, message } = effect {
-//!                 inbox.push((to.get() as usize, Event::Message { from: id(node), message }));
+//! for (node, command) in [(0, Command::Found), (1, join), (2, join)] {
+//!     let mut inbox = vec![(node, Event::Start), (node, Event::Command(command))];
+//!     while !inbox.is_empty() {
+//!         for (node, event) in std::mem::take(&mut inbox) {
+//!             effects.feed(&mut nodes[node], event, Time::ZERO, &mut rng);
+//!             for effect in effects.drain() {
+//!                 if let Effect::Send { to, message } = effect {
+//!                     inbox.push((to.get() as usize, Event::Message { from: id(node), message }));
+//!                 }
 //!             }
 //!         }
 //!     }
