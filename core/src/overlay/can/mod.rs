@@ -33,6 +33,10 @@
 //! differ in one virtual coordinate only lie in a row, where ways are long and a few crashes side by side within a minute can cut the
 //! overlay in two for good. Where many nodes are alike, use two or more virtual dimensions.
 //!
+//! It is not finished. After ten thousand joins and leaves, one a second among sixty nodes at few different points, most joiners were left
+//! without a zone, for a reason that is not known yet; an ignored test shows it. Where crashes come faster than they are
+//! noticed, a hole may remain.
+//!
 //! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
 //! [`MOST_PEERS`], or a message grow.
 //!
