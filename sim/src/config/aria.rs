@@ -7,7 +7,7 @@ use gridweave_core::scheduler::aria::{Config, Forward, Overlay, Rescheduling, Ta
 use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Lasting};
+use super::{ConfigError, Fault, Lasting};
 
 /// How `aria` schedules.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -51,8 +51,10 @@ pub struct AriaConfig {
     pub overlay: OverlayName,
     /// How many links a node has, if ants do not decide.
     pub degree: u8,
-    /// How often ants set out, or links are shuffled.
-    pub iteration: Lasting,
+    /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else once a day, since
+    /// there is nothing to mend.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<Lasting>,
     /// For how many iterations the overlay is made before the first job comes.
     pub warm_up: u32,
 }
@@ -153,7 +155,7 @@ impl Default for AriaConfig {
             max_delay: Lasting::new(Span::from_millis(500)),
             overlay: OverlayName::Blatant,
             degree: 4,
-            iteration: Lasting::seconds(300),
+            iteration: None,
             warm_up: 100,
         }
     }
@@ -177,23 +179,20 @@ impl AriaConfig {
         Ok(())
     }
 
-    /// The ants while the scheduler runs.
-    pub fn ants(&self) -> blatant::Config {
-        blatant::Config {
-            period: self.iteration.span(),
-            ..blatant::Config::DEFAULT
-        }
-    }
-
-    /// As the machines take it.
-    pub fn for_machines(&self) -> Config {
+    /// As the machines take it, where this happens to nodes.
+    pub fn for_machines(&self, faults: &[Fault]) -> Config {
+        let often = if faults.is_empty() { 86_400 } else { 300 };
+        let period = self.iteration.unwrap_or(Lasting::seconds(often)).span();
         Config {
             overlay: match self.overlay {
-                OverlayName::Blatant => Overlay::Blatant(self.ants()),
+                OverlayName::Blatant => Overlay::Blatant(blatant::Config {
+                    period,
+                    ..blatant::Config::DEFAULT
+                }),
                 OverlayName::Cyclon => Overlay::Cyclon(cyclon::Config {
                     view: self.degree,
                     shuffle: self.degree.min(8),
-                    period: self.iteration.span(),
+                    period,
                     changes: cyclon::Changes::Untold,
                     ..cyclon::Config::DEFAULT
                 }),

@@ -31,7 +31,7 @@ fn lossy(config: &mut Config) {
     config.network.loss = 0.05;
     config.network.duplication = 0.05;
     // Ants have to find out who is gone.
-    config.aria.iteration = Lasting::seconds(300);
+    config.aria.iteration = Some(Lasting::seconds(300));
 }
 
 /// A tenth of the nodes, drawn by a seed of their own, go down one after the other in the first eight hours.

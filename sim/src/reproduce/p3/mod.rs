@@ -119,7 +119,7 @@ impl Setup {
             aria: AriaConfig {
                 policy: PolicyName::Mixed,
                 // The overlay has settled before the first job, and its own traffic is not P3's subject.
-                iteration: Lasting::seconds(7_200),
+                iteration: Some(Lasting::seconds(7_200)),
                 warm_up: 300,
                 ..AriaConfig::default()
             },

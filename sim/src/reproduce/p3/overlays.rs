@@ -16,7 +16,7 @@ const CASES: [Case; 6] = [
     Case("CYCLON, 4 links", "-cyclon", |config| {
         config.aria.overlay = OverlayName::Cyclon;
         // A view is no view if it stays as it is.
-        config.aria.iteration = crate::config::Lasting::seconds(300);
+        config.aria.iteration = Some(crate::config::Lasting::seconds(300));
     }),
     Case("random regular, 4 links", "-regular", |config| {
         config.aria.overlay = OverlayName::Regular;
@@ -26,7 +26,7 @@ const CASES: [Case; 6] = [
     }),
     Case("CYCLON, all forward", "-cyclon-always", |config| {
         config.aria.overlay = OverlayName::Cyclon;
-        config.aria.iteration = crate::config::Lasting::seconds(300);
+        config.aria.iteration = Some(crate::config::Lasting::seconds(300));
         config.aria.forward = ForwardName::Always;
     }),
     Case("random regular, all forward", "-regular-always", |config| {

@@ -112,7 +112,7 @@ impl Scenario {
                 let joining = jobs.nodes * 2 / 5;
                 jobs.nodes += joining;
                 // Those that are new find their places in the overlay while jobs run.
-                aria.iteration = Lasting::seconds(1_200);
+                aria.iteration = Some(Lasting::seconds(1_200));
                 config.faults = (0..u64::from(joining))
                     .map(|number| Fault::Join {
                         at: Lasting::seconds(FIRST_JOIN + JOIN_EVERY * number),

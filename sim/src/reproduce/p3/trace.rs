@@ -54,7 +54,7 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         config.report.window = Lasting::seconds(3_600);
         config.aria = AriaConfig {
             policy: PolicyName::Fcfs,
-            iteration: Lasting::seconds(3_600),
+            iteration: Some(Lasting::seconds(3_600)),
             lease: Lasting::seconds(3_600),
             ..AriaConfig::default()
         };
