@@ -144,8 +144,8 @@ fn shuffled<const LINKS: usize>(
         .collect()
 }
 
-/// Whom each of so many nodes knows after so many iterations of BLATANT-S, in the order of ids: they join one after the other, ten in an
-/// iteration, each through one that is in. A function of its arguments.
+/// Whom each of so many nodes knows after so many iterations of BLATANT-S, in the order of ids: they join one after the other, ten or a
+/// fiftieth of all in an iteration, each through one that is in. A function of its arguments.
 ///
 /// ```
 /// use gridweave_sim::overlay::ants;
@@ -159,8 +159,9 @@ fn shuffled<const LINKS: usize>(
 /// ```
 pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
     type Made = Arc<OnceLock<Arc<Vec<Box<[u32]>>>>>;
+    type Known = VecDeque<((u32, u32, u64), Made)>;
     // Experiments compare schedulers over one overlay, which takes longer to make than to use.
-    static KNOWN: Mutex<VecDeque<((u32, u32, u64), Made)>> = Mutex::new(VecDeque::new());
+    static KNOWN: Mutex<Known> = Mutex::new(VecDeque::new());
     const MOST_KNOWN: usize = 32;
     let key = (nodes, iterations, seed);
     let made = {
@@ -184,7 +185,8 @@ pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
 
 /// What [`ants`] remembers.
 fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
-    const JOINING: u32 = 10;
+    // All are in after fifty iterations at most.
+    let joining = (nodes / 50).max(10);
     let config = blatant::Config::DEFAULT;
     let network = Network::new(&NetworkConfig::default(), nodes.max(1), seed)
         .expect("a network without delay can always be had");
@@ -194,11 +196,11 @@ fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let id = |node: u32| NodeId::new(u64::from(node));
     for node in 1..nodes {
-        let at = Time::ZERO + config.period.times(u64::from(node / JOINING));
+        let at = Time::ZERO + config.period.times(u64::from(node / joining));
         let introducer = id(rng.below(node));
         simulation.command(at, id(node), blatant::Command::Join { introducer });
     }
-    let joined = Time::ZERO + config.period.times(u64::from(nodes / JOINING));
+    let joined = Time::ZERO + config.period.times(u64::from(nodes / joining));
     simulation.run_until(joined + config.period.times(u64::from(iterations)));
     let known = |node: u32| simulation.machine(id(node)).map(Blatant::neighbours);
     let mut links: Vec<Vec<u32>> = (0..nodes)

@@ -1,97 +1,13 @@
 //! The program as a user meets it.
 
+mod desk;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tempfile::TempDir;
-
-/// A folder to work in, and the program in it.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder can be made"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_gridweave"))
-            .args(arguments)
-            .current_dir(self.0.path())
-            .output()
-            .expect("the program runs")
-    }
-
-    /// Begins it, to be asked to end.
-    #[cfg(unix)]
-    fn begin(&self, arguments: &[&str]) -> std::process::Child {
-        Command::new(env!("CARGO_BIN_EXE_gridweave"))
-            .args(arguments)
-            .current_dir(self.0.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program runs")
-    }
-
-    /// Waits until there is something that was not there before.
-    #[cfg(unix)]
-    fn await_more_than(&self, entries: usize) {
-        for _ in 0..600 {
-            if self.list().len() > entries {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-    }
-
-    /// Runs it and expects it to succeed; returns what it printed.
-    fn good(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-        String::from_utf8(output.stdout).expect("output is text")
-    }
-
-    /// Runs it and expects it to refuse: exit status 2, one line on stderr, nothing on stdout, nothing left behind.
-    fn bad(&self, arguments: &[&str]) -> String {
-        let before = self.list();
-        let output = self.run(arguments);
-        let errors = String::from_utf8(output.stderr).expect("errors are text");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-        assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-        assert_eq!(self.list(), before, "{arguments:?} left something behind");
-        errors
-    }
-
-    /// Everything in the folder, by path.
-    fn list(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.0.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("the folder is readable") {
-                let path = entry.expect("the entry is readable").path();
-                if path.is_dir() {
-                    folders.push(path.clone());
-                }
-                found.push(path);
-            }
-        }
-        found.sort();
-        found
-    }
-
-    fn write(&self, name: &str, content: &[u8]) -> String {
-        fs::write(self.path(name), content).expect("the file can be written");
-        name.into()
-    }
-}
+use desk::{Desk, send, summary};
 
 /// A trace of a hundred jobs on 16 processors.
 fn trace() -> String {
@@ -131,11 +47,6 @@ fn same_files(one: &Path, other: &Path) {
             );
         }
     }
-}
-
-fn summary(folder: &Path) -> serde_json::Value {
-    let text = fs::read_to_string(folder.join("summary.json")).expect("there is a summary");
-    serde_json::from_str(&text).expect("the summary is JSON")
 }
 
 #[test]
@@ -528,15 +439,6 @@ fn bad_usage_is_told_by_name() {
     assert_eq!(desk.list(), Vec::<PathBuf>::new());
 }
 
-#[cfg(unix)]
-fn send(signal: &str, child: &std::process::Child) {
-    let sent = Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status()
-        .expect("kill is there");
-    assert!(sent.success());
-}
-
 /// A run that takes long.
 const LONG: [&str; 9] = [
     "run",
@@ -894,116 +796,4 @@ fn what_is_not_a_run_can_be_read_by_programs_too() {
         let printed: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
         assert_eq!(printed[key], value, "{arguments:?}");
     }
-}
-
-/// Every part of a paper, on a grid that is small enough for a test.
-const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", "60"];
-
-#[test]
-fn a_reproduction_has_every_part_and_repeats() {
-    let desk = Desk::new();
-    let text = desk.good(&[&REPRODUCE[..], &["--out", "all"]].concat());
-    let report = fs::read(desk.path("all/p1.json")).expect("there is a report");
-    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
-    for part in [
-        "fig4",
-        "fig5",
-        "fig6",
-        "table1",
-        "poll",
-        "table2",
-        "table3",
-        "forward",
-        "baselines",
-        "scale",
-    ] {
-        assert!(text.contains(part), "{part}");
-        let csv = fs::read_to_string(desk.path(&format!("all/p1/{part}.csv")));
-        assert!(csv.expect("there is a table").lines().count() > 1, "{part}");
-        assert!(report["parts"][part]["runs"][0].is_string(), "{part}");
-    }
-    // What the paper says stands beside what was measured.
-    let policies = &report["parts"]["table1"]["tables"][0]["rows"];
-    assert_eq!(policies[2]["published schedules"], 72_000_000.0);
-    let polled = policies[2]["measured schedules"].as_f64();
-    assert_eq!(
-        polled,
-        Some(60.0 * 20.0 * 60.0),
-        "two hours of polls every two minutes"
-    );
-    let overlays = &report["parts"]["table3"]["tables"][0]["rows"];
-    assert_eq!(overlays[0]["push and pull alike"], "yes");
-    assert_eq!(overlays[1]["push and pull alike"], "yes");
-
-    // Some parts alone are the same as among all.
-    let some = ["--only", "baselines,fig4", "--out", "some"];
-    desk.good(&[&REPRODUCE[..], &some].concat());
-    for file in [
-        "p1/fig4.csv",
-        "p1/fig4-series.csv",
-        "p1/baselines.csv",
-        "p1/runs/95-push.toml",
-        "config.toml",
-    ] {
-        let read = |folder: &str| fs::read(desk.path(folder).join(file)).expect("it is there");
-        assert!(read("all") == read("some"), "{file} differs");
-    }
-    assert!(!desk.path("some/p1/fig5.csv").exists());
-
-    // Any run can be repeated alone.
-    let config = ["--config", "some/p1/runs/95-push.toml", "--out", "again"];
-    desk.good(&[&["run"][..], &config].concat());
-    let runs = report["runs"].as_array().expect("there are runs");
-    let run = runs.iter().find(|run| run["name"] == "95-push");
-    let digest = &run.expect("it is among the runs")["digest"];
-    assert_eq!(&summary(&desk.path("again"))["digest"], digest);
-}
-
-#[test]
-fn a_reproduction_under_several_seeds_has_confidence_intervals() {
-    let desk = Desk::new();
-    let some = ["--only", "baselines", "--runs", "3", "--seed", "5"];
-    let text = desk.good(&[&REPRODUCE[..], &some, &["--json"]].concat());
-    let report: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
-    assert_eq!(report["seeds"], serde_json::json!([5, 6, 7]));
-    let row = &report["parts"]["baselines"]["tables"][0]["rows"][2];
-    assert!(row["wait s, 95 %"]["ci95"].as_f64() > Some(0.0), "{row}");
-    let file = desk.path("gridweave-reproduce/p1/runs/plain-push-seed-6.toml");
-    assert!(file.is_file());
-    // A second time replaces the first.
-    desk.good(&[&REPRODUCE[..], &["--only", "fig5"]].concat());
-    assert!(!file.exists());
-    assert!(desk.path("gridweave-reproduce/p1/fig5.csv").is_file());
-}
-
-#[test]
-fn a_reproduction_refuses_what_it_does_not_know() {
-    let desk = Desk::new();
-    let error = desk.bad(&["reproduce", "p1", "--quick", "--only", "fig4,fig7"]);
-    assert!(
-        error.contains("fig7") && error.contains("table2"),
-        "{error}"
-    );
-    desk.bad(&["reproduce", "p9"]);
-    desk.bad(&["reproduce", "p1", "--quick", "--nodes", "0"]);
-    desk.bad(&["reproduce", "p1", "--quick", "--trace", "missing.swf"]);
-    desk.write("ours.txt", b"not a result");
-    fs::create_dir(desk.path("taken")).expect("a folder can be made");
-    desk.write("taken/notes.txt", b"not a result");
-    let taken = ["--only", "fig5", "--out", "taken"];
-    desk.bad(&[&REPRODUCE[..], &taken].concat());
-}
-
-/// Ctrl-C in the middle leaves nothing: half of a table says nothing about a paper.
-#[cfg(unix)]
-#[test]
-fn an_interrupted_reproduction_leaves_nothing() {
-    let desk = Desk::new();
-    let long = ["reproduce", "p1", "--nodes", "500"];
-    let mut child = desk.begin(&[&long[..], &["--only", "fig4", "--out", "out"]].concat());
-    desk.await_more_than(0);
-    send("-INT", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
-    assert!(desk.list().is_empty(), "{:?}", desk.list());
 }

@@ -140,7 +140,9 @@ impl Case {
             let (estimate, actual) = match (self.estimates, raw.requested) {
                 (Estimates::Exact, _) | (_, None) => (raw.run, raw.run),
                 (Estimates::Kill, Some(requested)) => (requested, raw.run.min(requested)),
-                (Estimates::Extend, Some(requested)) => (raw.run.max(requested), raw.run),
+                (Estimates::Extend | Estimates::Overrun, Some(requested)) => {
+                    (raw.run.max(requested), raw.run)
+                }
             };
             Job {
                 at,

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`view`] | the links that a node has: bounded, distinct, never to itself |
 //! | `blatant` | links that ants lay and take away, so that nobody is far from anybody (needs `alloc`) |
+//! | `can` | a space of capabilities that is cut into zones, one for each node around its own point (needs `alloc`) |
 //! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
 //! | `flood` | messages that reach many over a few links of each (needs `alloc`) |
 //! | [`vicinity`] | links to those that are nearest, under any distance, found through links that look random |
@@ -29,6 +30,8 @@
 
 #[cfg(feature = "alloc")]
 pub mod blatant;
+#[cfg(feature = "alloc")]
+pub mod can;
 pub mod cyclon;
 #[cfg(feature = "alloc")]
 pub mod flood;

@@ -154,7 +154,7 @@ impl Default for AriaConfig {
             overlay: OverlayName::Blatant,
             degree: 4,
             iteration: Lasting::seconds(300),
-            warm_up: 300,
+            warm_up: 100,
         }
     }
 }

@@ -260,6 +260,7 @@ where
 
     /// A job came to a node that is down: it goes to one that is up a second later, or when there is one.
     fn submit_elsewhere(&mut self, job: Job, now: Time) {
+        self.tracked[job.id.get() as usize].submitted_to = None;
         match self.some_node_that_is_up() {
             Some(node) => {
                 let later = now + Span::from_secs(1);

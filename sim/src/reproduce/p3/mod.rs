@@ -120,6 +120,7 @@ impl Setup {
                 policy: PolicyName::Mixed,
                 // The overlay has settled before the first job, and its own traffic is not P3's subject.
                 iteration: Lasting::seconds(7_200),
+                warm_up: 300,
                 ..AriaConfig::default()
             },
             ..Config::default()

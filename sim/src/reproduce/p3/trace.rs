@@ -24,7 +24,7 @@ const CASES: [Case; 5] = [
     }),
     Case("aria, rescheduling", "trace-iaria", |_| {}),
     Case("aria", "trace-aria", |config| {
-        config.aria.reschedule = false
+        config.aria.reschedule = false;
     }),
     Case(
         "aria, rescheduling, all forward",

@@ -1,0 +1,263 @@
+//! `aria` in front of a scheduler that it knows nothing of: three sites whose batch system shares its processors fairly between users.
+//!
+//! ```sh
+//! cargo run -p gridweave-core --example aria
+//! ```
+//! [`FairShare`] stands for the scheduler of a real site. It says what it would do ([`LocalScheduler::forecast`]), and `aria` makes an offer
+//! of that; it decides what runs. Behind the same trait could be a connection to a batch system that is asked for its queue.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::num::NonZeroU32;
+
+use gridweave_core::id::{JobId, NodeId, UserId};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Submitter};
+use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue, Violation};
+use gridweave_core::queue::{Change, Expected, LocalScheduler, NotRunning, QueueError, QueuedJob};
+use gridweave_core::resource::{Capability, Dimensions};
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::aria::{Aria, Config, Membership, Site, Timer};
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// Runs next whoever's user has had the least so far; jobs take one processor each.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct FairShare {
+    processors: usize,
+    waiting: Vec<QueuedJob>,
+    running: Vec<(QueuedJob, Time)>,
+    /// How much each user has had.
+    had: Vec<(UserId, Span)>,
+}
+
+impl FairShare {
+    const ROOM: usize = 100;
+
+    fn new(processors: usize) -> Self {
+        Self {
+            processors,
+            waiting: Vec::new(),
+            running: Vec::new(),
+            had: Vec::new(),
+        }
+    }
+
+    /// The place of the job that is next, given what users have had.
+    fn next(waiting: &[QueuedJob], had: &[(UserId, Span)]) -> Option<usize> {
+        let share = |job: &QueuedJob| {
+            let user = had.iter().find(|(user, _)| *user == job.submitter.user);
+            user.map_or(Span::ZERO, |(_, had)| *had)
+        };
+        let rank = |place: &usize| (share(&waiting[*place]), waiting[*place].submitted, *place);
+        (0..waiting.len()).min_by_key(rank)
+    }
+
+    fn charge(had: &mut Vec<(UserId, Span)>, job: &QueuedJob) {
+        match had.iter_mut().find(|(user, _)| *user == job.submitter.user) {
+            Some((_, had)) => *had += job.estimate,
+            None => had.push((job.submitter.user, job.estimate)),
+        }
+    }
+}
+
+impl LocalScheduler for FairShare {
+    fn admits(&self, job: &QueuedJob) -> Result<(), QueueError> {
+        let running = self.running.iter().map(|(job, _)| job);
+        if self
+            .waiting
+            .iter()
+            .chain(running)
+            .any(|known| known.job == job.job)
+        {
+            return Err(QueueError::Known);
+        }
+        if job.processors > NonZeroU32::MIN {
+            return Err(QueueError::Unsuitable);
+        }
+        if self.waiting.len() >= Self::ROOM {
+            return Err(QueueError::Full);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {
+        self.admits(&job)?;
+        self.waiting.push(job);
+        Ok(())
+    }
+
+    fn withdraw(&mut self, job: JobId) -> Option<QueuedJob> {
+        let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
+        Some(self.waiting.remove(place))
+    }
+
+    fn start_next(&mut self, now: Time) -> Option<JobId> {
+        if self.running.len() >= self.processors {
+            return None;
+        }
+        let job = self.waiting.remove(Self::next(&self.waiting, &self.had)?);
+        Self::charge(&mut self.had, &job);
+        self.running.push((job, now));
+        Some(job.job)
+    }
+
+    fn finish(&mut self, _: Time, job: JobId) -> Result<(), NotRunning> {
+        let place = self
+            .running
+            .iter()
+            .position(|(running, _)| running.job == job);
+        self.running.remove(place.ok_or(NotRunning)?);
+        Ok(())
+    }
+
+    fn look_again(&self, _: Time) -> Option<Time> {
+        None
+    }
+
+    /// Plays its own rules through, as if run times were as estimated.
+    fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected)) {
+        let mut free = vec![now; self.processors];
+        for (place, (job, started)) in self.running.iter().enumerate() {
+            let (start, end) = (*started, now.max(*started + job.estimate));
+            free[place] = end;
+            let (job, deadline) = (job.job, job.deadline);
+            tell(Expected {
+                job,
+                deadline,
+                start,
+                end,
+            });
+        }
+        let (mut waiting, mut had) = (self.waiting.clone(), self.had.clone());
+        match change {
+            Change::None => {}
+            Change::With(job) => waiting.push(*job),
+            Change::Without(job) => waiting.retain(|waiting| waiting.job != job),
+        }
+        while let Some(place) = Self::next(&waiting, &had) {
+            let job = waiting.remove(place);
+            Self::charge(&mut had, &job);
+            free.sort_unstable();
+            let start = free[0];
+            let end = start + job.estimate;
+            free[0] = end;
+            let (job, deadline) = (job.job, job.deadline);
+            tell(Expected {
+                job,
+                deadline,
+                start,
+                end,
+            });
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        Violation::unless(
+            self.running.len() <= self.processors,
+            "no more jobs run than there are processors",
+        )
+    }
+}
+
+type Node = Aria<FairShare>;
+
+/// What a host is woken by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Alarm {
+    Machine(usize, Timer),
+    /// The program that a site runs for a job is done.
+    Program(usize, JobId),
+}
+
+/// A job of a user, of ten minutes.
+fn job(number: u64, user: u32, now: Time) -> Result<Job, Box<dyn Error>> {
+    let one = Demand::Cores(NonZeroU32::MIN);
+    let mut job = Job::new(JobId::new(number), one, Span::from_secs(600))?;
+    job.submitter = Submitter {
+        user: UserId::new(user),
+        ..Submitter::NOBODY
+    };
+    job.submitted = now;
+    Ok(job)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    const JOBS: u64 = 12;
+    let nobody = Dimensions::new(&[])?;
+    let node = |number: usize| {
+        let site = Site {
+            dimensions: nobody.clone(),
+            capability: Capability::none(),
+            membership: Membership::default(),
+            local: FairShare::new(number + 1),
+        };
+        // The first is alone, and introduces the others.
+        let bootstrap = match number {
+            0 => Bootstrap::Alone,
+            _ => Bootstrap::Join(NodeId::new(0)),
+        };
+        Node::new(NodeId::new(number as u64), Config::DEFAULT, bootstrap, site)
+    };
+    let mut nodes: Vec<Node> = (0..3).map(node).collect::<Result<_, _>>()?;
+    let mut inbox: VecDeque<(usize, Event<Node>)> =
+        (0..3).map(|node| (node, Event::Start)).collect();
+
+    // Twelve jobs of two users come to the first site, one every minute.
+    let (mut now, mut submitted, mut finished) = (Time::ZERO, 0, 0);
+    let (mut effects, mut alarms) = (EffectQueue::new(), TimerQueue::new());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    loop {
+        while let Some((node, event)) = inbox.pop_front() {
+            effects.feed(&mut nodes[node], event, now, &mut rng);
+            // In this order: a record lasts before anything behind it is done.
+            for effect in effects.drain() {
+                match effect {
+                    // To a folder of files in an agent; nothing crashes here.
+                    Effect::Persist(..) | Effect::Forget(_) => {}
+                    Effect::Send { to, message } => {
+                        let from = NodeId::new(node as u64);
+                        inbox.push_back((to.get() as usize, Event::Message { from, message }));
+                    }
+                    Effect::Wake { at, timer } => alarms.wake(at, Alarm::Machine(node, timer)),
+                    Effect::Cancel(timer) => {
+                        alarms.cancel(Alarm::Machine(node, timer));
+                    }
+                    Effect::Notify(Notice { job, news }) => match news {
+                        News::Started => {
+                            println!("{now}: {job} starts at site {node}");
+                            let end = now + Span::from_secs(600);
+                            alarms.wake(end, Alarm::Program(node, job));
+                        }
+                        News::Finished => finished += 1,
+                        News::Moved { start } => {
+                            println!("{now}: {job} moves, to start at {start}");
+                        }
+                        _ => {}
+                    },
+                }
+            }
+        }
+        if finished == JOBS {
+            println!("{now}: all {JOBS} jobs are done");
+            return Ok(());
+        }
+        let submission = Time::from_secs(60 * (submitted + 1));
+        let alarm = alarms.next_at().ok_or("a node always has an alarm ahead")?;
+        if submitted < JOBS && submission <= alarm {
+            now = submission;
+            submitted += 1;
+            let job = job(submitted, (submitted % 2) as u32, now)?;
+            inbox.push_back((0, Event::Command(Command::Submit(job))));
+        } else if let Some((at, alarm)) = alarms.pop_due(alarm) {
+            now = at;
+            inbox.push_back(match alarm {
+                Alarm::Machine(node, timer) => (node, Event::Timer(timer)),
+                Alarm::Program(node, job) => {
+                    let outcome = Outcome::Done;
+                    (node, Event::Command(Command::Ended { job, outcome }))
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Founding the overlay, and joining it (PROTOCOLS 3.1).
+
+use alloc::boxed::Box;
+
+use super::member::Member;
+use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+use super::tree::Leaf;
+use super::{Can, Key, Life, Notice, Record, Timer};
+use crate::id::{Incarnation, NodeId};
+use crate::machine::Context;
+use crate::rng::Choose;
+
+/// What a node does to get a zone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Joining {
+    /// Its next life. A zone for another one comes too late.
+    pub life: Incarnation,
+    /// Whom it asks.
+    pub introducer: NodeId,
+    /// It was told to try again.
+    pub is_answered: bool,
+}
+
+impl<const D: usize> Can<D> {
+    /// Has the whole space.
+    pub(super) fn found(&mut self, cx: &mut impl Context<Self>) {
+        let Life::Outside { last } = self.life else {
+            return;
+        };
+        let life = self.next_life(last, cx);
+        let leaf = Leaf::whole();
+        let own = Entry {
+            name: Name { id: self.me, life },
+            epoch: 0,
+            zone: leaf.zone,
+            history: leaf.history,
+        };
+        self.enter(&own, &Entries::none(), cx);
+    }
+
+    /// Asks somebody for a zone, or somebody else than before.
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+        let last = match &self.life {
+            Life::Outside { last } => *last,
+            Life::Joining(joining) => Some(joining.life),
+            Life::NotStarted { .. } | Life::Inside(_) | Life::Left { .. } => return,
+        };
+        if introducer == self.me {
+            return;
+        }
+        let life = self.next_life(last, cx);
+        self.life = Life::Joining(Joining {
+            life,
+            introducer,
+            is_answered: false,
+        });
+        cx.send(
+            introducer,
+            Message::Join {
+                joiner: Name { id: self.me, life },
+                point: self.point,
+                hops: self.config.hops,
+            },
+        );
+        cx.wake(cx.now() + self.config.timeout, Timer::Join(life));
+    }
+
+    /// The number of a new life, which is written down first: others must never see it twice.
+    fn next_life(&mut self, last: Option<Incarnation>, cx: &mut impl Context<Self>) -> Incarnation {
+        let life = last.map_or(Incarnation::default(), Incarnation::next);
+        cx.persist(Key::Life, Record::Life(life));
+        life
+    }
+
+    fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut impl Context<Self>) {
+        let (config, point, load) = (self.config, self.point, self.load);
+        let mut member = Member::begin(config, own, point, load, neighbours, cx);
+        if let Life::Joining(joining) = &self.life {
+            member.meet(joining.introducer, cx);
+        }
+        self.life = Life::Inside(Box::new(member));
+        cx.notify(Notice::Joined);
+        self.remember(cx);
+    }
+
+    /// Here is a zone. If it comes too late, it goes back.
+    pub(super) fn granted(
+        &mut self,
+        from: NodeId,
+        grant: &Shared<Grant<D>>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Grant { own, neighbours } = grant.get();
+        if own.name.id != self.me {
+            return;
+        }
+        let in_time = match &self.life {
+            Life::Joining(joining) => joining.life == own.name.life,
+            Life::Inside(member) if member.name == own.name => return,
+            Life::NotStarted { .. }
+            | Life::Outside { .. }
+            | Life::Inside(_)
+            | Life::Left { .. } => false,
+        };
+        let is_sound = own.zone.contains(&self.point) && own.leaf().is_sound();
+        if in_time && is_sound {
+            cx.cancel(Timer::Join(own.name.life));
+            self.enter(own, neighbours, cx);
+        } else {
+            let account = Account {
+                own: own.clone(),
+                edition: 0,
+                neighbours: neighbours.clone(),
+                beyond: None,
+            };
+            cx.send(from, Message::Obituary(Shared::new(account)));
+        }
+    }
+
+    /// There is no zone: tries again, soon or at once.
+    pub(super) fn refused(&mut self, life: Incarnation, why: Refusal, cx: &mut impl Context<Self>) {
+        let Life::Joining(joining) = &mut self.life else {
+            return;
+        };
+        if joining.life != life {
+            return;
+        }
+        joining.is_answered = true;
+        let joining = *joining;
+        match why {
+            Refusal::Busy => {
+                // At a random moment, so that two in each other's way are not so again.
+                let most = self.config.period.as_micros().saturating_mul(2);
+                let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
+                let wait = most.checked_div(1 << 16).unwrap_or(0).saturating_mul(part);
+                let at = cx.now() + crate::time::Span::from_micros(wait);
+                cx.wake(at, Timer::Join(life));
+            }
+            Refusal::SamePoint => {
+                let virtual_dimensions = usize::from(self.config.virtual_dimensions);
+                self.point = self.point.redrawn(virtual_dimensions, cx.rng());
+                cx.notify(Notice::Moved(self.point));
+                // Without a virtual dimension the point is the same, so there is no use in haste.
+                if virtual_dimensions > 0 {
+                    self.join(joining.introducer, cx);
+                }
+            }
+            Refusal::Full => {
+                self.life = Life::Outside {
+                    last: Some(joining.life),
+                };
+                cx.cancel(Timer::Join(life));
+                cx.notify(Notice::Full);
+            }
+        }
+    }
+
+    /// No zone came in time, or it is time to ask again.
+    pub(super) fn ask_again(&mut self, life: Incarnation, cx: &mut impl Context<Self>) {
+        let Life::Joining(joining) = self.life else {
+            return;
+        };
+        if joining.life == life {
+            if !joining.is_answered {
+                cx.notify(Notice::Unanswered(joining.introducer));
+            }
+            let known = self.known.iter().copied().chain([joining.introducer]);
+            let known: heapless::Vec<NodeId, 8> = known.collect();
+            let next = cx.rng().pick(&known).copied();
+            self.join(next.unwrap_or(joining.introducer), cx);
+        }
+    }
+
+    /// Writes down a few neighbours, for a restart.
+    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+        let Life::Inside(member) = &self.life else {
+            return;
+        };
+        let mut ids: alloc::vec::Vec<NodeId> = member
+            .peers
+            .neighbours()
+            .map(super::Neighbour::id)
+            .collect();
+        let (few, _) = cx.rng().sample(&mut ids, super::KNOWN);
+        if !few.is_empty() {
+            self.known = super::Known::from_slice(few).unwrap_or_default();
+            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Leaving: all neighbours are asked first, so that none of them changes while the zone changes hands.
+
+use alloc::vec::Vec;
+
+use super::member::{Member, Outcome};
+use super::message::{Entry, Message, Name};
+use super::{Can, Timer};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// What a node that agreed that another leaves has to do with it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Share {
+    /// It grows.
+    Heir,
+    /// It only gets another neighbour.
+    Witness,
+}
+
+/// To whom a node promised to keep its zone as it is until they are gone, and until when.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Promises {
+    list: heapless::Vec<(Name, Share, Time), 8>,
+}
+
+impl Promises {
+    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to keep.
+    fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
+        self.list
+            .retain(|(name, _, until)| now < *until && *name != to);
+        let is_heir = |(_, share, _): &(Name, Share, Time)| *share == Share::Heir;
+        if self.list.iter().any(is_heir) || (share == Share::Heir && !self.list.is_empty()) {
+            return false;
+        }
+        self.list.push((to, share, now + how_long)).is_ok()
+    }
+
+    /// What it promised to somebody, which is over.
+    pub(super) fn release(&mut self, name: Name) -> Option<Share> {
+        let place = self.list.iter().position(|(to, ..)| *to == name)?;
+        Some(self.list.swap_remove(place).1)
+    }
+
+    pub(super) fn is_bound(&self, now: Time) -> bool {
+        self.list.iter().any(|(_, _, until)| now < *until)
+    }
+}
+
+/// Whether a node is to leave, and how far it is with that.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Leaving {
+    /// It stays.
+    No,
+    /// It tries so often yet, and then goes without asking.
+    Waiting { tries: u8 },
+    /// It asked its neighbours, of whom these have not agreed.
+    Asking { tries: u8, missing: Vec<Name> },
+}
+
+impl<const D: usize> Member<D> {
+    /// Is to leave: as soon as its neighbours agree.
+    pub(super) fn leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+        if self.leaving != Leaving::No {
+            return Outcome::Stays;
+        }
+        let tries = self.config.farewell;
+        self.leaving = Leaving::Waiting { tries };
+        self.try_to_leave(cx)
+    }
+
+    /// Asks the neighbours. Goes if there are none, or if it asked often enough.
+    pub(super) fn try_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+        let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
+            return Outcome::Stays;
+        };
+        self.leaving = Leaving::Waiting { tries };
+        let Some(left) = tries.checked_sub(1) else {
+            return self.depart(cx);
+        };
+        self.wait_to_leave(cx);
+        if self.is_changing(cx.now()) {
+            self.leaving = Leaving::Waiting { tries: left };
+            return Outcome::Stays;
+        }
+        let own = self.entry();
+        let mut missing = Vec::new();
+        for peer in self.peers.neighbours() {
+            let (own, epoch) = (own.clone(), peer.entry.epoch);
+            cx.send(peer.id(), Message::MayLeave { own, epoch });
+            missing.push(peer.entry.name);
+        }
+        if missing.is_empty() {
+            return self.depart(cx);
+        }
+        self.leaving = Leaving::Asking {
+            tries: left,
+            missing,
+        };
+        Outcome::Stays
+    }
+
+    /// At a random moment, so that two in each other's way are not so again.
+    fn wait_to_leave(&self, cx: &mut impl Context<Can<D>>) {
+        let part = u64::from(cx.rng().below(1 << 10)).saturating_add(1 << 10);
+        let period = self.config.period.as_micros();
+        let wait = (period >> 12).saturating_mul(part);
+        let at = cx.now() + Span::from_micros(wait);
+        cx.wake(at, Timer::Leave(self.name.life));
+    }
+
+    /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.
+    pub(super) fn asked_to_agree(
+        &mut self,
+        from: NodeId,
+        entry: &Entry<D>,
+        epoch: u32,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let name = entry.name;
+        let share = if self.leaf.inherits_from(&entry.leaf()) {
+            Share::Heir
+        } else {
+            Share::Witness
+        };
+        let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
+        // It has to know just who is around what it leaves.
+        let agrees = name.id == from
+            && epoch == self.epoch
+            && !is_leaving
+            && !self.is_disturbed()
+            && self
+                .promises
+                .promise(name, share, cx.now(), self.config.timeout);
+        let (life, epoch) = (name.life, entry.epoch);
+        cx.send(
+            from,
+            if agrees {
+                Message::Agreed { life, epoch }
+            } else {
+                Message::Disagreed { life, epoch }
+            },
+        );
+    }
+
+    /// A neighbour agrees. With all of them, it goes.
+    pub(super) fn agreed(
+        &mut self,
+        from: NodeId,
+        epoch: u32,
+        cx: &mut impl Context<Can<D>>,
+    ) -> Outcome {
+        let is_current = epoch == self.epoch && !self.is_disturbed();
+        let Leaving::Asking { missing, .. } = &mut self.leaving else {
+            return Outcome::Stays;
+        };
+        missing.retain(|heir| heir.id != from);
+        if missing.is_empty() && is_current {
+            return self.depart(cx);
+        }
+        Outcome::Stays
+    }
+
+    /// A neighbour has something else to do: those that agreed need not wait, and it tries again later.
+    pub(super) fn disagreed(&mut self, epoch: u32, cx: &mut impl Context<Can<D>>) {
+        let Leaving::Asking { tries, .. } = &self.leaving else {
+            return;
+        };
+        if epoch != self.epoch {
+            return;
+        }
+        self.leaving = Leaving::Waiting { tries: *tries };
+        for peer in self.peers.neighbours() {
+            cx.send(peer.id(), Message::Stays(self.name.life));
+        }
+    }
+
+    /// Somebody does not leave now.
+    pub(super) fn released(&mut self, name: Name) {
+        self.promises.release(name);
+    }
+
+    fn depart(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+        self.tell_the_end(cx);
+        Outcome::Left
+    }
+}

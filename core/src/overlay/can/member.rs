@@ -1,0 +1,354 @@
+//! A node that has a zone, and how it gives a part of it to who joins.
+
+use alloc::vec::Vec;
+
+use super::leave::{Leaving, Promises};
+use super::load::Load;
+use super::message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+use super::peers::{Neighbour, Peers};
+use super::route::Hop;
+use super::space::Point;
+use super::takeover::Takeover;
+use super::tree::Leaf;
+use super::zone::{Face, Side, Zone};
+use super::{Can, Config, MOST_NEIGHBOURS, Notice, PHASES, Timer};
+use crate::id::NodeId;
+use crate::machine::{Context, Violation};
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// Through how many nodes a node looks for a neighbour whom it does not know.
+const SOUGHT: usize = 4;
+
+/// A node that has a zone.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Member<const D: usize> {
+    pub config: Config,
+    pub name: Name,
+    pub point: Point<D>,
+    pub leaf: Leaf<D>,
+    /// How often the zone changed.
+    pub epoch: u32,
+    /// How often there was something new to tell.
+    pub edition: u32,
+    /// What it tells of itself, as long as nothing is new.
+    pub account: Option<Shared<Account<D>>>,
+    /// Who is beyond the neighbours, if these are few.
+    pub beyond: Option<Beyond<D>>,
+    pub load: Load,
+    pub peers: Peers<D>,
+    /// A few nodes that may be anywhere: who introduced it, and who joined through it.
+    pub contacts: heapless::Vec<NodeId, 8>,
+    /// The heartbeat that comes next, and when.
+    pub beat: u32,
+    pub due: Time,
+    pub takeover: Takeover<D>,
+    /// How many waits for a takeover there were.
+    pub round: u32,
+    pub leaving: Leaving,
+    pub promises: Promises,
+}
+
+/// What an event makes of a member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub(super) enum Outcome {
+    /// It keeps a zone.
+    Stays,
+    /// It left.
+    Left,
+    /// It gave up its zone, and is to join anew through this node.
+    Yielded { to: NodeId },
+}
+
+impl<const D: usize> Member<D> {
+    /// A node that has just got a zone, with whom it was told of.
+    pub(super) fn begin(
+        config: Config,
+        own: &Entry<D>,
+        point: Point<D>,
+        load: Load,
+        neighbours: &Entries<D>,
+        cx: &mut impl Context<Can<D>>,
+    ) -> Self {
+        // At a random point of the period, so that nodes that start together do not act together.
+        let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
+        let period = config.period.as_micros();
+        let part = period.checked_div(u64::from(PHASES)).unwrap_or(0);
+        let due = cx.now() + Span::from_micros(part).times(phase);
+        let mut member = Self {
+            config,
+            name: own.name,
+            point,
+            leaf: own.leaf(),
+            epoch: own.epoch,
+            edition: 0,
+            account: None,
+            beyond: None,
+            load,
+            peers: Peers::default(),
+            contacts: heapless::Vec::new(),
+            beat: 0,
+            due,
+            takeover: Takeover::Idle,
+            round: 0,
+            leaving: Leaving::No,
+            promises: Promises::default(),
+        };
+        cx.wake(due, Timer::Beat(0));
+        for entry in neighbours.iter() {
+            let face = member.leaf.zone.neighbour_face(&entry.zone);
+            if face.is_some() && entry.name.id != member.name.id {
+                let mut peer = Neighbour::new(entry.clone(), cx.now());
+                peer.face = face;
+                member.peers.insert(peer);
+            }
+        }
+        member.tell_all(cx);
+        member
+    }
+
+    pub(super) fn entry(&self) -> Entry<D> {
+        Entry {
+            name: self.name,
+            epoch: self.epoch,
+            zone: self.leaf.zone,
+            history: self.leaf.history.clone(),
+        }
+    }
+
+    /// Gives somebody who wants to join its zone, or sends the wish on.
+    pub(super) fn answer_join(
+        &mut self,
+        joiner: Name,
+        point: Point<D>,
+        hops: u16,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let refuse = |why| Message::Refused {
+            life: joiner.life,
+            why,
+        };
+        if joiner.id == self.name.id {
+            return;
+        }
+        match (self.next_hop(&point), hops.checked_sub(1)) {
+            (Hop::Here, _) => {
+                if let Err(why) = self.grant(joiner, &point, cx) {
+                    cx.send(joiner.id, refuse(why));
+                }
+            }
+            (Hop::To(next), Some(hops)) => {
+                self.meet(joiner.id, cx);
+                cx.send(
+                    next,
+                    Message::Join {
+                        joiner,
+                        point,
+                        hops,
+                    },
+                );
+            }
+            (Hop::Stuck, _) | (Hop::To(_), None) => cx.send(joiner.id, refuse(Refusal::Busy)),
+        }
+    }
+
+    /// Splits the zone, and tells everyone around.
+    fn grant(
+        &mut self,
+        joiner: Name,
+        point: &Point<D>,
+        cx: &mut impl Context<Can<D>>,
+    ) -> Result<(), Refusal> {
+        self.bury_earlier_lives(joiner, cx);
+        let lives = self.peers.lives(joiner.id);
+        let is_known = lives.iter().any(|peer| joiner <= peer.entry.name);
+        let is_changing = self.is_changing(cx.now());
+        if is_known || is_changing {
+            return Err(Refusal::Busy);
+        }
+        let Some((own, part)) = self.leaf.split(&self.point, point) else {
+            return Err(Refusal::SamePoint);
+        };
+        let touching = self.peers.neighbours().map(|peer| &peer.entry);
+        let touching = touching.filter(|entry| part.zone.neighbour_face(&entry.zone).is_some());
+        let neighbours = self.peers.neighbours().count();
+        let mut around: Vec<_> = touching.cloned().collect();
+        if neighbours.max(around.len()) >= MOST_NEIGHBOURS {
+            return Err(Refusal::Full);
+        }
+        let granted = Entry {
+            name: joiner,
+            epoch: 0,
+            zone: part.zone,
+            history: part.history,
+        };
+        let old = self.peers.neighbours().map(Neighbour::id);
+        let old: Vec<_> = old.collect();
+        self.leaf = own;
+        self.epoch = self.epoch.saturating_add(1);
+        self.refresh_faces();
+        let mut peer = Neighbour::new(granted.clone(), cx.now());
+        peer.face = self.leaf.zone.neighbour_face(&granted.zone);
+        self.peers.insert(peer);
+        self.touch();
+        around.push(self.entry());
+        around.sort_unstable_by_key(|entry| entry.name);
+        let grant = Grant {
+            own: granted,
+            neighbours: around.into_iter().collect(),
+        };
+        cx.send(joiner.id, Message::Grant(Shared::new(grant)));
+        // Also to those who are no neighbours any more, so that they know.
+        for id in old {
+            self.tell(id, cx);
+        }
+        self.peers
+            .retain(|peer| peer.is_gone() || peer.is_neighbour() || peer.watched);
+        cx.notify(Notice::Zone);
+        Ok(())
+    }
+
+    /// Whether something goes on that another change would disturb.
+    pub(super) fn is_changing(&self, now: Time) -> bool {
+        let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
+        is_leaving || self.promises.is_bound(now) || self.is_disturbed()
+    }
+
+    /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.takeover != Takeover::Idle || !self.is_surrounded()
+    }
+
+    /// Whether every face of the zone is at those who told so themselves.
+    fn is_surrounded(&self) -> bool {
+        let mut neighbours = self.peers.neighbours();
+        neighbours.all(|peer| peer.first_hand) && self.gaps().next().is_none()
+    }
+
+    /// A point behind each face where nobody is known.
+    fn gaps(&self) -> impl Iterator<Item = Point<D>> {
+        (0..u8::try_from(D).unwrap_or(0)).flat_map(move |dimension| {
+            [Side::Lower, Side::Upper]
+                .into_iter()
+                .filter_map(move |side| {
+                    let face = Face { dimension, side };
+                    let at_face = self.peers.neighbours();
+                    let at_face = at_face.filter(|peer| peer.face == Some(face));
+                    let behind = self.leaf.zone.behind(face)?;
+                    behind.gap(at_face.map(|peer| &peer.entry.zone))
+                })
+        })
+    }
+
+    /// Looks for those who are behind its faces and whom it does not know, through nodes that may be anywhere.
+    pub(super) fn seek_neighbours(&self, cx: &mut impl Context<Can<D>>) {
+        for point in self.gaps() {
+            let near = self.peers.neighbours().map(Neighbour::id);
+            let mut through: Vec<NodeId> = near.chain(self.contacts.iter().copied()).collect();
+            let (few, _) = cx.rng().sample(&mut through, SOUGHT);
+            for to in few {
+                let (seeker, hops) = (self.entry(), self.config.hops);
+                cx.send(
+                    *to,
+                    Message::Seek {
+                        seeker,
+                        point,
+                        hops,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Somebody looks for the owner of a point, which touches it.
+    pub(super) fn sought(
+        &mut self,
+        seeker: Entry<D>,
+        point: Point<D>,
+        hops: u16,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        match (self.next_hop(&point), hops.checked_sub(1)) {
+            (Hop::Here, _) => self.learn(&seeker, cx),
+            (Hop::To(next), Some(hops)) => cx.send(
+                next,
+                Message::Seek {
+                    seeker,
+                    point,
+                    hops,
+                },
+            ),
+            (Hop::Stuck, _) | (Hop::To(_), None) => {}
+        }
+    }
+
+    /// Remembers somebody who is anywhere in the space, in place of another.
+    pub(super) fn meet(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
+        if id == self.name.id || self.contacts.contains(&id) {
+            return;
+        }
+        if self.contacts.is_full() {
+            let place = cx.rng().index(self.contacts.len());
+            self.contacts.swap_remove(place);
+        }
+        self.contacts.extend([id]);
+    }
+
+    /// After a change of the own zone.
+    pub(super) fn refresh_faces(&mut self) {
+        let zone = self.leaf.zone;
+        for peer in self.peers.iter_mut() {
+            peer.face = zone.neighbour_face(&peer.entry.zone);
+        }
+    }
+
+    /// The zone that it claims and does not have yet.
+    pub(super) const fn claimed(&self) -> Option<Zone<D>> {
+        match &self.takeover {
+            Takeover::Claimed { zone, .. } => Some(*zone),
+            Takeover::Idle | Takeover::Waiting => None,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Violation> {
+        Violation::unless(
+            self.leaf.zone.contains(&self.point),
+            "a zone contains its node's point",
+        )?;
+        Violation::unless(
+            self.leaf.is_sound(),
+            "a zone is on its side of every split that it came out of",
+        )?;
+        let peers = self.peers.as_slice();
+        Violation::unless(
+            peers.is_sorted_by(|a, b| a.entry.name < b.entry.name),
+            "peers are distinct, in the order of names",
+        )?;
+        Violation::unless(
+            self.peers.lives(self.name.id).is_empty(),
+            "a node is not its own peer",
+        )?;
+        Violation::unless(
+            peers.len() <= super::MOST_PEERS && self.peers.neighbours().count() <= MOST_NEIGHBOURS,
+            "no more are known than may be",
+        )?;
+        Violation::unless(
+            peers
+                .iter()
+                .all(|peer| peer.face == self.leaf.zone.neighbour_face(&peer.entry.zone)),
+            "neighbours touch the zone at the face at which they are thought to be",
+        )?;
+        Violation::unless(
+            self.peers
+                .living()
+                .all(|peer| !peer.entry.zone.overlaps(&self.leaf.zone)),
+            "no living peer has a part of the zone",
+        )?;
+        let current = self.account.as_ref().map(Shared::get);
+        Violation::unless(
+            current.is_none_or(|account| account.own == self.entry()),
+            "what a node tells of itself is so",
+        )
+    }
+}

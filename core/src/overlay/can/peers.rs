@@ -1,0 +1,227 @@
+//! Whom a node knows: its neighbours, those whom it watches, and those who are gone.
+
+use alloc::vec::Vec;
+
+use super::load::{Load, Told};
+use super::message::{Account, Beyond, Entries, Entry, Name, Shared};
+use super::zone::{Face, Zone};
+use super::{MOST_GONE, MOST_NEIGHBOURS, MOST_WATCHED};
+use crate::id::NodeId;
+use crate::time::Time;
+
+/// What a node thinks of another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Standing {
+    /// It is there, for all that is known.
+    Living,
+    /// Nothing came from it for too long.
+    Missed { since: Time },
+    /// It left, or others have its zone by now.
+    Dead { since: Time },
+}
+
+/// Somebody whom a node knows.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Neighbour<const D: usize> {
+    /// Who it is, and its zone.
+    pub entry: Entry<D>,
+    /// At which face of the node's zone it is.
+    pub(super) face: Option<Face>,
+    pub(super) standing: Standing,
+    /// Its neighbours, as it told them.
+    pub(super) neighbours: Option<Entries<D>>,
+    /// Those beyond them.
+    pub(super) beyond: Option<Beyond<D>>,
+    /// The edition of its last account.
+    pub(super) edition: u32,
+    /// When there was a word from it, or, if there never was, when somebody told of it.
+    pub(super) heard: Time,
+    /// Whether there ever was a word from it.
+    pub(super) first_hand: bool,
+    /// It is wanted to answer, though it is no neighbour.
+    pub(super) watched: bool,
+    /// It is gone, and others have told since that they have what it had at the node's zone.
+    pub(super) replaced: bool,
+    /// With which edition of its account what edition of the own was compared last.
+    pub(super) compared: Option<(u32, u32)>,
+    pub(super) told: Told,
+}
+
+impl<const D: usize> Neighbour<D> {
+    pub(super) const fn new(entry: Entry<D>, heard: Time) -> Self {
+        Self {
+            entry,
+            face: None,
+            standing: Standing::Living,
+            neighbours: None,
+            beyond: None,
+            edition: 0,
+            heard,
+            first_hand: false,
+            watched: false,
+            replaced: false,
+            compared: None,
+            told: Told {
+                own: NOTHING,
+                beyond: NOTHING,
+                share: NOTHING,
+            },
+        }
+    }
+
+    /// Which node it is.
+    pub const fn id(&self) -> NodeId {
+        self.entry.name.id
+    }
+
+    /// Its zone, as far as is known.
+    pub const fn zone(&self) -> &Zone<D> {
+        &self.entry.zone
+    }
+
+    /// The face of the node's own zone at which it is.
+    pub const fn face(&self) -> Option<Face> {
+        self.face
+    }
+
+    /// Its own load, as it told last.
+    pub const fn load(&self) -> Load {
+        self.told.own
+    }
+
+    /// If it is an upper neighbour: the load beyond it in the dimension in which the two touch, as it told last.
+    pub const fn load_beyond(&self) -> Load {
+        self.told.beyond
+    }
+
+    pub(super) const fn is_living(&self) -> bool {
+        matches!(self.standing, Standing::Living)
+    }
+
+    pub(super) const fn is_dead(&self) -> bool {
+        matches!(self.standing, Standing::Dead { .. })
+    }
+
+    pub(super) const fn is_gone(&self) -> bool {
+        !self.is_living()
+    }
+
+    pub(super) const fn is_neighbour(&self) -> bool {
+        self.is_living() && self.face.is_some()
+    }
+
+    /// Those around it, as it told them, the nearest first.
+    pub(super) fn around(&self) -> impl Iterator<Item = &Entry<D>> {
+        let beyond = self.beyond.iter();
+        let beyond = beyond.flat_map(|beyond| [&beyond.second, &beyond.third]);
+        let lists = self.neighbours.iter().chain(beyond);
+        lists.flat_map(Entries::iter)
+    }
+
+    /// The last that is known of it, to be passed on.
+    pub(super) fn account(&self) -> Shared<Account<D>> {
+        Shared::new(Account {
+            own: self.entry.clone(),
+            edition: self.edition,
+            neighbours: self.neighbours.clone().unwrap_or_else(Entries::none),
+            beyond: self.beyond.clone(),
+        })
+    }
+}
+
+const NOTHING: Load = Load {
+    nodes: 0,
+    free: 0,
+    queue_len: 0,
+    cores: 0,
+    required_cores: 0,
+    speed_sum: 0,
+};
+
+/// Everybody whom a node knows, in the order of names.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Peers<const D: usize> {
+    list: Vec<Neighbour<D>>,
+}
+
+impl<const D: usize> Peers<D> {
+    pub(super) fn iter(&self) -> core::slice::Iter<'_, Neighbour<D>> {
+        self.list.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> core::slice::IterMut<'_, Neighbour<D>> {
+        self.list.iter_mut()
+    }
+
+    pub(super) fn as_slice(&self) -> &[Neighbour<D>] {
+        &self.list
+    }
+
+    pub(super) fn neighbours(&self) -> impl Iterator<Item = &Neighbour<D>> {
+        self.iter().filter(|peer| peer.is_neighbour())
+    }
+
+    pub(super) fn living(&self) -> impl Iterator<Item = &Neighbour<D>> {
+        self.iter().filter(|peer| peer.is_living())
+    }
+
+    pub(super) fn gone(&self) -> impl Iterator<Item = &Neighbour<D>> {
+        self.iter().filter(|peer| peer.is_gone())
+    }
+
+    pub(super) fn get(&self, name: Name) -> Option<&Neighbour<D>> {
+        let place = self.place(name).ok()?;
+        self.list.get(place)
+    }
+
+    pub(super) fn get_mut(&mut self, name: Name) -> Option<&mut Neighbour<D>> {
+        let place = self.place(name).ok()?;
+        self.list.get_mut(place)
+    }
+
+    /// All lives of a node.
+    pub(super) fn lives(&self, id: NodeId) -> &[Neighbour<D>] {
+        let from = self.list.partition_point(|peer| peer.id() < id);
+        let to = self.list.partition_point(|peer| peer.id() <= id);
+        self.list.get(from..to).unwrap_or(&[])
+    }
+
+    /// Adds somebody who is not there, if there is room for one of its kind.
+    pub(super) fn insert(&mut self, peer: Neighbour<D>) -> bool {
+        let Err(place) = self.place(peer.entry.name) else {
+            return false;
+        };
+        let kind = |one: &Neighbour<D>| (one.is_living(), one.is_neighbour());
+        let most = match kind(&peer) {
+            (true, true) => MOST_NEIGHBOURS,
+            (true, false) => MOST_WATCHED,
+            (false, _) => MOST_GONE,
+        };
+        let of_its_kind = |one: &&Neighbour<D>| kind(one) == kind(&peer);
+        // Kinds change, so there may be some more of one; all together there are never more.
+        let all = MOST_NEIGHBOURS
+            .saturating_add(MOST_WATCHED)
+            .saturating_add(MOST_GONE);
+        if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= all {
+            return false;
+        }
+        self.list.insert(place, peer);
+        true
+    }
+
+    pub(super) fn remove(&mut self, name: Name) -> Option<Neighbour<D>> {
+        let place = self.place(name).ok()?;
+        Some(self.list.remove(place))
+    }
+
+    pub(super) fn retain(&mut self, keep: impl FnMut(&Neighbour<D>) -> bool) -> bool {
+        let before = self.list.len();
+        self.list.retain(keep);
+        self.list.len() < before
+    }
+
+    fn place(&self, name: Name) -> Result<usize, usize> {
+        self.list
+            .binary_search_by_key(&name, |peer| peer.entry.name)
+    }
+}

@@ -1,0 +1,583 @@
+//! Leaving, and what becomes of the zones of those who are gone (PROTOCOLS 3.2).
+//!
+//! Who leaves tells its neighbours, and those across the plane of its last split grow over its zone at once. Who falls silent is
+//! missed by its neighbours after a while. Those who would grow wait a little longer, claim their new zones to everyone around, and
+//! have them if nobody objects.
+//!
+//! Several neighbours may be gone at once, and one may have been the heir of another. Each node therefore works out what becomes of its
+//! own zone from all that it knows to be gone ([`Leaf::after`]); the order does not matter. It watches the heirs of those whom
+//! it misses, because nobody else might see that they are gone, too.
+
+use alloc::vec::Vec;
+
+use super::leave::Share;
+use super::member::{Member, Outcome};
+use super::message::{Account, Entries, Entry, Message, Name, Shared};
+use super::peers::{Neighbour, Standing};
+use super::tree::Leaf;
+use super::zone::Zone;
+use super::{Can, MOST_GONE, Notice, Timer};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::time::{Span, Time};
+
+/// How many are asked about somebody of whom too little is known.
+const ASKED: usize = 8;
+
+/// What a node does about those who are missed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Takeover<const D: usize> {
+    /// Nothing.
+    Idle,
+    /// It would inherit, and waits whether they come back.
+    Waiting,
+    /// It told everyone around what it will have.
+    Claimed { zone: Zone<D> },
+}
+
+impl<const D: usize> Member<D> {
+    /// How long somebody may be silent.
+    fn limit(&self) -> Span {
+        self.config.period.times(u64::from(self.config.patience))
+    }
+
+    /// Those of whom nothing was heard for long are missed.
+    pub(super) fn miss_the_silent(&mut self, cx: &mut impl Context<Can<D>>) {
+        let (now, limit) = (cx.now(), self.limit());
+        let mut missed = false;
+        for peer in self.peers.iter_mut() {
+            if peer.is_living() && peer.heard + limit <= now {
+                peer.standing = Standing::Missed { since: now };
+                missed = true;
+            }
+        }
+        if missed {
+            self.touch();
+        }
+    }
+
+    /// The transport cannot reach somebody, so it is missed at once.
+    pub(super) fn miss(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
+        let now = cx.now();
+        let mut missed = false;
+        for peer in self.peers.iter_mut() {
+            if peer.id() == id && peer.is_living() {
+                peer.standing = Standing::Missed { since: now };
+                missed = true;
+            }
+        }
+        if missed {
+            self.touch();
+            self.settle(cx);
+        }
+    }
+
+    /// Those who are gone for long, and those who are of no interest any more, are forgotten.
+    pub(super) fn forget(&mut self, cx: &mut impl Context<Can<D>>) {
+        let memory = self.config.period.times(u64::from(self.config.memory));
+        let now = cx.now();
+        self.peers.retain(|peer| match peer.standing {
+            Standing::Living => peer.face.is_some() || peer.watched,
+            Standing::Missed { since } | Standing::Dead { since } => now < since + memory,
+        });
+        // Too many: the oldest go, the first name of those that went together.
+        while self.peers.gone().count() > MOST_GONE {
+            let since = |peer: &Neighbour<D>| match peer.standing {
+                Standing::Living => Time::MAX,
+                Standing::Missed { since } | Standing::Dead { since } => since,
+            };
+            let oldest = self.peers.gone().min_by_key(|peer| since(peer));
+            let Some(name) = oldest.map(|peer| peer.entry.name) else {
+                return;
+            };
+            self.peers.remove(name);
+        }
+    }
+
+    /// Notes whose zones others have by now. That is remembered, so that a later hole is not taken for theirs.
+    pub(super) fn note_replaced(&mut self) {
+        let zone = self.leaf.zone;
+        let is_replaced = |gone: &Neighbour<D>, since: Time| {
+            let told_since = |peer: &&Neighbour<D>| peer.first_hand && since < peer.heard;
+            let living = self.peers.neighbours().filter(told_since);
+            let contact = zone.contact(&gone.entry.zone);
+            contact.is_some_and(|contact| contact.is_covered(living.map(|peer| &peer.entry.zone)))
+        };
+        let mut replaced = Vec::new();
+        for peer in self.peers.gone().filter(|peer| !peer.replaced) {
+            if let Standing::Missed { since } | Standing::Dead { since } = peer.standing
+                && is_replaced(peer, since)
+            {
+                replaced.push(peer.entry.name);
+            }
+        }
+        for name in replaced {
+            if let Some(peer) = self.peers.get_mut(name) {
+                peer.replaced = true;
+            }
+        }
+    }
+
+    /// Whether nobody has what somebody who is gone had at this zone.
+    pub(super) fn is_open(&self, gone: &Neighbour<D>) -> bool {
+        let contact = self.leaf.zone.contact(&gone.entry.zone);
+        let contact = contact.filter(|_| !gone.replaced);
+        contact.is_some_and(|contact| {
+            let zones = self.peers.neighbours().map(|peer| &peer.entry.zone);
+            !contact.is_covered(zones)
+        })
+    }
+
+    /// Whether there is a hole at this zone.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.peers.gone().any(|peer| self.is_open(peer))
+    }
+
+    /// Those who are gone and touch a hole at this zone; and if their heirs are gone, these and their heirs, and so on.
+    fn hole(&self) -> Vec<&Neighbour<D>> {
+        let (mut hole, mut others): (Vec<_>, Vec<_>) =
+            self.peers.gone().partition(|peer| self.is_open(peer));
+        let mut from = 0;
+        while let Some(one) = hole.get(from).copied() {
+            from = from.saturating_add(1);
+            let leaf = one.entry.leaf();
+            let is_heir = |peer: &&Neighbour<D>| {
+                // Who it named last was there then; of others it is not known.
+                let named = one
+                    .neighbours
+                    .as_ref()
+                    .map(|list| list.get(peer.entry.name));
+                let was_there = named.map_or(!peer.replaced, |named| named.is_some());
+                was_there && peer.entry.leaf().inherits_from(&leaf)
+            };
+            let (more, rest) = others.into_iter().partition(is_heir);
+            hole.extend::<Vec<_>>(more);
+            others = rest;
+        }
+        hole
+    }
+
+    /// Those said to be around who is gone, if they are not known: they may be there.
+    fn said_around<'a>(
+        &'a self,
+        gone: &'a [&'a Neighbour<D>],
+    ) -> impl Iterator<Item = &'a Entry<D>> {
+        gone.iter().flat_map(|peer| peer.around()).filter(|entry| {
+            entry.name.id != self.name.id
+                && self
+                    .peers
+                    .lives(entry.name.id)
+                    .iter()
+                    .all(|peer| peer.entry.name < entry.name)
+        })
+    }
+
+    /// Asks the heirs of those who are gone whether they are there, and others about those of whom too little is known.
+    pub(super) fn watch(&mut self, cx: &mut impl Context<Can<D>>) {
+        let hole = self.hole();
+        let mut heirs: Vec<Entry<D>> = Vec::new();
+        let mut questions: Vec<(NodeId, Name)> = Vec::new();
+        for gone in &hole {
+            let leaf = gone.entry.leaf();
+            let living = self.peers.living().map(|peer| &peer.entry);
+            for entry in living.chain(self.said_around(&hole)) {
+                if entry.leaf().inherits_from(&leaf) {
+                    heirs.push(entry.clone());
+                }
+            }
+            if gone.neighbours.is_none() {
+                let living = self.peers.living().map(|peer| &peer.entry);
+                let around = living.chain(self.said_around(&hole));
+                let touching =
+                    |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
+                let asked = around.filter(touching).take(ASKED);
+                questions.extend(asked.map(|entry| (entry.name.id, gone.entry.name)));
+            }
+        }
+        for (to, about) in questions {
+            cx.send(to, Message::Inquiry(about));
+        }
+        for peer in self.peers.iter_mut() {
+            peer.watched = false;
+        }
+        heirs.sort_unstable_by_key(|entry| entry.name);
+        heirs.dedup_by_key(|entry| entry.name);
+        for entry in heirs {
+            self.watch_over(entry, cx);
+        }
+    }
+
+    /// Asks somebody whether it is there, and misses it if it does not answer.
+    fn watch_over(&mut self, entry: Entry<D>, cx: &mut impl Context<Can<D>>) {
+        let name = entry.name;
+        if self.peers.get(name).is_none() {
+            if entry.zone.overlaps(&self.leaf.zone) {
+                return;
+            }
+            let mut peer = Neighbour::new(entry, cx.now());
+            peer.face = self.leaf.zone.neighbour_face(&peer.entry.zone);
+            self.peers.insert(peer);
+            self.touch();
+        }
+        if let Some(peer) = self.peers.get_mut(name)
+            && peer.is_living()
+        {
+            peer.watched = true;
+            cx.send(name.id, Message::Ping);
+        }
+    }
+
+    /// What this node will have when all are gone whom it knows to be dead or, if it is to look farther, misses; if that is more than
+    /// now, and nobody is in the way. And who is in the way, and not known.
+    fn plan(&self, farther: Farther) -> (Option<Leaf<D>>, Vec<Entry<D>>) {
+        let mut unknown = Vec::new();
+        let hole = self.hole();
+        let mut gone = hole.clone();
+        gone.retain(|peer| peer.is_dead() || farther == Farther::Missed);
+        while !gone.is_empty() {
+            let vanished = gone.iter().map(|peer| peer.entry.leaf()).collect();
+            let next = self.leaf.after(vanished);
+            if next.zone == self.leaf.zone {
+                break;
+            }
+            let stays = |peer: &&Neighbour<D>| {
+                peer.is_living() || (farther == Farther::Dead && !peer.is_dead())
+            };
+            let staying = self.peers.iter().filter(stays);
+            let mut in_the_way: Vec<Zone<D>> = staying.map(|peer| peer.entry.zone).collect();
+            in_the_way.retain(|zone| zone.overlaps(&next.zone));
+            let said = self.said_around(&gone);
+            let said = said.filter(|entry| entry.zone.overlaps(&next.zone));
+            for entry in said {
+                in_the_way.push(entry.zone);
+                unknown.push(entry.clone());
+            }
+            if in_the_way.is_empty() {
+                return (Some(next), unknown);
+            }
+            let before = gone.len();
+            gone.retain(|peer| {
+                !in_the_way
+                    .iter()
+                    .any(|zone| zone.overlaps(&peer.entry.zone))
+            });
+            if gone.len() == before {
+                break;
+            }
+        }
+        (None, unknown)
+    }
+
+    /// Takes what the dead leave, and prepares to take what the missed may leave.
+    pub(super) fn settle(&mut self, cx: &mut impl Context<Can<D>>) {
+        if !self.is_unsettled() {
+            return;
+        }
+        let (plan, unknown) = self.plan(Farther::Dead);
+        if let Some(leaf) = plan {
+            self.take_over(leaf, cx);
+        }
+        for entry in unknown {
+            self.watch_over(entry, cx);
+        }
+        if self.takeover == Takeover::Idle
+            && let (Some(_), _) = self.plan(Farther::Missed)
+        {
+            let share = self.leaf.zone.share_of_space();
+            let spread = u128::from(self.config.spread.as_micros()).saturating_mul(share.into());
+            let spread = u64::try_from(spread >> 32).unwrap_or(u64::MAX);
+            self.takeover = Takeover::Waiting;
+            self.wait(self.config.grace + Span::from_micros(spread), cx);
+        }
+    }
+
+    fn wait(&mut self, how_long: Span, cx: &mut impl Context<Can<D>>) {
+        self.round = self.round.wrapping_add(1);
+        cx.wake(cx.now() + how_long, Timer::Takeover(self.round));
+    }
+
+    /// A wait is over: claims what the missed leave, or takes what was claimed.
+    pub(super) fn proceed(&mut self, round: u32, cx: &mut impl Context<Can<D>>) {
+        if round != self.round || self.takeover == Takeover::Idle {
+            return;
+        }
+        let (plan, unknown) = self.plan(Farther::Missed);
+        for entry in unknown {
+            self.watch_over(entry, cx);
+        }
+        match plan {
+            None => self.takeover = Takeover::Idle,
+            Some(leaf) if self.claimed() == Some(leaf.zone) => {
+                self.takeover = Takeover::Idle;
+                self.take_over(leaf, cx);
+                self.settle(cx);
+            }
+            Some(leaf) => {
+                self.claim(leaf.zone, cx);
+                self.takeover = Takeover::Claimed { zone: leaf.zone };
+                self.wait(self.config.confirmation, cx);
+            }
+        }
+    }
+
+    /// Everyone around those who are gone, as far as is known.
+    fn around(&self, gone: &[&Neighbour<D>]) -> Vec<NodeId> {
+        let living = self.peers.living().map(Neighbour::id);
+        let said = self.said_around(gone).map(|entry| entry.name.id);
+        let mut around: Vec<NodeId> = living.chain(said).collect();
+        around.sort_unstable();
+        around.dedup();
+        around
+    }
+
+    fn claim(&self, zone: Zone<D>, cx: &mut impl Context<Can<D>>) {
+        let hole = self.hole();
+        let missed = hole.iter().filter(|peer| !peer.is_dead());
+        let missed: Entries<D> = missed.map(|peer| peer.entry.clone()).collect();
+        for to in self.around(&hole) {
+            let missed = missed.clone();
+            cx.send(to, Message::Claim { missed, zone });
+        }
+    }
+
+    /// Has a larger zone from now on, and tells everyone around.
+    fn take_over(&mut self, leaf: Leaf<D>, cx: &mut impl Context<Can<D>>) {
+        self.leaf = leaf;
+        self.epoch = self.epoch.saturating_add(1);
+        self.touch();
+        let now = cx.now();
+        let zone = self.leaf.zone;
+        let mut taken = Vec::new();
+        for peer in self.peers.iter_mut() {
+            let is_taken = peer.is_gone() && peer.entry.zone.overlaps(&zone);
+            if is_taken && !peer.is_dead() {
+                peer.standing = Standing::Dead { since: now };
+                taken.push(peer.account());
+            }
+        }
+        let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
+        let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
+        let around = self.around(&gone);
+        let new: Vec<_> = self.said_around(&gone).cloned().collect();
+        self.refresh_faces();
+        for account in taken {
+            for to in &around {
+                cx.send(*to, Message::Obituary(account.clone()));
+            }
+        }
+        for entry in new {
+            self.learn(&entry, cx);
+        }
+        self.tell_all(cx);
+        cx.notify(Notice::Zone);
+    }
+
+    /// Somebody will have a zone unless it is wrong about those it misses.
+    pub(super) fn examine(
+        &mut self,
+        from: NodeId,
+        missed: &Entries<D>,
+        zone: &Zone<D>,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let mut objects = zone.overlaps(&self.leaf.zone);
+        for entry in missed.iter() {
+            if entry.name == self.name {
+                objects = true;
+            }
+            let Some(peer) = self.peers.get(entry.name) else {
+                continue;
+            };
+            if self.is_certain_of(peer, cx.now()) || entry.epoch < peer.entry.epoch {
+                cx.send(
+                    from,
+                    Message::Alive {
+                        entry: peer.entry.clone(),
+                        ago: cx.now() - peer.heard,
+                    },
+                );
+            }
+        }
+        if objects {
+            self.tell(from, cx);
+        }
+        let in_the_way = self
+            .peers
+            .living()
+            .filter(|peer| peer.id() != from && peer.first_hand && peer.entry.zone.overlaps(zone));
+        let in_the_way: Vec<_> = in_the_way.map(|peer| peer.entry.clone()).collect();
+        if !in_the_way.is_empty() {
+            let entries = in_the_way.into_iter().collect();
+            cx.send(from, Message::Introduction(entries));
+        }
+    }
+
+    /// Whether somebody is there, by its own word.
+    fn is_certain_of(&self, peer: &Neighbour<D>, now: Time) -> bool {
+        peer.is_living() && peer.first_hand && now < peer.heard + self.limit()
+    }
+
+    /// Somebody who is missed here was there elsewhere.
+    pub(super) fn reconsider(
+        &mut self,
+        entry: &Entry<D>,
+        ago: Span,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let (now, limit) = (cx.now(), self.limit());
+        if let Some(peer) = self.peers.get_mut(entry.name)
+            && !peer.is_dead()
+        {
+            peer.heard = peer.heard.max(now - ago);
+            if peer.is_gone() && now < peer.heard + limit {
+                peer.standing = Standing::Living;
+                self.touch();
+            }
+        }
+        self.learn(entry, cx);
+    }
+
+    /// Somebody wants to know what became of a node.
+    pub(super) fn inquired(&mut self, from: NodeId, name: Name, cx: &mut impl Context<Can<D>>) {
+        if name == self.name {
+            self.tell(from, cx);
+        } else if let Some(peer) = self.peers.get(name) {
+            let message = if peer.is_gone() {
+                Message::Obituary(peer.account())
+            } else {
+                Message::Alive {
+                    entry: peer.entry.clone(),
+                    ago: cx.now() - peer.heard,
+                }
+            };
+            cx.send(from, message);
+        }
+    }
+
+    /// A node is gone for good, says somebody, perhaps that node itself.
+    pub(super) fn mourn(
+        &mut self,
+        from: NodeId,
+        account: &Shared<Account<D>>,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let own = &account.get().own;
+        let name = own.name;
+        if name.id == self.name.id {
+            return;
+        }
+        let neighbours = &account.get().neighbours;
+        let neighbours = Some(neighbours).filter(|neighbours| !neighbours.is_empty());
+        let known = self.peers.get(name);
+        if let Some(peer) = known
+            && from != name.id
+            && self.is_certain_of(peer, cx.now())
+        {
+            let entry = peer.entry.clone();
+            let ago = cx.now() - peer.heard;
+            cx.send(from, Message::Alive { entry, ago });
+            return;
+        }
+        let was_dead = known.is_some_and(Neighbour::is_dead);
+        let face = self.leaf.zone.neighbour_face(&own.zone);
+        if known.is_none() {
+            if face.is_none() {
+                return;
+            }
+            let mut peer = Neighbour::new(own.clone(), cx.now());
+            peer.face = face;
+            peer.standing = Standing::Dead { since: cx.now() };
+            if !self.peers.insert(peer) {
+                return;
+            }
+        }
+        let Some(peer) = self.peers.get_mut(name) else {
+            return;
+        };
+        let is_news = peer.entry.epoch < own.epoch;
+        if is_news {
+            peer.entry = own.clone();
+            peer.face = face;
+        }
+        if is_news || peer.neighbours.is_none() {
+            peer.neighbours = neighbours.cloned().or(peer.neighbours.take());
+            let beyond = account.get().beyond.clone();
+            peer.beyond = beyond.or(peer.beyond.take());
+        }
+        if !was_dead {
+            peer.standing = Standing::Dead { since: cx.now() };
+            self.touch();
+            self.pass_on(from, account, cx);
+        }
+        let promised = self.promises.release(name);
+        if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf())
+        {
+            self.inherit(own, cx);
+        }
+        self.settle(cx);
+    }
+
+    /// Takes what was promised. It was its owner's until now, so whoever else seems to have a part of it does not.
+    fn inherit(&mut self, from: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+        let leaf = self.leaf.after(Vec::from([from.leaf()]));
+        let others = self.peers.living();
+        let wrong = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
+        for name in wrong.map(|peer| peer.entry.name).collect::<Vec<_>>() {
+            self.peers.remove(name);
+            cx.send(name.id, Message::Ping);
+        }
+        self.take_over(leaf, cx);
+    }
+
+    /// Tells of a death those who were at the zone of the dead, and whom it may not have known.
+    fn pass_on(&self, from: NodeId, account: &Shared<Account<D>>, cx: &mut impl Context<Can<D>>) {
+        let Account {
+            own, neighbours, ..
+        } = account.get();
+        for peer in self.peers.living() {
+            let touches = peer.entry.zone.neighbour_face(&own.zone).is_some();
+            if touches && peer.id() != from && neighbours.get(peer.entry.name).is_none() {
+                cx.send(peer.id(), Message::Obituary(account.clone()));
+            }
+        }
+    }
+
+    /// A node is there in a later life, so what it had before is free.
+    pub(super) fn bury_earlier_lives(&mut self, name: Name, cx: &mut impl Context<Can<D>>) {
+        let now = cx.now();
+        let mut buried = false;
+        for peer in self.peers.iter_mut() {
+            let earlier = peer.id() == name.id && peer.entry.name < name;
+            if earlier && !peer.is_dead() {
+                peer.standing = Standing::Dead { since: now };
+                buried = true;
+            }
+        }
+        if buried {
+            self.touch();
+            self.settle(cx);
+        }
+    }
+
+    /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
+    pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
+        self.tell_the_end(cx);
+        Outcome::Yielded { to }
+    }
+
+    pub(super) fn tell_the_end(&mut self, cx: &mut impl Context<Can<D>>) {
+        let account = self.account();
+        for peer in self.peers.iter() {
+            if peer.face.is_some() && !peer.is_dead() {
+                cx.send(peer.id(), Message::Obituary(account.clone()));
+            }
+        }
+    }
+}
+
+/// Whether a plan is about the dead only, or also about those who are missed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Farther {
+    Dead,
+    Missed,
+}

@@ -1,0 +1,4 @@
+mod network;
+mod overlays;
+mod shapes;
+mod units;

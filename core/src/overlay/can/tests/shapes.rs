@@ -1,0 +1,83 @@
+//! How many neighbours there are, and how long ways are. Zones alone, without the protocol.
+
+use std::println;
+use std::vec;
+use std::vec::Vec;
+
+use super::super::*;
+use super::network::Population;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// The zones of so many nodes that joined one after the other.
+fn zones<const D: usize>(population: Population, size: usize, seed: u64) -> Vec<Zone<D>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut leaves = vec![(population.draw::<D>(&mut rng), Leaf::<D>::whole())];
+    while leaves.len() < size {
+        let point = population.draw::<D>(&mut rng);
+        let mut owner = leaves.iter_mut();
+        let (at, leaf) = owner.find(|(_, leaf)| leaf.zone.contains(&point)).unwrap();
+        if let Some((own, other)) = leaf.split(at, &point) {
+            *leaf = own;
+            leaves.push((point, other));
+        }
+    }
+    leaves.into_iter().map(|(_, leaf)| leaf.zone).collect()
+}
+
+/// The mean and the most neighbours, and the mean way from a node to the point of another.
+fn shape<const D: usize>(population: Population, size: usize) -> (f64, usize, f64) {
+    let zones = zones::<D>(population, size, 1);
+    let around = |own: &Zone<D>| -> Vec<usize> {
+        let others = zones.iter().enumerate();
+        let others = others.filter(|(_, other)| own.neighbour_face(other).is_some());
+        others.map(|(place, _)| place).collect()
+    };
+    let around: Vec<_> = zones.iter().map(around).collect();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut hops = 0;
+    for _ in 0..1000 {
+        let target = zones[rng.index(size)];
+        let point = Point::new(target.stretches().map(Stretch::from));
+        let mut at = rng.index(size);
+        while !zones[at].contains(&point) {
+            let nearest = around[at]
+                .iter()
+                .min_by_key(|it| zones[**it].distance(&point));
+            let next = *nearest.unwrap();
+            assert!(zones[next].distance(&point) < zones[at].distance(&point));
+            at = next;
+            hops += 1;
+        }
+    }
+    let degrees = around.iter().map(Vec::len);
+    let most = degrees.clone().max().unwrap();
+    let mean = degrees.sum::<usize>() as f64 / size as f64;
+    (mean, most, f64::from(hops) / 1000.0)
+}
+
+fn print<const D: usize>(population: Population) {
+    let sizes = [250, 500, 1000, 2000];
+    let mut ways = Vec::new();
+    for size in sizes {
+        let (mean, most, way) = shape::<D>(population, size);
+        println!(
+            "{D} dimensions, {population:?}, {size}: {mean:.1} neighbours, {most} at most, {way:.2} hops"
+        );
+        ways.push(way);
+    }
+    let exponent = (ways[3] / ways[0]).ln() / 8_f64.ln();
+    println!("{D} dimensions, {population:?}: hops grow with N^{exponent:.2}");
+}
+
+#[test]
+#[ignore = "prints figures: run with --release --nocapture"]
+fn every_hop_is_nearer_in_populations_of_all_sizes() {
+    print::<3>(Population::Mixed);
+    print::<4>(Population::Mixed);
+    print::<5>(Population::Mixed);
+    print::<6>(Population::Mixed);
+    print::<5>(Population::Clustered(1));
+    print::<6>(Population::Clustered(2));
+    print::<7>(Population::Clustered(3));
+}

@@ -1,0 +1,312 @@
+//! Zones, splits and single nodes.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::super::*;
+use super::network::{Network, Population};
+use crate::machine::EffectQueue;
+use crate::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+fn zone(stretches: [(u32, u32); 2]) -> Zone<2> {
+    Zone::new(stretches.map(|(from, to)| Stretch::new(from, to).unwrap()))
+}
+
+fn id(number: u64) -> NodeId {
+    NodeId::new(number)
+}
+
+#[test]
+fn neighbours_touch_in_one_dimension_and_overlap_in_the_others() {
+    let own = zone([(10, 20), (10, 20)]);
+    let face = |dimension, side| Some(Face { dimension, side });
+    assert_eq!(
+        own.neighbour_face(&zone([(20, 30), (19, 40)])),
+        face(0, Side::Upper)
+    );
+    assert_eq!(
+        own.neighbour_face(&zone([(0, 11), (0, 10)])),
+        face(1, Side::Lower)
+    );
+    // At a corner, apart, and with equal lower bounds.
+    assert_eq!(own.neighbour_face(&zone([(20, 30), (20, 30)])), None);
+    assert_eq!(own.neighbour_face(&zone([(21, 30), (10, 20)])), None);
+    assert_eq!(own.neighbour_face(&zone([(10, 15), (10, 20)])), None);
+}
+
+#[test]
+fn a_point_on_an_upper_face_is_outside_at_distance_zero() {
+    let own = zone([(10, 20), (10, 20)]);
+    let at = |a, b| own.distance(&Point::new([a, b]));
+    assert_eq!(at(19, 19), Distance::ZERO);
+    assert!(at(20, 19) > Distance::ZERO);
+    assert!(at(20, 20) > at(20, 19));
+    assert!(at(21, 15) > at(20, 20));
+    assert!(at(9, 15) > at(20, 20));
+}
+
+#[test]
+fn a_split_is_in_the_middle_of_two_points_and_each_gets_its_own() {
+    let whole = Leaf::<2>::whole();
+    let (a, b) = (Point::new([5, 7]), Point::new([8, 7]));
+    let (own, other) = whole.split(&a, &b).unwrap();
+    assert_eq!(own.zone, zone([(0, 7), (0, END)]));
+    assert_eq!(other.zone, zone([(7, END), (0, END)]));
+    // Next time the other dimension, but only if the points differ there.
+    let (own, other) = own.split(&a, &Point::new([5, 8])).unwrap();
+    assert_eq!(own.zone, zone([(0, 7), (0, 8)]));
+    assert_eq!(other.zone, zone([(0, 7), (8, END)]));
+    let (again, _) = other
+        .split(&Point::new([4, 8]), &Point::new([2, 8]))
+        .unwrap();
+    assert_eq!(again.zone, zone([(3, 7), (8, END)]));
+    assert_eq!(whole.split(&a, &a), None);
+}
+
+#[test]
+fn what_becomes_of_a_leaf_does_not_depend_on_who_vanishes_first() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    for _ in 0..200 {
+        let mut leaves = vec![(Population::Mixed.draw::<3>(&mut rng), Leaf::<3>::whole())];
+        for _ in 0..12 {
+            let point = Population::Mixed.draw::<3>(&mut rng);
+            let owner = leaves
+                .iter_mut()
+                .find(|(_, leaf)| leaf.zone.contains(&point));
+            let (at, leaf) = owner.unwrap();
+            let (own, other) = leaf.split(at, &point).unwrap();
+            *leaf = own;
+            leaves.push((point, other));
+        }
+        let (staying, vanished) = leaves.split_at(4);
+        let vanished: Vec<_> = vanished.iter().map(|(_, leaf)| leaf.clone()).collect();
+        let backwards: Vec<_> = vanished.iter().rev().cloned().collect();
+        let after = staying.iter().map(|(_, leaf)| leaf.after(vanished.clone()));
+        let after: Vec<_> = after.collect();
+        for ((_, leaf), after) in staying.iter().zip(&after) {
+            assert_eq!(leaf.after(backwards.clone()).zone, after.zone);
+        }
+        // And those who stay have everything.
+        let everything = Zone::<3>::WHOLE;
+        assert!(everything.is_covered(after.iter().map(|leaf| &leaf.zone)));
+    }
+}
+
+#[test]
+fn parts_of_a_load_sum_up_to_it_exactly() {
+    let load = Load {
+        nodes: 1_000_003,
+        cores: 7,
+        ..Load::default()
+    };
+    let places = [0, 1, 17, 1000, 1 << 40, u64::MAX / 3];
+    let parts = places
+        .windows(2)
+        .map(|pair| load.between(pair[0], pair[1], places[5]));
+    assert_eq!(parts.fold(Load::default(), Load::plus), load);
+}
+
+#[test]
+fn messages_are_small() {
+    assert!(
+        size_of::<Message<8>>() <= 320,
+        "{}",
+        size_of::<Message<8>>()
+    );
+}
+
+#[test]
+fn configurations_that_cannot_work_are_refused() {
+    let point = Point::new([0, 0]);
+    let refused = |config| Can::<2>::new(id(1), point, config).unwrap_err();
+    let sound = Config::DEFAULT;
+    let config = Config {
+        virtual_dimensions: 3,
+        ..sound
+    };
+    assert_eq!(refused(config), ConfigError::Dimensions);
+    let config = Config {
+        period: Span::from_micros(255),
+        ..sound
+    };
+    assert_eq!(refused(config), ConfigError::ShortPeriod);
+    assert_eq!(refused(Config { hops: 0, ..sound }), ConfigError::ZeroTime);
+    assert_eq!(refused(Config { memory: 3, ..sound }), ConfigError::Memory);
+    let none = Can::<0>::new(id(1), Point::new([]), sound);
+    assert_eq!(none.unwrap_err(), ConfigError::Dimensions);
+}
+
+#[test]
+fn a_node_at_the_very_point_of_another_draws_its_virtual_coordinate_again() {
+    let mut network = Network::<2>::new(Config::DEFAULT, 5);
+    let point = Point::new([77, 88]);
+    let first = network.add(point);
+    let second = network.add(point);
+    network.run_periods(1);
+    assert_eq!(network.moved, 1);
+    assert_eq!(network.nodes[&first].point(), &point);
+    let moved = network.nodes[&second].point();
+    assert_eq!(moved.at(0), 77);
+    assert_ne!(moved.at(1), 88);
+    assert_eq!(network.wrong(), Ok(()));
+}
+
+#[test]
+fn who_comes_back_after_its_zone_was_given_away_joins_anew() {
+    let mut network = Network::<2>::new(Config::DEFAULT, 6);
+    let mut nodes = Vec::new();
+    for _ in 0..8 {
+        let point = Population::Mixed.draw(&mut network.rng);
+        nodes.push(network.add(point));
+        network.run_periods(1);
+    }
+    let asleep = network.crash(nodes[3]);
+    network.run_periods(12);
+    assert_eq!(network.wrong(), Ok(()));
+    let before = asleep.entry().unwrap().name.life;
+    let due = asleep.member().unwrap().beat;
+    network.nodes.insert(nodes[3], asleep);
+    network.feed(nodes[3], Event::Timer(Timer::Beat(due)));
+    network.run_periods(12);
+    assert_eq!(network.wrong(), Ok(()));
+    assert!(network.evicted > 0);
+    assert!(network.nodes[&nodes[3]].entry().unwrap().name.life > before);
+}
+
+#[test]
+fn messages_of_liars_break_nothing_and_make_nothing_grow_without_bound() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+    let mut effects = EffectQueue::new();
+    let point = Point::new([1 << 31, 1 << 31]);
+    let mut node = Can::<2>::new(id(0), point, Config::DEFAULT).unwrap();
+    effects.feed(&mut node, Event::Start, Time::ZERO, &mut rng);
+    effects.feed(
+        &mut node,
+        Event::Command(Command::Found),
+        Time::ZERO,
+        &mut rng,
+    );
+    let mut now = Time::ZERO;
+    let mut joined = 0;
+    for _ in 0..20_000 {
+        let event = random_event(&node, &mut rng);
+        now += Span::from_millis(u64::from(rng.below(2000)));
+        effects.feed(&mut node, event, now, &mut rng);
+        node.check().unwrap();
+        joined = joined.max(node.neighbours().count());
+        let _ = effects.drain();
+        if node.zone().is_none() {
+            // It was driven out; it gets a zone again, and goes on.
+            let mut fresh = Can::<2>::new(id(0), point, Config::DEFAULT).unwrap();
+            effects.feed(&mut fresh, Event::Start, now, &mut rng);
+            effects.feed(&mut fresh, Event::Command(Command::Found), now, &mut rng);
+            node = fresh;
+        }
+    }
+    assert!(joined > 0);
+}
+
+fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
+    let from = id(u64::from(rng.below(12)));
+    let message = match rng.below(14) {
+        0 => Message::Join {
+            joiner: name(rng),
+            point: Population::Mixed.draw(rng),
+            hops: 3,
+        },
+        1 => Message::Grant(Shared::new(Grant {
+            own: entry(rng),
+            neighbours: entries(rng),
+        })),
+        2 => Message::Heartbeat {
+            account: Shared::new(Account {
+                own: Entry {
+                    name: Name {
+                        id: from,
+                        ..name(rng)
+                    },
+                    ..entry(rng)
+                },
+                ..account(rng)
+            }),
+            told: Told::default(),
+        },
+        3 => Message::Ping,
+        4 => Message::Introduction(entries(rng)),
+        5 => Message::Inquiry(name(rng)),
+        6 => Message::Claim {
+            missed: entries(rng),
+            zone: entry(rng).zone,
+        },
+        7 => Message::Alive {
+            entry: entry(rng),
+            ago: Span::from_secs(3),
+        },
+        8 => Message::Obituary(Shared::new(account(rng))),
+        9 => Message::Seek {
+            seeker: entry(rng),
+            point: Population::Mixed.draw(rng),
+            hops: 3,
+        },
+        10 => Message::MayLeave {
+            own: entry(rng),
+            epoch: rng.below(4),
+        },
+        11 => Message::Refused {
+            life: Incarnation::new(rng.below(3)),
+            why: Refusal::SamePoint,
+        },
+        12 => {
+            let Some(member) = node.member() else {
+                return Event::Start;
+            };
+            return Event::Timer(match rng.below(3) {
+                0 => Timer::Takeover(member.round),
+                _ => Timer::Beat(member.beat),
+            });
+        }
+        _ => Message::Evicted(Incarnation::new(9)),
+    };
+    Event::Message { from, message }
+}
+
+fn name(rng: &mut Xoshiro256PlusPlus) -> Name {
+    Name {
+        id: id(u64::from(rng.below(12))),
+        life: Incarnation::new(rng.below(3)),
+    }
+}
+
+fn entry(rng: &mut Xoshiro256PlusPlus) -> Entry<2> {
+    let mut stretch = || {
+        let from = rng.below(3) << 30;
+        Stretch::new(from, from + ((1 + rng.below(2)) << 29)).unwrap()
+    };
+    let zone = Zone::new([stretch(), stretch()]);
+    let split = Split {
+        dimension: rng.below(3) as u8,
+        side: Side::Upper,
+        plane: rng.below(4) << 30,
+    };
+    Entry {
+        name: name(rng),
+        epoch: rng.below(4),
+        zone,
+        history: [split].into_iter().collect(),
+    }
+}
+
+fn entries(rng: &mut Xoshiro256PlusPlus) -> Entries<2> {
+    (0..rng.below(6)).map(|_| entry(rng)).collect()
+}
+
+fn account(rng: &mut Xoshiro256PlusPlus) -> Account<2> {
+    Account {
+        own: entry(rng),
+        edition: rng.below(4),
+        neighbours: entries(rng),
+        beyond: None,
+    }
+}

@@ -1,0 +1,205 @@
+//! The tree of splits behind the zones, of which each node knows only how its own zone came about.
+//!
+//! A zone is a leaf. Its history names the splits on the way to the root, the oldest first. When a leaf vanishes, its last split is
+//! undone: the leaves that touch it across that plane grow over it. They are leaves of its sibling, and touch all of that face, so nobody
+//! ever has two zones and every zone stays around its node's point (PROTOCOLS 3.2).
+//!
+//! A split farther up may be undone without a leaf that is not at its plane. That record is stale then, and does no harm: the last
+//! record holds only if the zone still ends at its plane, for nothing else can have moved that bound.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::space::Point;
+use super::zone::{Face, Side, Zone};
+
+/// A split that a zone came out of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Split {
+    /// In which dimension.
+    pub dimension: u8,
+    /// On which side of the plane the zone is.
+    pub side: Side,
+    /// Where.
+    pub plane: u32,
+}
+
+impl Split {
+    /// The face of the zone at the plane, if this is its last split.
+    pub const fn face(self) -> Face {
+        Face {
+            dimension: self.dimension,
+            side: self.side.opposite(),
+        }
+    }
+
+    /// Whether a zone is on its side of the plane.
+    fn is_kept_by<const D: usize>(self, zone: &Zone<D>) -> bool {
+        zone.stretch(self.dimension)
+            .is_some_and(|stretch| match self.side {
+                Side::Lower => stretch.to() <= self.plane,
+                Side::Upper => self.plane <= stretch.from(),
+            })
+    }
+
+    /// Whether a zone ends at the plane.
+    fn bounds<const D: usize>(self, zone: &Zone<D>) -> bool {
+        zone.bound(self.face()) == Some(self.plane)
+    }
+}
+
+/// The splits that a zone came out of, the oldest first; shared when cloned.
+///
+/// Each split by a node halves, at least, what is between its point and its bound on that side, so there are never more than 32 for each
+/// side of each dimension.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct History(Arc<[Split]>);
+
+impl History {
+    /// The most splits that are told or read: what eight dimensions can need.
+    pub const MOST: usize = 512;
+
+    /// Of the zone that is the whole space.
+    pub fn none() -> Self {
+        Self(Arc::new([]))
+    }
+
+    /// The splits, the oldest first.
+    pub fn splits(&self) -> &[Split] {
+        &self.0
+    }
+
+    /// The last split that this zone came out of.
+    pub fn last<const D: usize>(&self, zone: &Zone<D>) -> Option<Split> {
+        self.0
+            .iter()
+            .rev()
+            .find(|split| split.bounds(zone))
+            .copied()
+    }
+}
+
+impl FromIterator<Split> for History {
+    fn from_iter<I: IntoIterator<Item = Split>>(splits: I) -> Self {
+        Self(splits.into_iter().take(Self::MOST).collect())
+    }
+}
+
+/// A zone and how it came about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Leaf<const D: usize> {
+    /// The zone.
+    pub zone: Zone<D>,
+    /// The splits that it came out of.
+    pub history: History,
+}
+
+impl<const D: usize> Leaf<D> {
+    /// The whole space.
+    pub fn whole() -> Self {
+        Self {
+            zone: Zone::WHOLE,
+            history: History::none(),
+        }
+    }
+
+    /// Splits it between two points that are inside: the owner's part, then the other's. `None` if the points are equal.
+    ///
+    /// The plane is in the middle between the points, in the next dimension in which they differ after that of the last split.
+    pub fn split(&self, owner: &Point<D>, other: &Point<D>) -> Option<(Self, Self)> {
+        let last = self.history.last(&self.zone);
+        let first = last.map_or(0, |split| usize::from(split.dimension).saturating_add(1));
+        let dimensions = (first..D).chain(0..first.min(D));
+        let mut differ = dimensions.filter(|k| owner.at(*k) != other.at(*k));
+        let k = differ.next()?;
+        let (one, two) = (owner.at(k), other.at(k));
+        // Rounded up, so that the lower point is below the plane and the upper one not.
+        let plane = one.min(two).saturating_add(one.abs_diff(two).div_ceil(2));
+        let dimension = u8::try_from(k).ok()?;
+        let (lower, upper) = self.zone.cut(dimension, plane)?;
+        let part = |zone: Zone<D>, side| {
+            let split = Split {
+                dimension,
+                side,
+                plane,
+            };
+            let splits = self.history.splits().iter().copied();
+            Self {
+                zone,
+                history: splits.chain([split]).collect(),
+            }
+        };
+        let (lower, upper) = (part(lower, Side::Lower), part(upper, Side::Upper));
+        Some(if one < two {
+            (lower, upper)
+        } else {
+            (upper, lower)
+        })
+    }
+
+    /// Whether this leaf grows when another one vanishes.
+    pub(super) fn inherits_from(&self, other: &Self) -> bool {
+        let last = other.history.last(&other.zone);
+        last.is_some_and(|split| other.zone.neighbour_face(&self.zone) == Some(split.face()))
+    }
+
+    /// Grows over what another leaf leaves behind, if it is among those that do.
+    fn inherit(&mut self, other: &Self) {
+        let Some(split) = other.history.last(&other.zone) else {
+            return;
+        };
+        if other.zone.neighbour_face(&self.zone) != Some(split.face()) {
+            return;
+        }
+        let outer = Face {
+            dimension: split.dimension,
+            side: split.side,
+        };
+        if let Some(bound) = other.zone.bound(outer) {
+            self.zone = self.zone.extended(outer, bound);
+            let splits = self.history.splits().iter().copied();
+            self.history = splits.filter(|it| it.is_kept_by(&self.zone)).collect();
+        }
+    }
+
+    /// What this leaf becomes when some others vanish, whichever of them goes first.
+    ///
+    /// The vanished inherit from each other as well, so that what two of them have goes to the heirs of the second.
+    #[must_use]
+    pub(super) fn after(&self, mut vanished: Vec<Self>) -> Self {
+        let mut own = self.clone();
+        while let Some(gone) = vanished.pop() {
+            for heir in &mut vanished {
+                heir.inherit(&gone);
+            }
+            own.inherit(&gone);
+        }
+        own
+    }
+
+    /// Whether the zone is on the right side of every split.
+    pub(super) fn is_sound(&self) -> bool {
+        let mut splits = self.history.splits().iter();
+        splits.all(|split| split.is_kept_by(&self.zone))
+    }
+}
+
+#[cfg(feature = "serde")]
+mod encoding {
+    use super::{History, Split};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl Serialize for History {
+        fn serialize<S: Serializer>(&self, encoder: S) -> Result<S::Ok, S::Error> {
+            encoder.collect_seq(self.0.iter())
+        }
+    }
+
+    impl<'de> Deserialize<'de> for History {
+        fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
+            let read = crate::bounded::list::<Split, D, { Self::MOST }>(decoder)?;
+            Ok(Self(read.into()))
+        }
+    }
+}

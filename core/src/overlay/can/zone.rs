@@ -1,0 +1,361 @@
+//! Zones: the half-open boxes that nodes own, and how they lie to each other.
+
+use alloc::vec::Vec;
+
+use super::space::{END, Point};
+
+/// A part of one dimension: from its first coordinate up to the one behind its last. Never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Stretch {
+    from: u32,
+    to: u32,
+}
+
+impl Stretch {
+    /// All of a dimension.
+    pub const WHOLE: Self = Self { from: 0, to: END };
+
+    /// From one coordinate up to, but without, another; `None` if nothing is between.
+    pub const fn new(from: u32, to: u32) -> Option<Self> {
+        if from < to {
+            Some(Self { from, to })
+        } else {
+            None
+        }
+    }
+
+    /// Its first coordinate.
+    pub const fn from(self) -> u32 {
+        self.from
+    }
+
+    /// The coordinate behind its last.
+    pub const fn to(self) -> u32 {
+        self.to
+    }
+
+    /// How many coordinates it has.
+    pub const fn length(self) -> u32 {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// Whether a coordinate is in it.
+    pub const fn contains(self, at: u32) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    /// What two have in common.
+    pub fn overlap(self, other: Self) -> Option<Self> {
+        Self::new(self.from.max(other.from), self.to.min(other.to))
+    }
+
+    /// How far a coordinate is from the closed stretch: the border counts as near, though it may be outside.
+    const fn distance(self, at: u32) -> u32 {
+        if at < self.from {
+            self.from.saturating_sub(at)
+        } else {
+            at.saturating_sub(self.to)
+        }
+    }
+}
+
+/// One of the two ways along a dimension.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Side {
+    /// Towards zero.
+    Lower,
+    /// Towards the end.
+    Upper,
+}
+
+impl Side {
+    /// The other one.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Lower => Self::Upper,
+            Self::Upper => Self::Lower,
+        }
+    }
+}
+
+/// One of the faces of a zone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Face {
+    /// The dimension in which it ends the zone.
+    pub dimension: u8,
+    /// On which side.
+    pub side: Side,
+}
+
+/// How far a zone is from a point: first by the sum of the distances in each dimension, then by in how many dimensions the point
+/// is outside.
+///
+/// The second part is needed because zones are half open: a point on an upper face is not inside, though it is at distance zero. A way
+/// on which every step is nearer by this comes to an end, and in a space without holes at the owner.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Distance {
+    sum: u64,
+    outside: u8,
+}
+
+impl Distance {
+    /// Of the zone that has the point inside.
+    pub const ZERO: Self = Self { sum: 0, outside: 0 };
+}
+
+/// A half-open box of the space. Never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Zone<const D: usize> {
+    stretches: [Stretch; D],
+}
+
+impl<const D: usize> Zone<D> {
+    /// All of the space.
+    pub const WHOLE: Self = Self {
+        stretches: [Stretch::WHOLE; D],
+    };
+
+    /// The box with these stretches.
+    pub const fn new(stretches: [Stretch; D]) -> Self {
+        Self { stretches }
+    }
+
+    /// Its stretch in every dimension.
+    pub const fn stretches(&self) -> &[Stretch; D] {
+        &self.stretches
+    }
+
+    /// Its stretch in a dimension.
+    pub fn stretch(&self, dimension: u8) -> Option<Stretch> {
+        self.stretches.get(usize::from(dimension)).copied()
+    }
+
+    /// Whether the point is inside.
+    pub fn contains(&self, point: &Point<D>) -> bool {
+        let mut pairs = self.stretches.iter().zip(point.coordinates());
+        pairs.all(|(stretch, at)| stretch.contains(*at))
+    }
+
+    /// Whether two zones have a point in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let mut pairs = self.stretches.iter().zip(&other.stretches);
+        pairs.all(|(one, two)| one.overlap(*two).is_some())
+    }
+
+    /// What two zones have in common.
+    pub fn overlap(&self, other: &Self) -> Option<Self> {
+        let mut common = *self;
+        for (one, two) in common.stretches.iter_mut().zip(&other.stretches) {
+            *one = one.overlap(*two)?;
+        }
+        Some(common)
+    }
+
+    /// The face at which another zone is a neighbour: the two touch in exactly one dimension and overlap in all others.
+    pub fn neighbour_face(&self, other: &Self) -> Option<Face> {
+        let mut face = None;
+        let pairs = self.stretches.iter().zip(&other.stretches);
+        for (dimension, (own, their)) in pairs.enumerate() {
+            if own.overlap(*their).is_some() {
+                continue;
+            }
+            let side = if own.to == their.from {
+                Side::Upper
+            } else if their.to == own.from {
+                Side::Lower
+            } else {
+                return None;
+            };
+            if face.is_some() {
+                return None;
+            }
+            face = Some(Face {
+                dimension: u8::try_from(dimension).ok()?,
+                side,
+            });
+        }
+        face
+    }
+
+    /// How far it is from a point.
+    pub fn distance(&self, point: &Point<D>) -> Distance {
+        let mut distance = Distance::ZERO;
+        for (stretch, at) in self.stretches.iter().zip(point.coordinates()) {
+            distance.sum = distance
+                .sum
+                .saturating_add(u64::from(stretch.distance(*at)));
+            let outside = u8::from(!stretch.contains(*at));
+            distance.outside = distance.outside.saturating_add(outside);
+        }
+        distance
+    }
+
+    /// Where it ends on a side.
+    pub fn bound(&self, face: Face) -> Option<u32> {
+        let stretch = self.stretch(face.dimension)?;
+        Some(match face.side {
+            Side::Lower => stretch.from,
+            Side::Upper => stretch.to,
+        })
+    }
+
+    /// Whether it ends there only because the space does.
+    pub fn is_at_border(&self, face: Face) -> bool {
+        let border = match face.side {
+            Side::Lower => 0,
+            Side::Upper => END,
+        };
+        self.bound(face) == Some(border)
+    }
+
+    /// The same zone up to this bound on a side, unless it goes farther already.
+    #[must_use]
+    pub fn extended(mut self, face: Face, bound: u32) -> Self {
+        if let Some(stretch) = self.stretches.get_mut(usize::from(face.dimension)) {
+            match face.side {
+                Side::Lower => stretch.from = stretch.from.min(bound),
+                Side::Upper => stretch.to = stretch.to.max(bound),
+            }
+        }
+        self
+    }
+
+    /// The two parts on both sides of a plane, the lower one first; `None` if the plane does not cut it.
+    pub fn cut(&self, dimension: u8, plane: u32) -> Option<(Self, Self)> {
+        let whole = self.stretch(dimension)?;
+        let lower = Stretch::new(whole.from, plane.min(whole.to))?;
+        let upper = Stretch::new(plane.max(whole.from), whole.to)?;
+        Some((self.with(dimension, lower), self.with(dimension, upper)))
+    }
+
+    /// The same zone with another stretch in a dimension.
+    fn with(mut self, dimension: u8, stretch: Stretch) -> Self {
+        if let Some(old) = self.stretches.get_mut(usize::from(dimension)) {
+            *old = stretch;
+        }
+        self
+    }
+
+    /// Behind a face, what of another zone touches it: one coordinate thick.
+    pub(super) fn contact(&self, other: &Self) -> Option<Self> {
+        self.behind(self.neighbour_face(other)?)?.overlap(other)
+    }
+
+    /// What is behind a face, one coordinate thick, unless the space ends there.
+    pub(super) fn behind(&self, face: Face) -> Option<Self> {
+        let bound = self.bound(face)?;
+        let behind = match face.side {
+            Side::Lower => Stretch::new(bound.checked_sub(1)?, bound)?,
+            Side::Upper => Stretch::new(bound, bound.checked_add(1)?)?,
+        };
+        Some(self.with(face.dimension, behind))
+    }
+
+    /// Whether some other zones together leave nothing of this one. Gives up, and says no, where that takes too much work.
+    pub(super) fn is_covered<'a>(&self, by: impl Iterator<Item = &'a Self>) -> bool {
+        self.gap(by).is_none()
+    }
+
+    /// A point that some other zones together leave of this one; one that they may leave, where to find out takes too much work.
+    pub(super) fn gap<'a>(&self, by: impl Iterator<Item = &'a Self>) -> Option<Point<D>> {
+        let mut left = Vec::from([*self]);
+        for other in by {
+            if !left.iter().any(|part| part.overlaps(other)) {
+                continue;
+            }
+            let mut next = Vec::new();
+            for part in left {
+                part.without(other, &mut next);
+            }
+            left = next;
+            if left.is_empty() || left.len() > MOST_PARTS {
+                break;
+            }
+        }
+        let part = left.first()?;
+        Some(Point::new(part.stretches.map(Stretch::from)))
+    }
+
+    /// What is left of it without another one, in boxes.
+    fn without(mut self, other: &Self, left: &mut Vec<Self>) {
+        if !self.overlaps(other) {
+            left.push(self);
+            return;
+        }
+        for (dimension, their) in (0_u8..).zip(&other.stretches) {
+            for (plane, outer) in [(their.from, Side::Lower), (their.to, Side::Upper)] {
+                if let Some((lower, upper)) = self.cut(dimension, plane) {
+                    let (out, rest) = match outer {
+                        Side::Lower => (lower, upper),
+                        Side::Upper => (upper, lower),
+                    };
+                    left.push(out);
+                    self = rest;
+                }
+            }
+        }
+    }
+
+    /// The area of the face at which two neighbours touch, as large as it can be told in 63 bits: lengths are rounded up to fewer bits
+    /// where all of them together would have more, and so is one below the last.
+    pub(super) fn shared_area(&self, other: &Self) -> u64 {
+        let bits = 63_u32
+            .checked_div(u32::try_from(D.saturating_sub(1)).unwrap_or(u32::MAX))
+            .unwrap_or(63)
+            .clamp(1, 32);
+        let pairs = self.stretches.iter().zip(&other.stretches);
+        let lengths = pairs.filter_map(|(one, two)| one.overlap(*two));
+        let part = |length: u32| (u64::from(length) >> 32_u32.saturating_sub(bits)).max(1);
+        lengths.fold(1, |area: u64, common| {
+            area.saturating_mul(part(common.length()))
+        })
+    }
+
+    /// How much of the space it is, in parts of 2^32, rounded down.
+    pub fn share_of_space(&self) -> u64 {
+        let lengths = self.stretches.iter().map(|stretch| stretch.length());
+        lengths.fold(1 << 32, |share: u64, length| {
+            let part = u128::from(share).saturating_mul(u128::from(length));
+            let part = part.checked_div(u128::from(END)).unwrap_or(0);
+            u64::try_from(part).unwrap_or(u64::MAX)
+        })
+    }
+}
+
+/// In how many boxes a rest may lie before a node gives up on it.
+const MOST_PARTS: usize = 256;
+
+#[cfg(feature = "serde")]
+mod encoding {
+    use super::{Stretch, Zone};
+    use crate::overlay::can::space::array;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl Serialize for Stretch {
+        fn serialize<S: Serializer>(&self, encoder: S) -> Result<S::Ok, S::Error> {
+            (self.from, self.to).serialize(encoder)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Stretch {
+        fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
+            let (from, to) = <(u32, u32)>::deserialize(decoder)?;
+            Self::new(from, to).ok_or_else(|| D::Error::custom("a stretch is not empty"))
+        }
+    }
+
+    impl<const D: usize> Serialize for Zone<D> {
+        fn serialize<S: Serializer>(&self, encoder: S) -> Result<S::Ok, S::Error> {
+            array::serialize(&self.stretches, encoder)
+        }
+    }
+
+    impl<'de, const D: usize> Deserialize<'de> for Zone<D> {
+        fn deserialize<E: Deserializer<'de>>(decoder: E) -> Result<Self, E::Error> {
+            Ok(Self::new(array::deserialize(decoder)?))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `gridweave reproduce` as a user meets it.
+
+mod desk;
+
+use std::fs;
+
+use desk::{Desk, send, summary};
+
+/// Every part of a paper, on a grid that is small enough for a test.
+const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", "60"];
+
+#[test]
+fn a_reproduction_has_every_part_and_repeats() {
+    let desk = Desk::new();
+    let text = desk.good(&[&REPRODUCE[..], &["--out", "all"]].concat());
+    let report = fs::read(desk.path("all/p1.json")).expect("there is a report");
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    for part in [
+        "fig4",
+        "fig5",
+        "fig6",
+        "table1",
+        "poll",
+        "table2",
+        "table3",
+        "forward",
+        "baselines",
+        "scale",
+    ] {
+        assert!(text.contains(part), "{part}");
+        let csv = fs::read_to_string(desk.path(&format!("all/p1/{part}.csv")));
+        assert!(csv.expect("there is a table").lines().count() > 1, "{part}");
+        assert!(report["parts"][part]["runs"][0].is_string(), "{part}");
+    }
+    // What the paper says stands beside what was measured.
+    let policies = &report["parts"]["table1"]["tables"][0]["rows"];
+    assert_eq!(policies[2]["published schedules"], 72_000_000.0);
+    let polled = policies[2]["measured schedules"].as_f64();
+    assert_eq!(
+        polled,
+        Some(60.0 * 20.0 * 60.0),
+        "two hours of polls every two minutes"
+    );
+    let overlays = &report["parts"]["table3"]["tables"][0]["rows"];
+    assert_eq!(overlays[0]["push and pull alike"], "yes");
+    assert_eq!(overlays[1]["push and pull alike"], "yes");
+
+    // Some parts alone are the same as among all.
+    let some = ["--only", "baselines,fig4", "--out", "some"];
+    desk.good(&[&REPRODUCE[..], &some].concat());
+    for file in [
+        "p1/fig4.csv",
+        "p1/fig4-series.csv",
+        "p1/baselines.csv",
+        "p1/runs/95-push.toml",
+        "config.toml",
+    ] {
+        let read = |folder: &str| fs::read(desk.path(folder).join(file)).expect("it is there");
+        assert!(read("all") == read("some"), "{file} differs");
+    }
+    assert!(!desk.path("some/p1/fig5.csv").exists());
+
+    // Any run can be repeated alone.
+    let config = ["--config", "some/p1/runs/95-push.toml", "--out", "again"];
+    desk.good(&[&["run"][..], &config].concat());
+    let runs = report["runs"].as_array().expect("there are runs");
+    let run = runs.iter().find(|run| run["name"] == "95-push");
+    let digest = &run.expect("it is among the runs")["digest"];
+    assert_eq!(&summary(&desk.path("again"))["digest"], digest);
+}
+
+#[test]
+fn a_reproduction_under_several_seeds_has_confidence_intervals() {
+    let desk = Desk::new();
+    let some = ["--only", "baselines", "--runs", "3", "--seed", "5"];
+    let text = desk.good(&[&REPRODUCE[..], &some, &["--json"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
+    assert_eq!(report["seeds"], serde_json::json!([5, 6, 7]));
+    let row = &report["parts"]["baselines"]["tables"][0]["rows"][2];
+    assert!(row["wait s, 95 %"]["ci95"].as_f64() > Some(0.0), "{row}");
+    let file = desk.path("gridweave-reproduce/p1/runs/plain-push-seed-6.toml");
+    assert!(file.is_file());
+    // A second time replaces the first.
+    desk.good(&[&REPRODUCE[..], &["--only", "fig5"]].concat());
+    assert!(!file.exists());
+    assert!(desk.path("gridweave-reproduce/p1/fig5.csv").is_file());
+}
+
+#[test]
+fn a_reproduction_refuses_what_it_does_not_know() {
+    let desk = Desk::new();
+    let error = desk.bad(&["reproduce", "p1", "--quick", "--only", "fig4,fig7"]);
+    assert!(
+        error.contains("fig7") && error.contains("table2"),
+        "{error}"
+    );
+    desk.bad(&["reproduce", "p9"]);
+    desk.bad(&["reproduce", "p1", "--quick", "--nodes", "0"]);
+    desk.bad(&["reproduce", "p1", "--quick", "--trace", "missing.swf"]);
+    desk.write("ours.txt", b"not a result");
+    fs::create_dir(desk.path("taken")).expect("a folder can be made");
+    desk.write("taken/notes.txt", b"not a result");
+    let taken = ["--only", "fig5", "--out", "taken"];
+    desk.bad(&[&REPRODUCE[..], &taken].concat());
+}
+
+#[test]
+fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
+    let desk = Desk::new();
+    let trace = "; MaxProcs: 16\n1 0 -1 600 1 -1 -1 -1 -1 -1 1 3 1 -1 -1 -1 -1 -1\n";
+    let jobs: String = (0..200)
+        .map(|job| trace.replace("\n1 0", &format!("\n{job} {}", job * 40)))
+        .collect();
+    desk.write("serial.swf", jobs.as_bytes());
+    let text = desk.good(&[
+        "reproduce",
+        "p3",
+        "--quick",
+        "--trace",
+        "serial.swf",
+        "--nodes",
+        "340",
+        "--out",
+        "all",
+    ]);
+    for part in ["fig1", "fig2", "fig10", "overlays", "faults", "trace"] {
+        assert!(text.contains(part), "{part}");
+        let csv = fs::read_to_string(desk.path(&format!("all/p3/{part}.csv")));
+        assert!(csv.expect("there is a table").lines().count() > 3, "{part}");
+    }
+    let report = fs::read(desk.path("all/p3.json")).expect("there is a report");
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    let runs = report["runs"].as_array().expect("there are runs");
+    // 26 scenarios, four of them with literal lateness too, five more overlays, three sorts of faults, five on the trace.
+    assert_eq!(runs.len(), 26 + 4 + 5 + 3 + 5);
+    for run in runs {
+        assert_eq!(run["violations"], 0, "{run}");
+        assert_eq!(run["jobs"]["lost"], 0, "{run}");
+    }
+    // Published figures stand beside ours.
+    let deadlines = &report["parts"]["fig4"]["tables"][0]["rows"];
+    assert_eq!(deadlines[1]["published missed"], 4.0);
+}
+
+/// Ctrl-C in the middle leaves nothing: half of a table says nothing about a paper.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_reproduction_leaves_nothing() {
+    let desk = Desk::new();
+    let long = ["reproduce", "p1", "--nodes", "500"];
+    let mut child = desk.begin(&[&long[..], &["--only", "fig4", "--out", "out"]].concat());
+    desk.await_more_than(0);
+    send("-INT", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    assert!(desk.list().is_empty(), "{:?}", desk.list());
+}
