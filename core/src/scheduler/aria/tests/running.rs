@@ -121,7 +121,7 @@ fn a_lease_is_renewed_and_what_runs_stops_when_it_is_over() {
     let running = Send(OWNER, notify(1, 0, Standing::Running));
     bench.granted(600);
     assert_eq!(bench.ring_until(199), []);
-    assert_eq!(bench.ring_until(200), [running.clone()]);
+    assert_eq!(bench.ring_until(200), vec![running.clone()]);
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(800))), []);
     assert_eq!(bench.ring_until(399), []);
     // Then nobody answers: again and again, the more often the less time is left.
