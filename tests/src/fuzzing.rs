@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::twins::Twins;
 
+pub mod aria;
 pub mod asap;
 mod choices;
 pub mod commit;
@@ -74,6 +75,8 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<scheduler::asap::Record>(bytes),
         round_trip::<scheduler::criteria::Message<8, 10>>(bytes),
         round_trip::<scheduler::criteria::Record>(bytes),
+        round_trip::<scheduler::aria::Message>(bytes),
+        round_trip::<scheduler::aria::Record>(bytes),
         round_trip::<Profile>(bytes),
         round_trip::<near::Message<Profile, 4>>(bytes),
         round_trip::<near::Command<Profile, 4>>(bytes),

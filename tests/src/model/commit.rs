@@ -100,6 +100,8 @@ pub fn asked<G: Guards>(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<
         reactions: |_| Vec::new(),
         crashes: 0,
         horizon: Time::from_micros(11),
+        arrivals: None,
+        lateness: Span::MAX,
         branching: 1,
         remember: |notice| match notice {
             Notice::Coordinator(told) => !matches!(told, Told::Cleared { .. }),

@@ -2,9 +2,10 @@
 //!
 //! The network is a set from which delivery removes nothing, so loss, duplication and reordering need no actions of their own: a
 //! message may be delivered at any later time, again and again, or never. A timer fires at its time or at any later one, in any
-//! order with others. A node may crash while idle, or after any number of the effects of one event, and comes back
+//! order with others, unless clocks are to be trusted. A node may crash while idle, or after any number of the effects of one event, and comes back
 //! from what it had persisted. Random choices are enumerated by value.
 
+pub mod aria;
 pub mod commit;
 
 mod bag;
@@ -18,7 +19,7 @@ pub use bag::Bag;
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
 use gridweave_core::rand_core::TryRng;
-use gridweave_core::time::Time;
+use gridweave_core::time::{Span, Time};
 use stateright::{Model, Property};
 
 /// What a run may contain, and what must hold in it.
@@ -36,6 +37,10 @@ pub struct Exploration<M: Machine> {
     pub crashes: u8,
     /// No timer beyond this fires.
     pub horizon: Time,
+    /// How many messages arrive and change something, if not all may. Others are lost.
+    pub arrivals: Option<u8>,
+    /// How late timers may be, which is also how far clocks may be apart.
+    pub lateness: Span,
     /// How many values each random choice takes.
     pub branching: u32,
     /// Which notices matter to what is to be shown; others are not remembered, for fewer states.
@@ -75,6 +80,8 @@ pub struct State<M: Machine> {
     pub given: u32,
     /// How many crashes there were.
     pub crashes: u8,
+    /// How many messages may still arrive, if not all may.
+    pub arrivals: Option<u8>,
     /// The first thing that was broken.
     pub broken: Option<&'static str>,
 }
@@ -203,7 +210,11 @@ impl<M: Machine> Exploration<M> {
                 Effect::Forget(key) => {
                     host.disk.remove(&key);
                 }
-                Effect::Send { to, message } => state.network.insert((id, to, message)),
+                Effect::Send { to, message } => {
+                    if state.arrivals != Some(0) {
+                        state.network.insert((id, to, message));
+                    }
+                }
                 Effect::Wake { at, timer } => {
                     host.timers.insert(timer, at);
                 }
@@ -238,6 +249,12 @@ impl<M: Machine> Exploration<M> {
         self.feed(state, node, &Event::Start, &[], None);
     }
 
+    /// Until when time may pass while no timer is later than it may be.
+    fn latest(&self, state: &State<M>) -> Time {
+        let all = state.nodes.iter().flat_map(|host| host.timers.values());
+        all.min().map_or(Time::MAX, |first| *first + self.lateness)
+    }
+
     /// All that may happen to a node that is up, apart from crashes.
     fn occurrences(&self, state: &State<M>, node: u8) -> Vec<Occurrence<M>> {
         let host = &state.nodes[usize::from(node)];
@@ -251,8 +268,9 @@ impl<M: Machine> Exploration<M> {
                 all.push(Occurrence::Delivery(*from, message.clone()));
             }
         }
+        let latest = self.latest(state);
         for (timer, at) in &host.timers {
-            if *at <= self.horizon {
+            if *at <= self.horizon.min(latest) {
                 all.push(Occurrence::Timer(*timer));
             }
         }
@@ -313,6 +331,7 @@ impl<M: Machine> Model for Exploration<M> {
             notices: Bag::default(),
             given: 0,
             crashes: 0,
+            arrivals: self.arrivals,
             broken: None,
         };
         for node in 0..self.nodes {
@@ -367,6 +386,12 @@ impl<M: Machine> Model for Exploration<M> {
                 crash,
             } => {
                 self.apply(&mut state, node, &event, &choices, crash);
+                if matches!(event, Occurrence::Delivery(..)) && state != *last {
+                    state.arrivals = state.arrivals.map(|left| left.saturating_sub(1));
+                    if state.arrivals == Some(0) {
+                        state.network = Bag::default();
+                    }
+                }
                 if crash.is_some() {
                     Self::go_down(&mut state, node);
                 }

@@ -22,7 +22,7 @@ pub(super) struct Held {
     pub(super) term: Term,
     pub(super) state: State,
     /// Until when it may be here; the origin of time if its initiator has not said so yet.
-    lease: Time,
+    pub(super) lease: Time,
     /// When it came, or ended.
     since: Time,
     /// When its lease is to be renewed.
@@ -79,6 +79,11 @@ impl Held {
         )
     }
 
+    /// Until when it may be here, if its initiator has said so.
+    pub(super) fn granted(&self) -> Option<Time> {
+        (self.lease > Time::ZERO).then_some(self.lease)
+    }
+
     pub(super) fn is_sound(&self) -> bool {
         match &self.state {
             State::Advertised { offers, .. } => offers.is_in_order(),
@@ -96,6 +101,11 @@ impl<S: LocalScheduler> Aria<S> {
     pub(super) fn held_mut(&mut self, job: JobId) -> Option<&mut Held> {
         let place = self.held_place(job).ok()?;
         self.held.get_mut(place)
+    }
+
+    /// How often something is said without an answer.
+    pub(super) const fn tries(&self) -> u8 {
+        self.config.retries.saturating_add(1)
     }
 
     /// Whether there is room for another job.
@@ -135,7 +145,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// Takes up a job from disk.
     pub(super) fn resume_held(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let (now, tries) = (cx.now(), self.config.retries);
+        let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
             return;
         };
@@ -224,7 +234,7 @@ impl<S: LocalScheduler> Aria<S> {
             initiator,
             term,
             state: State::Claiming {
-                tries: self.config.retries,
+                tries: self.tries(),
             },
             lease: Time::ZERO,
             since: cx.now(),
@@ -340,7 +350,9 @@ impl<S: LocalScheduler> Aria<S> {
         ruling: Ruling,
         cx: &mut impl Context<Self>,
     ) {
-        let renewal = third(self.config.lease);
+        let now = cx.now();
+        let renewal = now + third(self.config.lease);
+        let longest = now + self.config.lease + self.config.max_skew;
         let known = self
             .held_mut(job)
             .filter(|held| held.initiator == from && held.term <= term);
@@ -358,9 +370,10 @@ impl<S: LocalScheduler> Aria<S> {
             return;
         };
         match ruling {
-            Ruling::Granted { until } if held.term == term => {
-                held.lease = held.lease.max(until);
-                held.renew = cx.now() + renewal;
+            // What was granted once and comes late, or again, grants nothing.
+            Ruling::Granted { until } if held.term == term && until > held.lease.max(now) => {
+                held.lease = until.min(longest);
+                held.renew = held.lease.min(renewal);
                 let renew = held.renew;
                 match held.state {
                     State::Claiming { .. } => self.enqueue(job, cx),
@@ -418,6 +431,13 @@ impl<S: LocalScheduler> Aria<S> {
                 let _ = self.site.local.finish(now, job);
                 continue;
             };
+            if held.lease <= now {
+                // It comes to its turn before its site is woken to let it go.
+                let _ = self.site.local.finish(now, job);
+                self.remove(job, cx);
+                self.count_orphan(job, cx);
+                continue;
+            }
             held.state = State::Running;
             Self::persist_place(held, Place::Started, cx);
             cx.notify(Notice {
@@ -455,6 +475,15 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// Has nothing of a job any more, whatever it was.
     pub(super) fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let queued = self.held_mut(job).is_some_and(|held| held.is_queued());
+        self.remove(job, cx);
+        if queued {
+            self.start_jobs(cx);
+        }
+    }
+
+    /// Forgets a job, and stops it if it runs. What others wait for may be free then.
+    fn remove(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let now = cx.now();
         let Ok(at) = self.held_place(job) else { return };
         let held = self.held.remove(at);
@@ -469,15 +498,16 @@ impl<S: LocalScheduler> Aria<S> {
         }
         cx.forget(Key::Held(job));
         cx.cancel(Timer::Held(job));
-        if held.is_queued() {
-            self.start_jobs(cx);
-        }
     }
 
     /// Nobody answers for a job any more.
     fn orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         self.let_go(job, cx);
+        self.count_orphan(job, cx);
+    }
+
+    fn count_orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         cx.notify(Notice {
             job,
             news: News::Orphaned,
@@ -499,7 +529,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// Out of the queue, and to another site. What is given away is not started again here before its initiator says so.
     pub(super) fn give_away(&mut self, job: JobId, to: NodeId, cx: &mut impl Context<Self>) {
-        let (now, tries) = (cx.now(), self.config.retries.saturating_add(1));
+        let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
             return;
         };
@@ -556,7 +586,7 @@ impl<S: LocalScheduler> Aria<S> {
     /// Nobody took a job that was to be given away, as far as this node knows. It claims the job under the very term under which it was
     /// given away: its initiator believes the first who does.
     fn take_back(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let (now, tries) = (cx.now(), self.config.retries);
+        let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
             return;
         };

@@ -88,8 +88,8 @@ pub enum Stage {
         /// Who.
         holder: NodeId,
     },
-    /// It has failed, and its submitter was told so, or would have been.
-    Failed(Failure),
+    /// This was its last word, and its submitter was told so, or would have been.
+    Over(News),
 }
 
 impl Task {
@@ -201,7 +201,7 @@ impl<S: LocalScheduler> Aria<S> {
                 };
                 self.attend_task(job, cx);
             }
-            Stage::Failed(failure) => self.close(job, News::Failed(failure), cx),
+            Stage::Over(news) => self.close(job, news, cx),
         }
     }
 
@@ -231,7 +231,7 @@ impl<S: LocalScheduler> Aria<S> {
                 Some(_) => Failure::NodeLost,
                 None => Failure::Refused(Refusal::NoMatch),
             };
-            self.fail(job, failure, cx);
+            self.close(job, News::Failed(failure), cx);
             return;
         };
         task.left = left;
@@ -365,14 +365,14 @@ impl<S: LocalScheduler> Aria<S> {
         mut offers: Offers,
         cx: &mut impl Context<Self>,
     ) {
-        let (tries, rounds) = (self.config.retries.saturating_add(1), self.config.rounds);
+        let (tries, rounds) = (self.tries(), self.config.rounds);
         let pause = self.config.pause;
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
             return;
         };
         let Some(attempt) = attempt.checked_add(1) else {
-            self.fail(job, Failure::NodeLost, cx);
+            self.close(job, News::Failed(Failure::NodeLost), cx);
             return;
         };
         let Some(Offer { node: to, .. }) = offers.take_best() else {
@@ -554,7 +554,7 @@ impl<S: LocalScheduler> Aria<S> {
         match ending {
             Ending::Done => self.close(job, News::Finished, cx),
             _ if withdrawing => self.close(job, News::Cancelled, cx),
-            Ending::Broke => self.fail(job, Failure::Broke, cx),
+            Ending::Broke => self.close(job, News::Failed(Failure::Broke), cx),
             Ending::Lost | Ending::Withdrawn => {
                 task.started |= ending == Ending::Lost;
                 self.place_again(job, term.attempt, cx);
@@ -592,19 +592,11 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// The last word on a job that will not be done. It lasts before it is said, so that no other is said after a crash.
-    fn fail(&mut self, job: JobId, failure: Failure, cx: &mut impl Context<Self>) {
-        if let Some(task) = self.task_mut(job) {
-            let shared = task.job.clone();
-            self.persist_stage(&shared, Stage::Failed(failure), cx);
-        }
-        self.close(job, News::Failed(failure), cx);
-    }
-
-    /// The last word on a job.
+    /// The last word on a job. It lasts before it is said, so that no other is said after a crash.
     fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
         if let Ok(place) = self.task_place(job) {
-            self.tasks.remove(place);
+            let task = self.tasks.remove(place);
+            self.persist_stage(&task.job, Stage::Over(news), cx);
             tell(job, news, cx);
             cx.forget(Key::Task(job));
             cx.cancel(Timer::Task(job));

@@ -85,7 +85,7 @@ pub struct Aria<S: LocalScheduler> {
     links: Links,
     site: Site<S>,
     seen: Seen,
-    /// How many floods it began.
+    /// The number of its last flood.
     floods: u32,
     /// In the order of jobs.
     tasks: Vec<Task>,
@@ -244,6 +244,12 @@ impl<S: LocalScheduler> Aria<S> {
         self.tasks.get(place)?.holder()
     }
 
+    /// Until when this site may have a job, if its initiator has said so.
+    pub fn lease(&self, job: JobId) -> Option<Time> {
+        let place = self.held_place(job).ok()?;
+        self.held.get(place)?.granted()
+    }
+
     /// What happened to jobs here in this life.
     pub const fn counts(&self) -> Counts {
         self.counts
@@ -270,6 +276,8 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     fn start(&mut self, cx: &mut impl Context<Self>) {
+        // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
+        self.floods = (cx.now().as_micros() / 1000) as u32;
         self.overlay(Event::Start, cx);
         let met: Vec<links::Command> = links::commands(&self.bootstrap).collect();
         for command in met {

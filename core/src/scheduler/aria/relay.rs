@@ -60,7 +60,9 @@ impl<S: LocalScheduler> Aria<S> {
     ) {
         // A name that does not fit its message would answer to something else.
         let sound = header.id.kind == kind.number() && header.id.sequence == job.get().id.get();
-        if !sound || self.seen.see(header.id, cx.now()) == Sight::Again {
+        // What began here may come back after a restart.
+        let own = header.id.origin == self.me;
+        if !sound || own || self.seen.see(header.id, cx.now()) == Sight::Again {
             return;
         }
         let matches = !self.leaving && self.has_room() && self.site.takes(job.get());

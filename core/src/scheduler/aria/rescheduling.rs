@@ -97,14 +97,15 @@ impl<S: LocalScheduler> Aria<S> {
             return;
         };
         let FloodId { round, .. } = self.flood(Kind::Inform, &shared, cost, cx);
+        let over = cx.now() + self.config.window;
         if let Some(held) = self.held_mut(job) {
             held.state = State::Advertised {
                 round,
                 offers: Offers::default(),
             };
+            let due = over.min(held.lease);
+            self.wake_held(job, due, cx);
         }
-        let due = cx.now() + self.config.window;
-        self.wake_held(job, due, cx);
     }
 
     /// What a job that waits here costs; one that leaves gives everything away.

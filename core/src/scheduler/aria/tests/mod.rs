@@ -1,1 +1,385 @@
+//! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and of several things the first is always chosen.
 
+use core::convert::Infallible;
+use core::num::NonZeroU32;
+use std::collections::BTreeMap;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+use crate::job::{Command, Demand, Failure, News, Outcome, Refusal};
+use crate::machine::{Effect, EffectQueue};
+use crate::overlay::flood::{FloodId, Header, Reach};
+use crate::queue::{Policy, SiteQueue};
+use crate::resource::{Dimensions, Kind as Measure, Speed};
+use crate::time::{Interval, Span};
+
+mod hostile;
+mod lasting;
+mod moving;
+mod placing;
+mod running;
+
+type Node = Aria<SiteQueue>;
+type Effects = Vec<Did>;
+
+/// Of several things, the first is chosen.
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("a choice draws u32 only")
+    }
+}
+
+const ME: u64 = 50;
+const OWNER: u64 = 9;
+const JOB: JobId = JobId::new(7);
+const TASK: Key = Key::Task(JOB);
+const HELD: Key = Key::Held(JOB);
+
+const CONFIG: Config = Config {
+    overlay: Overlay::Fixed,
+    window: Span::from_secs(5),
+    rounds: 2,
+    pause: Span::from_secs(10),
+    rescheduling: Some(Rescheduling {
+        period: Span::from_secs(256),
+        jobs: 1,
+        threshold: Span::from_secs(30),
+    }),
+    lease: Span::from_secs(600),
+    max_skew: Span::from_secs(1),
+    retry: Span::from_secs(3),
+    retries: 1,
+    tasks: 2,
+    held: 3,
+    floods: 16,
+    ..Config::DEFAULT
+};
+
+/// What a node did: as effects, but a record only by its name, and no timers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Did {
+    Persist(Key),
+    Forget(Key),
+    Send(u64, Message),
+    Tell(News),
+}
+
+use Did::{Forget, Persist, Send, Tell};
+
+/// A node, its disk and its clock.
+struct Bench {
+    build: fn() -> Node,
+    node: Node,
+    now: Time,
+    disk: BTreeMap<Key, Record>,
+    alarms: BTreeMap<Timer, Time>,
+}
+
+/// A site with one processor, free from then on, with neighbours 1 and 2.
+fn site(config: Config, free_from: u64, membership: Membership) -> Node {
+    let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 8);
+    let local = match Interval::new(Time::ZERO, second(free_from)) {
+        Ok(kept) => queue.reserving(kept, NonZeroU32::MIN).unwrap(),
+        Err(_) => queue,
+    };
+    let dimensions = Dimensions::new(&[("memory", Measure::Level)]).unwrap();
+    let site = Site {
+        capability: dimensions.capability(&[4]).unwrap(),
+        dimensions,
+        membership,
+        local,
+    };
+    let peers = Bootstrap::Meet(vec![id(1), id(2)]);
+    Aria::new(id(ME), config, peers, site).unwrap()
+}
+
+fn nobodys() -> Membership {
+    Membership {
+        serves: Serves::Members,
+        ..Membership::default()
+    }
+}
+
+impl Bench {
+    /// A site that runs what it gets at once.
+    fn idle() -> Self {
+        Self::started(|| site(CONFIG, 0, Membership::default()))
+    }
+
+    /// A node that runs nothing.
+    fn submitting() -> Self {
+        Self::started(|| site(CONFIG, 0, nobodys()))
+    }
+
+    /// A site that is free after a thousand seconds.
+    fn busy() -> Self {
+        Self::started(|| site(CONFIG, 1000, Membership::default()))
+    }
+
+    fn started(build: fn() -> Node) -> Self {
+        let mut bench = Self {
+            build,
+            node: build(),
+            now: Time::ZERO,
+            disk: BTreeMap::new(),
+            alarms: BTreeMap::new(),
+        };
+        assert_eq!(bench.feed(Event::Start), []);
+        bench
+    }
+
+    fn feed(&mut self, event: Event<Node>) -> Effects {
+        self.feed_some(event, usize::MAX)
+    }
+
+    /// Feeds an event and executes only so many of its effects.
+    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
+        if let Event::Timer(timer) = &event {
+            self.alarms.remove(timer);
+        }
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.node, event, self.now, &mut Zeros);
+        self.node.check().unwrap();
+        let effects: Vec<Effect<Node>> = effects.drain().take(most).collect();
+        let executed = effects.into_iter();
+        executed.filter_map(|effect| self.execute(effect)).collect()
+    }
+
+    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
+        match effect {
+            Effect::Persist(key, record) => {
+                self.disk.insert(key, record);
+                Some(Persist(key))
+            }
+            Effect::Forget(key) => {
+                self.disk.remove(&key);
+                Some(Forget(key))
+            }
+            Effect::Send { to, message } => Some(Send(to.get(), message)),
+            Effect::Notify(Notice { news, .. }) => Some(Tell(news)),
+            Effect::Wake { at, timer } => {
+                self.alarms.insert(timer, at);
+                None
+            }
+            Effect::Cancel(timer) => {
+                self.alarms.remove(&timer);
+                None
+            }
+        }
+    }
+
+    /// Goes to this second, where nothing happens yet.
+    fn at(&mut self, at: u64) -> &mut Self {
+        self.now = second(at);
+        self
+    }
+
+    fn hear(&mut self, from: u64, message: Message) -> Effects {
+        let from = id(from);
+        self.feed(Event::Message { from, message })
+    }
+
+    fn obey(&mut self, command: Command) -> Effects {
+        self.feed(Event::Command(command))
+    }
+
+    fn submit(&mut self) -> Effects {
+        self.obey(Command::Submit(job()))
+    }
+
+    fn cancel(&mut self) -> Effects {
+        self.obey(Command::Cancel(JOB))
+    }
+
+    fn end(&mut self, outcome: Outcome) -> Effects {
+        self.obey(Command::Ended { job: JOB, outcome })
+    }
+
+    /// Feeds the timers that are due until this second, one by one.
+    fn ring_until(&mut self, until: u64) -> Effects {
+        let mut did = Vec::new();
+        let end = second(until);
+        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
+            && at <= end
+        {
+            self.now = self.now.max(at);
+            did.extend(self.feed(Event::Timer(timer)));
+        }
+        self.now = end;
+        did
+    }
+
+    /// Comes back from disk.
+    fn restart(&mut self) -> Effects {
+        self.node = (self.build)();
+        self.alarms.clear();
+        for (key, record) in self.disk.clone() {
+            assert_eq!(self.feed(Event::Restored(key, record)), []);
+        }
+        self.feed(Event::Start)
+    }
+
+    /// The job of the owner comes here and is granted until then.
+    fn granted(&mut self, until: u64) -> Effects {
+        self.hear(OWNER, assign(job(), OWNER, 1, 0));
+        self.hear(OWNER, verdict(1, 0, granted(until)))
+    }
+
+    /// The job that was submitted here is given to node 1 at second 5, which has it since second 6.
+    fn given(&mut self) {
+        self.submit();
+        self.hear(1, accept(flood(0, 1), 100));
+        assert_eq!(
+            self.ring_until(5),
+            [Persist(TASK), Send(1, assign(job(), ME, 1, 0))]
+        );
+        let did = self.at(6).hear(1, notify(1, 0, waiting(6)));
+        let start = second(6);
+        let verdict = Send(1, verdict(1, 0, granted(606)));
+        assert_eq!(
+            did,
+            [Persist(TASK), Tell(News::Accepted { start }), verdict]
+        );
+    }
+}
+
+fn id(id: u64) -> NodeId {
+    NodeId::new(id)
+}
+
+fn second(second: u64) -> Time {
+    Time::from_secs(second)
+}
+
+fn job() -> Job {
+    Job::new(JOB, Demand::Nodes(NonZeroU32::MIN), Span::from_secs(100)).unwrap()
+}
+
+/// The same under another name.
+fn named(name: u64) -> Job {
+    let mut job = job();
+    job.id = JobId::new(name);
+    job
+}
+
+fn term(attempt: u32, moves: u32) -> Term {
+    Term { attempt, moves }
+}
+
+/// The name of this node's flood.
+fn flood(kind: u8, round: u32) -> FloodId {
+    FloodId {
+        origin: id(ME),
+        sequence: JOB.get(),
+        kind,
+        round,
+    }
+}
+
+/// A flood from here as it goes out.
+fn sent(reach: Reach, flood: FloodId) -> Header {
+    reach.begin(flood).onward(reach).unwrap()
+}
+
+fn request(round: u32) -> Message {
+    Message::Request {
+        header: sent(CONFIG.request, flood(0, round)),
+        job: Shared::new(job()),
+    }
+}
+
+fn inform(round: u32, cost: i64) -> Message {
+    Message::Inform {
+        header: sent(CONFIG.inform, flood(1, round)),
+        job: Shared::new(job()),
+        cost: seconds(cost),
+    }
+}
+
+/// A question of the owner about a job.
+fn asked(job: Job) -> Message {
+    let id = FloodId {
+        origin: id(OWNER),
+        sequence: job.id.get(),
+        kind: 0,
+        round: 1,
+    };
+    Message::Request {
+        header: Reach::REQUEST.begin(id),
+        job: Shared::new(job),
+    }
+}
+
+fn seconds(cost: i64) -> Cost {
+    Cost::from_micros(cost * 1_000_000)
+}
+
+fn accept(flood: FloodId, cost: i64) -> Message {
+    let cost = seconds(cost);
+    Message::Accept { flood, cost }
+}
+
+fn assign(job: Job, initiator: u64, attempt: u32, moves: u32) -> Message {
+    Message::Assign {
+        job: Shared::new(job),
+        initiator: id(initiator),
+        term: term(attempt, moves),
+    }
+}
+
+fn ack(attempt: u32, moves: u32, answer: Answer) -> Message {
+    Message::AssignAck {
+        job: JOB,
+        term: term(attempt, moves),
+        answer,
+    }
+}
+
+fn notify(attempt: u32, moves: u32, standing: Standing) -> Message {
+    Message::Notify {
+        job: JOB,
+        term: term(attempt, moves),
+        standing,
+    }
+}
+
+fn waiting(start: u64) -> Standing {
+    let start = second(start);
+    Standing::Waiting { start }
+}
+
+fn ended(ending: Ending) -> Standing {
+    Standing::Ended(ending)
+}
+
+fn verdict(attempt: u32, moves: u32, ruling: Ruling) -> Message {
+    Message::Verdict {
+        job: JOB,
+        term: term(attempt, moves),
+        ruling,
+    }
+}
+
+fn granted(until: u64) -> Ruling {
+    let until = second(until);
+    Ruling::Granted { until }
+}
+
+fn refused(refusal: Refusal) -> Effects {
+    vec![Tell(News::Failed(Failure::Refused(refusal)))]
+}
+
+/// What is done when a job has its last word.
+fn last(news: News) -> Effects {
+    vec![Persist(TASK), Tell(news), Forget(TASK)]
+}

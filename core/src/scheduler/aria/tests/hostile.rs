@@ -1,0 +1,126 @@
+//! Messages of liars.
+
+use super::*;
+
+#[test]
+fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
+    let mut bench = Bench::idle();
+    for name in 0..100 {
+        bench.hear(1, assign(named(name), name, u32::MAX, u32::MAX));
+    }
+    assert_eq!(bench.node.held().count(), 3);
+    // And forgets them when nobody answers for them.
+    bench.ring_until(100);
+    assert_eq!((bench.node.held().count(), bench.disk.len()), (0, 0));
+}
+
+#[test]
+fn a_flood_that_seems_to_come_from_here_is_not_answered() {
+    let mut bench = Bench::idle();
+    let forged = Message::Request {
+        header: Reach::REQUEST.begin(flood(0, 77)),
+        job: Shared::new(job()),
+    };
+    assert_eq!(bench.hear(1, forged), []);
+}
+
+#[test]
+fn a_flood_under_a_name_that_does_not_fit_is_not_heard() {
+    let mut bench = Bench::idle();
+    let header = |kind, sequence| {
+        let origin = id(OWNER);
+        Reach::REQUEST.begin(FloodId {
+            origin,
+            sequence,
+            kind,
+            round: 1,
+        })
+    };
+    let job = Shared::new(job());
+    for header in [header(1, JOB.get()), header(0, 8)] {
+        let job = job.clone();
+        assert_eq!(bench.hear(1, Message::Request { header, job }), []);
+    }
+}
+
+#[test]
+fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
+    let mut bench = Bench::busy();
+    bench.hear(1, assign(job(), OWNER, 1, u32::MAX));
+    bench.hear(OWNER, verdict(1, u32::MAX, granted(600)));
+    bench.ring_until(1);
+    bench.hear(1, accept(flood(1, 1), 100));
+    assert_eq!(bench.ring_until(6), [Persist(HELD), Forget(HELD)]);
+}
+
+#[test]
+fn answers_to_what_was_not_asked_change_nothing() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    let before = bench.node.clone();
+    let strange = [
+        accept(flood(0, 1), 1),
+        accept(flood(1, 1), 1),
+        ack(1, 0, Answer::Taken),
+        ack(1, 0, Answer::NotTaken),
+        ack(1, 1, Answer::NotTaken),
+        verdict(1, 0, granted(600)),
+        verdict(1, 0, Ruling::Over),
+    ];
+    for message in strange {
+        assert_eq!(bench.hear(1, message.clone()), []);
+        assert_eq!(bench.hear(3, message), []);
+    }
+    assert_eq!(bench.node, before);
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn messages_are_small_and_survive_their_encoding() {
+    let mut largest = job();
+    largest.id = JobId::new(u64::MAX);
+    largest.submitted = Time::MAX;
+    largest.deadline = Some(Time::MAX);
+    largest.submitter.user = crate::id::UserId::new(u32::MAX);
+    largest.submitter.organisation = crate::id::OrganisationId::new(u32::MAX);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| (name, Measure::Level));
+    let dimensions = Dimensions::new(&names).unwrap();
+    for (dimension, ..) in dimensions.iter() {
+        largest.requirement = largest.requirement.with(dimension, u64::MAX);
+    }
+    let id = FloodId {
+        origin: NodeId::new(u64::MAX),
+        sequence: u64::MAX,
+        kind: 1,
+        round: u32::MAX,
+    };
+    let header = Header {
+        id,
+        ttl: u8::MAX,
+        hops: u8::MAX,
+    };
+    let (shared, cost) = (Shared::new(largest), Cost::MAX);
+    let messages = [
+        Message::Request {
+            header,
+            job: shared.clone(),
+        },
+        Message::Inform {
+            header,
+            job: shared,
+            cost,
+        },
+        Message::Accept { flood: id, cost },
+        assign(largest, u64::MAX, u32::MAX, u32::MAX),
+        ack(u32::MAX, u32::MAX, Answer::NotTaken),
+        notify(u32::MAX, u32::MAX, Standing::Waiting { start: Time::MAX }),
+        notify(1, 0, ended(Ending::Withdrawn)),
+        verdict(1, 0, Ruling::Granted { until: Time::MAX }),
+        verdict(1, 0, Ruling::Withdraw),
+    ];
+    for message in messages {
+        let bytes = postcard::to_allocvec(&message).unwrap();
+        assert!(bytes.len() < 320, "{}", bytes.len());
+        assert_eq!(postcard::from_bytes(&bytes), Ok(message));
+    }
+}

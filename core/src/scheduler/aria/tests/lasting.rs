@@ -1,0 +1,88 @@
+//! What a crash between any two effects leaves.
+
+use super::*;
+
+#[test]
+fn a_job_that_nobody_was_given_is_asked_about_anew() {
+    let mut bench = Bench::submitting();
+    bench.submit();
+    // Under another name than before, or nobody would listen.
+    let did = bench.at(2).restart();
+    assert_eq!(did, [Send(1, request(2001)), Send(2, request(2001))]);
+}
+
+#[test]
+fn a_job_that_was_given_is_waited_for_a_whole_lease() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    assert_eq!(bench.at(100).restart(), []);
+    assert_eq!(bench.ring_until(700), []);
+    let mut other = Bench::submitting();
+    other.given();
+    other.at(100).restart();
+    let did = other.hear(1, notify(1, 0, Standing::Running));
+    assert_eq!(did, [Send(1, verdict(1, 0, granted(700)))]);
+    assert_eq!(bench.ring_until(701).len(), 3);
+}
+
+#[test]
+fn a_job_that_is_withdrawn_still_is() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    bench.cancel();
+    let withdraw = Send(1, verdict(1, 0, Ruling::Withdraw));
+    assert_eq!(bench.restart(), [withdraw]);
+}
+
+#[test]
+fn no_other_last_word_is_said_after_a_crash() {
+    let cancel = Event::Command(Command::Cancel(JOB));
+    let mut bench = Bench::submitting();
+    bench.submit();
+    let said = bench.feed_some(cancel, 2);
+    assert_eq!(said, [Persist(TASK), Tell(News::Cancelled)]);
+    assert_eq!(bench.restart(), last(News::Cancelled));
+
+    let mut bench = Bench::submitting();
+    bench.given();
+    let done = Event::Message {
+        from: id(1),
+        message: notify(1, 0, ended(Ending::Done)),
+    };
+    let said = bench.feed_some(done, 2);
+    assert_eq!(said, [Persist(TASK), Tell(News::Finished)]);
+    assert_eq!(bench.restart(), last(News::Finished));
+}
+
+#[test]
+fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
+    let mut bench = Bench::busy();
+    bench.granted(600);
+    let claim = Send(OWNER, notify(1, 0, waiting(1000)));
+    assert_eq!(bench.at(10).restart(), [claim]);
+    assert_eq!(bench.node.lease(JOB), None);
+
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    let lost = Send(OWNER, notify(1, 0, ended(Ending::Lost)));
+    assert_eq!(bench.at(10).restart(), [lost]);
+
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    bench.end(Outcome::Broke);
+    let broke = Send(OWNER, notify(1, 0, ended(Ending::Broke)));
+    assert_eq!(bench.at(10).restart(), [broke]);
+}
+
+#[test]
+fn what_was_given_away_is_offered_again_and_not_run() {
+    let mut bench = Bench::busy();
+    bench.granted(600);
+    bench.ring_until(1);
+    bench.hear(1, accept(flood(1, 1), 100));
+    bench.ring_until(6);
+    let again = Send(1, assign(job(), OWNER, 1, 1));
+    assert_eq!(bench.restart(), [again]);
+    assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
+    assert_eq!(bench.node.site().local.waiting(), []);
+}

@@ -1,0 +1,162 @@
+//! A job that waits is offered to others.
+
+use super::*;
+
+/// A site that is busy until a thousand has a job that waits; at second 1 it is advertised.
+fn advertised() -> Bench {
+    let mut bench = Bench::busy();
+    assert_eq!(bench.granted(600), []);
+    let did = bench.ring_until(1);
+    let news = |to| Send(to, inform(1, 1099));
+    assert_eq!(did, [news(1), news(2)]);
+    bench
+}
+
+/// The same, and node 1 was asked to take it at second 6.
+fn given_away() -> Bench {
+    let mut bench = advertised();
+    bench.hear(1, accept(flood(1, 1), 100));
+    let assign = Send(1, assign(job(), OWNER, 1, 1));
+    assert_eq!(bench.ring_until(6), [Persist(HELD), assign]);
+    assert_eq!(bench.node.site().local.waiting(), []);
+    bench
+}
+
+#[test]
+fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
+    let mut bench = advertised();
+    bench.hear(1, accept(flood(1, 1), 300));
+    bench.hear(2, accept(flood(1, 1), 200));
+    let assign = Send(2, assign(job(), OWNER, 1, 1));
+    assert_eq!(bench.ring_until(6), [Persist(HELD), assign]);
+    // At second 6 it costs 1094 here.
+    let mut bench = advertised();
+    bench.hear(1, accept(flood(1, 1), 1065));
+    assert_eq!(bench.ring_until(6), []);
+    assert_eq!(bench.node.counts().moved, 0);
+    assert_eq!(bench.node.site().local.waiting().len(), 1);
+}
+
+#[test]
+fn what_started_meanwhile_stays() {
+    let mut bench = Bench::started(|| site(CONFIG, 3, Membership::default()));
+    bench.granted(600);
+    assert_eq!(bench.ring_until(1).len(), 2);
+    bench.hear(1, accept(flood(1, 1), 1));
+    assert_eq!(bench.ring_until(3), [Persist(HELD), Tell(News::Started)]);
+    // Instead of an end of offers there is a renewal.
+    let running = Send(OWNER, notify(1, 0, Standing::Running));
+    assert_eq!(bench.ring_until(6), [running]);
+    assert_eq!(bench.node.site().local.running().len(), 1);
+}
+
+#[test]
+fn an_advertised_job_is_let_go_with_its_lease() {
+    let mut bench = Bench::busy();
+    bench.granted(3);
+    bench.ring_until(1);
+    assert_eq!(bench.ring_until(3), [Forget(HELD), Tell(News::Orphaned)]);
+}
+
+#[test]
+fn a_job_that_another_took_is_remembered_for_a_lease() {
+    let mut bench = given_away();
+    assert_eq!(bench.hear(1, ack(1, 1, Answer::Taken)), []);
+    // An old assignment does not bring it back.
+    assert_eq!(bench.hear(OWNER, assign(job(), OWNER, 1, 0)), []);
+    assert_eq!(bench.ring_until(606), []);
+    assert_eq!(bench.ring_until(607), [Forget(HELD)]);
+}
+
+#[test]
+fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
+    let claim = |start| vec![Persist(HELD), Send(OWNER, notify(1, 1, waiting(start)))];
+    let mut bench = given_away();
+    assert_eq!(bench.hear(1, ack(1, 1, Answer::NotTaken)), claim(1000));
+    let mut bench = given_away();
+    let did = bench.feed(Event::Unreachable { to: id(1) });
+    assert_eq!(did, claim(1000));
+    // In silence, once more before that.
+    let mut bench = given_away();
+    let again = Send(1, assign(job(), OWNER, 1, 1));
+    assert_eq!(bench.ring_until(9), [again]);
+    assert_eq!(bench.ring_until(12), claim(1000));
+    // An old grant is none, and the new one puts it into the queue again.
+    assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
+    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.hear(OWNER, verdict(1, 1, granted(612))), []);
+    assert_eq!(bench.node.site().local.waiting().len(), 1);
+}
+
+#[test]
+fn who_takes_a_job_from_another_tells_both() {
+    let mut bench = Bench::idle();
+    let did = bench.hear(1, assign(job(), OWNER, 1, 1));
+    assert_eq!(
+        did,
+        [
+            Persist(HELD),
+            Send(1, ack(1, 1, Answer::Taken)),
+            Send(OWNER, notify(1, 1, waiting(0)))
+        ]
+    );
+    // What runs is not taken again, nor given back by an old message.
+    bench.hear(OWNER, verdict(1, 1, granted(600)));
+    let did = bench.hear(2, assign(job(), OWNER, 1, 2));
+    assert_eq!(did, [Send(2, ack(1, 2, Answer::NotTaken))]);
+    assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)), []);
+}
+
+#[test]
+fn the_longest_in_the_grid_is_advertised_first() {
+    let mut bench = Bench::busy();
+    for (name, submitted) in [(7, 3), (8, 1), (9, 2)] {
+        let mut job = named(name);
+        job.submitted = second(submitted);
+        let (job, ruling) = (Shared::new(job), granted(600));
+        let (initiator, term) = (id(OWNER), term(1, 0));
+        let name = JobId::new(name);
+        bench.hear(
+            OWNER,
+            Message::Assign {
+                job,
+                initiator,
+                term,
+            },
+        );
+        bench.hear(
+            OWNER,
+            Message::Verdict {
+                job: name,
+                term,
+                ruling,
+            },
+        );
+    }
+    let did = bench.ring_until(1);
+    let names = did.iter().map(|did| match did {
+        Send(_, Message::Inform { job, .. }) => job.get().id.get(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(names.collect::<Vec<_>>(), [8, 8]);
+}
+
+#[test]
+fn who_leaves_gives_away_what_waits_and_takes_nothing() {
+    let mut bench = Bench::busy();
+    bench.granted(600);
+    let did = bench.obey(Command::Leave);
+    let any = Message::Inform {
+        header: sent(CONFIG.inform, flood(1, 1)),
+        job: Shared::new(job()),
+        cost: Cost::MAX,
+    };
+    assert_eq!(did, [Send(1, any.clone()), Send(2, any)]);
+    bench.hear(1, accept(flood(1, 1), 5000));
+    let assign = Send(1, assign(job(), OWNER, 1, 1));
+    assert_eq!(bench.ring_until(5), [Persist(HELD), assign]);
+    assert_eq!(bench.node.links().neighbours().len(), 2);
+    bench.hear(1, ack(1, 1, Answer::Taken));
+    bench.ring_until(606);
+    assert_eq!(bench.node.links().neighbours(), []);
+}

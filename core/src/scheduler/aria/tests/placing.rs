@@ -1,0 +1,230 @@
+//! A job where it was submitted.
+
+use super::*;
+use crate::job::Criterion;
+
+#[test]
+fn a_job_is_written_down_and_asked_about() {
+    let mut bench = Bench::submitting();
+    let did = bench.submit();
+    assert_eq!(
+        did,
+        [Persist(TASK), Send(1, request(1)), Send(2, request(1))]
+    );
+    assert_eq!(bench.node.jobs().collect::<Vec<_>>(), [JOB]);
+}
+
+#[test]
+fn the_cheapest_has_it_and_of_two_the_lower_id() {
+    let mut bench = Bench::submitting();
+    bench.submit();
+    for (node, cost) in [(4, 90), (3, 80), (2, 80), (1, 100)] {
+        assert_eq!(bench.hear(node, accept(flood(0, 1), cost)), []);
+    }
+    let mine = assign(job(), ME, 1, 0);
+    assert_eq!(bench.ring_until(5), [Persist(TASK), Send(2, mine.clone())]);
+    // It does not answer, is asked again, and then the next one is, under a later term.
+    let next = |node, attempt| vec![Persist(TASK), Send(node, assign(job(), ME, attempt, 0))];
+    assert_eq!(bench.ring_until(8), [Send(2, mine)]);
+    assert_eq!(bench.ring_until(11), next(3, 2));
+    assert_eq!(bench.hear(3, ack(2, 0, Answer::NotTaken)), next(4, 3));
+    assert_eq!(bench.feed(Event::Unreachable { to: id(4) }), next(1, 4));
+    // Who comes late is told so.
+    let over = Send(2, verdict(1, 0, Ruling::Over));
+    assert_eq!(bench.hear(2, notify(1, 0, waiting(11))), [over]);
+}
+
+#[test]
+fn the_initiator_is_a_candidate_at_no_cost_of_messages() {
+    let mut bench = Bench::idle();
+    bench.submit();
+    bench.hear(1, accept(flood(0, 1), 101));
+    let start = second(5);
+    assert_eq!(
+        bench.ring_until(5),
+        [
+            Persist(TASK),
+            Persist(HELD),
+            Persist(TASK),
+            Tell(News::Accepted { start }),
+            Persist(HELD),
+            Tell(News::Started)
+        ]
+    );
+    assert_eq!(bench.node.holder(JOB), Some(id(ME)));
+    let did = bench.at(50).end(Outcome::Done);
+    let mut expected = vec![Persist(HELD)];
+    expected.extend(last(News::Finished));
+    expected.push(Forget(HELD));
+    assert_eq!(did, expected);
+    assert!(bench.disk.is_empty());
+}
+
+#[test]
+fn a_job_that_nobody_offers_to_run_fails_after_its_rounds() {
+    let mut bench = Bench::submitting();
+    bench.submit();
+    assert_eq!(bench.ring_until(14), []);
+    assert_eq!(
+        bench.ring_until(15),
+        [Send(1, request(2)), Send(2, request(2))]
+    );
+    // An answer to the first question is none to the second.
+    bench.hear(1, accept(flood(0, 1), 1));
+    let failed = News::Failed(Failure::Refused(Refusal::NoMatch));
+    assert_eq!(bench.ring_until(20), last(failed));
+    assert!(bench.disk.is_empty() && bench.node.jobs().count() == 0);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_by_name() {
+    let mut bench = Bench::submitting();
+    bench.at(10);
+    let mut submit = |change: fn(&mut Job)| {
+        let mut job = job();
+        change(&mut job);
+        bench.obey(Command::Submit(job))
+    };
+    assert_eq!(
+        submit(|job| job.deadline = Some(second(10))),
+        refused(Refusal::DeadlinePassed)
+    );
+    assert_eq!(
+        submit(|job| job.demand = Demand::Nodes(NonZeroU32::new(2).unwrap())),
+        refused(Refusal::UnsupportedDemand)
+    );
+    assert_eq!(
+        submit(|job| job.criterion = Criterion::Closest),
+        refused(Refusal::UnsupportedCriterion)
+    );
+    let two = Dimensions::new(&[("a", Measure::Level), ("b", Measure::Level)]).unwrap();
+    let unknown = two.named("b").unwrap();
+    let mut strange = job();
+    strange.requirement = strange.requirement.with(unknown, 1);
+    assert_eq!(
+        bench.obey(Command::Submit(strange)),
+        refused(Refusal::unknown(unknown))
+    );
+    bench.submit();
+    assert_eq!(bench.submit(), refused(Refusal::Known));
+    bench.obey(Command::Submit(named(8)));
+    assert_eq!(
+        bench.obey(Command::Submit(named(9))),
+        refused(Refusal::Full)
+    );
+    bench.obey(Command::Leave);
+    assert_eq!(
+        bench.obey(Command::Submit(named(9))),
+        refused(Refusal::Leaving)
+    );
+}
+
+#[test]
+fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    assert_eq!(bench.node.holder(JOB), Some(id(1)));
+    let over = |node, attempt, moves| vec![Send(node, verdict(attempt, moves, Ruling::Over))];
+    for (node, attempt, moves) in [(2, 1, 0), (2, 1, 2), (2, 2, 0), (2, 0, 1)] {
+        let claim = notify(attempt, moves, Standing::Running);
+        assert_eq!(bench.hear(node, claim), over(node, attempt, moves));
+    }
+    let start = second(30);
+    let did = bench.at(10).hear(2, notify(1, 1, waiting(30)));
+    let grant = Send(2, verdict(1, 1, granted(610)));
+    assert_eq!(did, [Persist(TASK), Tell(News::Moved { start }), grant]);
+    assert_eq!(bench.hear(1, notify(1, 1, waiting(30))), over(1, 1, 1));
+    assert_eq!(bench.hear(1, notify(1, 0, waiting(30))), over(1, 1, 0));
+    // What ended elsewhere does not count.
+    let elsewhere = notify(1, 0, ended(Ending::Done));
+    assert_eq!(bench.hear(1, elsewhere), over(1, 1, 0));
+    let mut expected = last(News::Finished);
+    expected.extend(over(2, 1, 1));
+    assert_eq!(bench.hear(2, notify(1, 1, ended(Ending::Done))), expected);
+    // Again, as its answer may be lost.
+    let again = bench.hear(2, notify(1, 1, ended(Ending::Done)));
+    assert_eq!(again, over(2, 1, 1));
+}
+
+#[test]
+fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    let renewed = bench.at(100).hear(1, notify(1, 0, Standing::Running));
+    assert_eq!(renewed, [Send(1, verdict(1, 0, granted(700)))]);
+    assert_eq!(bench.ring_until(700), []);
+    let did = bench.ring_until(701);
+    assert_eq!(
+        did,
+        [Persist(TASK), Send(1, request(2)), Send(2, request(2))]
+    );
+    assert_eq!(bench.node.counts().placed_again, 1);
+    // Whoever had it may not go on.
+    let over = Send(1, verdict(1, 0, Ruling::Over));
+    assert_eq!(bench.hear(1, notify(1, 0, Standing::Running)), [over]);
+    bench.hear(2, accept(flood(0, 2), 1));
+    let second = Send(2, assign(job(), ME, 2, 0));
+    assert_eq!(bench.ring_until(706), [Persist(TASK), second]);
+}
+
+#[test]
+fn a_job_that_was_lost_with_its_node_is_placed_at_once_and_one_that_broke_fails() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    let did = bench.hear(1, notify(1, 0, ended(Ending::Lost)));
+    assert_eq!(
+        did,
+        [
+            Persist(TASK),
+            Send(1, request(2)),
+            Send(2, request(2)),
+            Send(1, verdict(1, 0, Ruling::Over))
+        ]
+    );
+    let mut bench = Bench::submitting();
+    bench.given();
+    let did = bench.hear(1, notify(1, 0, ended(Ending::Broke)));
+    let mut expected = last(News::Failed(Failure::Broke));
+    expected.push(Send(1, verdict(1, 0, Ruling::Over)));
+    assert_eq!(did, expected);
+}
+
+#[test]
+fn what_nobody_was_granted_is_cancelled_at_once() {
+    let mut bench = Bench::submitting();
+    bench.submit();
+    assert_eq!(bench.cancel(), last(News::Cancelled));
+    bench.submit();
+    bench.hear(1, accept(flood(0, 2), 100));
+    bench.ring_until(5);
+    assert_eq!(bench.cancel(), last(News::Cancelled));
+    assert_eq!(bench.cancel(), []);
+}
+
+#[test]
+fn what_was_granted_is_cancelled_when_its_site_says_so_or_its_lease_is_over() {
+    let withdraw = || Send(1, verdict(1, 0, Ruling::Withdraw));
+    let mut bench = Bench::submitting();
+    bench.given();
+    assert_eq!(bench.cancel(), [Persist(TASK), withdraw()]);
+    assert_eq!(bench.ring_until(9), [withdraw()]);
+    let mut expected = last(News::Cancelled);
+    expected.push(Send(1, verdict(1, 0, Ruling::Over)));
+    let withdrawn = notify(1, 0, ended(Ending::Withdrawn));
+    assert_eq!(bench.hear(1, withdrawn), expected);
+
+    let mut bench = Bench::submitting();
+    bench.given();
+    bench.cancel();
+    bench.at(606).ring_until(606);
+    let running = bench.hear(1, notify(1, 0, Standing::Running));
+    assert_eq!(running, [withdraw()]);
+    assert_eq!(bench.ring_until(607), last(News::Cancelled));
+
+    // What was done before that was done.
+    let mut bench = Bench::submitting();
+    bench.given();
+    bench.cancel();
+    let did = bench.hear(1, notify(1, 0, ended(Ending::Done)));
+    assert_eq!(did[..3], last(News::Finished)[..]);
+}

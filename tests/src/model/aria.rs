@@ -1,0 +1,251 @@
+//! ARiA under a model checker: one job, the node where it was submitted, and sites that may run it.
+//!
+//! A lease is only worth something if clocks are about right, so timers are late by at most what clocks may be apart.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
+use gridweave_core::overlay::flood::Reach;
+use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::resource::{Capability, Dimensions, Speed};
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::aria::{
+    Aria, Config, Membership, Message, Overlay, Rescheduling, Serves, Site,
+};
+use gridweave_core::time::{Interval, Span, Time};
+use stateright::Property;
+
+use super::{Exploration, State, Step};
+
+/// A node.
+pub type Node = Aria<SiteQueue>;
+
+/// The only job.
+pub const JOB: JobId = JobId::new(0);
+
+/// Where it is submitted.
+pub const INITIATOR: NodeId = NodeId::new(0);
+
+/// Times are in microseconds: an answer is waited for one, a lease takes nine.
+pub const CONFIG: Config = Config {
+    overlay: Overlay::Fixed,
+    request: Reach { ttl: 1, fan_out: 4 },
+    inform: Reach { ttl: 1, fan_out: 4 },
+    window: Span::from_micros(1),
+    rounds: 2,
+    pause: Span::from_micros(1),
+    rescheduling: None,
+    lease: Span::from_micros(9),
+    max_skew: Span::ZERO,
+    retry: Span::from_micros(1),
+    retries: 0,
+    retention: Span::from_micros(12),
+    tasks: 2,
+    held: 2,
+    // Floods take one hop, so there is no need to know them again.
+    floods: 0,
+    ..Config::DEFAULT
+};
+
+/// How much a node does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// It runs nothing.
+    Submits,
+    /// It runs what it gets at once.
+    Idle,
+    /// Its owner needs it until then.
+    Busy(u64),
+}
+
+fn node(me: NodeId, config: Config, role: Role, peers: &[u64]) -> Node {
+    let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 2);
+    let local = match role {
+        Role::Submits | Role::Idle => queue,
+        Role::Busy(until) => {
+            let interval = Interval::new(Time::ZERO, Time::from_micros(until));
+            let interval = interval.expect("it ends after it begins");
+            queue
+                .reserving(interval, NonZeroU32::MIN)
+                .expect("there is nothing yet")
+        }
+    };
+    let serves = match role {
+        Role::Submits => Serves::Members,
+        Role::Idle | Role::Busy(_) => Serves::Everyone,
+    };
+    let site = Site {
+        dimensions: Dimensions::new(&[]).expect("none are not too many"),
+        capability: Capability::none(),
+        membership: Membership {
+            serves,
+            ..Membership::default()
+        },
+        local,
+    };
+    let peers = peers.iter().copied().map(NodeId::new).collect();
+    Aria::new(me, config, Bootstrap::Meet(peers), site).expect("the rules are sound")
+}
+
+fn job() -> Job {
+    let one = Demand::Nodes(NonZeroU32::MIN);
+    Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none")
+}
+
+fn explored(nodes: u8, build: fn(NodeId) -> Node) -> Exploration<Node> {
+    Exploration {
+        build,
+        nodes,
+        commands: vec![(0, Command::Submit(job()))],
+        reactions: |_| Vec::new(),
+        crashes: 0,
+        horizon: Time::from_micros(15),
+        arrivals: None,
+        lateness: CONFIG.max_skew,
+        branching: 1,
+        remember: |notice| notice.news.is_last(),
+        judge,
+        properties: always(),
+    }
+}
+
+/// A node that submits, and so many sites that would run the job at once.
+pub fn sites(count: u8) -> Exploration<Node> {
+    explored(1 + count, |me| match me {
+        INITIATOR => node(me, CONFIG, Role::Submits, &[1, 2, 3]),
+        _ => node(me, CONFIG, Role::Idle, &[]),
+    })
+}
+
+/// The same with two sites, where clocks are apart by as much as they may.
+pub fn skewed() -> Exploration<Node> {
+    const SKEWED: Config = Config {
+        max_skew: Span::from_micros(1),
+        ..CONFIG
+    };
+    let case = explored(3, |me| match me {
+        INITIATOR => node(me, SKEWED, Role::Submits, &[1, 2]),
+        _ => node(me, SKEWED, Role::Idle, &[]),
+    });
+    Exploration {
+        lateness: SKEWED.max_skew,
+        ..case
+    }
+}
+
+/// A node that submits and may run the job itself, and a site.
+pub fn itself() -> Exploration<Node> {
+    explored(2, |me| match me {
+        INITIATOR => node(me, CONFIG, Role::Idle, &[1]),
+        _ => node(me, CONFIG, Role::Idle, &[]),
+    })
+}
+
+/// The rules where jobs are moved.
+const MOVING: Config = Config {
+    rescheduling: Some(Rescheduling {
+        period: Span::from_micros(4),
+        jobs: 1,
+        threshold: Span::ZERO,
+    }),
+    ..CONFIG
+};
+
+/// A node that submits, a site that is busy for a while, and one that is known only to that site and idle.
+pub fn moving() -> Exploration<Node> {
+    explored(3, |me| match me {
+        INITIATOR => node(me, MOVING, Role::Submits, &[1]),
+        _ if me.get() == 1 => node(me, MOVING, Role::Busy(7), &[2]),
+        _ => node(me, MOVING, Role::Idle, &[]),
+    })
+}
+
+/// A node that asks nobody else when it submits, but is busy for a while, and two sites that are idle.
+pub fn moving_on() -> Exploration<Node> {
+    const ALONE: Config = Config {
+        request: Reach { ttl: 0, fan_out: 0 },
+        ..MOVING
+    };
+    explored(3, |me| match me {
+        INITIATOR => node(me, ALONE, Role::Busy(7), &[1, 2]),
+        _ => node(me, ALONE, Role::Idle, &[]),
+    })
+}
+
+/// The same, where the job may be cancelled at any time.
+pub fn cancelled(mut case: Exploration<Node>) -> Exploration<Node> {
+    case.commands.push((0, Command::Cancel(JOB)));
+    case
+}
+
+/// A host that ends whatever runs.
+pub fn ending(node: &Node) -> Vec<Command> {
+    let running = node.site().local.running().iter();
+    let ended = running.map(|running| Command::Ended {
+        job: running.job.job,
+        outcome: Outcome::Done,
+    });
+    ended.collect()
+}
+
+/// Whether a node runs the job.
+pub fn runs(node: &Node) -> bool {
+    !node.site().local.running().is_empty()
+}
+
+/// The nodes that are up, with their places.
+pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
+    let machines = state.nodes.iter().map(|host| host.machine.as_ref());
+    machines
+        .enumerate()
+        .filter_map(|(place, machine)| Some((place, machine?)))
+}
+
+/// What must hold of each event.
+fn judge(step: &Step<'_, Node>) -> Option<&'static str> {
+    let starts = runs(step.after) && !runs(step.before);
+    let lasts = step.after.lease(JOB).is_some_and(|lease| lease > step.now);
+    (starts && !lasts).then_some("a job starts only under a lease")
+}
+
+/// What every exploration must show.
+fn always() -> Vec<Property<Exploration<Node>>> {
+    vec![
+        Property::always("at most one node runs the job", |_, state: &State<Node>| {
+            up(state).filter(|(_, node)| runs(node)).count() <= 1
+        }),
+        Property::always(
+            "no job runs when its lease is over",
+            |case: &Exploration<Node>, state: &State<Node>| {
+                up(state).filter(|(_, node)| runs(node)).all(|(_, node)| {
+                    let lease = node.lease(JOB);
+                    lease.is_some_and(|lease| state.now <= lease + case.lateness)
+                })
+            },
+        ),
+        Property::always("there is one last word", |_, state: &State<Node>| {
+            words(state).count() <= 1
+        }),
+        Property::always(
+            "a job without a last word is remembered where it was submitted",
+            |_, state: &State<Node>| {
+                let submitted = state.given & 1 != 0;
+                let known = up(state).any(|(place, node)| place == 0 && node.jobs().count() == 1);
+                let down = state.nodes[0].machine.is_none();
+                !submitted || known || down || words(state).next().is_some() || state.crashes > 0
+            },
+        ),
+    ]
+}
+
+/// The last words that were said; the same said again counts once.
+pub fn words(state: &State<Node>) -> impl Iterator<Item = News> + '_ {
+    let said = state.notices.iter();
+    said.filter_map(|(_, Notice { news, .. })| news.is_last().then_some(*news))
+}
+
+/// Whether such a message was ever sent.
+pub fn sent(state: &State<Node>, what: fn(&Message) -> bool) -> bool {
+    state.network.iter().any(|(_, _, message)| what(message))
+}
