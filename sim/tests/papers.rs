@@ -131,8 +131,8 @@ fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
     let report = fs::read(desk.path("all/p3.json")).expect("there is a report");
     let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
     let runs = report["runs"].as_array().expect("there are runs");
-    // 26 scenarios, four of them with literal lateness too, five more overlays, three sorts of faults, five on the trace.
-    assert_eq!(runs.len(), 26 + 4 + 5 + 3 + 5);
+    // 26 scenarios, four of them with literal lateness too, six more overlays, three sorts of faults, six on the trace.
+    assert_eq!(runs.len(), 26 + 4 + 6 + 3 + 6);
     for run in runs {
         assert_eq!(run["violations"], 0, "{run}");
         assert_eq!(run["jobs"]["lost"], 0, "{run}");

@@ -574,7 +574,7 @@ fn results_outlive_those_who_listen() {
         let status = Command::new(env!("CARGO_BIN_EXE_gridweave"))
             .args(*arguments)
             .args(["--out", &out])
-            .current_dir(desk.0.path())
+            .current_dir(desk.path(""))
             .stdout(full.expect("there is a full device"))
             .stderr(writer)
             .status()

@@ -8,6 +8,7 @@ use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Fault, Lasting};
+use crate::network::NetworkConfig;
 
 /// How `aria` schedules.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub struct AriaConfig {
     pub lateness: LatenessName,
     /// Who passes floods on.
     pub forward: ForwardName,
+    /// Within how many hops everyone does, with `near`.
+    pub near_hops: u8,
     /// How many hops a request goes.
     pub request_hops: u8,
     /// To how many neighbours at each.
@@ -43,8 +46,10 @@ pub struct AriaConfig {
     pub window: Lasting,
     /// How often offers are asked for before a job fails.
     pub rounds: u8,
-    /// How long a site may have a job without word from its initiator.
-    pub lease: Lasting,
+    /// How long a site may have a job without word from its initiator; if left out, ten minutes where nodes go down or messages are lost,
+    /// else a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lasting>,
     /// The longest that a message is expected to travel one hop.
     pub max_delay: Lasting,
     /// What keeps nodes in touch.
@@ -113,9 +118,11 @@ pub enum LatenessName {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardName {
-    /// Those that cannot run the job.
-    #[default]
+    /// Those that cannot run the job, as in P3.
     Unmatched,
+    /// Those, and within `near_hops` everyone.
+    #[default]
+    Near,
     /// Everyone.
     Always,
 }
@@ -144,14 +151,15 @@ impl Default for AriaConfig {
             threshold: Lasting::seconds(180),
             taking: TakingName::Best,
             lateness: LatenessName::Marginal,
-            forward: ForwardName::Unmatched,
+            forward: ForwardName::Near,
+            near_hops: 2,
             request_hops: Reach::REQUEST.ttl,
             request_fan_out: Reach::REQUEST.fan_out,
             inform_hops: Reach::INFORM.ttl,
             inform_fan_out: Reach::INFORM.fan_out,
             window: Lasting::seconds(5),
             rounds: 4,
-            lease: Lasting::seconds(600),
+            lease: None,
             max_delay: Lasting::new(Span::from_millis(500)),
             overlay: OverlayName::Blatant,
             degree: 4,
@@ -179,10 +187,13 @@ impl AriaConfig {
         Ok(())
     }
 
-    /// As the machines take it, where this happens to nodes.
-    pub fn for_machines(&self, faults: &[Fault]) -> Config {
+    /// As the machines take it, where this happens to nodes and messages.
+    pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let often = if faults.is_empty() { 86_400 } else { 300 };
         let period = self.iteration.unwrap_or(Lasting::seconds(often)).span();
+        let safe = faults.is_empty() && network.loss == 0.0;
+        let long = if safe { 86_400 } else { 600 };
+        let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
         Config {
             overlay: match self.overlay {
                 OverlayName::Blatant => Overlay::Blatant(blatant::Config {
@@ -208,6 +219,7 @@ impl AriaConfig {
             },
             forward: match self.forward {
                 ForwardName::Unmatched => Forward::Unmatched,
+                ForwardName::Near => Forward::Near(self.near_hops),
                 ForwardName::Always => Forward::Always,
             },
             window: self.window.span(),
@@ -225,7 +237,7 @@ impl AriaConfig {
                 LatenessName::Literal => Lateness::Literal,
                 LatenessName::Marginal => Lateness::Marginal,
             },
-            lease: self.lease.span(),
+            lease,
             max_delay: self.max_delay.span(),
             ..Config::DEFAULT
         }

@@ -320,7 +320,13 @@ impl Prepared {
 
     /// The configuration of nodes that schedule as `aria` does, if there can be such.
     fn aria_config(&self) -> Result<aria::Config, InputError> {
-        let config = self.config.aria.for_machines(&self.config.faults);
+        let Config {
+            aria,
+            network,
+            faults,
+            ..
+        } = &self.config;
+        let config = aria.for_machines(network, faults);
         let site = self.site(NodeId::new(0), Policy::FirstCome);
         let node = Aria::new(NodeId::new(0), config, Bootstrap::Alone, site);
         node.map(|_| config).map_err(InputError::Aria)

@@ -64,6 +64,9 @@ pub enum Overlay {
 pub enum Forward {
     /// Those that it is not meant for, as in the paper. If all neighbours of a node match a job, it asks no others.
     Unmatched,
+    /// Those, and the others as long as it has taken at most so many hops. So a node whose neighbours all match asks a few more than them,
+    /// and one where all nodes match does not ask everyone.
+    Near(u8),
     /// Everyone.
     Always,
 }

@@ -77,7 +77,12 @@ impl<S: LocalScheduler> Aria<S> {
                 cx.send(flood.origin, Message::Accept { flood, cost: price });
             }
         }
-        if !matches || self.config.forward == Forward::Always {
+        let forwards = match self.config.forward {
+            Forward::Unmatched => !matches,
+            Forward::Near(hops) => !matches || header.hops <= hops,
+            Forward::Always => true,
+        };
+        if forwards {
             self.pass_on(Some(from), kind, header, job, cost, cx);
         }
     }

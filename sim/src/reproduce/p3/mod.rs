@@ -19,7 +19,7 @@ pub use scenario::Scenario;
 use std::path::PathBuf;
 
 use super::{Making, Paper, Part, Planned, Sample, Size};
-use crate::config::{AriaConfig, Config, Lasting, PolicyName, Source};
+use crate::config::{AriaConfig, Config, ForwardName, Lasting, PolicyName, Source};
 use crate::experiment::InputError;
 use crate::network::DelayConfig;
 use crate::outcome::Estimates;
@@ -121,6 +121,8 @@ impl Setup {
                 // The overlay has settled before the first job, and its own traffic is not P3's subject.
                 iteration: Some(Lasting::seconds(7_200)),
                 warm_up: 300,
+                forward: ForwardName::Unmatched,
+                lease: Some(Lasting::seconds(600)),
                 ..AriaConfig::default()
             },
             ..Config::default()

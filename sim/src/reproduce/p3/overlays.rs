@@ -11,8 +11,11 @@ pub(super) const TITLE: &str = "iMixed over other overlays";
 /// An overlay: its title, its name in runs, and what sets it apart.
 struct Case(&'static str, &'static str, fn(&mut Config));
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 7] = [
     Case("BLATANT-S", "", |_| {}),
+    Case("BLATANT-S, near forward", "-near", |config| {
+        config.aria.forward = ForwardName::Near;
+    }),
     Case("CYCLON, 4 links", "-cyclon", |config| {
         config.aria.overlay = OverlayName::Cyclon;
         // A view is no view if it stays as it is.
@@ -77,7 +80,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         ]);
     }
     let mut notes = vec![
-        "all forward: everyone passes floods on, not only those that cannot run the job (A1)"
+        "all forward: everyone passes floods on, not only those that cannot run the job (A1); near: everyone within two hops"
             .into(),
     ];
     notes.extend(setup.caveat());

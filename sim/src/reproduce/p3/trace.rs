@@ -18,7 +18,7 @@ const PROCESSORS: u32 = 12;
 /// A scheduler: its title, its name in runs, and what sets it apart.
 struct Case(&'static str, &'static str, fn(&mut Config));
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     Case("central-greedy", "trace-central-greedy", |config| {
         config.scheduler = Scheduler::Central(crate::central::Central::Greedy);
     }),
@@ -26,6 +26,13 @@ const CASES: [Case; 5] = [
     Case("aria", "trace-aria", |config| {
         config.aria.reschedule = false;
     }),
+    Case(
+        "aria, rescheduling, near forward",
+        "trace-iaria-near",
+        |config| {
+            config.aria.forward = ForwardName::Near;
+        },
+    ),
     Case(
         "aria, rescheduling, all forward",
         "trace-iaria-always",
@@ -54,8 +61,9 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         config.report.window = Lasting::seconds(3_600);
         config.aria = AriaConfig {
             policy: PolicyName::Fcfs,
+            forward: ForwardName::Unmatched,
             iteration: Some(Lasting::seconds(3_600)),
-            lease: Lasting::seconds(3_600),
+            lease: Some(Lasting::seconds(3_600)),
             ..AriaConfig::default()
         };
         if setup.size == crate::reproduce::Size::Quick {
