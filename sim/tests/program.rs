@@ -5,7 +5,7 @@ mod desk;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use desk::{Desk, send, summary};
 

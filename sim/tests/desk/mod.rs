@@ -8,18 +8,18 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A folder to work in, and the program in it.
-pub struct Desk(TempDir);
+pub(crate) struct Desk(TempDir);
 
 impl Desk {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder can be made"))
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_gridweave"))
             .args(arguments)
             .current_dir(self.0.path())
@@ -29,7 +29,7 @@ impl Desk {
 
     /// Begins it, to be asked to end.
     #[cfg(unix)]
-    pub fn begin(&self, arguments: &[&str]) -> std::process::Child {
+    pub(crate) fn begin(&self, arguments: &[&str]) -> std::process::Child {
         Command::new(env!("CARGO_BIN_EXE_gridweave"))
             .args(arguments)
             .current_dir(self.0.path())
@@ -41,7 +41,7 @@ impl Desk {
 
     /// Waits until there is something that was not there before.
     #[cfg(unix)]
-    pub fn await_more_than(&self, entries: usize) {
+    pub(crate) fn await_more_than(&self, entries: usize) {
         for _ in 0..600 {
             if self.list().len() > entries {
                 return;
@@ -51,7 +51,7 @@ impl Desk {
     }
 
     /// Runs it and expects it to succeed; returns what it printed.
-    pub fn good(&self, arguments: &[&str]) -> String {
+    pub(crate) fn good(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
@@ -59,7 +59,7 @@ impl Desk {
     }
 
     /// Runs it and expects it to refuse: exit status 2, one line on stderr, nothing on stdout, nothing left behind.
-    pub fn bad(&self, arguments: &[&str]) -> String {
+    pub(crate) fn bad(&self, arguments: &[&str]) -> String {
         let before = self.list();
         let output = self.run(arguments);
         let errors = String::from_utf8(output.stderr).expect("errors are text");
@@ -71,7 +71,7 @@ impl Desk {
     }
 
     /// Everything in the folder, by path.
-    pub fn list(&self) -> Vec<PathBuf> {
+    pub(crate) fn list(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.0.path().to_owned()];
         while let Some(folder) = folders.pop() {
@@ -87,19 +87,19 @@ impl Desk {
         found
     }
 
-    pub fn write(&self, name: &str, content: &[u8]) -> String {
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> String {
         fs::write(self.path(name), content).expect("the file can be written");
         name.into()
     }
 }
 
-pub fn summary(folder: &Path) -> serde_json::Value {
+pub(crate) fn summary(folder: &Path) -> serde_json::Value {
     let text = fs::read_to_string(folder.join("summary.json")).expect("there is a summary");
     serde_json::from_str(&text).expect("the summary is JSON")
 }
 
 #[cfg(unix)]
-pub fn send(signal: &str, child: &std::process::Child) {
+pub(crate) fn send(signal: &str, child: &std::process::Child) {
     let sent = Command::new("kill")
         .args([signal, &child.id().to_string()])
         .status()
