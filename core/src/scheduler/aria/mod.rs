@@ -30,7 +30,8 @@
 //! - A site that has lost the initiator of a job lets go of the job when its lease is over, and says so ([`News::Orphaned`]): the initiator
 //!   may have given it to another. If the initiator is gone for good, the job is lost with it.
 //! - A job that nobody offers to run is asked for [`Config::rounds`] times, and then fails. One that is lost with its site is placed anew.
-//! - A node that leaves takes no job, gives away what waits, does what runs, and stays in the overlay until all of that is done.
+//! - A node that leaves takes no job, gives away what waits (where jobs are moved at all), does what runs, and stays in the overlay until all
+//!   of that is done.
 //!
 //! A node that lies can have jobs that it does not run, or not let others have theirs: nothing here authenticates anyone.
 //!
