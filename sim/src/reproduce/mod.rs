@@ -78,6 +78,20 @@ pub enum Making<S> {
     },
 }
 
+/// A part that is made of runs of workloads.
+const fn part<S>(
+    name: &'static str,
+    title: &'static str,
+    plan: fn(&S) -> Result<Vec<Planned>, InputError>,
+    report: fn(&S, &[Sample<'_>]) -> Report,
+) -> Part<S> {
+    Part {
+        name,
+        title,
+        making: Making::Runs { plan, report },
+    }
+}
+
 /// What a measurement gives.
 pub type Figures = Result<Vec<f64>, InputError>;
 

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use gridweave_core::time::Span;
 
-use super::{Making, Paper, Part, Planned, Size};
+use super::{Paper, Planned, Size, part};
 use crate::config::{
     AsapConfig, Config, ConfigError, ExchangeName, Lasting, LinksName, SearcherName, Source,
 };
@@ -54,17 +54,6 @@ pub const PAPER: Paper<Setup> = Paper {
         part("scale", scale::TITLE, scale::plan, scale::report),
     ],
 };
-
-type Plan = fn(&Setup) -> Result<Vec<Planned>, InputError>;
-type Show = fn(&Setup, &[super::Sample<'_>]) -> super::Report;
-
-const fn part(name: &'static str, title: &'static str, plan: Plan, report: Show) -> Part<Setup> {
-    Part {
-        name,
-        title,
-        making: Making::Runs { plan, report },
-    }
-}
 
 /// What a user may choose.
 #[derive(Clone, PartialEq, Debug)]
@@ -292,6 +281,7 @@ fn quick(seed: u64) -> Setup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::Making;
 
     /// All runs of all parts.
     fn planned(setup: &Setup) -> Vec<Planned> {

@@ -10,7 +10,8 @@ pub(super) const FIG7: &str = "Figure 7: job completion time, by load";
 pub(super) const FIG8: &str = "Figure 8: job completion time, by rescheduling policy";
 pub(super) const FIG9: &str = "Figure 9: sensitivity to the accuracy of estimates";
 
-const LOADS: [Scenario; 6] = [
+/// The scenarios of Figures 6 and 7.
+pub(super) const LOADS: [Scenario; 6] = [
     Scenario::LowLoad,
     Scenario::Mixed,
     Scenario::HighLoad,

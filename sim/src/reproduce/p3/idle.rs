@@ -1,6 +1,7 @@
 //! Figures 3, 5 and 6: how many nodes have nothing to do.
 
 use super::completed::POLICIES;
+use super::completion::LOADS;
 use super::{Planned, Scenario, Setup};
 use crate::experiment::InputError;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
@@ -14,15 +15,6 @@ const EXPANDING: [Scenario; 4] = [
     Scenario::Expanding,
     Scenario::IMixed,
     Scenario::IExpanding,
-];
-
-const LOADS: [Scenario; 6] = [
-    Scenario::LowLoad,
-    Scenario::Mixed,
-    Scenario::HighLoad,
-    Scenario::ILowLoad,
-    Scenario::IMixed,
-    Scenario::IHighLoad,
 ];
 
 pub(super) fn plan3(setup: &Setup) -> Result<Vec<Planned>, InputError> {

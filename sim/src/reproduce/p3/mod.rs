@@ -18,7 +18,7 @@ pub use scenario::Scenario;
 
 use std::path::PathBuf;
 
-use super::{Making, Paper, Part, Planned, Sample, Size};
+use super::{Paper, Planned, Size, part};
 use crate::config::{AriaConfig, Config, ForwardName, Lasting, PolicyName, Source};
 use crate::experiment::InputError;
 use crate::network::DelayConfig;
@@ -70,17 +70,6 @@ pub const PAPER: Paper<Setup> = Paper {
         part("trace", trace::TITLE, trace::plan, trace::report),
     ],
 };
-
-type Plan = fn(&Setup) -> Result<Vec<Planned>, InputError>;
-type Show = fn(&Setup, &[Sample<'_>]) -> super::Report;
-
-const fn part(name: &'static str, title: &'static str, plan: Plan, report: Show) -> Part<Setup> {
-    Part {
-        name,
-        title,
-        making: Making::Runs { plan, report },
-    }
-}
 
 /// What a user may choose.
 #[derive(Clone, PartialEq, Debug)]
@@ -189,6 +178,7 @@ impl Setup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::Making;
 
     fn quick() -> Setup {
         Setup::new(&Options {
