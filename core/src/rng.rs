@@ -62,6 +62,24 @@ pub trait Choose: Rng {
 
 impl<R: Rng + ?Sized> Choose for R {}
 
+/// For tests: of several things, the first is always chosen.
+#[cfg(test)]
+pub(crate) struct Zeros;
+
+#[cfg(test)]
+impl rand_core::TryRng for Zeros {
+    type Error = core::convert::Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(0)
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        panic!("a choice draws u32 only")
+    }
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+        panic!("a choice draws u32 only")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

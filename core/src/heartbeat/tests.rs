@@ -1,6 +1,6 @@
 use super::*;
 use crate::machine::Effect;
-use core::convert::Infallible;
+use crate::rng::Zeros;
 use std::vec::Vec;
 
 type Small = Detector<2>;
@@ -10,22 +10,6 @@ struct Host {
     now: Time,
     rng: Zeros,
     effects: Vec<Effect<Small>>,
-}
-
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(0)
-    }
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        bytes.fill(0);
-        Ok(())
-    }
 }
 
 impl Context<Small> for &mut Host {

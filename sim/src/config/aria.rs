@@ -181,6 +181,11 @@ impl AriaConfig {
             )
             .into());
         }
+        // Nine times as long as an answer is waited for.
+        let shortest = Lasting::new(Config::DEFAULT.retry.times(9));
+        if self.lease.is_some_and(|lease| lease < shortest) {
+            return Err(format!("aria.lease is below {shortest}; give a longer one").into());
+        }
         if !(2..=20).contains(&self.degree) {
             return Err("aria.degree is not between 2 and 20".into());
         }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::machine::Effect;
 use crate::profile::{Coordinate, Profile};
+use crate::rng::Zeros;
 use crate::time::Interval;
 use core::cmp::Reverse;
-use core::convert::Infallible;
 use std::vec;
 use std::vec::Vec;
 
@@ -26,21 +26,6 @@ struct Host {
     now: Time,
     rng: Zeros,
     effects: Effects,
-}
-
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
 }
 
 impl Context<Small> for &mut Host {

@@ -558,7 +558,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// Who was to take a job answers.
-    pub(super) fn assignee_hears(
+    pub(super) fn taker_answered(
         &mut self,
         from: NodeId,
         job: JobId,

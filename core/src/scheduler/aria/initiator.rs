@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::message::{Ending, Ruling, Standing, Term};
 use super::offers::{Offer, Offers};
 use super::relay::Kind;
 use super::{Aria, Key, Message, Record, Timer};
@@ -600,21 +600,6 @@ impl<S: LocalScheduler> Aria<S> {
             tell(job, news, cx);
             cx.forget(Key::Task(job));
             cx.cancel(Timer::Task(job));
-        }
-    }
-
-    /// An answer to an assignment, where this node is the job's initiator.
-    pub(super) fn initiator_hears(
-        &mut self,
-        from: NodeId,
-        job: JobId,
-        term: Term,
-        answer: Answer,
-        cx: &mut impl Context<Self>,
-    ) {
-        // Who takes it says so with what it has to tell.
-        if answer == Answer::NotTaken {
-            self.not_taken(from, job, term, cx);
         }
     }
 }

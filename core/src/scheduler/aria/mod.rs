@@ -322,8 +322,11 @@ impl<S: LocalScheduler> Aria<S> {
                 term,
             } => self.assigned(from, job, initiator, term, cx),
             Message::AssignAck { job, term, answer } => {
-                self.initiator_hears(from, job, term, answer, cx);
-                self.assignee_hears(from, job, term, answer, cx);
+                // Who takes a job that its initiator gives away tells the initiator so itself.
+                if answer == Answer::NotTaken {
+                    self.not_taken(from, job, term, cx);
+                }
+                self.taker_answered(from, job, term, answer, cx);
             }
             Message::Notify {
                 job,

@@ -1,6 +1,5 @@
 //! What schedulers have in common; the rest is tested with each of them.
 
-use core::convert::Infallible;
 use core::num::NonZeroU32;
 use std::vec::Vec;
 
@@ -9,24 +8,9 @@ use crate::commit::Message as Vote;
 use crate::id::Epoch;
 use crate::job::{Demand, Failure, Submitter};
 use crate::machine::{Effect, EffectQueue};
+use crate::rng::Zeros;
 use crate::schedule::{BusyTime, Holder};
 use crate::time::Span;
-
-/// Of several things the first is chosen.
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
-}
 
 const JOB: JobId = JobId::new(7);
 

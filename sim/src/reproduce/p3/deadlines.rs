@@ -4,6 +4,7 @@ use super::{Planned, Scenario, Setup};
 use crate::config::LatenessName;
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
+use crate::reproduce::statistics::mean;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
 
 pub(super) const TITLE: &str = "Figure 4: deadline scheduling";
@@ -44,7 +45,7 @@ fn minutes(run: &Finished, late: bool) -> Option<f64> {
             _ => None,
         })
         .collect();
-    crate::reproduce::statistics::mean(&minutes)
+    mean(&minutes)
 }
 
 pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {

@@ -3,6 +3,7 @@
 use super::completed::POLICIES;
 use super::completion::LOADS;
 use super::{Planned, Scenario, Setup};
+use crate::config::Fault;
 use crate::experiment::InputError;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
 
@@ -60,7 +61,7 @@ fn idle(run: &Finished) -> Vec<(f64, f64)> {
         .faults
         .iter()
         .filter_map(|fault| match fault {
-            crate::config::Fault::Join { at } => Some(at.span().as_micros() as f64 / 1e6),
+            Fault::Join { at } => Some(at.span().as_micros() as f64 / 1e6),
             _ => None,
         })
         .collect();

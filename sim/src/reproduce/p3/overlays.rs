@@ -1,7 +1,7 @@
 //! iMixed over other overlays, which P3 leaves to the future.
 
 use super::{Planned, Scenario, Setup};
-use crate::config::{Config, ForwardName, OverlayName};
+use crate::config::{Config, ForwardName, Lasting, OverlayName};
 use crate::engine::aria::{ACCEPT, INFORM, REQUEST};
 use crate::experiment::InputError;
 use crate::reproduce::{Cell, Finished, Report, Sample, Table};
@@ -19,7 +19,7 @@ const CASES: [Case; 7] = [
     Case("CYCLON, 4 links", "-cyclon", |config| {
         config.aria.overlay = OverlayName::Cyclon;
         // A view is no view if it stays as it is.
-        config.aria.iteration = Some(crate::config::Lasting::seconds(300));
+        config.aria.iteration = Some(Lasting::seconds(300));
     }),
     Case("random regular, 4 links", "-regular", |config| {
         config.aria.overlay = OverlayName::Regular;
@@ -29,7 +29,7 @@ const CASES: [Case; 7] = [
     }),
     Case("CYCLON, all forward", "-cyclon-always", |config| {
         config.aria.overlay = OverlayName::Cyclon;
-        config.aria.iteration = Some(crate::config::Lasting::seconds(300));
+        config.aria.iteration = Some(Lasting::seconds(300));
         config.aria.forward = ForwardName::Always;
     }),
     Case("random regular, all forward", "-regular-always", |config| {

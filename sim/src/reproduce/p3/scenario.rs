@@ -1,5 +1,7 @@
 //! The scenarios of P3's Table II.
 
+use gridweave_core::time::Span;
+
 use crate::config::{Config, Fault, Lasting, PolicyName};
 use crate::workload::generate::Drift;
 
@@ -103,10 +105,10 @@ impl Scenario {
                 jobs.deadline_slack = 1;
             }
             Self::LowLoad | Self::ILowLoad => {
-                jobs.interval = gridweave_core::time::Span::from_secs(20);
+                jobs.interval = Span::from_secs(20);
             }
             Self::HighLoad | Self::IHighLoad => {
-                jobs.interval = gridweave_core::time::Span::from_secs(5);
+                jobs.interval = Span::from_secs(5);
             }
             Self::Expanding | Self::IExpanding => {
                 let joining = jobs.nodes * 2 / 5;

@@ -1,10 +1,11 @@
 //! A real trace of serial jobs on many sites, which P3 leaves to the future.
 
 use super::{Planned, Setup};
+use crate::central::Central;
 use crate::config::{AriaConfig, Config, ForwardName, Lasting, PolicyName, Source};
 use crate::experiment::InputError;
 use crate::outcome::Estimates;
-use crate::reproduce::{Cell, Report, Sample, Table};
+use crate::reproduce::{Cell, Report, Sample, Size, Table};
 use crate::scheduler::Scheduler;
 
 pub(super) const TITLE: &str = "A trace of serial jobs on many sites";
@@ -20,7 +21,7 @@ struct Case(&'static str, &'static str, fn(&mut Config));
 
 const CASES: [Case; 6] = [
     Case("central-greedy", "trace-central-greedy", |config| {
-        config.scheduler = Scheduler::Central(crate::central::Central::Greedy);
+        config.scheduler = Scheduler::Central(Central::Greedy);
     }),
     Case("aria, rescheduling", "trace-iaria", |_| {}),
     Case("aria", "trace-aria", |config| {
@@ -66,7 +67,7 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
             lease: Some(Lasting::seconds(3_600)),
             ..AriaConfig::default()
         };
-        if setup.size == crate::reproduce::Size::Quick {
+        if setup.size == Size::Quick {
             config.workload.first = Some(2_000);
         }
         change(&mut config);

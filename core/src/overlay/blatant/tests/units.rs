@@ -1,12 +1,12 @@
 //! One node, one event at a time, and all of its effects.
 
-use core::convert::Infallible;
 use core::mem;
 use std::vec;
 use std::vec::Vec;
 
 use super::super::*;
 use crate::machine::Effect;
+use crate::rng::Zeros;
 
 type Effects = Vec<Effect<Blatant>>;
 
@@ -15,21 +15,6 @@ struct Host {
     now: Time,
     rng: Zeros,
     effects: Effects,
-}
-
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
 }
 
 impl Context<Blatant> for &mut Host {

@@ -148,7 +148,7 @@ fn zones_tile_the_space_after_crashes_among_joins_and_leaves() {
 }
 
 #[test]
-#[ignore = "takes minutes: run with --release"]
+#[ignore = "does not pass yet: among few different points the overlay jams"]
 fn zones_tile_the_space_after_ten_thousand_joins_and_leaves() {
     // Meanwhile two may overlap for a moment, once in tens of thousands of changes; one of them yields.
     all::<2>(CALM, 10_000, 60);

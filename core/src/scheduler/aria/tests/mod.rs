@@ -1,6 +1,5 @@
 //! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and of several things the first is always chosen.
 
-use core::convert::Infallible;
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 use std::vec;
@@ -12,6 +11,7 @@ use crate::machine::{Effect, EffectQueue};
 use crate::overlay::flood::{FloodId, Header, Reach};
 use crate::queue::{Policy, SiteQueue};
 use crate::resource::{Dimensions, Kind as Measure, Speed};
+use crate::rng::Zeros;
 use crate::time::{Interval, Span};
 
 mod hostile;
@@ -22,22 +22,6 @@ mod running;
 
 type Node = Aria<SiteQueue>;
 type Effects = Vec<Did>;
-
-/// Of several things, the first is chosen.
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
-}
 
 const ME: u64 = 50;
 const OWNER: u64 = 9;

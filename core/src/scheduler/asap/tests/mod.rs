@@ -1,6 +1,5 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
 
-use core::convert::Infallible;
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 use std::vec;
@@ -11,6 +10,7 @@ use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::Epoch;
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
 use crate::machine::{Effect, EffectQueue};
+use crate::rng::Zeros;
 use crate::schedule::Holder;
 use crate::scheduler::desk::Stage;
 use crate::time::{Interval, Span};
@@ -24,22 +24,6 @@ mod values;
 
 type Node = Asap<6, 3>;
 type Effects = Vec<Did>;
-
-/// No node of which the tests know acts at random: of several things it chooses the first.
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
-}
 
 const ME: NodeId = NodeId::new(50);
 const JOB: JobId = JobId::new(7);

@@ -1,7 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
 //! Node `n` is `n` milliseconds from the origin, and its price is `n`.
 
-use core::convert::Infallible;
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 use std::vec;
@@ -15,6 +14,7 @@ use crate::machine::{Effect, EffectQueue};
 use crate::overlay::view::Link;
 use crate::overlay::vivaldi;
 use crate::profile::Coordinate;
+use crate::rng::Zeros;
 use crate::schedule::{BusyTime, Holder};
 use crate::select::{Objective, Set};
 use crate::time::{Interval, Span};
@@ -30,22 +30,6 @@ mod values;
 type Node = Criteria<6, 3, 4, Market>;
 type Said = Message<3, 4>;
 type Effects = Vec<Did>;
-
-/// No node of which the tests know acts at random: of several things it chooses the first.
-struct Zeros;
-
-impl rand_core::TryRng for Zeros {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        panic!("a choice draws u32 only")
-    }
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("a choice draws u32 only")
-    }
-}
 
 /// Criteria beside those that have a name: the cheapest nodes, and some that are no good.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
