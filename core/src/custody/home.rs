@@ -591,8 +591,18 @@ impl Custody {
             let task = self.tasks.remove(place);
             Self::persist_stage(&task.job, Stage::Over(news), cx);
             Self::tell(job, news, cx);
-            cx.forget(Key::Task(job));
+            if !self.config.bounded {
+                cx.forget(Key::Task(job));
+            }
             cx.cancel(Timer::Task(job));
+        }
+    }
+
+    /// With [`Config::bounded`](super::Config::bounded): whoever this node answers to knows the last word on a job, or it is written down
+    /// that it must. Until then it is told anew after a crash.
+    pub fn passed_on(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        if self.config.bounded && !self.answers_for(job) {
+            cx.forget(Key::Task(job));
         }
     }
 }
