@@ -40,7 +40,8 @@ impl<const D: usize> Can<D> {
 
     /// Has this zone, and these neighbours, because its host says so.
     pub(super) fn place(&mut self, grant: &Grant<D>, cx: &mut impl Context<Self>) {
-        let Life::Outside { last } = self.life else {
+        // Only at first: later, others have what it had.
+        let Life::Outside { last: last @ None } = self.life else {
             return;
         };
         let Grant { own, neighbours } = grant;
