@@ -5,12 +5,13 @@ use core::cmp::Reverse;
 
 use super::load::{Load, Told};
 use super::member::{Member, Outcome};
-use super::message::{Account, Beyond, Entries, Entry, Message, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Message, Name, Shared};
 use super::peers::{Neighbour, Standing};
 use super::zone::{Face, Side, Zone};
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
+use crate::time::Time;
 
 /// Up to how many neighbours a node tells of those beyond.
 const FEW: usize = 8;
@@ -20,25 +21,35 @@ const MOST_BEYOND: usize = 16;
 
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
-    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) -> Outcome {
         if beat != self.beat {
-            return;
+            return Outcome::Stays;
         }
         if cx.now() < self.due {
             cx.wake(self.due, Timer::Beat(beat));
-            return;
+            return Outcome::Stays;
         }
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
         cx.wake(self.due, Timer::Beat(self.beat));
         self.miss_the_silent(cx);
-        self.note_replaced();
         self.forget(cx);
-        self.watch(cx);
-        self.settle(cx);
-        self.look_beyond();
-        self.seek_neighbours(cx);
+        if self.calm != Some(self.edition) {
+            self.note_replaced();
+            self.watch(cx);
+            self.notice_gaps();
+            self.settle(cx);
+            self.look_beyond();
+            self.seek_neighbours(cx);
+            if let Some(to) = self.despairs(cx) {
+                return self.yield_to(to, cx);
+            }
+            let is_calm = self.gaping == 0 && !self.is_disturbed() && !self.is_unsettled();
+            self.calm = is_calm.then_some(self.edition);
+        }
+        self.seek_itself(beat, cx);
         self.tell_all(cx);
+        Outcome::Stays
     }
 
     /// What this node tells of itself.
@@ -61,8 +72,8 @@ impl<const D: usize> Member<D> {
     fn look_beyond(&mut self) {
         let few = self.peers.neighbours().count() <= FEW;
         let beyond = few.then(|| Beyond {
-            second: self.those_named(|peer| peer.neighbours.as_ref()),
-            third: self.those_named(|peer| peer.beyond.as_ref().map(|beyond| &beyond.second)),
+            second: self.those_named(|last| Some(&last.neighbours)),
+            third: self.those_named(|last| last.beyond.as_ref().map(|beyond| &beyond.second)),
         });
         if self.beyond != beyond {
             self.beyond = beyond;
@@ -71,8 +82,9 @@ impl<const D: usize> Member<D> {
     }
 
     /// Whom the neighbours name in one of their lists, and who is not known, in the order of names.
-    fn those_named(&self, list: impl Fn(&Neighbour<D>) -> Option<&Entries<D>>) -> Entries<D> {
-        let lists = self.peers.neighbours().filter_map(list);
+    fn those_named(&self, list: impl Fn(&Account<D>) -> Option<&Entries<D>>) -> Entries<D> {
+        let accounts = self.peers.neighbours().flat_map(|peer| &peer.last);
+        let lists = accounts.filter_map(|last| list(last.get()));
         let unknown = |entry: &&Entry<D>| {
             entry.name.id != self.name.id && self.peers.get(entry.name).is_none()
         };
@@ -88,19 +100,30 @@ impl<const D: usize> Member<D> {
         self.account = None;
     }
 
-    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there.
+    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if that is new,
+    /// short if not.
     pub(super) fn tell_all(&mut self, cx: &mut impl Context<Can<D>>) {
-        let account = self.account();
+        let (life, edition) = (self.name.life, self.edition);
+        let is_new = self.told != Some(edition);
+        let account = is_new.then(|| self.account());
+        self.told = Some(edition);
         for (to, told) in self.told_to_all() {
-            let account = account.clone();
-            cx.send(to, Message::Heartbeat { account, told });
+            let message = match account.clone() {
+                Some(account) => Message::Heartbeat { account, told },
+                None => Message::Beat {
+                    life,
+                    edition,
+                    told,
+                },
+            };
+            cx.send(to, message);
         }
     }
 
-    /// Sends a heartbeat to one node, whoever it is.
+    /// Sends a heartbeat with the account to one node, whoever it is.
     pub(super) fn tell(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) {
         let account = self.account();
-        let known = self.told_to_all().into_iter().find(|(id, _)| *id == to);
+        let known = self.told_to_all().find(|(id, _)| *id == to);
         let stranger = Told {
             own: self.load,
             ..Told::default()
@@ -113,7 +136,7 @@ impl<const D: usize> Member<D> {
     ///
     /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The parts are cut
     /// out of the whole side by side, so that they sum up to it exactly.
-    fn told_to_all(&self) -> Vec<(NodeId, Told)> {
+    fn told_to_all(&self) -> impl Iterator<Item = (NodeId, Told)> {
         let mut wholes = [0_u64; D];
         for peer in self.peers.neighbours() {
             if let Some(whole) = lower(peer).and_then(|k| wholes.get_mut(k)) {
@@ -124,7 +147,7 @@ impl<const D: usize> Member<D> {
         let mut beyond = [None; D];
         let at_a_face = self.peers.iter();
         let at_a_face = at_a_face.filter(|peer| peer.face.is_some() && !peer.is_dead());
-        let told = at_a_face.map(|peer| {
+        at_a_face.map(move |peer| {
             let own = Told {
                 own: self.load,
                 ..Told::default()
@@ -144,8 +167,7 @@ impl<const D: usize> Member<D> {
                 })
             });
             (peer.id(), told.unwrap_or(own))
-        });
-        told.collect()
+        })
     }
 
     /// The load of all nodes beyond this one in a dimension, as far as it is this node's share.
@@ -161,15 +183,56 @@ impl<const D: usize> Member<D> {
         shares.fold(Load::default(), |sum, peer| sum.plus(peer.told.share))
     }
 
+    /// Somebody tells that it is there, and nothing is new.
+    pub(super) fn hear_beat(
+        &mut self,
+        name: Name,
+        edition: u32,
+        told: Told,
+        cx: &mut impl Context<Can<D>>,
+    ) {
+        let own_edition = self.edition;
+        let known = self.peers.get_mut(name);
+        let known = known.filter(|peer| peer.is_living() && peer.first_hand);
+        let Some(peer) = known else {
+            cx.send(name.id, Message::Ping);
+            return;
+        };
+        match &peer.last {
+            Some(last) if last.get().edition == edition && last.get().own == peer.entry => {
+                peer.heard = cx.now();
+                peer.told = told;
+                let last = last.clone();
+                let is_compared = peer.compared == Some((edition, own_edition));
+                if !is_compared {
+                    peer.compared = Some((edition, own_edition));
+                    self.answer(last.get(), cx);
+                }
+            }
+            Some(last) if last.get().edition > edition => {}
+            _ => cx.send(name.id, Message::Ping),
+        }
+    }
+
+    /// Tells a neighbour what it does not know, and learns from it, for all that it told last.
+    fn answer(&mut self, account: &Account<D>, cx: &mut impl Context<Can<D>>) {
+        let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
+        if listed != Some(self.epoch) {
+            self.tell(account.own.name.id, cx);
+        }
+        self.compare(account, cx);
+    }
+
     /// Somebody tells of itself.
     pub(super) fn hear(
         &mut self,
         from: NodeId,
-        account: &Account<D>,
+        account: &Shared<Account<D>>,
         told: Told,
         cx: &mut impl Context<Can<D>>,
     ) -> Outcome {
-        let own = &account.own;
+        let told_of = account.get();
+        let own = &told_of.own;
         let name = own.name;
         if name.id != from || from == self.name.id {
             return Outcome::Stays;
@@ -179,12 +242,15 @@ impl<const D: usize> Member<D> {
             return Outcome::Stays;
         }
         if let Some(peer) = self.peers.get(name) {
-            if peer.is_dead() {
-                cx.send(from, Message::Evicted(name.life));
+            let standing = peer.standing;
+            let known = (peer.entry.epoch, peer.edition());
+            let is_late = known > (own.epoch, Some(told_of.edition));
+            if let Standing::Dead { since } = standing
+                && !self.may_rise(own, since, cx)
+            {
                 return Outcome::Stays;
             }
-            let known = (peer.entry.epoch, peer.edition);
-            if known > (own.epoch, account.edition) {
+            if is_late {
                 return Outcome::Stays;
             }
         }
@@ -194,47 +260,67 @@ impl<const D: usize> Member<D> {
             if self.name > name {
                 return self.yield_to(from, cx);
             }
-            cx.send(from, Message::Evicted(name.life));
+            self.tell(from, cx);
             return Outcome::Stays;
         }
-        let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
         let is_first_word = !self.peers.get(name).is_some_and(|peer| peer.first_hand);
         if !self.note(account, told, cx) {
             // It takes this node for a neighbour because it does not know its present zone.
-            if listed.is_some_and(|epoch| epoch < self.epoch) {
+            let listed = told_of.neighbours.get(self.name);
+            if listed.is_some_and(|entry| entry.epoch < self.epoch) {
                 self.tell(from, cx);
             }
             // Where one of the two is not, there is somebody else, whom the other may know.
-            self.compare(account, cx);
+            self.compare(told_of, cx);
             return Outcome::Stays;
         }
         // Who is heard for the first time may not have heard of this node either.
-        if is_first_word || listed != Some(self.epoch) {
+        if is_first_word {
             self.tell(from, cx);
         }
-        let compared = Some((account.edition, self.edition));
-        if self
-            .peers
-            .get(name)
-            .is_some_and(|peer| peer.compared == compared)
+        let compared = Some((told_of.edition, self.edition));
+        if let Some(peer) = self.peers.get_mut(name)
+            && peer.compared != compared
         {
-            return Outcome::Stays;
-        }
-        self.compare(account, cx);
-        let own_edition = self.edition;
-        if let Some(peer) = self.peers.get_mut(name) {
-            peer.compared = Some((account.edition, own_edition));
+            peer.compared = compared;
+            self.answer(told_of, cx);
         }
         Outcome::Stays
     }
 
-    /// Takes down what somebody tells of itself, if it is a neighbour or watched. Whether it is a neighbour.
-    fn note(&mut self, account: &Account<D>, told: Told, cx: &mut impl Context<Can<D>>) -> bool {
-        let own = &account.own;
+    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is told so.
+    fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut impl Context<Can<D>>) -> bool {
+        let name = own.name;
+        if own.zone.overlaps(&self.leaf.zone) {
+            cx.send(name.id, Message::Evicted(name.life));
+            self.tell(name.id, cx);
+            return false;
+        }
+        let others = self.peers.living().filter(|peer| peer.first_hand);
+        let owners = others.filter(|peer| peer.entry.zone.overlaps(&own.zone));
+        let owners: Vec<_> = owners.map(|peer| peer.entry.clone()).collect();
+        if !owners.is_empty() {
+            cx.send(name.id, Message::Evicted(name.life));
+            let owners = owners.into_iter().collect();
+            cx.send(name.id, Message::Introduction(owners));
+            return false;
+        }
+        // What it told before it left may come late.
+        since + self.config.period <= cx.now()
+    }
+
+    /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a neighbour.
+    fn note(
+        &mut self,
+        account: &Shared<Account<D>>,
+        told: Told,
+        cx: &mut impl Context<Can<D>>,
+    ) -> bool {
+        let own = &account.get().own;
         let face = self.leaf.zone.neighbour_face(&own.zone);
         let known = self.peers.get(own.name);
-        let is_wanted = face.is_some() || known.is_some_and(|peer| peer.watched);
-        if !is_wanted {
+        let is_watched = known.is_some_and(|peer| peer.watched) || self.is_in_the_way(&own.zone);
+        if face.is_none() && !is_watched {
             if self.peers.remove(own.name).is_some() {
                 self.touch();
             }
@@ -246,6 +332,7 @@ impl<const D: usize> Member<D> {
         if known.is_none() {
             let mut peer = Neighbour::new(own.clone(), cx.now());
             peer.face = face;
+            peer.watched = is_watched;
             if !self.peers.insert(peer) {
                 return false;
             }
@@ -258,9 +345,10 @@ impl<const D: usize> Member<D> {
                 peer.replaced = false;
                 peer.first_hand = true;
             }
-            peer.neighbours = Some(account.neighbours.clone());
-            peer.beyond.clone_from(&account.beyond);
-            peer.edition = account.edition;
+            if peer.edition() != Some(account.get().edition) {
+                self.calm = None;
+            }
+            peer.last = Some(account.clone());
             peer.heard = cx.now();
             peer.told = told;
         }
@@ -283,6 +371,7 @@ impl<const D: usize> Member<D> {
         let spare = hearsay.filter(|peer| !self.could_be_at(&peer.entry.zone));
         for name in spare.map(|peer| peer.entry.name).collect::<Vec<_>>() {
             self.peers.remove(name);
+            self.touch();
         }
         let others = self.peers.iter().filter(|peer| contradicts(peer));
         for id in others.map(Neighbour::id).collect::<Vec<_>>() {
@@ -330,28 +419,31 @@ impl<const D: usize> Member<D> {
     pub(super) fn learn(&mut self, entry: &Entry<D>, cx: &mut impl Context<Can<D>>) {
         let name = entry.name;
         let later_life = |peer: &Neighbour<D>| peer.entry.name > name;
-        if name.id == self.name.id
-            || entry.zone.overlaps(&self.leaf.zone)
-            || self.peers.lives(name.id).iter().any(later_life)
-        {
+        if name.id == self.name.id || self.peers.lives(name.id).iter().any(later_life) {
             return;
         }
         let face = self.leaf.zone.neighbour_face(&entry.zone);
+        let overlaps = entry.zone.overlaps(&self.leaf.zone);
         if let Some(peer) = self.peers.get_mut(name) {
-            if peer.entry.epoch < entry.epoch {
+            if peer.entry.epoch < entry.epoch && overlaps {
+                self.tell(name.id, cx);
+            } else if peer.entry.epoch < entry.epoch {
                 peer.entry = entry.clone();
                 peer.face = face;
                 self.touch();
             }
             return;
         }
-        let blocks_claim = self
-            .claimed()
-            .is_some_and(|zone| zone.overlaps(&entry.zone));
+        if overlaps {
+            // It may have lost that, or this node has: the two find out.
+            self.tell(name.id, cx);
+            return;
+        }
         let contradicts =
             |peer: &Neighbour<D>| peer.first_hand && peer.entry.zone.overlaps(&entry.zone);
         let is_contradicted = self.peers.living().any(contradicts);
-        if (face.is_none() && !blocks_claim) || (is_contradicted && !self.could_be_at(&entry.zone))
+        if (face.is_none() && !self.is_in_the_way(&entry.zone))
+            || (is_contradicted && !self.could_be_at(&entry.zone))
         {
             return;
         }

@@ -31,6 +31,12 @@ pub(super) struct Member<const D: usize> {
     pub epoch: u32,
     /// How often there was something new to tell.
     pub edition: u32,
+    /// The edition that all neighbours were told.
+    pub told: Option<u32>,
+    /// The edition with which nothing was missing: neither neighbours nor a word of them.
+    pub calm: Option<u32>,
+    /// For how many periods there has been a gap at the zone, behind which nobody is known.
+    pub gaping: u16,
     /// What it tells of itself, as long as nothing is new.
     pub account: Option<Shared<Account<D>>>,
     /// Who is beyond the neighbours, if these are few.
@@ -83,6 +89,9 @@ impl<const D: usize> Member<D> {
             leaf: own.leaf(),
             epoch: own.epoch,
             edition: 0,
+            told: None,
+            calm: None,
+            gaping: 0,
             account: None,
             beyond: None,
             load,
@@ -215,6 +224,11 @@ impl<const D: usize> Member<D> {
         is_leaving || self.promises.is_bound(now) || self.is_disturbed()
     }
 
+    /// Whether it claims something, or is about to.
+    pub(super) fn is_disturbed_by_a_claim(&self) -> bool {
+        self.takeover != Takeover::Idle
+    }
+
     /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
     pub(super) fn is_disturbed(&self) -> bool {
         self.takeover != Takeover::Idle || !self.is_surrounded()
@@ -227,7 +241,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// A point behind each face where nobody is known.
-    fn gaps(&self) -> impl Iterator<Item = Point<D>> {
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Point<D>> {
         (0..u8::try_from(D).unwrap_or(0)).flat_map(move |dimension| {
             [Side::Lower, Side::Upper]
                 .into_iter()
@@ -269,17 +283,33 @@ impl<const D: usize> Member<D> {
         hops: u16,
         cx: &mut impl Context<Can<D>>,
     ) {
+        let id = seeker.name.id;
+        if id == self.name.id {
+            return;
+        }
         match (self.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::Here, _) => self.learn(&seeker, cx),
-            (Hop::To(next), Some(hops)) => cx.send(
-                next,
-                Message::Seek {
-                    seeker,
-                    point,
-                    hops,
-                },
-            ),
-            (Hop::Stuck, _) | (Hop::To(_), None) => {}
+            (Hop::Here, _) => {
+                self.tell(id, cx);
+                self.learn(&seeker, cx);
+            }
+            (Hop::To(next), Some(hops)) => {
+                self.meet(id, cx);
+                cx.send(
+                    next,
+                    Message::Seek {
+                        seeker,
+                        point,
+                        hops,
+                    },
+                );
+            }
+            // Between the two there is a gap, so each of them has to know up to where.
+            (Hop::Stuck, _) => {
+                self.meet(id, cx);
+                self.tell(id, cx);
+                self.learn(&seeker, cx);
+            }
+            (Hop::To(_), None) => {}
         }
     }
 

@@ -166,10 +166,19 @@ pub enum Message<const D: usize> {
         /// Why.
         why: Refusal,
     },
-    /// To neighbours, from time to time and after each change of a zone: I am here.
+    /// To neighbours, after each change: I am here.
     Heartbeat {
         /// The sender's zone and neighbours.
         account: Shared<Account<D>>,
+        /// Its load.
+        told: Told,
+    },
+    /// To neighbours, from time to time: I am here, and nothing is new but my load.
+    Beat {
+        /// The sender's life.
+        life: Incarnation,
+        /// The edition of its last account. Who lacks it asks with a ping.
+        edition: u32,
         /// Its load.
         told: Told,
     },
@@ -177,7 +186,7 @@ pub enum Message<const D: usize> {
     Ping,
     /// These are your neighbours, I think.
     Introduction(Entries<D>),
-    /// Somebody looks for the owner of a point next to its zone; sent on towards the point.
+    /// Somebody looks for the owner of a point next to its zone, or of its own point, which should be itself; sent on towards the point.
     Seek {
         /// Who, and its zone.
         seeker: Entry<D>,

@@ -86,6 +86,7 @@ mod layout;
 mod leave;
 mod load;
 mod member;
+mod mend;
 mod message;
 mod peers;
 mod route;
@@ -340,7 +341,10 @@ impl<const D: usize> Can<D> {
                 account: Some(account),
             } => {
                 // Who does not know yet that it left is told.
-                if matches!(message, Message::Heartbeat { .. } | Message::Ping) {
+                if matches!(
+                    message,
+                    Message::Heartbeat { .. } | Message::Beat { .. } | Message::Ping
+                ) {
                     cx.send(from, Message::Obituary(account.clone()));
                 }
                 return;
@@ -392,7 +396,8 @@ impl<const D: usize> Can<D> {
             (Timer::Join(life), Life::Joining(_)) => self.ask_again(life, cx),
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
-                member.beat(beat, cx);
+                let outcome = member.beat(beat, cx);
+                self.conclude(outcome, cx);
                 if is_due && beat.is_multiple_of(REMEMBER) {
                     self.remember(cx);
                 }
@@ -459,8 +464,13 @@ fn hear<const D: usize>(
             hops,
         } => member.answer_join(joiner, point, hops, cx),
         Message::Heartbeat { account, told } => {
-            return member.hear(from, account.get(), told, cx);
+            return member.hear(from, &account, told, cx);
         }
+        Message::Beat {
+            life,
+            edition,
+            told,
+        } => member.hear_beat(Name { id: from, life }, edition, told, cx),
         Message::Ping => member.tell(from, cx),
         Message::Introduction(entries) => {
             for entry in entries.iter() {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::load::{Load, Told};
-use super::message::{Account, Beyond, Entries, Entry, Name, Shared};
+use super::message::{Account, Entries, Entry, Name, Shared};
 use super::zone::{Face, Zone};
 use super::{MOST_GONE, MOST_NEIGHBOURS, MOST_WATCHED};
 use crate::id::NodeId;
@@ -28,12 +28,8 @@ pub struct Neighbour<const D: usize> {
     /// At which face of the node's zone it is.
     pub(super) face: Option<Face>,
     pub(super) standing: Standing,
-    /// Its neighbours, as it told them.
-    pub(super) neighbours: Option<Entries<D>>,
-    /// Those beyond them.
-    pub(super) beyond: Option<Beyond<D>>,
-    /// The edition of its last account.
-    pub(super) edition: u32,
+    /// The last that it told of itself, or that was told of it when it was gone.
+    pub(super) last: Option<Shared<Account<D>>>,
     /// When there was a word from it, or, if there never was, when somebody told of it.
     pub(super) heard: Time,
     /// Whether there ever was a word from it.
@@ -53,9 +49,7 @@ impl<const D: usize> Neighbour<D> {
             entry,
             face: None,
             standing: Standing::Living,
-            neighbours: None,
-            beyond: None,
-            edition: 0,
+            last: None,
             heard,
             first_hand: false,
             watched: false,
@@ -110,21 +104,41 @@ impl<const D: usize> Neighbour<D> {
         self.is_living() && self.face.is_some()
     }
 
+    /// Its neighbours, as it told them.
+    pub(super) fn neighbours(&self) -> Option<&Entries<D>> {
+        self.last.as_ref().map(|last| &last.get().neighbours)
+    }
+
+    /// The edition of its last account.
+    pub(super) fn edition(&self) -> Option<u32> {
+        self.last.as_ref().map(|last| last.get().edition)
+    }
+
     /// Those around it, as it told them, the nearest first.
     pub(super) fn around(&self) -> impl Iterator<Item = &Entry<D>> {
-        let beyond = self.beyond.iter();
-        let beyond = beyond.flat_map(|beyond| [&beyond.second, &beyond.third]);
-        let lists = self.neighbours.iter().chain(beyond);
+        let accounts = self.last.iter().map(Shared::get);
+        let lists = accounts.flat_map(|last| {
+            let beyond = last.beyond.iter();
+            let beyond = beyond.flat_map(|beyond| [&beyond.second, &beyond.third]);
+            core::iter::once(&last.neighbours).chain(beyond)
+        });
         lists.flat_map(Entries::iter)
     }
 
     /// The last that is known of it, to be passed on.
     pub(super) fn account(&self) -> Shared<Account<D>> {
-        Shared::new(Account {
-            own: self.entry.clone(),
-            edition: self.edition,
-            neighbours: self.neighbours.clone().unwrap_or_else(Entries::none),
-            beyond: self.beyond.clone(),
+        let current = self.last.as_ref();
+        let current = current.filter(|last| last.get().own == self.entry);
+        current.cloned().unwrap_or_else(|| {
+            Shared::new(Account {
+                own: self.entry.clone(),
+                edition: self.edition().unwrap_or(0),
+                neighbours: self.neighbours().cloned().unwrap_or_else(Entries::none),
+                beyond: self
+                    .last
+                    .as_ref()
+                    .and_then(|last| last.get().beyond.clone()),
+            })
         })
     }
 }
@@ -207,6 +221,11 @@ impl<const D: usize> Peers<D> {
         }
         self.list.insert(place, peer);
         true
+    }
+
+    /// Whether there is no room for another neighbour.
+    pub(super) fn is_full(&self) -> bool {
+        self.neighbours().count() >= MOST_NEIGHBOURS
     }
 
     pub(super) fn remove(&mut self, name: Name) -> Option<Neighbour<D>> {

@@ -143,10 +143,7 @@ impl<const D: usize> Member<D> {
             let leaf = one.entry.leaf();
             let is_heir = |peer: &&Neighbour<D>| {
                 // Who it named last was there then; of others it is not known.
-                let named = one
-                    .neighbours
-                    .as_ref()
-                    .map(|list| list.get(peer.entry.name));
+                let named = one.neighbours().map(|list| list.get(peer.entry.name));
                 let was_there = named.map_or(!peer.replaced, |named| named.is_some());
                 was_there && peer.entry.leaf().inherits_from(&leaf)
             };
@@ -185,7 +182,7 @@ impl<const D: usize> Member<D> {
                     heirs.push(entry.clone());
                 }
             }
-            if gone.neighbours.is_none() {
+            if gone.neighbours().is_none() {
                 let living = self.peers.living().map(|peer| &peer.entry);
                 let around = living.chain(self.said_around(&hole));
                 let touching =
@@ -197,8 +194,13 @@ impl<const D: usize> Member<D> {
         for (to, about) in questions {
             cx.send(to, Message::Inquiry(about));
         }
+        // Who is beyond a gap is watched as long as that is there.
+        let is_gaping = self.gaping > 0;
         for peer in self.peers.iter_mut() {
-            peer.watched = false;
+            peer.watched &= is_gaping && peer.is_living();
+            if peer.watched {
+                heirs.push(peer.entry.clone());
+            }
         }
         heirs.sort_unstable_by_key(|entry| entry.name);
         heirs.dedup_by_key(|entry| entry.name);
@@ -265,12 +267,13 @@ impl<const D: usize> Member<D> {
                 break;
             }
         }
-        (None, unknown)
+        let growth = self.growth().filter(|_| farther == Farther::Missed);
+        (growth, unknown)
     }
 
     /// Takes what the dead leave, and prepares to take what the missed may leave.
     pub(super) fn settle(&mut self, cx: &mut impl Context<Can<D>>) {
-        if !self.is_unsettled() {
+        if !self.is_unsettled() && !self.is_forsaken() {
             return;
         }
         let (plan, unknown) = self.plan(Farther::Dead);
@@ -325,6 +328,10 @@ impl<const D: usize> Member<D> {
         let living = self.peers.living().map(Neighbour::id);
         let said = self.said_around(gone).map(|entry| entry.name.id);
         let mut around: Vec<NodeId> = living.chain(said).collect();
+        if self.is_forsaken() {
+            around.extend(self.those_told_of().map(|entry| entry.name.id));
+            around.extend(&self.contacts);
+        }
         around.sort_unstable();
         around.dedup();
         around
@@ -380,6 +387,15 @@ impl<const D: usize> Member<D> {
         zone: &Zone<D>,
         cx: &mut impl Context<Can<D>>,
     ) {
+        // Of two that claim the same, the lower id has it.
+        if let Some(own) = self.claimed().filter(|own| own.overlaps(zone)) {
+            if from < self.name.id {
+                self.takeover = Takeover::Idle;
+            } else {
+                let missed = Entries::none();
+                cx.send(from, Message::Claim { missed, zone: own });
+            }
+        }
         let mut objects = zone.overlaps(&self.leaf.zone);
         for entry in missed.iter() {
             if entry.name == self.name {
@@ -466,8 +482,6 @@ impl<const D: usize> Member<D> {
         if name.id == self.name.id {
             return;
         }
-        let neighbours = &account.get().neighbours;
-        let neighbours = Some(neighbours).filter(|neighbours| !neighbours.is_empty());
         let known = self.peers.get(name);
         if let Some(peer) = known
             && from != name.id
@@ -499,10 +513,8 @@ impl<const D: usize> Member<D> {
             peer.entry = own.clone();
             peer.face = face;
         }
-        if is_news || peer.neighbours.is_none() {
-            peer.neighbours = neighbours.cloned().or(peer.neighbours.take());
-            let beyond = account.get().beyond.clone();
-            peer.beyond = beyond.or(peer.beyond.take());
+        if peer.last.is_none() || (is_news && !account.get().neighbours.is_empty()) {
+            peer.last = Some(account.clone());
         }
         if !was_dead {
             peer.standing = Standing::Dead { since: cx.now() };

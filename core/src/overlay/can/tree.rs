@@ -141,25 +141,37 @@ impl<const D: usize> Leaf<D> {
     /// Whether this leaf grows when another one vanishes.
     pub(super) fn inherits_from(&self, other: &Self) -> bool {
         let last = other.history.last(&other.zone);
-        last.is_some_and(|split| other.zone.neighbour_face(&self.zone) == Some(split.face()))
+        last.is_some_and(|split| {
+            other.zone.neighbour_face(&self.zone) == Some(split.face())
+                && self.zone.is_within(&other.zone, split.dimension)
+        })
     }
 
     /// Grows over what another leaf leaves behind, if it is among those that do.
     fn inherit(&mut self, other: &Self) {
+        if !self.inherits_from(other) {
+            return;
+        }
         let Some(split) = other.history.last(&other.zone) else {
             return;
         };
-        if other.zone.neighbour_face(&self.zone) != Some(split.face()) {
-            return;
-        }
         let outer = Face {
             dimension: split.dimension,
             side: split.side,
         };
         if let Some(bound) = other.zone.bound(outer) {
-            self.zone = self.zone.extended(outer, bound);
-            let splits = self.history.splits().iter().copied();
-            self.history = splits.filter(|it| it.is_kept_by(&self.zone)).collect();
+            *self = self.extended(outer, bound);
+        }
+    }
+
+    /// The same leaf up to this bound on a side, without the splits that it grew over.
+    #[must_use]
+    pub(super) fn extended(&self, face: Face, bound: u32) -> Self {
+        let zone = self.zone.extended(face, bound);
+        let splits = self.history.splits().iter().copied();
+        Self {
+            zone,
+            history: splits.filter(|split| split.is_kept_by(&zone)).collect(),
         }
     }
 

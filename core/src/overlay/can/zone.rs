@@ -222,6 +222,14 @@ impl<const D: usize> Zone<D> {
         self
     }
 
+    /// Whether it is within another zone in every dimension but one.
+    pub(super) fn is_within(&self, other: &Self, but: u8) -> bool {
+        let mut pairs = (0_u8..).zip(self.stretches.iter().zip(&other.stretches));
+        pairs.all(|(dimension, (own, their))| {
+            dimension == but || (their.from <= own.from && own.to <= their.to)
+        })
+    }
+
     /// The two parts on both sides of a plane, the lower one first; `None` if the plane does not cut it.
     pub fn cut(&self, dimension: u8, plane: u32) -> Option<(Self, Self)> {
         let whole = self.stretch(dimension)?;

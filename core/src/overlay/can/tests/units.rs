@@ -210,7 +210,7 @@ fn messages_of_liars_break_nothing_and_make_nothing_grow_without_bound() {
 
 fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
     let from = id(u64::from(rng.below(12)));
-    let message = match rng.below(14) {
+    let message = match rng.below(15) {
         0 => Message::Join {
             joiner: name(rng),
             point: Population::Mixed.draw(rng),
@@ -234,6 +234,11 @@ fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
             told: Told::default(),
         },
         3 => Message::Ping,
+        14 => Message::Beat {
+            life: name(rng).life,
+            edition: rng.below(4),
+            told: Told::default(),
+        },
         4 => Message::Introduction(entries(rng)),
         5 => Message::Inquiry(name(rng)),
         6 => Message::Claim {
