@@ -243,7 +243,7 @@ pub enum Message<const D: usize> {
 impl<const D: usize> Message<D> {
     /// Whether it is one of those that go to every neighbour from time to time, on which others may ride.
     pub const fn is_heartbeat(&self) -> bool {
-        matches!(self, Self::Heartbeat { .. })
+        matches!(self, Self::Heartbeat { .. } | Self::Beat { .. })
     }
 }
 
