@@ -1,9 +1,11 @@
 //! `desktop` in a simulation: the kinds of its messages.
 
 use gridweave_core::custody;
+use gridweave_core::overlay::can::{END, Point};
 use gridweave_core::scheduler::desktop::{Desktop, Message};
 
 use super::Protocol;
+use crate::picture::Drawn;
 
 /// What keeps the overlay up to date, and tells neighbours how a node is.
 pub const HEARTBEAT: &str = "heartbeat";
@@ -28,6 +30,27 @@ impl<const D: usize> Protocol for Desktop<D> {
         "pull_reject",
         "balloon",
     ];
+
+    fn drawn(&self) -> Option<Drawn> {
+        let part = |at: u32| f64::from(at) / f64::from(END);
+        let point = |point: &Point<D>| point.coordinates().iter().map(|at| part(*at)).collect();
+        let stretches = self.can().zone()?.stretches().iter();
+        let load = self.can().load();
+        Some(Drawn {
+            node: self.id().get(),
+            point: point(self.can().point()),
+            zone: stretches
+                .map(|stretch| [part(stretch.from()), part(stretch.to())])
+                .collect(),
+            running: self.queue().running().len() as u64,
+            waiting: self.queue().waiting().len() as u64,
+            used: (load.required_cores as f64 / load.cores.max(1) as f64).min(1.0),
+            balloons: self
+                .balloons()
+                .map(|(node, at)| (node.get(), point(at)))
+                .collect(),
+        })
+    }
 
     fn kind(message: &Message<D>) -> usize {
         match message {

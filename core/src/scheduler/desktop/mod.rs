@@ -46,7 +46,7 @@ mod space;
 mod status;
 
 pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
-pub use message::{Message, MoveTo, Quest, Wanted};
+pub use message::{Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 pub use status::Status;
 
 use alloc::collections::VecDeque;
@@ -131,10 +131,10 @@ pub struct Counts {
     pub owned: u64,
     /// How many hops those took to it that it owned, all together.
     pub route_hops: u64,
-    /// How many searches for a run node ended with it, and how often those were pushed, all together.
+    /// How many searches for a run node ended with it.
     pub hunts: u64,
-    /// How often those were pushed.
-    pub pushes: u64,
+    /// How many hops those had taken, all together.
+    pub hunt_hops: u64,
     /// How often somebody was searched for among all nodes.
     pub floods: u64,
     /// How many jobs it gave to others to start them at once.
@@ -520,6 +520,9 @@ impl<const D: usize> Desktop<D> {
         self.refresh_balloon(cx);
         self.migrate(cx);
         self.balance(cx);
+        if self.config.scheduling.internode.is_some() {
+            self.hunt_again(cx);
+        }
     }
 
     /// Who is no neighbour any more is not heard of any more.
@@ -581,7 +584,7 @@ impl<const D: usize> Desktop<D> {
                 point,
                 hops,
             } => self.route(job, quest, point, hops, cx),
-            Message::Hunt { job, quest, hops } => self.hunt(job, quest, hops, cx),
+            Message::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
             Message::Search { header, job, quest } => self.search(from, header, &job, quest, cx),
             Message::Found {
                 job,
@@ -707,14 +710,7 @@ impl<const D: usize> Desktop<D> {
                 News::Failed(why) => self.pass_on(job, custody::Ending::Failed(why), cx),
                 News::Cancelled => self.pass_on(job, custody::Ending::Withdrawn, cx),
             },
-            custody::Notice::Seek { job, attempt } => {
-                let quest = Quest {
-                    asker: self.me,
-                    attempt,
-                    wanted: Wanted::RunNode,
-                };
-                self.hunt(job, quest, self.config.hops, cx);
-            }
+            custody::Notice::Seek { job, attempt } => self.begin_hunt(job, attempt, cx),
             custody::Notice::Queue { job, carried, .. } => self.enqueue(job.get(), carried, cx),
             custody::Notice::Extended { .. } => {}
             custody::Notice::Drop(job) => self.dropped(job, cx),
