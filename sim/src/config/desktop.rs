@@ -174,6 +174,8 @@ impl DesktopConfig {
                 ResiduesName::Neighbours => Residues::Neighbours,
                 ResiduesName::Balloons => Residues::Balloons,
             },
+            // Who never loses a message need not acknowledge any.
+            resend: config.resend.filter(|_| !safe),
             round: self.round.map_or(heartbeat, Lasting::span),
             owners: custody::Config {
                 lease: owner_lease,

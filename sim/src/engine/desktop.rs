@@ -2,7 +2,7 @@
 
 use gridweave_core::custody;
 use gridweave_core::overlay::can::{END, Point};
-use gridweave_core::scheduler::desktop::{Desktop, Message};
+use gridweave_core::scheduler::desktop::{Desktop, Errand, Message};
 
 use super::Protocol;
 use crate::picture::Drawn;
@@ -29,6 +29,7 @@ impl<const D: usize> Protocol for Desktop<D> {
         "pull",
         "pull_reject",
         "balloon",
+        "acknowledged",
     ];
 
     fn drawn(&self) -> Option<Drawn> {
@@ -55,8 +56,10 @@ impl<const D: usize> Protocol for Desktop<D> {
     fn kind(message: &Message<D>) -> usize {
         match message {
             Message::Overlay { message, .. } => usize::from(!message.is_heartbeat()),
-            Message::Route { .. } => 2,
-            Message::Hunt { .. } => 3,
+            Message::Errand { errand, .. } => match errand {
+                Errand::Route { .. } => 2,
+                Errand::Hunt { .. } => 3,
+            },
             Message::Search { .. } => 4,
             Message::Found { .. } => 5,
             Message::Owners(message) | Message::Runs(message) => match message {
@@ -70,6 +73,7 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::Pull { .. } => 12,
             Message::PullReject { .. } => 13,
             Message::Inflate { .. } | Message::Deflate { .. } => 14,
+            Message::Acknowledged(_) => 15,
         }
     }
 }

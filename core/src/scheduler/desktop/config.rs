@@ -34,6 +34,8 @@ pub struct Config {
     pub queue: u32,
     /// How many hops something may take to a point, and how often a job may be pushed.
     pub hops: u16,
+    /// After how long a question is sent again over a hop that was not acknowledged; never, if messages are not lost.
+    pub resend: Option<Span>,
     /// How many searches among all nodes are remembered.
     pub searches: u16,
 }
@@ -119,6 +121,7 @@ impl Config {
             },
             queue: 1024,
             hops: 4096,
+            resend: Some(Span::from_secs(1)),
             searches: 1024,
         }
     }

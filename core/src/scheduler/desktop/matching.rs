@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use super::message::{Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
+use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
 use super::{Config, Desktop, Shared, space};
 use crate::custody::Candidates;
@@ -56,13 +56,13 @@ impl<const D: usize> Desktop<D> {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             (Hop::To(to), Some(left)) => {
-                let message = Message::Route {
+                let errand = Errand::Route {
                     job,
                     quest,
                     point,
                     hops: left,
                 };
-                cx.send(to, message);
+                self.run_errand(to, errand, cx);
             }
             (Hop::Here, _) if !self.leaving => {
                 let taken = self.config.hops.saturating_sub(hops);
@@ -188,13 +188,15 @@ impl<const D: usize> Desktop<D> {
         self.see_candidates(job.get().id, &needs, &mut trail);
         if let Some(to) = self.next_on_trail(&needs, &mut trail, cx) {
             trail.hops = trail.hops.saturating_sub(1);
-            cx.send(to, Message::Hunt { job, quest, trail });
+            self.run_errand(to, Errand::Hunt { job, quest, trail }, cx);
             return;
         }
         let found = trail.best.best().copied();
         let Some(found) = found else {
             if quest.wanted == Wanted::RunNode {
+                // Nobody, as far as is known; whoever hears of it and can run the job says so.
                 self.flood(&job, quest, cx);
+                self.answer(job.get().id, quest, Candidates::new(), cx);
             }
             return;
         };

@@ -22,26 +22,15 @@ pub enum Message<const D: usize> {
     Owners(custody::Message),
     /// Between a job's owner and who runs it.
     Runs(custody::Message),
-    /// Whose is this point? Sent on towards it; the owner says [`Message::Found`].
-    Route {
-        /// The job whose point it is.
-        job: JobId,
-        /// Who asks, and how often the job was given away before.
-        quest: Quest,
-        /// The point.
-        point: Point<D>,
-        /// How many hops it may still take.
-        hops: u16,
+    /// A question that goes from node to node.
+    Errand {
+        /// The sender's number of it, which is to be acknowledged; zero, if it is not.
+        number: u32,
+        /// The question.
+        errand: Errand<D>,
     },
-    /// Who could run this job? Sent on towards a point, if there is one, and then pushed outwards, to where the load is less.
-    Hunt {
-        /// The job.
-        job: Shared<Job>,
-        /// Who asks, and how often the job was given away before.
-        quest: Quest,
-        /// How far the search is.
-        trail: Trail<D>,
-    },
+    /// The errand of this number has come here.
+    Acknowledged(u32),
     /// Can you run this job? Flooded to all who might, when nobody else was found.
     Search {
         /// How it travels.
@@ -192,6 +181,32 @@ impl Merits {
     pub fn nodes(&self) -> Candidates {
         self.0.iter().map(|merit| merit.node).collect()
     }
+}
+
+/// A question that goes from node to node until somebody can answer it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Errand<const D: usize> {
+    /// Whose is this point? Sent on towards it; the owner says [`Message::Found`].
+    Route {
+        /// The job whose point it is.
+        job: JobId,
+        /// Who asks, and how often the job was given away before.
+        quest: Quest,
+        /// The point.
+        point: Point<D>,
+        /// How many hops it may still take.
+        hops: u16,
+    },
+    /// Who could run this job? Sent on towards a point, if there is one, and then pushed outwards, to where the load is less.
+    Hunt {
+        /// The job.
+        job: Shared<Job>,
+        /// Who asks, and how often the job was given away before.
+        quest: Quest,
+        /// How far the search is.
+        trail: Trail<D>,
+    },
 }
 
 /// Who searches for somebody who takes a job.
