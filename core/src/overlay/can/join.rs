@@ -32,6 +32,7 @@ impl<const D: usize> Can<D> {
         let own = Entry {
             name: Name { id: self.me, life },
             epoch: 0,
+            rank: 0,
             zone: leaf.zone,
             history: leaf.history,
         };
@@ -48,6 +49,7 @@ impl<const D: usize> Can<D> {
         if introducer == self.me {
             return;
         }
+        super::meet(&mut self.asked, introducer, cx.rng());
         let life = self.next_life(last, cx);
         self.life = Life::Joining(Joining {
             life,
@@ -75,9 +77,7 @@ impl<const D: usize> Can<D> {
     fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut impl Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
         let mut member = Member::begin(config, own, point, load, neighbours, cx);
-        if let Life::Joining(joining) = &self.life {
-            member.meet(joining.introducer, cx);
-        }
+        member.contacts = core::mem::take(&mut self.asked);
         self.life = Life::Inside(Box::new(member));
         cx.notify(Notice::Joined);
         self.remember(cx);

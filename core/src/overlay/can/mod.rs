@@ -141,6 +141,21 @@ const PHASES: u32 = 256;
 /// A few peers that a node writes down, for a restart.
 pub type Known = heapless::Vec<NodeId, KNOWN>;
 
+/// Some nodes that may be anywhere in the space.
+type Contacts = heapless::Vec<NodeId, 8>;
+
+/// Adds one, in place of another if there are as many as may be.
+fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl rand_core::Rng + ?Sized)) {
+    if contacts.contains(&id) {
+        return;
+    }
+    if contacts.is_full() {
+        let place = rng.index(contacts.len());
+        contacts.swap_remove(place);
+    }
+    contacts.extend([id]);
+}
+
 /// A node of the overlay, in a space of `D` dimensions.
 ///
 /// Most effects per event: three for each of [`MOST_PEERS`] and for each of those whom the gone among them named, when a hole at its
@@ -152,6 +167,8 @@ pub struct Can<const D: usize> {
     point: Point<D>,
     load: Load,
     known: Known,
+    /// Whom it asked for a zone, or knew when it had one: where the overlay fell apart, they may be in another part.
+    asked: Contacts,
     life: Life<D>,
 }
 
@@ -191,7 +208,7 @@ pub enum Timer {
 pub enum Command {
     /// Have the whole space: for the first node only.
     Found,
-    /// Get a zone from those who are in.
+    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
@@ -251,6 +268,7 @@ impl<const D: usize> Can<D> {
             point,
             load: Load::default(),
             known: Known::new(),
+            asked: Contacts::new(),
             life: Life::NotStarted { last: None },
         })
     }
@@ -380,6 +398,7 @@ impl<const D: usize> Can<D> {
             }
             Outcome::Yielded { to } => {
                 let last = Some(member.name.life);
+                self.asked = member.contacts.clone();
                 self.life = Life::Outside { last };
                 cx.notify(Notice::Evicted);
                 self.join(to, cx);
@@ -392,8 +411,7 @@ impl<const D: usize> Can<D> {
             (Timer::Join(life), Life::Joining(_)) => self.ask_again(life, cx),
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
-                let outcome = member.beat(beat, cx);
-                self.conclude(outcome, cx);
+                member.beat(beat, cx);
                 if is_due && beat.is_multiple_of(REMEMBER) {
                     self.remember(cx);
                 }
@@ -410,6 +428,12 @@ impl<const D: usize> Can<D> {
     fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
         match (command, &mut self.life) {
             (Command::Found, _) => self.found(cx),
+            (Command::Join { introducer }, Life::Inside(member)) => {
+                if introducer != self.me {
+                    member.meet(introducer, cx);
+                    member.seek_itself(introducer, cx);
+                }
+            }
             (Command::Join { introducer }, _) => self.join(introducer, cx),
             (Command::Load(load), life) => {
                 self.load = load;

@@ -8,16 +8,16 @@ use crate::time::Span;
 
 /// How often nodes come and go, out of a hundred times.
 #[derive(Clone, Copy)]
-struct Mix {
-    joins: u32,
-    leaves: u32,
-    crashes: u32,
+pub(super) struct Mix {
+    pub joins: u32,
+    pub leaves: u32,
+    pub crashes: u32,
     /// How long it is from one time to the next at most, in milliseconds.
-    gap: u32,
+    pub gap: u32,
 }
 
 /// Lets nodes come and go so often, about as many as there are to be at a time.
-fn churn<const D: usize>(
+pub(super) fn churn<const D: usize>(
     network: &mut Network<D>,
     population: Population,
     mix: Mix,
@@ -46,7 +46,7 @@ fn churn<const D: usize>(
 }
 
 /// Waits until everything is as it has to be, and stays so.
-fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
+pub(super) fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
     let (mut wrong, mut right) = (Ok(()), 0);
     for _ in 0..90 {
         network.run_periods(2);
@@ -65,7 +65,12 @@ fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
     }
 }
 
-fn grown<const D: usize>(population: Population, size: usize, gap: u32, seed: u64) -> Network<D> {
+pub(super) fn grown<const D: usize>(
+    population: Population,
+    size: usize,
+    gap: u32,
+    seed: u64,
+) -> Network<D> {
     let mut network = Network::new(Config::DEFAULT, seed);
     for _ in 0..size {
         let point = population.draw(&mut network.rng);
@@ -120,7 +125,7 @@ fn one<const D: usize>(
     network.overlaps
 }
 
-const CALM: Mix = Mix {
+pub(super) const CALM: Mix = Mix {
     joins: 50,
     leaves: 50,
     crashes: 0,
