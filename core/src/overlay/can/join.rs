@@ -125,10 +125,10 @@ impl<const D: usize> Can<D> {
         if joining.life != life {
             return;
         }
-        joining.is_answered = true;
+        joining.is_answered = why != Refusal::Outside;
         let joining = *joining;
         match why {
-            Refusal::Busy => {
+            Refusal::Busy | Refusal::Outside => {
                 // At a random moment, so that two in each other's way are not so again.
                 let most = self.config.period.as_micros().saturating_mul(2);
                 let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
@@ -164,8 +164,8 @@ impl<const D: usize> Can<D> {
             if !joining.is_answered {
                 cx.notify(Notice::Unanswered(joining.introducer));
             }
-            let known = self.known.iter().copied().chain([joining.introducer]);
-            let known: heapless::Vec<NodeId, 8> = known.collect();
+            let known = self.known.iter().chain(&self.asked).copied();
+            let known: heapless::Vec<NodeId, 12> = known.collect();
             let next = cx.rng().pick(&known).copied();
             self.join(next.unwrap_or(joining.introducer), cx);
         }

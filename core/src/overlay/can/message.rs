@@ -154,6 +154,8 @@ pub enum Refusal {
     SamePoint,
     /// There would be too many neighbours.
     Full,
+    /// The introducer has no zone itself: try another.
+    Outside,
 }
 
 /// What nodes say to each other.

@@ -371,7 +371,13 @@ impl<const D: usize> Can<D> {
                 if let Message::Join { joiner, .. } = message
                     && joiner.id != self.me
                 {
-                    let (life, why) = (joiner.life, Refusal::Busy);
+                    let is_asked_first = joiner.id == from;
+                    let why = if is_asked_first {
+                        Refusal::Outside
+                    } else {
+                        Refusal::Busy
+                    };
+                    let life = joiner.life;
                     cx.send(joiner.id, Message::Refused { life, why });
                 }
                 return;

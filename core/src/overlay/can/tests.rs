@@ -1,3 +1,4 @@
+mod hunt;
 mod network;
 mod overlays;
 mod shapes;
