@@ -190,7 +190,16 @@ impl<const D: usize> Member<D> {
         let touching = touching.filter(|entry| part.zone.neighbour_face(&entry.zone).is_some());
         let neighbours = self.peers.neighbours().count();
         let mut around: Vec<_> = touching.cloned().collect();
-        if neighbours.max(around.len()) >= MOST_NEIGHBOURS {
+        // Who touches both parts has one more neighbour then.
+        let is_crowded = |peer: &Neighbour<D>| {
+            let theirs = peer.neighbours();
+            theirs.is_some_and(|theirs| theirs.len() >= MOST_NEIGHBOURS)
+                && own.zone.neighbour_face(&peer.entry.zone).is_some()
+                && part.zone.neighbour_face(&peer.entry.zone).is_some()
+        };
+        if neighbours.max(around.len()) >= MOST_NEIGHBOURS
+            || self.peers.neighbours().any(is_crowded)
+        {
             return Err(Refusal::Full);
         }
         let granted = Entry {

@@ -1,4 +1,3 @@
-mod hunt;
 mod network;
 mod overlays;
 mod shapes;

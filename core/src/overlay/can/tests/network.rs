@@ -50,6 +50,8 @@ pub(super) struct Network<const D: usize> {
     timers: TimerQueue<(NodeId, Timer)>,
     due: BTreeMap<(Time, u64), (NodeId, NodeId, Message<D>)>,
     pub sent: u64,
+    /// How many of them were short heartbeats.
+    pub beats: u64,
     next_id: u64,
     pub evicted: u64,
     pub overlaps: u64,
@@ -72,6 +74,7 @@ impl<const D: usize> Network<D> {
             timers: TimerQueue::new(),
             due: BTreeMap::new(),
             sent: 0,
+            beats: 0,
             next_id: 0,
             evicted: 0,
             overlaps: 0,
@@ -187,6 +190,7 @@ impl<const D: usize> Network<D> {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
         self.sent += 1;
+        self.beats += u64::from(matches!(message, Message::Beat { .. }));
         if self.chance(self.lost) {
             return;
         }
