@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::member::Member;
 use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::tree::Leaf;
-use super::{Can, Key, Life, Notice, Record, Timer};
+use super::{Can, Key, Known, Life, Notice, Record, Timer};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::rng::Choose;
@@ -171,19 +171,23 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// Writes down a few neighbours, for a restart.
+    /// Writes down a few peers, for a restart.
     pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
         let Life::Inside(member) = &self.life else {
             return;
         };
-        let mut ids: alloc::vec::Vec<NodeId> = member
-            .peers
-            .neighbours()
-            .map(super::Neighbour::id)
-            .collect();
-        let (few, _) = cx.rng().sample(&mut ids, super::KNOWN);
-        if !few.is_empty() {
-            self.known = super::Known::from_slice(few).unwrap_or_default();
+        // One who is anywhere, in case all neighbours are gone by then.
+        let anywhere = cx.rng().pick(&member.contacts).copied();
+        let mut known: Known = anywhere.into_iter().collect();
+        let mut neighbours = heapless::Vec::<NodeId, { super::MOST_NEIGHBOURS }>::new();
+        for peer in member.peers.neighbours() {
+            neighbours.extend(Some(peer.id()).filter(|id| Some(*id) != anywhere));
+        }
+        let room = super::KNOWN.saturating_sub(known.len());
+        let (few, _) = cx.rng().sample(&mut neighbours, room);
+        known.extend(few.iter().copied());
+        if !known.is_empty() {
+            self.known = known;
             cx.persist(Key::Known, Record::Known(self.known.clone()));
         }
     }

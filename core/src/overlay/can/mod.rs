@@ -20,22 +20,26 @@
 //!   around, and have it if nobody objects. A node that learns that its zone is given away joins anew.
 //! - Every time that a node joins is a new life of it, and every change of its zone in that life a new epoch. Older news is no news.
 //! - While there is a hole at its zone a node gives nobody a part of it: who wants one tries again a little later.
+//! - A hole that is not closed so, because nobody knows any more who had it, is grown over after some periods by who can; and if nobody
+//!   can, somebody takes a whole part of the tree by force. So every hole ends.
+//! - Of two whose zones overlap one yields, by rank, then size, then name. Everyone looks for its own point at times, to find such others.
 //! - Who tells of itself is believed. Who tells of others is believed as long as that contradicts nobody's own word.
-//! - Neighbours compare their neighbours whenever these changed, so that those who touch come to know each other.
+//! - Neighbours compare their neighbours whenever these changed, so that those who touch come to know each other. As long as nothing
+//!   changes, a heartbeat has the load and the number of the last account only; who lacks that account asks.
 //! - Along each dimension, loads are summed up from the upper end: a node's lower neighbours get its load and what is beyond it in parts,
 //!   by the areas at which they touch it. At the lower border all of them together have the load of all nodes, exactly.
 //!
 //! Routing is done by whoever embeds this: [`Can::next_hop`] says where to send what is for a point.
 //!
 //! # Limits
-//! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. If so many nodes are gone at once that
-//! of one, all its neighbours, and all the neighbours of those are gone, too, nobody knows what it had, and a hole may remain. Nodes that
-//! differ in one virtual coordinate only lie in a row, where ways are long and a few crashes side by side within a minute can cut the
-//! overlay in two for good. Where many nodes are alike, use two or more virtual dimensions.
+//! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. Who grows over a gap in such a place
+//! may know only so many, and not all.
 //!
-//! It is not finished. After ten thousand joins and leaves, one a second among sixty nodes at few different points, most joiners were left
-//! without a zone, for a reason that is not known yet; an ignored test shows it. Where crashes come faster than they are
-//! noticed, a hole may remain.
+//! While more nodes crash than are noticed, two zones may overlap for a while, nodes that are well may lose their zones and join anew, and
+//! most who want to join have to wait. Once that is over, everything becomes exact again. The exception is an overlay
+//! that fell apart so long ago that nobody in one part knows of anyone in another: then each part has the whole space. Nodes that differ in
+//! one virtual coordinate only lie in a row, where ways are long and that is most likely; where many nodes are alike, use two or more
+//! virtual dimensions. Whoever embeds this mends it with [`Command::Join`] to a node that has a zone, with an introducer in the other part.
 //!
 //! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
 //! [`MOST_PEERS`], or a message grow.
