@@ -28,6 +28,7 @@ struct Host {
     timers: TimerQueue<Timer>,
     disk: BTreeMap<Key, Record>,
     effects: EffectQueue<Can<2>>,
+    has_left: bool,
     seen: Seen,
 }
 
@@ -41,11 +42,16 @@ pub fn drive(bytes: &[u8]) -> Seen {
         timers: TimerQueue::new(),
         disk: BTreeMap::new(),
         effects: EffectQueue::new(),
+        has_left: false,
         seen: Seen::new(),
     };
     host.feed(Event::Start);
     host.feed(Event::Command(Command::Found));
     while !choices.is_empty() {
+        // Who has left for good says nothing more, so another starts in its place.
+        if host.has_left {
+            host.restart(&mut choices);
+        }
         match choices.below(16) {
             0..=2 => host.pass(Span::from_secs(u64::from(choices.below(32)))),
             3 => host.feed(Event::Command(match choices.below(8) {
@@ -90,6 +96,7 @@ impl Host {
     /// It starts anew with what is on its disk.
     fn restart(&mut self, choices: &mut Choices<'_>) {
         self.count("restart");
+        self.has_left = false;
         self.node = node(choices);
         self.timers = TimerQueue::new();
         for (key, record) in self.disk.clone() {
@@ -130,14 +137,17 @@ impl Host {
                 Effect::Forget(key) => {
                     self.disk.remove(&key);
                 }
-                Effect::Notify(notice) => self.count(match notice {
+                Effect::Notify(notice) => {
+                    self.has_left |= notice == Notice::Left;
+                    self.count(match notice {
                     Notice::Joined => "joined",
                     Notice::Zone => "changed",
                     Notice::Moved(_) => "moved",
                     Notice::Evicted => "evicted",
                     Notice::Left => "left",
                     Notice::Unanswered(_) | Notice::Full => "waited",
-                }),
+                    });
+                }
             }
         }
     }
