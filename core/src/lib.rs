@@ -18,6 +18,7 @@
 //! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
 //! | [`overlay`] | who knows whom: views, and the gossip that keeps them fresh |
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
+//! | [`custody`] | who has a job, so that none is lost and none runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
 //!
 //! # Co-allocation in five minutes
@@ -118,6 +119,8 @@ pub use rand_core;
 mod bounded;
 #[cfg(feature = "alloc")]
 pub mod commit;
+#[cfg(feature = "alloc")]
+pub mod custody;
 #[cfg(feature = "alloc")]
 mod hashing;
 pub mod heartbeat;

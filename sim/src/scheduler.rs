@@ -18,6 +18,8 @@ pub enum Scheduler {
     Criteria,
     /// One site for each job, offered by sites that keep their own policies.
     Aria,
+    /// Some cores of one node for each job, found in a space of what nodes have.
+    Desktop,
     /// Random placement, which knows nothing.
     Random,
     /// Flooding searches for nodes that are free now.
@@ -26,7 +28,7 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Central(Central::Fcfs),
         Self::Central(Central::Easy),
         Self::Central(Central::Conservative),
@@ -34,6 +36,7 @@ impl Scheduler {
         Self::Asap,
         Self::Criteria,
         Self::Aria,
+        Self::Desktop,
         Self::Random,
         Self::Flood,
     ];
@@ -45,6 +48,7 @@ impl Scheduler {
             Self::Asap => "asap",
             Self::Criteria => "criteria",
             Self::Aria => "aria",
+            Self::Desktop => "desktop",
             Self::Random => "random",
             Self::Flood => "flood",
         }
@@ -61,13 +65,16 @@ impl Scheduler {
     pub const fn places_gangs(self) -> bool {
         match self {
             Self::Central(_) | Self::Asap | Self::Criteria | Self::Flood => true,
-            Self::Aria | Self::Random => false,
+            Self::Aria | Self::Desktop | Self::Random => false,
         }
     }
 
     /// Whether it can use nodes that differ.
     pub const fn places_requirements(self) -> bool {
-        matches!(self, Self::Central(Central::Greedy) | Self::Aria)
+        matches!(
+            self,
+            Self::Central(Central::Greedy) | Self::Aria | Self::Desktop
+        )
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`asap`] | several nodes at once, as soon as possible, over a random overlay with cached schedules |
 //! | [`criteria`] | several nodes at once, by the user's own cost function, found along links between nodes that are good together |
 //! | [`aria`] | one site for each job, offered by sites that keep their own policies, and moved while it waits |
+//! | [`desktop`] | some cores of one node for each job, found in a space of what nodes have, and moved while it waits |
 //!
 //! What schedulers that reserve time have in common, whatever they search by, is the [`desk`].
 
@@ -13,6 +14,7 @@ pub mod aria;
 pub mod asap;
 pub mod criteria;
 pub mod desk;
+pub mod desktop;
 
 use alloc::vec::Vec;
 

@@ -18,6 +18,7 @@
 mod aria;
 mod asap;
 mod criteria;
+mod desktop;
 mod workload;
 
 pub use crate::lasting::{Lasting, LastingError};
@@ -29,6 +30,7 @@ pub use criteria::{
     Criteria, CriteriaConfig, CriterionName, ExplorationName, HelperName, MOST_GOSSIP, MOST_NEAR,
     ObjectiveConfig, PartConfig, PlacesConfig,
 };
+pub use desktop::{DesktopConfig, ResiduesName, SchedulingName};
 pub use workload::{Shape, Source, WorkloadConfig};
 
 use std::io::Read;
@@ -64,6 +66,8 @@ pub struct Config {
     pub criteria: CriteriaConfig,
     /// How `aria` schedules.
     pub aria: AriaConfig,
+    /// How `desktop` schedules.
+    pub desktop: DesktopConfig,
     /// The times and sizes of the scheduler `flood`; others do not use it.
     pub flood: FloodConfig,
     /// How results are summed up.
@@ -305,6 +309,7 @@ impl Config {
         self.workload.checked().map_err(ConfigError)?;
         self.criteria.checked()?;
         self.aria.checked()?;
+        self.desktop.checked()?;
         self.flood.checked().map_err(ConfigError)?;
         Ok(self)
     }

@@ -37,6 +37,7 @@ mod blatant;
 mod commit;
 pub mod criteria;
 mod cyclon;
+pub mod desktop;
 mod disk;
 mod handle;
 mod heartbeat;

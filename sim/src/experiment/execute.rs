@@ -8,14 +8,16 @@ use std::sync::Arc;
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
 use gridweave_core::job::Criterion;
+use gridweave_core::overlay::can;
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::queue::{Policy, SiteQueue};
-use gridweave_core::resource::{Capability, Dimensions, Speed};
+use gridweave_core::resource::{Capability, Dimensions, Kind, Speed};
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{self, Aria, Membership, Site};
 use gridweave_core::scheduler::asap::{self, Asap};
 use gridweave_core::scheduler::criteria::{self, Criteria};
+use gridweave_core::scheduler::desktop::{self, Desktop, Equipment};
 use gridweave_core::time::{Span, Time};
 
 use rand::SeedableRng;
@@ -65,6 +67,9 @@ fn stream(seed: u64, number: u64) -> u64 {
 
 /// The most nodes that are simulated as a machine each.
 pub const MOST_NODES: u32 = 10_000_000;
+
+/// The most dimensions of the space of `desktop`, virtual ones among them.
+const MOST_SPACE: usize = can::MOST_DIMENSIONS;
 
 /// How many cycles an overlay has behind it when schedulers begin.
 const WARM_UP: u32 = 50;
@@ -132,6 +137,10 @@ impl Prepared {
             Scheduler::Aria => {
                 self.check_decentral()?;
                 self.aria_config()?;
+            }
+            Scheduler::Desktop => {
+                self.check_decentral()?;
+                self.desktop_config()?;
             }
             Scheduler::Random | Scheduler::Flood => self.check_decentral()?,
         }
@@ -212,6 +221,7 @@ impl Prepared {
             Scheduler::Asap => self.simulate_asap(monitor)?,
             Scheduler::Criteria => self.simulate_criteria(monitor)?,
             Scheduler::Aria => self.simulate_aria(monitor)?,
+            Scheduler::Desktop => self.simulate_desktop(monitor)?,
             Scheduler::Random => {
                 let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
                 self.simulate(move |_| Random::new(nodes), monitor)?
@@ -395,6 +405,91 @@ impl Prepared {
         self.simulate(build, monitor)
     }
 
+    /// The configuration of nodes that schedule as `desktop` does, if there can be such, and what each is.
+    fn desktop_config(&self) -> Result<(desktop::Config, Vec<Equipment>), InputError> {
+        let Config {
+            desktop,
+            network,
+            faults,
+            ..
+        } = &self.config;
+        let (dimensions, cores) = match &*self.grid {
+            Grid::Uniform(_) => {
+                let cores = Dimensions::new(&[("cores", Kind::Amount)]).ok();
+                let cores = cores.and_then(|it| it.named("cores").map(|cores| (it, cores)));
+                cores.ok_or(InputError::DesktopGrid("it has no cores"))?
+            }
+            Grid::Mixed(mixed) => {
+                let shares = mixed.shares();
+                let cores = shares.ok_or(InputError::DesktopGrid(
+                    "no amount of its nodes is called cores or slots",
+                ))?;
+                (mixed.dimensions.clone(), cores)
+            }
+        };
+        let nodes = (0..self.nodes_ever()).map(|node| {
+            let (capability, speed) = match &*self.grid {
+                Grid::Mixed(mixed) => {
+                    let profile = &mixed.nodes[node as usize];
+                    (profile.capability, profile.speed)
+                }
+                Grid::Uniform(_) => (Capability::none().with(cores, 1), Speed::BASELINE),
+            };
+            Equipment {
+                dimensions: dimensions.clone(),
+                cores,
+                capability,
+                speed,
+            }
+        });
+        let nodes: Vec<Equipment> = nodes.collect();
+        let most = dimensions.iter().fold(Capability::none(), |most, (k, ..)| {
+            let values = nodes.iter().map(|node| node.capability.value(k));
+            most.with(k, values.max().unwrap_or(0))
+        });
+        let differ = matches!(&*self.grid, Grid::Mixed(_));
+        let config = desktop.for_machines(network, faults, differ, most);
+        if let Some(node) = nodes.first() {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+            let (me, alone) = (NodeId::new(0), desktop::Bootstrap::Alone);
+            Desktop::<MOST_SPACE>::new(me, config, alone, node.clone(), &mut rng)
+                .map_err(InputError::Desktop)?;
+        }
+        Ok((config, nodes))
+    }
+
+    fn simulate_desktop(&self, monitor: &Monitor) -> Result<Run, InputError> {
+        let (config, nodes) = self.desktop_config()?;
+        let used = nodes.first().map_or(0, |node| node.dimensions.len())
+            + usize::from(config.can.virtual_dimensions);
+        // Most have P4's four dimensions and a virtual one; a space with more than it needs does, too, but takes more room.
+        match used {
+            ..=5 => self.simulate_space::<5>(config, nodes, monitor),
+            _ => self.simulate_space::<MOST_SPACE>(config, nodes, monitor),
+        }
+    }
+
+    fn simulate_space<const D: usize>(
+        &self,
+        config: desktop::Config,
+        nodes: Vec<Equipment>,
+        monitor: &Monitor,
+    ) -> Result<Run, InputError> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream(self.config.seed, 4));
+        let placed = laid_out::<D>(&config, &nodes[..self.nodes_at_start() as usize], &mut rng);
+        let build = move |me: NodeId| {
+            let number = me.get() as usize;
+            let bootstrap = match placed.get(number) {
+                Some((point, grant)) => desktop::Bootstrap::Placed(*point, grant.clone()),
+                // Who was not there at the beginning is introduced by the first.
+                None => desktop::Bootstrap::Join(NodeId::new(0)),
+            };
+            Desktop::<D>::new(me, config, bootstrap, nodes[number].clone(), &mut rng)
+                .expect("all nodes are as the one that was checked")
+        };
+        self.simulate(build, monitor)
+    }
+
     /// What all jobs ask for.
     fn criterion(&self) -> Criterion {
         match self.config.scheduler {
@@ -452,6 +547,28 @@ impl Prepared {
         };
         Ok(decentral::simulate(simulation, hosting, monitor))
     }
+}
+
+/// The zones of nodes that joined one after the other, with their points; those alike draw until they are not.
+pub(crate) fn laid_out<const D: usize>(
+    config: &desktop::Config,
+    nodes: &[Equipment],
+    rng: &mut Xoshiro256PlusPlus,
+) -> Vec<(can::Point<D>, can::Shared<can::Grant<D>>)> {
+    let mut layout = can::Layout::<D>::default();
+    let mut points = Vec::with_capacity(nodes.len());
+    for (number, node) in nodes.iter().enumerate() {
+        let id = NodeId::new(number as u64);
+        let point = loop {
+            let point = Desktop::<D>::point_of(config, node, rng);
+            if layout.add(id, point).is_ok() {
+                break point;
+            }
+        };
+        points.push(point);
+    }
+    let grants = layout.grants().map(can::Shared::new);
+    points.into_iter().zip(grants).collect()
 }
 
 impl From<central::Run> for Run {

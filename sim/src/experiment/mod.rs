@@ -101,6 +101,12 @@ pub enum InputError {
     /// `criteria` cannot be so.
     #[error("criteria: {0}; see the [criteria] part of the configuration")]
     Criteria(gridweave_core::scheduler::criteria::ConfigError),
+    /// `desktop` cannot be so.
+    #[error("desktop: {0}; see the [desktop] part of the configuration")]
+    Desktop(gridweave_core::scheduler::desktop::ConfigError),
+    /// There are nodes or dimensions that `desktop` cannot use.
+    #[error("desktop cannot use this grid: {0}")]
+    DesktopGrid(&'static str),
     /// `aria` cannot be so.
     #[error("aria: {0}; see the [aria] part of the configuration")]
     Aria(gridweave_core::scheduler::aria::ConfigError),
@@ -134,7 +140,9 @@ pub enum InputError {
         window: Lasting,
     },
     /// A decentralised scheduler does not take this.
-    #[error("{0} needs a grid of equal nodes; use central-greedy or aria for nodes that differ")]
+    #[error(
+        "{0} needs a grid of equal nodes; use central-greedy, aria or desktop for nodes that differ"
+    )]
     MixedGrid(Scheduler),
     /// Something happens to a node that does not exist.
     #[error("faults: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]

@@ -115,7 +115,7 @@ pub(super) enum Action {
 }
 
 const RUN_HELP: &str = "\
-Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, criteria, aria, random, flood.
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, asap, criteria, aria, desktop, random, flood.
 
 Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns
@@ -132,7 +132,7 @@ Keys for --set are those of config.toml, such as:
   workload.from=1d workload.until=8d     a part of the trace
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
-  grid.sites=170                         nodes put into sites, a job inside one (aria, central-greedy)
+  grid.sites=170                         nodes put into sites, a job inside one (aria, desktop, central-greedy)
   network.delay={kind='constant',delay='50ms'}
   report.check_every=1                   machines checked after every event, not every 64th
 

@@ -39,6 +39,21 @@ impl<const D: usize> Can<D> {
         self.enter(&own, &Entries::none(), cx);
     }
 
+    /// Has this zone, and these neighbours, because its host says so.
+    pub(super) fn place(&mut self, grant: &Grant<D>, cx: &mut impl Context<Self>) {
+        // Only at first: later, others have what it had.
+        let Life::Outside { last: last @ None } = self.life else {
+            return;
+        };
+        let Grant { own, neighbours } = grant;
+        if own.zone.contains(&self.point) && own.leaf().is_sound() {
+            let mut own = own.clone();
+            let life = self.next_life(last, cx);
+            own.name = Name { id: self.me, life };
+            self.enter(&own, neighbours, cx);
+        }
+    }
+
     /// Asks somebody for a zone, or somebody else than before.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
         let last = match &self.life {

@@ -254,6 +254,13 @@ pub enum Message<const D: usize> {
     Evicted(Incarnation),
 }
 
+impl<const D: usize> Message<D> {
+    /// Whether it is one of those that go to every neighbour from time to time, on which others may ride.
+    pub const fn is_heartbeat(&self) -> bool {
+        matches!(self, Self::Heartbeat { .. } | Self::Beat { .. })
+    }
+}
+
 #[cfg(feature = "serde")]
 mod encoding {
     use super::{Entries, Entry, MOST_NEIGHBOURS, Shared};

@@ -61,9 +61,9 @@
 //!     .map(|node| Can::new(id(node), points[node], Config::DEFAULT).expect("the defaults work"))
 //!     .collect();
 //! // One after the other: who is asked while it changes has the asker try again later.
-//! let join = Command::Join { introducer: id(0) };
+//! let join = || Command::Join { introducer: id(0) };
 //! let mut effects = EffectQueue::new();
-//! for (node, command) in [(0, Command::Found), (1, join), (2, join)] {
+//! for (node, command) in [(0, Command::Found), (1, join()), (2, join())] {
 //!     let mut inbox = vec![(node, Event::Start), (node, Event::Command(command))];
 //!     while !inbox.is_empty() {
 //!         for (node, event) in std::mem::take(&mut inbox) {
@@ -86,6 +86,7 @@
 mod config;
 mod heartbeat;
 mod join;
+mod layout;
 mod leave;
 mod load;
 mod member;
@@ -101,6 +102,7 @@ mod tree;
 mod zone;
 
 pub use config::{Config, ConfigError};
+pub use layout::{Layout, SamePoint};
 pub use load::{Load, Told};
 pub use message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 pub use peers::Neighbour;
@@ -207,9 +209,9 @@ pub enum Timer {
 }
 
 /// What a node may be asked. Before its start and after it left, it obeys nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Command {
+pub enum Command<const D: usize> {
     /// Have the whole space: for the first node only.
     Found,
     /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay.
@@ -217,6 +219,8 @@ pub enum Command {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
+    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`]. Its name is of no account.
+    Place(Shared<Grant<D>>),
     /// This is the node's own load from now on.
     Load(Load),
     /// Stop for good, and leave the zone to others.
@@ -435,7 +439,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command<D>, cx: &mut impl Context<Self>) {
         match (command, &mut self.life) {
             (Command::Found, _) => self.found(cx),
             (Command::Join { introducer }, Life::Inside(member)) => {
@@ -445,6 +449,7 @@ impl<const D: usize> Can<D> {
                 }
             }
             (Command::Join { introducer }, _) => self.join(introducer, cx),
+            (Command::Place(grant), _) => self.place(grant.get(), cx),
             (Command::Load(load), life) => {
                 self.load = load;
                 if let Life::Inside(member) = life {
@@ -540,7 +545,7 @@ fn hear<const D: usize>(
 impl<const D: usize> Machine for Can<D> {
     type Message = Message<D>;
     type Timer = Timer;
-    type Command = Command;
+    type Command = Command<D>;
     type Notice = Notice<D>;
     type Key = Key;
     type Record = Record;

@@ -123,7 +123,7 @@ impl<const D: usize> Network<D> {
         inside.map(|(id, _)| *id).collect()
     }
 
-    pub(super) fn command(&mut self, id: NodeId, command: Command) {
+    pub(super) fn command(&mut self, id: NodeId, command: Command<D>) {
         self.feed(id, Event::Command(command));
     }
 

@@ -1,0 +1,532 @@
+//! A job at who has it, from when it is given to its end.
+
+use alloc::vec::Vec;
+
+use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::{Custody, Key, Message, Notice, Record, Timer};
+use crate::id::{JobId, NodeId};
+use crate::job::{Job, News};
+use crate::machine::Context;
+use crate::shared::Shared;
+use crate::time::{Span, Time};
+
+/// A job that this node has.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Held {
+    pub(super) job: Shared<Job>,
+    /// Who answers for it.
+    pub(super) home: NodeId,
+    /// Under what it is here.
+    pub(super) term: Term,
+    pub(super) state: State,
+    /// When it is expected to start.
+    start: Option<Time>,
+    /// What its last holder wanted this one to know, or this one wants the next one to.
+    carried: u32,
+    /// Until when it may be here; the origin of time if its home has not said so yet.
+    pub(super) lease: Time,
+    /// When it came, or ended.
+    since: Time,
+    /// When its lease is to be renewed.
+    renew: Time,
+    /// When something is to be done about it.
+    due: Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum State {
+    /// Its home has not said yet that it may be here.
+    Claiming { tries: u8 },
+    /// It waits.
+    Waiting,
+    /// Another is to take it.
+    Giving { to: NodeId, tries: u8 },
+    /// Another has taken it. That is remembered until its home surely knows, so that nobody can give it back by an old message.
+    Given,
+    /// It runs.
+    Running,
+    /// It has ended, and its home does not know.
+    Ended(Ending),
+}
+
+/// How far a job is, as far as its holder must not forget.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Place {
+    /// It is to be run here.
+    Here,
+    /// This node was asked to take it, under the next term.
+    Given {
+        /// Which.
+        to: NodeId,
+    },
+    /// It was started.
+    Started,
+    /// It has ended.
+    Ended(Ending),
+}
+
+impl Held {
+    /// Whether the host has it in its queue, or runs it.
+    pub(super) const fn is_with_host(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Running)
+    }
+
+    pub(super) fn granted(&self) -> Option<Time> {
+        (self.lease > Time::ZERO).then_some(self.lease)
+    }
+}
+
+impl Custody {
+    pub(super) fn held_place(&self, job: JobId) -> Result<usize, usize> {
+        self.held
+            .binary_search_by_key(&job, |held| held.job.get().id)
+    }
+
+    fn held_mut(&mut self, job: JobId) -> Option<&mut Held> {
+        let place = self.held_place(job).ok()?;
+        self.held.get_mut(place)
+    }
+
+    /// Whether there is room for another job.
+    pub fn has_room(&self) -> bool {
+        self.held.len() < self.config.held as usize
+    }
+
+    /// A job from disk.
+    pub(super) fn restore_held(
+        &mut self,
+        job: Shared<Job>,
+        home: NodeId,
+        (term, carried): (Term, u32),
+        place: Place,
+    ) {
+        let state = match place {
+            Place::Here => State::Claiming { tries: 0 },
+            Place::Given { to } => State::Giving { to, tries: 0 },
+            // It ran when the node went down.
+            Place::Started => State::Ended(Ending::Lost),
+            Place::Ended(ending) => State::Ended(ending),
+        };
+        if let Err(at) = self.held_place(job.get().id) {
+            let mut held = Self::hold(job, home, term, carried);
+            held.state = state;
+            self.held.insert(at, held);
+        }
+    }
+
+    const fn hold(job: Shared<Job>, home: NodeId, term: Term, carried: u32) -> Held {
+        Held {
+            job,
+            home,
+            term,
+            state: State::Claiming { tries: 0 },
+            start: None,
+            carried,
+            lease: Time::ZERO,
+            since: Time::ZERO,
+            renew: Time::MAX,
+            due: Time::ZERO,
+        }
+    }
+
+    /// Takes up a job from disk.
+    pub(super) fn resume_held(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let (now, tries) = (cx.now(), self.tries());
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
+        held.since = now;
+        match &mut held.state {
+            State::Claiming { tries: left } | State::Giving { tries: left, .. } => *left = tries,
+            _ => {}
+        }
+        self.attend_held(job, cx);
+    }
+
+    fn persist_place(held: &Held, place: Place, cx: &mut impl Context<Self>) {
+        let record = Record::Held {
+            job: held.job.clone(),
+            home: held.home,
+            term: held.term,
+            carried: held.carried,
+            place,
+        };
+        cx.persist(Key::Held(held.job.get().id), record);
+    }
+
+    fn wake_held(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
+        if let Some(held) = self.held_mut(job) {
+            held.due = at;
+            cx.wake(at, Timer::Held(job));
+        }
+    }
+
+    /// Somebody gives a job to this node, which takes it or not: [`Message::Give`], for a parent that must look at the job first.
+    pub fn given(
+        &mut self,
+        from: NodeId,
+        give: (Shared<Job>, NodeId, Term, u32),
+        takes: bool,
+        cx: &mut impl Context<Self>,
+    ) {
+        let (job, home, term, carried) = give;
+        let id = job.get().id;
+        let answer = match self.held_place(id) {
+            Ok(at) => {
+                // Asked again, or what was given away comes back. What it was here before is over in either case, but for what runs.
+                let Some(held) = self.held.get(at) else {
+                    return;
+                };
+                let asked_again = held.term == term && held.home == home;
+                if held.term >= term {
+                    let gone = matches!(held.state, State::Giving { .. } | State::Given);
+                    (asked_again && !gone).then_some(Answer::Taken)
+                } else if takes && !held.is_with_host() {
+                    self.held.remove(at);
+                    self.take(at, Self::hold(job, home, term, carried), cx);
+                    Some(Answer::Taken)
+                } else {
+                    Some(Answer::NotTaken)
+                }
+            }
+            Err(at) if takes && self.has_room() => {
+                self.take(at, Self::hold(job, home, term, carried), cx);
+                Some(Answer::Taken)
+            }
+            Err(_) => Some(Answer::NotTaken),
+        };
+        let Some(answer) = answer else { return };
+        // Who answers for the job and gives it away for the first time hears of it anyway.
+        let first = from == home && term.moves == 0;
+        if !first || answer == Answer::NotTaken {
+            let job = id;
+            self.say(from, Message::Answer { job, term, answer }, cx);
+        }
+        if answer == Answer::Taken {
+            self.attend_held(id, cx);
+        }
+    }
+
+    fn take(&mut self, at: usize, mut held: Held, cx: &mut impl Context<Self>) {
+        held.state = State::Claiming {
+            tries: self.tries(),
+        };
+        held.since = cx.now();
+        held.due = cx.now();
+        Self::persist_place(&held, Place::Here, cx);
+        self.held.insert(at.min(self.held.len()), held);
+    }
+
+    /// Something is to be done about a job, if it is time.
+    pub(super) fn attend_held(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let (retry, lease, retention) =
+            (self.config.retry, self.config.lease, self.config.retention);
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
+        if now < held.due {
+            let due = held.due;
+            cx.wake(due, Timer::Held(job));
+            return;
+        }
+        let granted = held.lease > Time::ZERO;
+        if granted && now >= held.lease && held.is_with_host() {
+            self.orphan(job, cx);
+            return;
+        }
+        match &mut held.state {
+            State::Claiming { tries } => match tries.checked_sub(1) {
+                Some(left) => {
+                    *tries = left;
+                    self.report(job, cx);
+                    self.wake_held(job, now + retry, cx);
+                }
+                None => self.orphan(job, cx),
+            },
+            State::Waiting | State::Running => {
+                // Until there is an answer, again and again, and the more often the less time is left.
+                let left = held.lease - now;
+                let wait = Span::from_micros(left.as_micros() / 8).max(retry);
+                held.renew = held.lease.min(now + wait);
+                let renew = held.renew;
+                self.report(job, cx);
+                self.wake_held(job, renew, cx);
+            }
+            State::Giving { to, tries } => match tries.checked_sub(1) {
+                Some(left) => {
+                    *tries = left;
+                    let to = *to;
+                    self.give(job, to, cx);
+                    self.wake_held(job, now + retry, cx);
+                }
+                None => self.take_back(job, cx),
+            },
+            State::Given => self.let_go(job, cx),
+            State::Ended(_) => {
+                let over = held.since + retention;
+                if now >= over {
+                    self.orphan(job, cx);
+                    return;
+                }
+                let waited = now - held.since;
+                self.report(job, cx);
+                // Less and less often, but for who was only restarted at least once in a lease.
+                let wait = waited.max(retry).min(lease);
+                self.wake_held(job, over.min(now + wait), cx);
+            }
+        }
+    }
+
+    /// Tells a job's home how it is.
+    fn report(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let Ok(at) = self.held_place(job) else { return };
+        let Some(held) = self.held.get(at) else {
+            return;
+        };
+        let standing = match held.state {
+            State::Running => Standing::Running,
+            State::Ended(ending) => Standing::Ended(ending),
+            State::Claiming { .. } | State::Waiting | State::Giving { .. } | State::Given => {
+                Standing::Waiting { start: held.start }
+            }
+        };
+        let (home, term) = (held.home, held.term);
+        let report = Message::Report {
+            job,
+            term,
+            standing,
+        };
+        self.say(home, report, cx);
+    }
+
+    /// A job that is here is expected to start then. Its home is told at once, if it was not told before.
+    pub fn expect(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
+        if let Some(held) = self.held_mut(job) {
+            let is_first = held.start.is_none();
+            held.start = Some(start);
+            if is_first && held.is_with_host() {
+                self.report(job, cx);
+            }
+        }
+    }
+
+    /// A job's home has something to say.
+    pub(super) fn ruled(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        ruling: Ruling,
+        cx: &mut impl Context<Self>,
+    ) {
+        let now = cx.now();
+        let renewal = now + third(self.config.lease);
+        let longest = now + self.config.lease + self.config.max_skew;
+        let known = self
+            .held_mut(job)
+            .filter(|held| held.home == from && held.term <= term);
+        let Some(held) = known else {
+            if ruling == Ruling::Withdraw {
+                // There is nothing of it here.
+                let standing = Standing::Ended(Ending::Withdrawn);
+                let report = Message::Report {
+                    job,
+                    term,
+                    standing,
+                };
+                self.say(from, report, cx);
+            }
+            return;
+        };
+        match ruling {
+            // What was granted once and comes late, or again, grants nothing.
+            Ruling::Granted { until } if held.term == term && until > held.lease.max(now) => {
+                held.lease = until.min(longest);
+                held.renew = held.lease.min(renewal);
+                let (lease, renew) = (held.lease, held.renew);
+                match held.state {
+                    State::Claiming { .. } => {
+                        held.state = State::Waiting;
+                        let (job, carried) = (held.job.clone(), held.carried);
+                        let id = job.get().id;
+                        self.wake_held(id, renew, cx);
+                        cx.notify(Notice::Queue {
+                            job,
+                            carried,
+                            until: lease,
+                        });
+                    }
+                    State::Waiting | State::Running => {
+                        self.wake_held(job, renew, cx);
+                        cx.notify(Notice::Extended { job, until: lease });
+                    }
+                    _ => {}
+                }
+            }
+            Ruling::Granted { .. } => {}
+            Ruling::Over => self.let_go(job, cx),
+            Ruling::Withdraw => {
+                // What has ended is not undone; the home hears of it.
+                let ending = match held.state {
+                    State::Ended(ending) => ending,
+                    _ => Ending::Withdrawn,
+                };
+                let standing = Standing::Ended(ending);
+                self.let_go(job, cx);
+                let report = Message::Report {
+                    job,
+                    term,
+                    standing,
+                };
+                self.say(from, report, cx);
+            }
+        }
+    }
+
+    /// A job that waits here is to start now. Whether it may; if not, it is over here, and its host is told so.
+    pub fn start(&mut self, job: JobId, cx: &mut impl Context<Self>) -> bool {
+        let now = cx.now();
+        let Some(held) = self.held_mut(job) else {
+            return false;
+        };
+        if held.state != State::Waiting || held.lease <= now {
+            // It comes to its turn before this node is woken to let it go.
+            self.orphan(job, cx);
+            return false;
+        }
+        held.state = State::Running;
+        Self::persist_place(held, Place::Started, cx);
+        Self::tell(job, News::Started, cx);
+        true
+    }
+
+    /// A job that was here has ended, and is no longer with the host.
+    pub fn ended(&mut self, job: JobId, ending: Ending, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
+            return;
+        };
+        held.state = State::Ended(ending);
+        held.since = now;
+        Self::persist_place(held, Place::Ended(ending), cx);
+        self.wake_held(job, now, cx);
+        self.attend_held(job, cx);
+    }
+
+    /// Has nothing of a job any more, whatever it was.
+    fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let Ok(at) = self.held_place(job) else { return };
+        let held = self.held.remove(at);
+        if held.is_with_host() {
+            cx.notify(Notice::Drop(job));
+        }
+        if held.state == State::Running {
+            Self::tell(job, News::Stopped, cx);
+        }
+        cx.forget(Key::Held(job));
+        cx.cancel(Timer::Held(job));
+    }
+
+    /// Nobody answers for a job any more.
+    fn orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        self.let_go(job, cx);
+        self.counts.orphaned = self.counts.orphaned.saturating_add(1);
+        Self::tell(job, News::Orphaned, cx);
+    }
+
+    /// A node that a job was given to cannot be reached.
+    pub(super) fn taker_unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+        let given = self
+            .held
+            .iter()
+            .filter(|held| matches!(held.state, State::Giving { to, .. } if to == node));
+        for job in given.map(|held| held.job.get().id).collect::<Vec<_>>() {
+            self.take_back(job, cx);
+        }
+    }
+
+    /// A job that waits here, and that the host has taken out of its queue, goes to another node. What is given away is not started again
+    /// here before its home says so.
+    pub fn give_away(&mut self, job: JobId, to: NodeId, carried: u32, cx: &mut impl Context<Self>) {
+        let (now, tries) = (cx.now(), self.tries());
+        let waits = |held: &&mut Held| held.state == State::Waiting;
+        let Some(held) = self.held_mut(job).filter(waits) else {
+            return;
+        };
+        held.carried = carried;
+        held.state = State::Giving { to, tries };
+        Self::persist_place(held, Place::Given { to }, cx);
+        self.counts.moved = self.counts.moved.saturating_add(1);
+        self.wake_held(job, now, cx);
+        self.attend_held(job, cx);
+    }
+
+    fn give(&mut self, job: JobId, to: NodeId, cx: &mut impl Context<Self>) {
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
+        let Some(term) = held.term.moved() else {
+            self.let_go(job, cx);
+            return;
+        };
+        let give = Message::Give {
+            job: held.job.clone(),
+            home: held.home,
+            term,
+            carried: held.carried,
+        };
+        self.say(to, give, cx);
+    }
+
+    /// Who was to take a job answers.
+    pub(super) fn taker_answered(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        answer: Answer,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
+        let asked = matches!(held.state, State::Giving { to, .. } if to == from);
+        if !asked || held.term.moved() != Some(term) {
+            return;
+        }
+        match answer {
+            Answer::Taken => {
+                held.state = State::Given;
+                let forget = cx.now() + self.config.lease + self.config.max_skew;
+                self.wake_held(job, forget, cx);
+            }
+            Answer::NotTaken => self.take_back(job, cx),
+        }
+    }
+
+    /// Nobody took a job that was to be given away, as far as this node knows. It claims the job under the very term under which it was
+    /// given away: its home believes the first who does.
+    fn take_back(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let (now, tries) = (cx.now(), self.tries());
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
+        let Some(term) = held.term.moved() else {
+            self.let_go(job, cx);
+            return;
+        };
+        held.term = term;
+        held.lease = Time::ZERO;
+        held.state = State::Claiming { tries };
+        Self::persist_place(held, Place::Here, cx);
+        self.wake_held(job, now, cx);
+        self.attend_held(job, cx);
+    }
+}
+
+/// How often a lease is renewed.
+const fn third(lease: Span) -> Span {
+    Span::from_micros(lease.as_micros() / 3)
+}

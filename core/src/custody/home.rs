@@ -1,0 +1,618 @@
+//! A job at its home, from when it is taken up to its last word.
+
+use alloc::vec::Vec;
+
+use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::{Candidates, Custody, Key, Message, Notice, Record, Timer};
+use crate::id::{JobId, NodeId};
+use crate::job::{Failure, Job, News, Refusal};
+use crate::machine::Context;
+use crate::shared::Shared;
+use crate::time::{Span, Time};
+
+/// A job that this node answers for and that has no last word yet.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Task {
+    pub(super) job: Shared<Job>,
+    /// How often somebody may still be searched for.
+    left: u8,
+    /// The start that was told.
+    told: Option<Time>,
+    /// Whether it is known to have started somewhere. What is lost after that has only the rounds that are left: it may be what
+    /// brings its nodes down.
+    started: bool,
+    phase: Phase,
+    /// Until when this node itself may answer for it.
+    bound: Time,
+    /// When something is to be done about it.
+    due: Time,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Phase {
+    /// It was read from disk.
+    Restored(Stage),
+    /// Somebody is searched for; the last attempt had this number.
+    Seeking { attempt: u32 },
+    /// Nobody was found; the next search begins when this is over.
+    Pausing { attempt: u32 },
+    /// This node is to take it, and has not said so.
+    Giving {
+        term: Term,
+        to: NodeId,
+        tries: u8,
+        others: Candidates,
+    },
+    /// This node has it, until then unless it asks for more time.
+    Held {
+        term: Term,
+        holder: NodeId,
+        until: Time,
+    },
+    /// It is not wanted any more, but may still be there.
+    Withdrawing {
+        term: Term,
+        holder: NodeId,
+        until: Time,
+    },
+}
+
+/// How far a job is, as far as its home must not forget.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Stage {
+    /// Nobody has it. It was given away so often.
+    Open {
+        /// How often.
+        attempt: u32,
+    },
+    /// This node was given it.
+    Given {
+        /// Under which term.
+        term: Term,
+        /// Whom.
+        holder: NodeId,
+        /// The start that was told.
+        told: Option<Time>,
+    },
+    /// It was cancelled, but this node may still have it.
+    Cancelled {
+        /// Under which term.
+        term: Term,
+        /// Who.
+        holder: NodeId,
+    },
+    /// This was its last word, and it was told, or would have been.
+    Over(News),
+}
+
+impl Task {
+    /// A job from disk.
+    pub(super) const fn restored(job: Shared<Job>, stage: Stage, bound: Time) -> Self {
+        let told = match stage {
+            Stage::Given { told, .. } => told,
+            _ => None,
+        };
+        Self {
+            job,
+            left: 0,
+            told,
+            started: false,
+            phase: Phase::Restored(stage),
+            bound,
+            due: Time::MAX,
+        }
+    }
+
+    /// Where it is, as far as its home knows.
+    pub(super) const fn holder(&self) -> Option<NodeId> {
+        match self.phase {
+            Phase::Held { holder, .. } | Phase::Withdrawing { holder, .. } => Some(holder),
+            _ => None,
+        }
+    }
+}
+
+impl Custody {
+    pub(super) fn task_place(&self, job: JobId) -> Result<usize, usize> {
+        self.tasks
+            .binary_search_by_key(&job, |task| task.job.get().id)
+    }
+
+    fn task_mut(&mut self, job: JobId) -> Option<&mut Task> {
+        let place = self.task_place(job).ok()?;
+        self.tasks.get_mut(place)
+    }
+
+    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused.
+    pub fn keep(&mut self, job: Shared<Job>, cx: &mut impl Context<Self>) -> Result<(), Refusal> {
+        let id = job.get().id;
+        let Err(place) = self.task_place(id) else {
+            return Err(Refusal::Known);
+        };
+        if self.tasks.len() >= self.config.tasks as usize {
+            return Err(Refusal::Full);
+        }
+        let stage = Stage::Open { attempt: 0 };
+        cx.persist(Key::Task(id), Record::Task(job.clone(), stage));
+        let mut task = Task::restored(job, stage, self.unbounded());
+        task.left = self.config.rounds;
+        self.tasks.insert(place, task);
+        self.seek(id, 0, cx);
+        Ok(())
+    }
+
+    /// Until when a home may grant a job that nothing was said about.
+    const fn unbounded(&self) -> Time {
+        if self.config.bounded {
+            Time::ZERO
+        } else {
+            Time::MAX
+        }
+    }
+
+    /// Until when this node itself may answer for a job: it grants nothing beyond that. Without [`Config::bounded`](super::Config::bounded)
+    /// that is for ever, and otherwise not at all until this is called.
+    pub fn bound(&mut self, job: JobId, until: Time) {
+        if let Some(task) = self.task_mut(job) {
+            task.bound = until;
+        }
+    }
+
+    pub(super) fn restore_task(&mut self, job: Shared<Job>, stage: Stage) {
+        if let Err(place) = self.task_place(job.get().id) {
+            let task = Task::restored(job, stage, self.unbounded());
+            self.tasks.insert(place, task);
+        }
+    }
+
+    /// Takes up a job from disk.
+    pub(super) fn resume_task(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let (rounds, until) = (self.config.rounds, cx.now() + self.config.lease);
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let Phase::Restored(stage) = task.phase else {
+            return;
+        };
+        task.left = rounds;
+        match stage {
+            Stage::Open { attempt } => self.seek(job, attempt, cx),
+            // Whatever was granted in an earlier life ends before a lease from now is over.
+            Stage::Given { term, holder, .. } => {
+                task.phase = Phase::Held {
+                    term,
+                    holder,
+                    until,
+                };
+                self.wait_out(job, until, cx);
+            }
+            Stage::Cancelled { term, holder } => {
+                task.phase = Phase::Withdrawing {
+                    term,
+                    holder,
+                    until,
+                };
+                self.attend_task(job, cx);
+            }
+            Stage::Over(news) => self.close(job, news, cx),
+        }
+    }
+
+    fn persist_stage(job: &Shared<Job>, stage: Stage, cx: &mut impl Context<Self>) {
+        cx.persist(Key::Task(job.get().id), Record::Task(job.clone(), stage));
+    }
+
+    fn wake_task(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
+        if let Some(task) = self.task_mut(job) {
+            task.due = at;
+            cx.wake(at, Timer::Task(job));
+        }
+    }
+
+    /// Does nothing about a job until whoever has it has surely let it go.
+    fn wait_out(&mut self, job: JobId, until: Time, cx: &mut impl Context<Self>) {
+        self.wake_task(job, until + self.config.max_skew, cx);
+    }
+
+    /// Has somebody searched for, if it may.
+    fn seek(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
+        let search = self.config.search;
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let Some(left) = task.left.checked_sub(1) else {
+            let failure = match task.told {
+                Some(_) => Failure::NodeLost,
+                None => Failure::Refused(Refusal::NoMatch),
+            };
+            self.close(job, News::Failed(failure), cx);
+            return;
+        };
+        task.left = left;
+        task.phase = Phase::Seeking { attempt };
+        let shared = task.job.clone();
+        cx.notify(Notice::Seek {
+            job: shared,
+            attempt,
+        });
+        self.wake_task(job, cx.now() + search, cx);
+    }
+
+    /// These nodes may take a job, the best first: the answer to [`Notice::Seek`]. None ends the search.
+    pub fn found(
+        &mut self,
+        job: JobId,
+        attempt: u32,
+        candidates: Candidates,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let Some(task) = self.task_mut(job)
+            && task.phase == (Phase::Seeking { attempt })
+        {
+            self.give_to_next(job, attempt, candidates, cx);
+        }
+    }
+
+    /// Something is to be done about a job, if it is time.
+    pub(super) fn attend_task(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let (now, skew, retry) = (cx.now(), self.config.max_skew, self.config.retry);
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        if !matches!(task.phase, Phase::Withdrawing { .. }) && now < task.due {
+            let due = task.due;
+            cx.wake(due, Timer::Task(job));
+            return;
+        }
+        match &mut task.phase {
+            Phase::Restored(_) => {}
+            Phase::Seeking { attempt } => {
+                let attempt = *attempt;
+                self.give_to_next(job, attempt, Candidates::new(), cx);
+            }
+            Phase::Pausing { attempt } => {
+                let attempt = *attempt;
+                self.seek(job, attempt, cx);
+            }
+            Phase::Giving {
+                term,
+                to,
+                tries,
+                others,
+            } => match tries.checked_sub(1) {
+                Some(left) => {
+                    *tries = left;
+                    let (term, to) = (*term, *to);
+                    let give = Message::Give {
+                        job: task.job.clone(),
+                        home: self.me,
+                        term,
+                        carried: 0,
+                    };
+                    self.say(to, give, cx);
+                    self.wake_task(job, now + retry, cx);
+                }
+                None => {
+                    let (attempt, others) = (term.attempt, core::mem::take(others));
+                    self.give_to_next(job, attempt, others, cx);
+                }
+            },
+            Phase::Held { term, .. } => {
+                let attempt = term.attempt;
+                self.place_again(job, attempt, cx);
+            }
+            Phase::Withdrawing {
+                term,
+                holder,
+                until,
+            } => {
+                let (term, holder, gone) = (*term, *holder, *until + skew);
+                if now >= gone {
+                    self.close(job, News::Cancelled, cx);
+                    return;
+                }
+                let ruling = Ruling::Withdraw;
+                self.say(holder, Message::Verdict { job, term, ruling }, cx);
+                self.wake_task(job, gone.min(now + retry), cx);
+            }
+        }
+    }
+
+    /// Whoever had a job is lost.
+    fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
+        self.counts.placed_again = self.counts.placed_again.saturating_add(1);
+        if let Some(task) = self.task_mut(job) {
+            let shared = task.job.clone();
+            Self::persist_stage(&shared, Stage::Open { attempt }, cx);
+            self.seek(job, attempt, cx);
+        }
+    }
+
+    /// Gives a job to the first of those that may take it, or searches again later if there is none.
+    fn give_to_next(
+        &mut self,
+        job: JobId,
+        attempt: u32,
+        mut candidates: Candidates,
+        cx: &mut impl Context<Self>,
+    ) {
+        let (tries, rounds, pause) = (self.tries(), self.config.rounds, self.config.pause);
+        let now = cx.now();
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        if candidates.is_empty() {
+            task.phase = Phase::Pausing { attempt };
+            let before = rounds.saturating_sub(task.left).saturating_sub(1).min(16);
+            let wait = if task.left == 0 {
+                Span::ZERO
+            } else {
+                pause.times(1_u64 << before)
+            };
+            self.wake_task(job, now + wait, cx);
+            return;
+        }
+        let to = candidates.remove(0);
+        let Some(attempt) = attempt.checked_add(1) else {
+            self.close(job, News::Failed(Failure::NodeLost), cx);
+            return;
+        };
+        let term = Term { attempt, moves: 0 };
+        let (shared, told) = (task.job.clone(), task.told);
+        task.phase = Phase::Giving {
+            term,
+            to,
+            tries,
+            others: candidates,
+        };
+        task.due = now;
+        let holder = to;
+        Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+        self.attend_task(job, cx);
+    }
+
+    /// Somebody does not take a job that it was given.
+    fn not_taken(&mut self, from: NodeId, job: JobId, refused: Term, cx: &mut impl Context<Self>) {
+        if let Some(task) = self.task_mut(job)
+            && let Phase::Giving {
+                term, to, others, ..
+            } = &mut task.phase
+            && (*to, *term) == (from, refused)
+        {
+            let (attempt, others) = (term.attempt, core::mem::take(others));
+            self.give_to_next(job, attempt, others, cx);
+        }
+    }
+
+    /// A node cannot be reached, so that it takes nothing. Whether it has something that it was given before is another question.
+    pub(super) fn candidate_unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+        let waiting = self.tasks.iter().filter_map(|task| match task.phase {
+            Phase::Giving { to, term, .. } if to == node => Some((task.job.get().id, term)),
+            _ => None,
+        });
+        for (job, term) in waiting.collect::<Vec<_>>() {
+            self.not_taken(node, job, term, cx);
+        }
+    }
+
+    /// Who was given a job by its home answers. Who takes it reports to it, so only a no is news.
+    pub(super) fn candidate_answered(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        answer: Answer,
+        cx: &mut impl Context<Self>,
+    ) {
+        if answer == Answer::NotTaken {
+            self.not_taken(from, job, term, cx);
+        }
+    }
+
+    /// A holder tells how a job is that it has.
+    pub(super) fn reported(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        standing: Standing,
+        cx: &mut impl Context<Self>,
+    ) {
+        let ruling = match standing {
+            Standing::Ended(ending) => {
+                self.ended_there(from, job, term, ending, cx);
+                Some(Ruling::Over)
+            }
+            Standing::Waiting { .. } | Standing::Running => {
+                self.claimed(from, job, term, standing, cx)
+            }
+        };
+        if let Some(ruling) = ruling {
+            self.say(from, Message::Verdict { job, term, ruling }, cx);
+        }
+    }
+
+    /// Somebody has a job, or says so: it is believed if it was given it, or by whoever was.
+    fn claimed(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        standing: Standing,
+        cx: &mut impl Context<Self>,
+    ) -> Option<Ruling> {
+        let now = cx.now();
+        let rounds = self.config.rounds;
+        let lease = self.config.lease;
+        let Some(task) = self.task_mut(job) else {
+            return Some(Ruling::Over);
+        };
+        let until = (now + lease).min(task.bound);
+        if matches!(task.phase, Phase::Restored(_)) {
+            return None;
+        }
+        let (is_new, granted) = match task.phase {
+            Phase::Giving {
+                term: given, to, ..
+            } if (given, to) == (term, from) => (true, Time::ZERO),
+            Phase::Held {
+                term: present,
+                holder,
+                until,
+            } => match succeeds((present, holder), (term, from)) {
+                Some(is_new) => (is_new, until),
+                None => return Some(Ruling::Over),
+            },
+            Phase::Withdrawing {
+                term: present,
+                holder,
+                ..
+            } => {
+                if succeeds((present, holder), (term, from)) == Some(true) {
+                    // It moved meanwhile. Nothing was granted there.
+                    task.phase = Phase::Withdrawing {
+                        term,
+                        holder: from,
+                        until: now,
+                    };
+                }
+                return Some(Ruling::Withdraw);
+            }
+            _ => return Some(Ruling::Over),
+        };
+        if until <= now {
+            // This node may not answer for it, now. It may again when it is asked the next time.
+            return None;
+        }
+        let holder = from;
+        // Who has it now may have it as long as who had it before: nobody is given it sooner than that.
+        task.phase = Phase::Held {
+            term,
+            holder,
+            until: until.max(granted),
+        };
+        let start = match standing {
+            Standing::Waiting { start } => start,
+            _ => Some(now),
+        };
+        let news = match (task.told, start) {
+            (None, Some(start)) => Some(News::Accepted { start }),
+            (Some(_), Some(start)) if is_new && standing != Standing::Running => {
+                Some(News::Moved { start })
+            }
+            _ => None,
+        };
+        if let Some(News::Accepted { start } | News::Moved { start }) = news {
+            task.told = Some(start);
+            if !task.started {
+                task.left = rounds;
+            }
+        }
+        task.started |= standing == Standing::Running;
+        let (shared, told) = (task.job.clone(), task.told);
+        let gone = until.max(granted);
+        if is_new || news.is_some() {
+            Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+        }
+        if let Some(news) = news {
+            Self::tell(job, news, cx);
+        }
+        self.wait_out(job, gone, cx);
+        Some(Ruling::Granted { until })
+    }
+
+    /// A job has ended where it was, if that was the place that counts.
+    fn ended_there(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        term: Term,
+        ending: Ending,
+        cx: &mut impl Context<Self>,
+    ) {
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let (present, withdrawing) = match task.phase {
+            Phase::Held { term, holder, .. } => ((term, holder), false),
+            Phase::Giving { term, to, .. } => ((term, to), false),
+            Phase::Withdrawing { term, holder, .. } => ((term, holder), true),
+            _ => return,
+        };
+        if present != (term, from) {
+            return;
+        }
+        match ending {
+            Ending::Done => self.close(job, News::Finished, cx),
+            _ if withdrawing => self.close(job, News::Cancelled, cx),
+            Ending::Failed(failure) => self.close(job, News::Failed(failure), cx),
+            Ending::Lost | Ending::Withdrawn => {
+                task.started |= ending == Ending::Lost;
+                self.place_again(job, term.attempt, cx);
+            }
+        }
+    }
+
+    /// A job that this node answers for is not wanted any more.
+    pub fn cancel(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        match task.phase {
+            // Nobody was granted it, so nobody starts it.
+            Phase::Restored(_)
+            | Phase::Seeking { .. }
+            | Phase::Pausing { .. }
+            | Phase::Giving { .. } => self.close(job, News::Cancelled, cx),
+            Phase::Held {
+                term,
+                holder,
+                until,
+            } => {
+                task.phase = Phase::Withdrawing {
+                    term,
+                    holder,
+                    until,
+                };
+                task.due = now;
+                let shared = task.job.clone();
+                Self::persist_stage(&shared, Stage::Cancelled { term, holder }, cx);
+                self.attend_task(job, cx);
+            }
+            Phase::Withdrawing { .. } => {}
+        }
+    }
+
+    /// The last word on a job. It lasts before it is said, so that no other is said after a crash.
+    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
+        if let Ok(place) = self.task_place(job) {
+            let task = self.tasks.remove(place);
+            Self::persist_stage(&task.job, Stage::Over(news), cx);
+            Self::tell(job, news, cx);
+            if !self.config.bounded {
+                cx.forget(Key::Task(job));
+            }
+            cx.cancel(Timer::Task(job));
+        }
+    }
+
+    /// With [`Config::bounded`](super::Config::bounded): whoever this node answers to knows the last word on a job, or it is written down
+    /// that it must. Until then it is told anew after a crash.
+    pub fn passed_on(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        if self.config.bounded && !self.answers_for(job) {
+            cx.forget(Key::Task(job));
+        }
+    }
+}
+
+/// Whether a claim to a job stands, given who has it: `Some(false)` is the same again, `Some(true)` the one that follows. Whoever has the
+/// job gives it away under the very next term, and to one node only until that has failed; of two who claim that term, the first has
+/// it. So nobody else can.
+fn succeeds(present: (Term, NodeId), claim: (Term, NodeId)) -> Option<bool> {
+    if present == claim {
+        return Some(false);
+    }
+    (Some(claim.0) == present.0.moved()).then_some(true)
+}

@@ -1,0 +1,125 @@
+use crate::id::{JobId, NodeId};
+use crate::job::{Failure, Job};
+use crate::shared::Shared;
+use crate::time::Time;
+
+/// What homes and holders say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// Take this job. Who takes it tells its home.
+    Give {
+        /// The job.
+        job: Shared<Job>,
+        /// Who answers for it.
+        home: NodeId,
+        /// Under what it is taken.
+        term: Term,
+        /// What its last holder wants the next one to know: a number that only the two understand.
+        carried: u32,
+    },
+    /// Whether the job was taken.
+    Answer {
+        /// Which.
+        job: JobId,
+        /// Under what.
+        term: Term,
+        /// Whether.
+        answer: Answer,
+    },
+    /// To a job's home, from who has it: how it is.
+    Report {
+        /// Which.
+        job: JobId,
+        /// Under what it is there.
+        term: Term,
+        /// How it is.
+        standing: Standing,
+    },
+    /// To who has a job, from its home: what to do with it.
+    Verdict {
+        /// Which.
+        job: JobId,
+        /// Of which term.
+        term: Term,
+        /// What to do with it.
+        ruling: Ruling,
+    },
+}
+
+/// The number of a time that a job is given away: a later one is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Term {
+    /// How often its home gave it away.
+    pub attempt: u32,
+    /// How often it was moved since.
+    pub moves: u32,
+}
+
+impl Term {
+    /// The term of the next move, unless numbers have come to an end, as a liar can make them.
+    pub(super) const fn moved(self) -> Option<Self> {
+        match self.moves.checked_add(1) {
+            Some(moves) => Some(Self {
+                attempt: self.attempt,
+                moves,
+            }),
+            None => None,
+        }
+    }
+}
+
+/// Whether a job was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Answer {
+    /// It was.
+    Taken,
+    /// It was not: there is no room, or the job does not fit.
+    NotTaken,
+}
+
+/// How a job is where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Standing {
+    /// It waits.
+    Waiting {
+        /// When it is expected to start, if that is known.
+        start: Option<Time>,
+    },
+    /// It runs.
+    Running,
+    /// It is no longer there.
+    Ended(Ending),
+}
+
+/// How a job ended where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Ending {
+    /// It did what it was to do.
+    Done,
+    /// It will not be done, there or elsewhere.
+    Failed(Failure),
+    /// It ran when the node went down.
+    Lost,
+    /// It was let go unharmed.
+    Withdrawn,
+}
+
+/// What a home says about a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Ruling {
+    /// It is yours until then.
+    Granted {
+        /// When.
+        until: Time,
+    },
+    /// It is not yours, or not any more.
+    Over,
+    /// Let it go, and say so.
+    Withdraw,
+}

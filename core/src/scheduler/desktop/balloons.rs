@@ -1,0 +1,214 @@
+//! What nodes have left while they run something, known where that lies: P4's Balloon model (PROTOCOLS 3.3).
+//!
+//! A node that runs something and has cores left sends that, its balloon, to the owner of the point where it would be if that were all it
+//! has. Balloons are soft: who does not hear of one again for three rounds forgets it, so nothing needs to be handed over when zones change.
+
+use alloc::vec::Vec;
+
+use super::message::Message;
+use super::status::Status;
+use super::{Desktop, Residues, Shared, space};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::overlay::can::{Hop, Point};
+use crate::resource::{Dimensions, Requirement};
+use crate::time::Time;
+
+/// The most balloons at one node.
+const MOST: usize = 256;
+
+/// For how many rounds a balloon is remembered.
+const ROUNDS: u64 = 3;
+
+/// The balloons in a zone, and one's own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Balloons<const D: usize> {
+    /// In the order of nodes.
+    here: Vec<Balloon<D>>,
+    /// The version of one's own, and where it is.
+    version: u64,
+    own: Option<Point<D>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Balloon<const D: usize> {
+    node: NodeId,
+    version: u64,
+    status: Shared<Status>,
+    point: Point<D>,
+    until: Time,
+}
+
+impl<const D: usize> Default for Balloons<D> {
+    fn default() -> Self {
+        Self {
+            here: Vec::new(),
+            version: 0,
+            own: None,
+        }
+    }
+}
+
+impl<const D: usize> Balloons<D> {
+    fn place(&self, node: NodeId) -> Result<usize, usize> {
+        self.here
+            .binary_search_by_key(&node, |balloon| balloon.node)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Point<D>)> {
+        self.here
+            .iter()
+            .map(|balloon| (balloon.node, &balloon.point))
+    }
+
+    /// How those are whose balloons are here.
+    pub(super) fn statuses(&self) -> impl Iterator<Item = (NodeId, &Status)> {
+        self.here
+            .iter()
+            .map(|balloon| (balloon.node, balloon.status.get()))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.here.clear();
+    }
+
+    /// Somebody will have another job, though it has not said so yet.
+    pub(super) fn expect(&mut self, node: NodeId, dimensions: &Dimensions, needs: &Requirement) {
+        if let Ok(place) = self.place(node)
+            && let Some(balloon) = self.here.get_mut(place)
+        {
+            balloon.status = Shared::new(balloon.status.get().with(dimensions, needs));
+        }
+    }
+
+    fn put(&mut self, balloon: Balloon<D>) {
+        match self.place(balloon.node) {
+            Ok(place) => {
+                if let Some(known) = self.here.get_mut(place)
+                    && known.version <= balloon.version
+                {
+                    *known = balloon;
+                }
+            }
+            Err(place) if self.here.len() < MOST => self.here.insert(place, balloon),
+            Err(_) => {}
+        }
+    }
+
+    fn remove(&mut self, node: NodeId, version: u64) {
+        if let Ok(place) = self.place(node)
+            && self
+                .here
+                .get(place)
+                .is_some_and(|known| known.version <= version)
+        {
+            self.here.remove(place);
+        }
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.here.len() <= MOST && self.here.is_sorted_by(|a, b| a.node < b.node)
+    }
+}
+
+impl<const D: usize> Desktop<D> {
+    /// A round begins: old balloons are forgotten, and the own one is sent where it belongs.
+    pub(super) fn refresh_balloon(&mut self, cx: &mut impl Context<Self>) {
+        if self.config.residues != Residues::Balloons {
+            return;
+        }
+        let (now, can) = (cx.now(), &self.can);
+        self.balloons
+            .here
+            .retain(|balloon| balloon.until > now && can.next_hop(&balloon.point) == Hop::Here);
+        let status = self.status();
+        let free = status.get().free;
+        let has = status.get().running > 0 && free.value(self.cores) > 0 && !self.leaving;
+        // The virtual coordinates are those of the node itself, so that the point does not jump about.
+        let at = has.then(|| {
+            let (dimensions, most) = (self.dimensions(), &self.config.most);
+            let mut coordinates = *self.can.point().coordinates();
+            for (at, (k, ..)) in coordinates.iter_mut().zip(dimensions.iter()) {
+                *at = space::coordinate(free.value(k), most.value(k));
+            }
+            Point::new(coordinates)
+        });
+        let before = self.balloons.own;
+        if at.is_none() && before.is_none() {
+            return;
+        }
+        let version = self.balloons.version.saturating_add(1);
+        self.balloons.version = version;
+        self.balloons.own = at;
+        let hops = self.config.hops;
+        if let Some(before) = before.filter(|before| Some(*before) != at) {
+            self.deflate((self.me, version), before, hops, cx);
+        }
+        if let Some(at) = at {
+            self.inflate((self.me, version, status), at, hops, cx);
+        }
+    }
+
+    /// Sends a balloon to where it belongs, or keeps it.
+    pub(super) fn inflate(
+        &mut self,
+        (node, version, status): (NodeId, u64, Shared<Status>),
+        point: Point<D>,
+        hops: u16,
+        cx: &mut impl Context<Self>,
+    ) {
+        match (self.can.next_hop(&point), hops.checked_sub(1)) {
+            (Hop::To(to), Some(left)) => {
+                let hops = left.min(self.config.hops);
+                let message = Message::Inflate {
+                    node,
+                    version,
+                    status,
+                    point,
+                    hops,
+                };
+                cx.send(to, message);
+            }
+            (Hop::Here, _)
+                if node != self.me
+                    && status
+                        .get()
+                        .is_possible(self.dimensions(), &self.config.most) =>
+            {
+                let until = cx.now() + self.config.round.times(ROUNDS);
+                self.balloons.put(Balloon {
+                    node,
+                    version,
+                    status,
+                    point,
+                    until,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends word that a balloon is gone to where it was, or forgets it.
+    pub(super) fn deflate(
+        &mut self,
+        (node, version): (NodeId, u64),
+        point: Point<D>,
+        hops: u16,
+        cx: &mut impl Context<Self>,
+    ) {
+        match (self.can.next_hop(&point), hops.checked_sub(1)) {
+            (Hop::To(to), Some(left)) => {
+                let hops = left.min(self.config.hops);
+                let message = Message::Deflate {
+                    node,
+                    version,
+                    point,
+                    hops,
+                };
+                cx.send(to, message);
+            }
+            (Hop::Here, _) => self.balloons.remove(node, version),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use core::fmt;
+
+use crate::custody;
+use crate::overlay::can;
+use crate::resource::Capability;
+use crate::time::Span;
+
+/// The rules of the scheduler, the same on all nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Config {
+    /// The space in which nodes and jobs are.
+    pub can: can::Config,
+    /// The most that anyone has in each dimension: where the space ends. Who claims more is not believed.
+    pub most: Capability,
+    /// How far jobs are pushed outwards, the stopping factor of the paper's matchmaking, in hundredths: more stops later.
+    pub stopping: u16,
+    /// What is done for jobs that wait.
+    pub scheduling: Scheduling,
+    /// Whether nodes make known what they have left while they run something.
+    pub residues: Residues,
+    /// How often jobs that wait are looked at, and for how long nobody is asked for another job (PROTOCOLS L8, L16).
+    pub round: Span,
+    /// Between where a job was submitted and the owner of its point.
+    pub owners: custody::Config,
+    /// Between the owner and who runs it.
+    pub runs: custody::Config,
+    /// The most jobs that run or wait at a node.
+    pub queue: u32,
+    /// How many hops something may take to a point, and how often a job may be pushed.
+    pub hops: u16,
+    /// How many searches among all nodes are remembered.
+    pub searches: u16,
+}
+
+/// What is done for jobs that wait (P4 section IV).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scheduling {
+    /// Local scheduling: a job may pass those ahead of it in the queue, within bounds.
+    pub local: bool,
+    /// Internode scheduling: a job goes where it can start at once.
+    pub internode: Option<Direction>,
+    /// Queue balancing: a job goes where fewer wait.
+    pub balancing: Option<Direction>,
+}
+
+/// Who begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// Who has a job that waits.
+    Push,
+    /// Who has something free.
+    Pull,
+}
+
+/// Whether nodes make known what they have left while they run something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Residues {
+    /// Only their neighbours know.
+    Neighbours,
+    /// So does the owner of the point at which they would be if that were all they have: P4's Balloon model.
+    Balloons,
+}
+
+impl Scheduling {
+    /// Matchmaking alone.
+    pub const VANILLA: Self = Self {
+        local: false,
+        internode: None,
+        balancing: None,
+    };
+    /// P4's L.
+    pub const LOCAL: Self = Self {
+        local: true,
+        ..Self::VANILLA
+    };
+
+    /// P4's LI-PUSH or LI-PULL.
+    #[must_use]
+    pub const fn internode(direction: Direction) -> Self {
+        Self {
+            internode: Some(direction),
+            ..Self::LOCAL
+        }
+    }
+
+    /// P4's LIQ-PUSH or LIQ-PULL.
+    #[must_use]
+    pub const fn balanced(direction: Direction) -> Self {
+        Self {
+            balancing: Some(direction),
+            ..Self::internode(direction)
+        }
+    }
+}
+
+impl Config {
+    /// P4's LIQ-PULL with balloons, for nodes that have at most this much.
+    pub const fn new(most: Capability) -> Self {
+        Self {
+            can: can::Config::DEFAULT,
+            most,
+            stopping: 100,
+            scheduling: Scheduling::balanced(Direction::Pull),
+            residues: Residues::Balloons,
+            round: can::Config::DEFAULT.period,
+            owners: custody::Config::DEFAULT,
+            runs: custody::Config {
+                lease: Span::from_secs(300),
+                bounded: true,
+                ..custody::Config::DEFAULT
+            },
+            queue: 1024,
+            hops: 4096,
+            searches: 1024,
+        }
+    }
+
+    /// Refuses values that cannot work together.
+    pub(super) fn checked(self) -> Result<Self, ConfigError> {
+        if self.round.is_zero() {
+            return Err(ConfigError::ZeroRound);
+        }
+        if self.hops == 0 || self.queue == 0 || self.stopping == 0 {
+            return Err(ConfigError::Zero);
+        }
+        if !self.runs.bounded || self.owners.bounded {
+            return Err(ConfigError::Bounds);
+        }
+        Ok(self)
+    }
+}
+
+/// Why there is no such node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Rounds take time.
+    ZeroRound,
+    /// There is at least one hop, one place in the queue, and some stopping.
+    Zero,
+    /// Owners grant no more than they are granted, and nobody grants those who submit anything.
+    Bounds,
+    /// The space has a dimension for each of the grid, and the virtual ones; or there are more.
+    Dimensions,
+    /// A dimension of the space is an amount or a level.
+    Category,
+    /// The node claims to have more than anyone has.
+    BeyondMost,
+    /// There is no such dimension for cores, or it is no amount, or the node has none.
+    NoCores,
+    /// The overlay is misconfigured.
+    Can(can::ConfigError),
+    /// The custody of jobs is misconfigured.
+    Custody(custody::ConfigError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZeroRound => "a round must take longer than zero",
+            Self::Zero => "hops, the queue and stopping must be more than zero",
+            Self::Bounds => "owners must be bounded by what they are granted, and only they",
+            Self::Dimensions => {
+                "the space must have a dimension for each of the grid and the virtual ones"
+            }
+            Self::Category => "a dimension of the space must be an amount or a level",
+            Self::BeyondMost => "the node claims to have more than anyone has",
+            Self::NoCores => "the node must have cores, which are an amount",
+            Self::Can(error) => return error.fmt(f),
+            Self::Custody(error) => return error.fmt(f),
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,350 @@
+//! Internode scheduling: a job that waits goes where it can start at once (P4 section IV.B; PROTOCOLS L1, L3, L5 to L8).
+
+use alloc::vec::Vec;
+
+use super::message::{Message, MoveTo};
+use super::running::carry;
+use super::status::Status;
+use super::{Desktop, Direction, Shared};
+use crate::id::{JobId, NodeId};
+use crate::machine::Context;
+use crate::queue::Waiting;
+use crate::resource::{Pool, Requirement};
+use crate::time::{Span, Time};
+
+/// The most jobs that are offered at once, and the most that are promised.
+const MOST: usize = 64;
+
+/// The most neighbours of whom a node remembers when it asked them.
+const MOST_ASKED: usize = crate::overlay::can::MOST_NEIGHBOURS;
+
+/// For how long an offer or a promise stands, and how long an answer is waited for.
+const STANDS: Span = Span::from_secs(5);
+
+/// What a node has going on with others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Migration {
+    /// Jobs that wait here and that others were asked to take.
+    offered: Vec<(JobId, NodeId, MoveTo, Time)>,
+    /// Jobs that others were told may come here.
+    pub(super) promises: Vec<Promise>,
+    /// Whom this node has asked for a job and who has not answered, and until when it waits.
+    pulling: Option<(NodeId, Time)>,
+    /// Whom it asked when, in the order of ids.
+    asked: Vec<(NodeId, Time)>,
+}
+
+/// Room that is kept for a job that is on its way.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Promise {
+    pub(super) job: JobId,
+    needs: Requirement,
+    until: Time,
+}
+
+impl Migration {
+    pub(super) fn is_sound(&self) -> bool {
+        self.offered.len() <= MOST
+            && self.promises.len() <= MOST
+            && self.asked.len() <= MOST_ASKED
+            && self.asked.is_sorted_by(|a, b| a.0 < b.0)
+    }
+
+    fn is_offered(&self, job: JobId) -> bool {
+        self.offered.iter().any(|(offered, ..)| *offered == job)
+    }
+
+    fn forget(&mut self, now: Time) {
+        self.offered.retain(|(.., until)| *until > now);
+        self.promises.retain(|promise| promise.until > now);
+        self.pulling = self.pulling.filter(|(_, until)| *until > now);
+    }
+
+    fn asked_at(&self, node: NodeId) -> Option<Time> {
+        let place = self.asked.binary_search_by_key(&node, |(id, _)| *id).ok()?;
+        self.asked.get(place).map(|(_, at)| *at)
+    }
+
+    fn note_asked(&mut self, node: NodeId, at: Time) {
+        match self.asked.binary_search_by_key(&node, |(id, _)| *id) {
+            Ok(place) => {
+                if let Some((_, asked)) = self.asked.get_mut(place) {
+                    *asked = at;
+                }
+            }
+            Err(place) => {
+                if self.asked.len() >= MOST_ASKED {
+                    self.asked.clear();
+                    self.asked.push((node, at));
+                } else {
+                    self.asked.insert(place, (node, at));
+                }
+            }
+        }
+    }
+}
+
+impl<const D: usize> Desktop<D> {
+    /// What is free here and not promised to anyone.
+    fn room(&self) -> Pool {
+        let mut pool = self.queue.pool().clone();
+        for promise in &self.migration.promises {
+            let _ = pool.take(&promise.needs);
+        }
+        pool
+    }
+
+    /// Whether a job from elsewhere could start here at once.
+    pub(super) fn could_start(&self, job: &Waiting) -> bool {
+        let mut room = self.queue.pool().clone();
+        for promise in &self.migration.promises {
+            if promise.job != job.job {
+                let _ = room.take(&promise.needs);
+            }
+        }
+        job.passed >= self.queue.head_passed() && room.fits(&job.requirement)
+    }
+
+    /// A round of internode scheduling.
+    pub(super) fn migrate(&mut self, cx: &mut impl Context<Self>) {
+        self.migration.forget(cx.now());
+        match self.config.scheduling.internode {
+            Some(Direction::Push) => self.push(cx),
+            Some(Direction::Pull) => self.pull(cx),
+            None => {}
+        }
+        if self.leaving {
+            self.give_all_away(cx);
+        }
+    }
+
+    /// Offers each job that waits to the neighbour where it would do best, in order, and one job to each neighbour (L7).
+    fn push(&mut self, cx: &mut impl Context<Self>) {
+        let mut targets: Vec<NodeId> = Vec::new();
+        for job in self.queue.waiting().to_vec() {
+            if self.migration.is_offered(job.job) {
+                continue;
+            }
+            let others = self.known.iter().filter(|(id, _)| !targets.contains(id));
+            let best = others
+                .filter_map(|(id, status)| Some((self.fill(&job, status)?, id)))
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            if let Some((_, to)) = best {
+                targets.push(to);
+                self.offer(job, to, MoveTo::Start, cx);
+            }
+        }
+    }
+
+    /// P4's formula (3): how well a job would fill a node if it started there at once, and how fast that is; `None` if it could not.
+    fn fill(&self, job: &Waiting, status: &Status) -> Option<f64> {
+        let dimensions = self.dimensions();
+        let fits = dimensions.matches(&status.free, &job.requirement);
+        if !fits || job.passed < status.head_passed {
+            return None;
+        }
+        let pool = Pool::with_free(dimensions.clone(), status.total, status.free).ok()?;
+        let score = pool.score(&job.requirement)?.product();
+        Some(score / f64::from(status.speed.as_millionths().get()))
+    }
+
+    /// Asks somebody to take a job that waits here.
+    pub(super) fn offer(
+        &mut self,
+        waiting: Waiting,
+        to: NodeId,
+        move_to: MoveTo,
+        cx: &mut impl Context<Self>,
+    ) {
+        if self.migration.offered.len() < MOST {
+            let until = cx.now() + STANDS;
+            self.migration
+                .offered
+                .push((waiting.job, to, move_to, until));
+            cx.send(to, Message::Offer { waiting, move_to });
+        }
+    }
+
+    /// Somebody asks whether this node would take a job.
+    pub(super) fn offered(
+        &mut self,
+        from: NodeId,
+        waiting: &Waiting,
+        move_to: MoveTo,
+        cx: &mut impl Context<Self>,
+    ) {
+        self.migration.forget(cx.now());
+        let has_room = !self.leaving && self.migration.promises.len() < MOST;
+        let takes = has_room
+            && !self.runs.has(waiting.job)
+            && match move_to {
+                MoveTo::Start => self.could_start(waiting),
+                MoveTo::Wait => self.queue.pool().suits(&waiting.requirement),
+            };
+        if takes && move_to == MoveTo::Start {
+            self.migration.promises.retain(|it| it.job != waiting.job);
+            self.migration.promises.push(Promise {
+                job: waiting.job,
+                needs: waiting.requirement,
+                until: cx.now() + STANDS,
+            });
+        }
+        let (job, status) = (waiting.job, self.status());
+        cx.send(from, Message::OfferAnswer { job, takes, status });
+    }
+
+    /// Who was asked to take a job answers.
+    pub(super) fn offer_answered(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        takes: bool,
+        cx: &mut impl Context<Self>,
+    ) {
+        let offered = &mut self.migration.offered;
+        let place = offered
+            .iter()
+            .position(|(id, to, ..)| (*id, *to) == (job, from));
+        let Some(place) = place else { return };
+        let (_, to, move_to, _) = offered.swap_remove(place);
+        if takes {
+            self.hand_over(job, to, move_to, cx);
+        }
+    }
+
+    /// Gives a job that waits here to another node.
+    fn hand_over(&mut self, job: JobId, to: NodeId, move_to: MoveTo, cx: &mut impl Context<Self>) {
+        let Some(waiting) = self.queue.remove(job) else {
+            return;
+        };
+        self.touch();
+        let count = match move_to {
+            MoveTo::Start => &mut self.counts.migrated,
+            MoveTo::Wait => &mut self.counts.balanced,
+        };
+        *count = count.saturating_add(1);
+        let dimensions = self.queue.pool().dimensions();
+        self.known.expect(to, dimensions, &waiting.requirement);
+        let with = carry(&waiting, move_to);
+        self.in_runs(cx, |runs, cx| runs.give_away(job, to, with, cx));
+        // What stood behind it may be first now.
+        self.start_jobs(cx);
+    }
+
+    /// Asks the neighbour with the longest queue for a job, if something is free here that no job of its own can use (L8).
+    pub(super) fn pull(&mut self, cx: &mut impl Context<Self>) {
+        let is_wanted = self.config.scheduling.internode == Some(Direction::Pull) && !self.leaving;
+        if !is_wanted || self.migration.pulling.is_some() {
+            return;
+        }
+        if self.room().free().value(self.cores) == 0 {
+            return;
+        }
+        let recently = |id: NodeId| {
+            let asked = self.migration.asked_at(id);
+            asked.is_some_and(|at| cx.now() < at + self.config.round)
+        };
+        let longest = self
+            .known
+            .iter()
+            .filter(|(id, status)| status.queue_len > 0 && !recently(*id))
+            .max_by(|a, b| a.1.queue_len.cmp(&b.1.queue_len).then(b.0.cmp(&a.0)));
+        if let Some((from, _)) = longest {
+            self.migration.note_asked(from, cx.now());
+            self.ask_for(from, MoveTo::Start, cx);
+        }
+    }
+
+    /// Asks somebody for a job.
+    pub(super) fn ask_for(&mut self, node: NodeId, move_to: MoveTo, cx: &mut impl Context<Self>) {
+        self.migration.pulling = Some((node, cx.now() + STANDS));
+        let status = self.status();
+        cx.send(node, Message::Pull { move_to, status });
+    }
+
+    /// Whether nobody is asked for a job at the moment.
+    pub(super) const fn asks_nobody(&self) -> bool {
+        self.migration.pulling.is_none()
+    }
+
+    /// Somebody asks for a job.
+    pub(super) fn pulled(
+        &mut self,
+        from: NodeId,
+        move_to: MoveTo,
+        status: &Shared<Status>,
+        cx: &mut impl Context<Self>,
+    ) {
+        self.migration.forget(cx.now());
+        self.hear_status(from, status.clone());
+        let asker = status.get();
+        let job = if !asker.is_possible(self.dimensions(), &self.config.most) {
+            None
+        } else if move_to == MoveTo::Start {
+            let pool = Pool::with_free(self.dimensions().clone(), asker.total, asker.free);
+            let pool = pool.ok();
+            let best = pool.and_then(|pool| self.queue.best_for(&pool, asker.head_passed).copied());
+            best.map(|job| job.job)
+        } else {
+            self.best_to_balance(from, asker)
+        };
+        match job.filter(|job| !self.migration.is_offered(*job)) {
+            Some(job) => self.hand_over(job, from, move_to, cx),
+            None => {
+                let status = self.status();
+                cx.send(from, Message::PullReject { status });
+            }
+        }
+    }
+
+    /// Somebody who was asked for a job has none: another is asked.
+    pub(super) fn pull_rejected(&mut self, from: NodeId, cx: &mut impl Context<Self>) {
+        if self
+            .migration
+            .pulling
+            .is_some_and(|(asked, _)| asked == from)
+        {
+            self.migration.pulling = None;
+            self.pull(cx);
+        }
+    }
+
+    /// A job came, so whoever was asked for one has answered.
+    pub(super) fn pull_answered(&mut self, from: NodeId) {
+        if self
+            .migration
+            .pulling
+            .is_some_and(|(asked, _)| asked == from)
+        {
+            self.migration.pulling = None;
+        }
+    }
+
+    /// A node cannot be reached, so it answers nothing.
+    pub(super) fn unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+        self.known.retain(|id| id != node);
+        self.migration.offered.retain(|(_, to, ..)| *to != node);
+        self.pull_rejected(node, cx);
+    }
+
+    /// A node that leaves offers what waits to whoever could run it.
+    pub(super) fn give_all_away(&mut self, cx: &mut impl Context<Self>) {
+        for job in self.queue.waiting().to_vec() {
+            if self.migration.is_offered(job.job) {
+                continue;
+            }
+            let dimensions = self.dimensions();
+            let able = self
+                .known
+                .iter()
+                .filter(|(_, status)| dimensions.matches(&status.total, &job.requirement));
+            let least = able.min_by(|a, b| {
+                let load = |status: &Status| status.load(dimensions);
+                load(a.1).total_cmp(&load(b.1)).then(a.0.cmp(&b.0))
+            });
+            if let Some((to, _)) = least {
+                self.offer(job, to, MoveTo::Wait, cx);
+            }
+        }
+    }
+}

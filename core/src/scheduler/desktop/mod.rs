@@ -1,0 +1,839 @@
+//! Desktops: jobs with many requirements on nodes with several cores, found in a space of what nodes have (P4; PROTOCOLS 3.2, 3.3, 5, L1 to
+//! L18).
+//!
+//! Nodes are points of a [CAN](crate::overlay::can): a coordinate for each amount that a node has, and virtual ones that are drawn. A job is
+//! at the point of what it needs, so that whoever could run it lies outwards of it. Where it is submitted, the owner of its point is asked
+//! for; the owner has it pushed outwards, to where the load is less, until somebody is found who runs it.
+//!
+//! ```text
+//!  submitted                 owner of its point                a run node                another
+//!  Route ──── hop by hop ──▶ that is me
+//!        ◀──────────── Found
+//!  Give ───────────────────▶ ◀── custody ──▶
+//!                            Hunt ──── pushed outwards ──▶ …
+//!                                  ◀───────────────── Found
+//!                            Give ───────────────────────────▶ ◀── custody ──▶
+//!                                                             queues it
+//!                                                             ◀───────────────── Pull   has something free
+//!                                                             Give ────────────────────▶ starts it
+//! ```
+//!
+//! # Rules
+//! - The node where a job is submitted answers for it towards whoever submitted it, and the owner of its point answers for it towards that
+//!   node: each by [custody](crate::custody). If who runs it is lost, its owner searches for another. If the owner is lost, its submitter
+//!   searches for another owner. An owner grants nothing beyond what it was granted, so the two are never at odds.
+//! - Matchmaking: whoever a job is pushed to asks itself who of itself and its neighbours could run it. If one is free, or could start it at
+//!   once, that is it. Otherwise the job may stop there by chance, more likely the fewer nodes there are further out, and goes to who has the
+//!   least load; or it is pushed on along the dimension with the least load beyond. If it comes to the end of the space and nobody was
+//!   found, it is flooded to all who might have what it needs, once in each search.
+//! - Local scheduling, internode scheduling and queue balancing are those of the paper, see [`Scheduling`]: a job that waits may pass
+//!   others in its queue or at another node only if it was passed itself no less often than the first there (L1, L3).
+//! - Every node's neighbours know how it is, since the last heartbeat. What a node has left while it runs something is also known to the
+//!   owner of the point where it would be if that were all it has: its balloon (PROTOCOLS 3.3).
+//!
+//! # Limits
+//! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
+//! as dimensions: nothing is outwards of them. Run times are not known, so the start that is told is when a node took the job.
+
+mod balancing;
+mod balloons;
+mod config;
+mod matching;
+mod message;
+mod migration;
+mod running;
+mod space;
+mod status;
+
+pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
+pub use message::{Message, MoveTo, Quest, Wanted};
+pub use status::Status;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use balloons::Balloons;
+use migration::{Migration, Promise};
+use status::Known;
+
+use crate::custody::{self, Custody};
+use crate::id::{JobId, NodeId};
+use crate::job::{self, Criterion, Demand, Failure, Job, News, Notice, Refusal, Scope};
+use crate::machine::{Context, Embed, Event, Lifted, Machine, Violation};
+use crate::overlay::can::{self, Can, Grant};
+use crate::overlay::flood::Seen;
+use crate::queue::BackfillQueue;
+use crate::resource::{Capability, Dimension, Dimensions, Kind, Pool, Requirement, Speed};
+use crate::rng::Choose;
+use crate::shared::Shared;
+use crate::time::{Span, Time};
+
+/// What a node is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Equipment {
+    /// What can be described at all, the same on all nodes: amounts and levels.
+    pub dimensions: Dimensions,
+    /// Which of them are the cores.
+    pub cores: Dimension,
+    /// What this node has.
+    pub capability: Capability,
+    /// How fast it is.
+    pub speed: Speed,
+}
+
+/// How a node gets into the overlay.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Bootstrap<const D: usize> {
+    /// It is the first.
+    Alone,
+    /// This node introduces it.
+    Join(NodeId),
+    /// This is its zone: how a host lays out an overlay by hand, see [`can::Layout`].
+    Placed(can::Point<D>, can::Shared<Grant<D>>),
+}
+
+/// A node of the grid: a desktop with several cores, where jobs can be submitted.
+///
+/// Most effects per event, beside those of the overlay and of custody: one for each neighbour.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Desktop<const D: usize> {
+    me: NodeId,
+    config: Config,
+    bootstrap: Bootstrap<D>,
+    cores: Dimension,
+    speed: Speed,
+    can: Can<D>,
+    /// Between where jobs are submitted and their owners.
+    owners: Custody,
+    /// Between owners and who runs jobs.
+    runs: Custody,
+    queue: BackfillQueue,
+    known: Known,
+    balloons: Balloons<D>,
+    migration: Migration,
+    seen: Seen,
+    /// The number of its last flood.
+    floods: u32,
+    /// How it is, as long as nothing has changed.
+    status: Option<Shared<Status>>,
+    round: u32,
+    round_at: Time,
+    leaving: bool,
+    counts: Counts,
+    /// What is still to be done while it handles an event.
+    todo: VecDeque<Todo>,
+}
+
+/// What happened at a node in this life.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Counts {
+    /// How often it was the owner of a job.
+    pub owned: u64,
+    /// How many hops those took to it that it owned, all together.
+    pub route_hops: u64,
+    /// How many searches for a run node ended with it, and how often those were pushed, all together.
+    pub hunts: u64,
+    /// How often those were pushed.
+    pub pushes: u64,
+    /// How often somebody was searched for among all nodes.
+    pub floods: u64,
+    /// How many jobs it gave to others to start them at once.
+    pub migrated: u64,
+    /// How many jobs it gave to others where fewer wait.
+    pub balanced: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Todo {
+    Owners(custody::Notice),
+    Runs(custody::Notice),
+}
+
+/// What a node is woken with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// By the overlay.
+    Overlay(can::Timer),
+    /// About a job that was submitted here, or that this node owns.
+    Owners(custody::Timer),
+    /// About a job that this node owns, or runs.
+    Runs(custody::Timer),
+    /// It is time to look at the jobs that wait.
+    Round(u32),
+}
+
+/// The name of a record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Key {
+    /// Of the overlay.
+    Overlay(can::Key),
+    /// A job that was submitted here, or that this node owns.
+    Owners(custody::Key),
+    /// A job that this node owns, or runs.
+    Runs(custody::Key),
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Record {
+    /// Of the overlay.
+    Overlay(can::Record),
+    /// About a job that was submitted here, or that this node owns.
+    Owners(custody::Record),
+    /// About a job that this node owns, or runs.
+    Runs(custody::Record),
+}
+
+/// The overlay as a part of a node. Heartbeats carry how the node is.
+struct AsCan {
+    status: Shared<Status>,
+    evicted: bool,
+    unanswered: bool,
+}
+
+impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan {
+    fn message(&mut self, message: can::Message<D>) -> Message<D> {
+        let status = message.is_heartbeat().then(|| self.status.clone());
+        Message::Overlay { message, status }
+    }
+    fn timer(&mut self, timer: can::Timer) -> Timer {
+        Timer::Overlay(timer)
+    }
+    fn key(&mut self, key: can::Key) -> Key {
+        Key::Overlay(key)
+    }
+    fn record(&mut self, record: can::Record) -> Record {
+        Record::Overlay(record)
+    }
+    fn notice(&mut self, notice: can::Notice<D>, _: &mut impl Context<Desktop<D>>) {
+        match notice {
+            can::Notice::Evicted => self.evicted = true,
+            can::Notice::Unanswered(_) => self.unanswered = true,
+            _ => {}
+        }
+    }
+}
+
+/// Custody between those who submit and owners, as a part of a node.
+#[derive(Default)]
+struct AsOwners {
+    notices: Vec<custody::Notice>,
+}
+
+/// Custody between owners and those who run, as a part of a node.
+#[derive(Default)]
+struct AsRuns {
+    notices: Vec<custody::Notice>,
+}
+
+macro_rules! custody_as {
+    ($embed:ident, $kind:ident) => {
+        impl<const D: usize> Embed<Custody, Desktop<D>> for $embed {
+            fn message(&mut self, message: custody::Message) -> Message<D> {
+                Message::$kind(message)
+            }
+            fn timer(&mut self, timer: custody::Timer) -> Timer {
+                Timer::$kind(timer)
+            }
+            fn key(&mut self, key: custody::Key) -> Key {
+                Key::$kind(key)
+            }
+            fn record(&mut self, record: custody::Record) -> Record {
+                Record::$kind(record)
+            }
+            fn notice(&mut self, notice: custody::Notice, _: &mut impl Context<Desktop<D>>) {
+                self.notices.push(notice);
+            }
+        }
+    };
+}
+custody_as!(AsOwners, Owners);
+custody_as!(AsRuns, Runs);
+
+impl<const D: usize> Desktop<D> {
+    /// A node without jobs. The configuration is that of all nodes. A node that joins by itself draws its virtual coordinates from the
+    /// generator.
+    pub fn new(
+        me: NodeId,
+        config: Config,
+        bootstrap: Bootstrap<D>,
+        equipment: Equipment,
+        rng: &mut (impl rand_core::Rng + ?Sized),
+    ) -> Result<Self, ConfigError> {
+        let config = config.checked()?;
+        let Equipment {
+            dimensions,
+            cores,
+            capability,
+            speed,
+        } = equipment;
+        let virtual_dimensions = usize::from(config.can.virtual_dimensions);
+        if dimensions.len().saturating_add(virtual_dimensions) > D {
+            return Err(ConfigError::Dimensions);
+        }
+        if dimensions.iter().any(|(.., kind)| kind == Kind::Category) {
+            return Err(ConfigError::Category);
+        }
+        if dimensions
+            .iter()
+            .any(|(k, ..)| capability.value(k) > config.most.value(k))
+        {
+            return Err(ConfigError::BeyondMost);
+        }
+        if !dimensions.amounts().any(|k| k == cores) || capability.value(cores) == 0 {
+            return Err(ConfigError::NoCores);
+        }
+        let point = match &bootstrap {
+            Bootstrap::Placed(point, _) => *point,
+            Bootstrap::Alone | Bootstrap::Join(_) => space::point_of(
+                &dimensions,
+                &config.most,
+                &capability,
+                virtual_dimensions,
+                rng,
+            ),
+        };
+        let pool = Pool::new(dimensions, capability);
+        Ok(Self {
+            me,
+            bootstrap,
+            cores,
+            speed,
+            can: Can::new(me, point, config.can).map_err(ConfigError::Can)?,
+            owners: Custody::new(me, config.owners).map_err(ConfigError::Custody)?,
+            runs: Custody::new(me, config.runs).map_err(ConfigError::Custody)?,
+            queue: BackfillQueue::new(pool, config.queue as usize),
+            known: Known::default(),
+            balloons: Balloons::default(),
+            migration: Migration::default(),
+            seen: matching::seen(&config),
+            floods: 0,
+            status: None,
+            round: 0,
+            round_at: Time::MAX,
+            leaving: false,
+            counts: Counts::default(),
+            todo: VecDeque::new(),
+            config,
+        })
+    }
+
+    /// The point of a node with this equipment, for a host that lays out an overlay by hand.
+    pub fn point_of(
+        config: &Config,
+        equipment: &Equipment,
+        rng: &mut (impl rand_core::Rng + ?Sized),
+    ) -> can::Point<D> {
+        let virtual_dimensions = usize::from(config.can.virtual_dimensions);
+        space::point_of(
+            &equipment.dimensions,
+            &config.most,
+            &equipment.capability,
+            virtual_dimensions,
+            rng,
+        )
+    }
+
+    /// Which node this is.
+    pub const fn id(&self) -> NodeId {
+        self.me
+    }
+
+    /// Its part of the overlay.
+    pub const fn can(&self) -> &Can<D> {
+        &self.can
+    }
+
+    /// Its queue.
+    pub const fn queue(&self) -> &BackfillQueue {
+        &self.queue
+    }
+
+    /// The jobs that were submitted here and have no last word yet.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.owners.tasks()
+    }
+
+    /// The jobs that this node owns.
+    pub fn owned(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.runs.tasks()
+    }
+
+    /// The jobs that are here to run, or were and their owner does not know it yet.
+    pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.runs.held()
+    }
+
+    /// The nodes of which this node knows what they have left, because that lies in its zone, and what that is.
+    pub fn balloons(&self) -> impl Iterator<Item = (NodeId, &can::Point<D>)> + '_ {
+        self.balloons.iter()
+    }
+
+    /// What happened here in this life.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What happened to the jobs that this node owned or ran, in this life.
+    pub const fn custody_counts(&self) -> custody::Counts {
+        self.runs.counts()
+    }
+
+    /// What happened to the jobs that were submitted here or that this node owned, in this life.
+    pub const fn owner_counts(&self) -> custody::Counts {
+        self.owners.counts()
+    }
+
+    fn dimensions(&self) -> &Dimensions {
+        self.queue.pool().dimensions()
+    }
+
+    fn overlay<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
+        let mut embed = AsCan {
+            status: self.status(),
+            evicted: false,
+            unanswered: false,
+        };
+        self.can.handle(event, &mut cx.lift(&mut embed));
+        // Whoever introduced it at first may still know how to get in.
+        if embed.unanswered
+            && let Bootstrap::Join(introducer) = self.bootstrap
+        {
+            let join = Event::Command(can::Command::Join { introducer });
+            self.can.handle(join, &mut cx.lift(&mut embed));
+        }
+        if embed.evicted {
+            self.balloons.clear();
+        }
+    }
+
+    fn in_owners<C: Context<Self>, R>(
+        &mut self,
+        cx: &mut C,
+        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut AsOwners>) -> R,
+    ) -> R {
+        let mut embed = AsOwners::default();
+        let result = act(&mut self.owners, &mut cx.lift(&mut embed));
+        self.todo
+            .extend(embed.notices.into_iter().map(Todo::Owners));
+        result
+    }
+
+    fn in_runs<C: Context<Self>, R>(
+        &mut self,
+        cx: &mut C,
+        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut AsRuns>) -> R,
+    ) -> R {
+        let mut embed = AsRuns::default();
+        let result = act(&mut self.runs, &mut cx.lift(&mut embed));
+        self.todo.extend(embed.notices.into_iter().map(Todo::Runs));
+        result
+    }
+
+    /// How this node is.
+    fn status(&mut self) -> Shared<Status> {
+        let (queue, speed) = (&self.queue, self.speed);
+        let status = self
+            .status
+            .get_or_insert_with(|| Shared::new(Status::of(queue, speed)));
+        status.clone()
+    }
+
+    /// The queue has changed.
+    fn touch(&mut self) {
+        self.status = None;
+    }
+
+    /// Has the overlay tell of the load.
+    fn tell_load(&mut self, cx: &mut impl Context<Self>) {
+        let status = *self.status().get();
+        let one = |count: u64| count.saturating_mul(can::Load::ONE);
+        let load = can::Load {
+            nodes: can::Load::ONE,
+            free: one(u64::from(status.is_free())),
+            queue_len: one(u64::from(status.queue_len)),
+            cores: one(status.total.value(self.cores)),
+            required_cores: one(status.required(self.cores)),
+            speed_sum: u64::from(self.speed.as_millionths().get()),
+        };
+        if self.can.load() != load {
+            self.overlay(Event::Command(can::Command::Load(load)), cx);
+        }
+    }
+
+    /// What a job takes of a node: what it names, and at least one core.
+    fn needs(&self, job: &Job) -> Requirement {
+        let named = job.requirement.value(self.cores).unwrap_or(1).max(1);
+        let cores = match job.demand {
+            Demand::Cores(count) => named.max(u64::from(count.get())),
+            Demand::Nodes(_) => named,
+        };
+        job.requirement.with(self.cores, cores)
+    }
+
+    fn start(&mut self, cx: &mut impl Context<Self>) {
+        // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
+        self.floods = (cx.now().as_micros() / 1000) as u32;
+        self.tell_load(cx);
+        self.overlay(Event::Start, cx);
+        let command = match &self.bootstrap {
+            Bootstrap::Alone => can::Command::Found,
+            Bootstrap::Join(introducer) => can::Command::Join {
+                introducer: *introducer,
+            },
+            Bootstrap::Placed(_, grant) => can::Command::Place(grant.clone()),
+        };
+        self.overlay(Event::Command(command), cx);
+        self.in_runs(cx, |runs, cx| runs.handle(Event::Start, cx));
+        self.in_owners(cx, |owners, cx| owners.handle(Event::Start, cx));
+        // What it answers for and does not own is nobody's.
+        let stray = self.runs.tasks().filter(|job| !self.owners.has(*job));
+        for job in stray.collect::<Vec<_>>() {
+            self.in_runs(cx, |runs, cx| runs.cancel(job, cx));
+        }
+        self.begin_rounds(cx);
+    }
+
+    /// Rounds begin at a random point of the first one, so that nodes that start together do not act together.
+    fn begin_rounds(&mut self, cx: &mut impl Context<Self>) {
+        let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
+        let wait = self.config.round.as_micros().saturating_mul(part) >> 16_u32;
+        self.round_at = cx.now() + Span::from_micros(wait);
+        cx.wake(self.round_at, Timer::Round(self.round));
+    }
+
+    fn next_round(&mut self, round: u32, cx: &mut impl Context<Self>) {
+        if round != self.round {
+            return;
+        }
+        if cx.now() < self.round_at {
+            cx.wake(self.round_at, Timer::Round(round));
+            return;
+        }
+        self.round = round.wrapping_add(1);
+        self.round_at = cx.now() + self.config.round;
+        cx.wake(self.round_at, Timer::Round(self.round));
+        self.forget_strangers();
+        self.refresh_balloon(cx);
+        self.migrate(cx);
+        self.balance(cx);
+    }
+
+    /// Who is no neighbour any more is not heard of any more.
+    fn forget_strangers(&mut self) {
+        let ids: Vec<NodeId> = self.can.neighbours().map(can::Neighbour::id).collect();
+        self.known.retain(|id| ids.binary_search(&id).is_ok());
+    }
+
+    fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
+        let refused = self.refusal(&job).or_else(|| {
+            let job = Shared::new(job);
+            self.in_owners(cx, |owners, cx| owners.keep(job, cx)).err()
+        });
+        if let Some(refusal) = refused {
+            let news = News::Failed(Failure::Refused(refusal));
+            cx.notify(Notice { job: job.id, news });
+        }
+    }
+
+    /// Why nobody can run a job, if that can be seen from the job alone.
+    fn refusal(&self, job: &Job) -> Option<Refusal> {
+        if self.leaving {
+            return Some(Refusal::Leaving);
+        }
+        if let Some(dimension) = self.dimensions().unknown_in(&job.requirement) {
+            return Some(Refusal::unknown(dimension));
+        }
+        if job.deadline.is_some() {
+            return Some(Refusal::UnsupportedDeadline);
+        }
+        if job.criterion != Criterion::Soonest {
+            return Some(Refusal::UnsupportedCriterion);
+        }
+        if job.scope != Scope::Grid {
+            return Some(Refusal::UnsupportedScope);
+        }
+        if matches!(job.demand, Demand::Nodes(count) if count.get() > 1) {
+            return Some(Refusal::UnsupportedDemand);
+        }
+        let needs = self.needs(job);
+        let mut named = needs.named();
+        let beyond = named.any(|(k, amount)| amount > self.config.most.value(k));
+        beyond.then_some(Refusal::TooLarge)
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message<D>, cx: &mut impl Context<Self>) {
+        match message {
+            Message::Overlay { message, status } => {
+                if let Some(status) = status {
+                    self.hear_status(from, status);
+                }
+                self.overlay(Event::Message { from, message }, cx);
+            }
+            Message::Owners(message) => self.owners_message(from, message, cx),
+            Message::Runs(message) => self.runs_message(from, message, cx),
+            Message::Route {
+                job,
+                quest,
+                point,
+                hops,
+            } => self.route(job, quest, point, hops, cx),
+            Message::Hunt { job, quest, hops } => self.hunt(job, quest, hops, cx),
+            Message::Search { header, job, quest } => self.search(from, header, &job, quest, cx),
+            Message::Found {
+                job,
+                quest,
+                candidates,
+            } => self.found(job, quest, candidates, cx),
+            Message::Offer { waiting, move_to } => self.offered(from, &waiting, move_to, cx),
+            Message::OfferAnswer { job, takes, status } => {
+                self.hear_status(from, status);
+                self.offer_answered(from, job, takes, cx);
+            }
+            Message::Pull { move_to, status } => self.pulled(from, move_to, &status, cx),
+            Message::PullReject { status } => {
+                self.hear_status(from, status);
+                self.pull_rejected(from, cx);
+            }
+            Message::Inflate {
+                node,
+                version,
+                status,
+                point,
+                hops,
+            } => self.inflate((node, version, status), point, hops, cx),
+            Message::Deflate {
+                node,
+                version,
+                point,
+                hops,
+            } => self.deflate((node, version), point, hops, cx),
+        }
+    }
+
+    /// Somebody tells how it is. Only neighbours are remembered, and only what can be.
+    fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
+        if status
+            .get()
+            .is_possible(self.dimensions(), &self.config.most)
+        {
+            self.known.hear(from, status, can::MOST_NEIGHBOURS);
+        }
+    }
+
+    fn owners_message(
+        &mut self,
+        from: NodeId,
+        message: custody::Message,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let custody::Message::Give {
+            job,
+            home,
+            term,
+            carried,
+        } = message
+        {
+            let takes = !self.leaving;
+            let give = (job, home, term, carried);
+            self.in_owners(cx, |owners, cx| owners.given(from, give, takes, cx));
+        } else {
+            let event = Event::Message { from, message };
+            self.in_owners(cx, |owners, cx| owners.handle(event, cx));
+        }
+    }
+
+    /// The custody of a job among those who submit and owners has something to say.
+    fn owners_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
+        match notice {
+            custody::Notice::Tell(notice) => {
+                // An owner that lets a job go has nobody to tell.
+                if !matches!(notice.news, News::Orphaned | News::Stopped | News::Started) {
+                    cx.notify(notice);
+                }
+            }
+            custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
+            custody::Notice::Queue { job, until, .. } => {
+                let id = job.get().id;
+                self.counts.owned = self.counts.owned.saturating_add(1);
+                let kept = self.in_runs(cx, |runs, cx| runs.keep(job, cx));
+                self.runs.bound(id, until);
+                if kept == Err(Refusal::Full) {
+                    let ending = custody::Ending::Withdrawn;
+                    self.in_owners(cx, |owners, cx| owners.ended(id, ending, cx));
+                }
+            }
+            custody::Notice::Extended { job, until } => self.runs.bound(job, until),
+            custody::Notice::Drop(job) => self.in_runs(cx, |runs, cx| runs.cancel(job, cx)),
+        }
+    }
+
+    fn runs_message(
+        &mut self,
+        from: NodeId,
+        message: custody::Message,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let custody::Message::Give {
+            job,
+            home,
+            term,
+            carried,
+        } = message
+        {
+            let takes = self.takes(job.get(), carried);
+            self.pull_answered(from);
+            let give = (job, home, term, carried);
+            self.in_runs(cx, |runs, cx| runs.given(from, give, takes, cx));
+        } else {
+            let event = Event::Message { from, message };
+            self.in_runs(cx, |runs, cx| runs.handle(event, cx));
+        }
+    }
+
+    /// The custody of a job among owners and those who run has something to say.
+    fn runs_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
+        match notice {
+            custody::Notice::Tell(Notice { job, news }) => match news {
+                News::Accepted { start } => {
+                    self.in_owners(cx, |owners, cx| owners.expect(job, start, cx));
+                }
+                News::Moved { .. } => {}
+                News::Started | News::Stopped | News::Orphaned => cx.notify(Notice { job, news }),
+                News::Finished => self.pass_on(job, custody::Ending::Done, cx),
+                News::Failed(why) => self.pass_on(job, custody::Ending::Failed(why), cx),
+                News::Cancelled => self.pass_on(job, custody::Ending::Withdrawn, cx),
+            },
+            custody::Notice::Seek { job, attempt } => {
+                let quest = Quest {
+                    asker: self.me,
+                    attempt,
+                    wanted: Wanted::RunNode,
+                };
+                self.hunt(job, quest, self.config.hops, cx);
+            }
+            custody::Notice::Queue { job, carried, .. } => self.enqueue(job.get(), carried, cx),
+            custody::Notice::Extended { .. } => {}
+            custody::Notice::Drop(job) => self.dropped(job, cx),
+        }
+    }
+
+    /// The last word on a job that this node owned.
+    fn pass_on(&mut self, job: JobId, ending: custody::Ending, cx: &mut impl Context<Self>) {
+        self.in_owners(cx, |owners, cx| owners.ended(job, ending, cx));
+        self.in_runs(cx, |runs, cx| runs.passed_on(job, cx));
+    }
+
+    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+        match *command {
+            job::Command::Submit(job) => self.submit(job, cx),
+            job::Command::Cancel(job) => self.in_owners(cx, |owners, cx| owners.cancel(job, cx)),
+            job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
+            job::Command::Leave => {
+                self.leaving = true;
+                self.give_all_away(cx);
+            }
+        }
+    }
+
+    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+        match (key, record) {
+            (Key::Overlay(key), Record::Overlay(record)) => {
+                self.overlay(Event::Restored(key, record), cx);
+            }
+            (Key::Owners(key), Record::Owners(record)) => {
+                let event = Event::Restored(key, record);
+                self.in_owners(cx, |owners, cx| owners.handle(event, cx));
+            }
+            (Key::Runs(key), Record::Runs(record)) => {
+                let event = Event::Restored(key, record);
+                self.in_runs(cx, |runs, cx| runs.handle(event, cx));
+            }
+            // No such pair was ever written.
+            _ => {}
+        }
+    }
+
+    /// Does what is still to be done. Each step leads to at most a few more, until all roles of this node agree.
+    fn finish(&mut self, cx: &mut impl Context<Self>) {
+        loop {
+            if let Some(todo) = self.todo.pop_front() {
+                match todo {
+                    Todo::Owners(notice) => self.owners_said(notice, cx),
+                    Todo::Runs(notice) => self.runs_said(notice, cx),
+                }
+            } else if let Some(message) = self.owners.to_self() {
+                self.owners_message(self.me, message, cx);
+            } else if let Some(message) = self.runs.to_self() {
+                self.runs_message(self.me, message, cx);
+            } else {
+                break;
+            }
+        }
+        self.tell_load(cx);
+        // A node that leaves is gone from the overlay once nobody needs it any more.
+        if self.leaving && self.owners.is_empty() && self.runs.is_empty() {
+            self.overlay(Event::Command(can::Command::Leave), cx);
+        }
+    }
+}
+
+impl<const D: usize> Machine for Desktop<D> {
+    type Message = Message<D>;
+    type Timer = Timer;
+    type Command = job::Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Restored(key, record) => {
+                self.restore(key, record, cx);
+                return;
+            }
+            Event::Start => self.start(cx),
+            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Unreachable { to } => {
+                self.overlay(Event::Unreachable { to }, cx);
+                self.in_owners(cx, |owners, cx| {
+                    owners.handle(Event::Unreachable { to }, cx);
+                });
+                self.in_runs(cx, |runs, cx| runs.handle(Event::Unreachable { to }, cx));
+                self.unreachable(to, cx);
+            }
+            Event::Timer(Timer::Overlay(timer)) => self.overlay(Event::Timer(timer), cx),
+            Event::Timer(Timer::Owners(timer)) => {
+                self.in_owners(cx, |owners, cx| owners.handle(Event::Timer(timer), cx));
+            }
+            Event::Timer(Timer::Runs(timer)) => {
+                self.in_runs(cx, |runs, cx| runs.handle(Event::Timer(timer), cx));
+            }
+            Event::Timer(Timer::Round(round)) => self.next_round(round, cx),
+            Event::Command(command) => self.obey(&command, cx),
+        }
+        self.finish(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.can.check()?;
+        self.owners.check()?;
+        self.runs.check()?;
+        self.queue.check()?;
+        Violation::unless(
+            self.known.is_in_order() && self.known.len() <= can::MOST_NEIGHBOURS,
+            "a node knows no more of others than of neighbours, each once",
+        )?;
+        Violation::unless(
+            self.balloons.is_sound() && self.migration.is_sound(),
+            "a node remembers no more of others than it may",
+        )?;
+        Violation::unless(
+            self.todo.is_empty() && self.seen.len() <= usize::from(self.config.searches),
+            "nothing is left over from an event, and no more searches are remembered than may be",
+        )
+    }
+}

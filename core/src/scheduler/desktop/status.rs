@@ -1,0 +1,188 @@
+//! How a node is, as its neighbours know it.
+
+use alloc::vec::Vec;
+
+use crate::id::NodeId;
+use crate::queue::BackfillQueue;
+use crate::resource::{Capability, Dimension, Dimensions, Pool, Requirement, Speed};
+use crate::shared::Shared;
+
+/// How a node is: what its neighbours know of it, as fresh as its last heartbeat.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Status {
+    /// What it has.
+    pub total: Capability,
+    /// What it has left while it runs what it runs.
+    pub free: Capability,
+    /// What those need together that wait.
+    pub waiting: Capability,
+    /// How many wait.
+    pub queue_len: u32,
+    /// How many run.
+    pub running: u32,
+    /// How often the first of those that wait was passed: P4's NBC.
+    pub head_passed: u32,
+    /// How fast it is.
+    pub speed: Speed,
+}
+
+impl Status {
+    /// How a queue is.
+    pub(super) fn of(queue: &BackfillQueue, speed: Speed) -> Self {
+        let pool = queue.pool();
+        let mut waiting = Capability::none();
+        for job in queue.waiting() {
+            waiting = plus(pool.dimensions(), waiting, &job.requirement);
+        }
+        Self {
+            total: *pool.total(),
+            free: *pool.free(),
+            waiting,
+            queue_len: count(queue.waiting().len()),
+            running: count(queue.running().len()),
+            head_passed: queue.head_passed(),
+            speed,
+        }
+    }
+
+    /// Whether this can be: nobody has more than there is, nor more left than it has.
+    pub(super) fn is_possible(&self, dimensions: &Dimensions, most: &Capability) -> bool {
+        dimensions.iter().all(|(k, ..)| {
+            self.free.value(k) <= self.total.value(k) && self.total.value(k) <= most.value(k)
+        }) && Pool::with_free(dimensions.clone(), self.total, self.free).is_ok()
+    }
+
+    /// Whether it runs nothing and nothing waits.
+    pub const fn is_free(&self) -> bool {
+        self.running == 0 && self.queue_len == 0
+    }
+
+    /// The same with another job, which starts if it can.
+    pub(super) fn with(mut self, dimensions: &Dimensions, needs: &Requirement) -> Self {
+        if self.queue_len == 0 && dimensions.matches(&self.free, needs) {
+            for k in dimensions.amounts() {
+                let left = self
+                    .free
+                    .value(k)
+                    .saturating_sub(needs.value(k).unwrap_or(0));
+                self.free = self.free.with(k, left);
+            }
+            self.running = self.running.saturating_add(1);
+        } else {
+            self.waiting = plus(dimensions, self.waiting, needs);
+            self.queue_len = self.queue_len.saturating_add(1);
+        }
+        self
+    }
+
+    /// How many cores those jobs want that run or wait.
+    pub(super) fn required(&self, cores: Dimension) -> u64 {
+        let used = self
+            .total
+            .value(cores)
+            .saturating_sub(self.free.value(cores));
+        used.saturating_add(self.waiting.value(cores))
+    }
+
+    /// P4's normalised load, formula (5): what waits, by what there is, of the resource of which most is wanted.
+    pub(super) fn load(&self, dimensions: &Dimensions) -> f64 {
+        normalised(dimensions, &self.total, &self.waiting)
+    }
+
+    /// The same if these needs came to those that wait.
+    pub(super) fn load_with(&self, dimensions: &Dimensions, needs: &Requirement) -> f64 {
+        normalised(
+            dimensions,
+            &self.total,
+            &plus(dimensions, self.waiting, needs),
+        )
+    }
+
+    /// The same if these needs were gone from those that wait.
+    pub(super) fn load_without(&self, dimensions: &Dimensions, needs: &Requirement) -> f64 {
+        let mut waiting = self.waiting;
+        for k in dimensions.amounts() {
+            let left = waiting.value(k).saturating_sub(needs.value(k).unwrap_or(0));
+            waiting = waiting.with(k, left);
+        }
+        normalised(dimensions, &self.total, &waiting)
+    }
+
+    /// Whether another node has at least as much of everything.
+    pub(super) fn is_within(&self, dimensions: &Dimensions, other: &Capability) -> bool {
+        dimensions
+            .iter()
+            .all(|(k, ..)| self.total.value(k) <= other.value(k))
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+fn plus(dimensions: &Dimensions, mut sum: Capability, needs: &Requirement) -> Capability {
+    for k in dimensions.amounts() {
+        let more = sum.value(k).saturating_add(needs.value(k).unwrap_or(0));
+        sum = sum.with(k, more);
+    }
+    sum
+}
+
+fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability) -> f64 {
+    let parts = dimensions.amounts().map(|k| match total.value(k) {
+        0 => 0.0,
+        whole => waiting.value(k) as f64 / whole as f64,
+    });
+    parts.fold(0.0, f64::max)
+}
+
+/// What a node knows of others, in the order of ids.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Known {
+    list: Vec<(NodeId, Shared<Status>)>,
+}
+
+impl Known {
+    pub(super) fn get(&self, id: NodeId) -> Option<&Status> {
+        let place = self.list.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.list.get(place).map(|(_, status)| status.get())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Status)> {
+        self.list.iter().map(|(id, status)| (*id, status.get()))
+    }
+
+    /// Takes down how somebody is. There are never more than neighbours, as others are forgotten.
+    pub(super) fn hear(&mut self, id: NodeId, status: Shared<Status>, most: usize) {
+        match self.list.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(place) => {
+                if let Some((_, known)) = self.list.get_mut(place) {
+                    *known = status;
+                }
+            }
+            Err(place) if self.list.len() < most => self.list.insert(place, (id, status)),
+            Err(_) => {}
+        }
+    }
+
+    /// Somebody will have another job, though it has not said so yet.
+    pub(super) fn expect(&mut self, id: NodeId, dimensions: &Dimensions, needs: &Requirement) {
+        if let Some(status) = self.get(id) {
+            let status = Shared::new(status.with(dimensions, needs));
+            self.hear(id, status, 0);
+        }
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(NodeId) -> bool) {
+        self.list.retain(|(id, _)| keep(*id));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn is_in_order(&self) -> bool {
+        self.list.is_sorted_by(|a, b| a.0 < b.0)
+    }
+}

@@ -1,0 +1,180 @@
+//! The `desktop` scheduler's part of a configuration.
+
+use gridweave_core::custody;
+use gridweave_core::overlay::can;
+use gridweave_core::resource::Capability;
+use gridweave_core::scheduler::desktop::{Config, Direction, Residues, Scheduling};
+use serde::{Deserialize, Serialize};
+
+use super::{ConfigError, Fault, Lasting};
+use crate::network::NetworkConfig;
+
+/// How `desktop` schedules.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DesktopConfig {
+    /// What is done for jobs that wait.
+    pub scheduling: SchedulingName,
+    /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else four: nodes that are all alike would lie in
+    /// a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtual_dimensions: Option<u8>,
+    /// How long it is from one heartbeat to the next.
+    pub heartbeat: Lasting,
+    /// How often jobs that wait are looked at; if left out, with each heartbeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<Lasting>,
+    /// How far jobs are pushed outwards: with more, further.
+    pub stopping: f64,
+    /// Whether others than neighbours know what a node has left while it runs something.
+    pub residues: ResiduesName,
+    /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
+    /// else a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lasting>,
+    /// How long an owner may answer for a job without word from where it was submitted; if left out, twice as long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_lease: Option<Lasting>,
+}
+
+/// What is done for jobs that wait: P4's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchedulingName {
+    /// Nothing.
+    Vanilla,
+    /// Local scheduling.
+    L,
+    /// Internode scheduling, too, by who has jobs.
+    LiPush,
+    /// Internode scheduling, too, by who has room.
+    LiPull,
+    /// Queue balancing, too, by who has jobs.
+    LiqPush,
+    /// Queue balancing, too, by who has room.
+    #[default]
+    LiqPull,
+}
+
+impl SchedulingName {
+    /// All of them, in P4's order.
+    pub const ALL: [Self; 6] = [
+        Self::Vanilla,
+        Self::L,
+        Self::LiPush,
+        Self::LiPull,
+        Self::LiqPush,
+        Self::LiqPull,
+    ];
+
+    /// As P4 calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vanilla => "Vanilla",
+            Self::L => "L",
+            Self::LiPush => "LI-PUSH",
+            Self::LiPull => "LI-PULL",
+            Self::LiqPush => "LIQ-PUSH",
+            Self::LiqPull => "LIQ-PULL",
+        }
+    }
+
+    const fn scheduling(self) -> Scheduling {
+        match self {
+            Self::Vanilla => Scheduling::VANILLA,
+            Self::L => Scheduling::LOCAL,
+            Self::LiPush => Scheduling::internode(Direction::Push),
+            Self::LiPull => Scheduling::internode(Direction::Pull),
+            Self::LiqPush => Scheduling::balanced(Direction::Push),
+            Self::LiqPull => Scheduling::balanced(Direction::Pull),
+        }
+    }
+}
+
+/// Who knows what a node has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResiduesName {
+    /// Its neighbours.
+    Neighbours,
+    /// So does the owner of the point of that: P4's Balloon model.
+    #[default]
+    Balloons,
+}
+
+impl Default for DesktopConfig {
+    fn default() -> Self {
+        Self {
+            scheduling: SchedulingName::LiqPull,
+            virtual_dimensions: None,
+            heartbeat: Lasting::seconds(10),
+            round: None,
+            stopping: 1.0,
+            residues: ResiduesName::Balloons,
+            lease: None,
+            owner_lease: None,
+        }
+    }
+}
+
+impl DesktopConfig {
+    pub(super) fn checked(&self) -> Result<(), ConfigError> {
+        if !(0.01..=100.0).contains(&self.stopping) {
+            return Err("desktop.stopping is not between 0.01 and 100".into());
+        }
+        let shortest = Lasting::new(custody::Config::DEFAULT.retry.times(9));
+        for lease in [self.lease, self.owner_lease].into_iter().flatten() {
+            if lease < shortest {
+                return Err(format!(
+                    "desktop.lease or owner_lease is below {shortest}; give a longer one"
+                )
+                .into());
+            }
+        }
+        if self.virtual_dimensions == Some(0) {
+            return Err("desktop.virtual_dimensions is 0; equal nodes need at least one".into());
+        }
+        Ok(())
+    }
+
+    /// As the machines take it, where this happens to nodes and messages, nodes differ or do not, and nobody has more than this.
+    pub fn for_machines(
+        &self,
+        network: &NetworkConfig,
+        faults: &[Fault],
+        differ: bool,
+        most: Capability,
+    ) -> Config {
+        let safe = faults.is_empty() && network.loss == 0.0;
+        let long = if safe { 86_400 } else { 300 };
+        let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
+        let owner_lease = self.owner_lease.map_or(lease.times(2), Lasting::span);
+        let heartbeat = self.heartbeat.span();
+        let config = Config::new(most);
+        Config {
+            can: can::Config {
+                virtual_dimensions: self
+                    .virtual_dimensions
+                    .unwrap_or(if differ { 1 } else { 4 }),
+                period: heartbeat,
+                ..can::Config::DEFAULT
+            },
+            stopping: (self.stopping * 100.0) as u16,
+            scheduling: self.scheduling.scheduling(),
+            residues: match self.residues {
+                ResiduesName::Neighbours => Residues::Neighbours,
+                ResiduesName::Balloons => Residues::Balloons,
+            },
+            round: self.round.map_or(heartbeat, Lasting::span),
+            owners: custody::Config {
+                lease: owner_lease,
+                ..config.owners
+            },
+            runs: custody::Config {
+                lease,
+                ..config.runs
+            },
+            ..config
+        }
+    }
+}
