@@ -140,12 +140,12 @@ impl Host {
                 Effect::Notify(notice) => {
                     self.has_left |= notice == Notice::Left;
                     self.count(match notice {
-                    Notice::Joined => "joined",
-                    Notice::Zone => "changed",
-                    Notice::Moved(_) => "moved",
-                    Notice::Evicted => "evicted",
-                    Notice::Left => "left",
-                    Notice::Unanswered(_) | Notice::Full => "waited",
+                        Notice::Joined => "joined",
+                        Notice::Zone => "changed",
+                        Notice::Moved(_) => "moved",
+                        Notice::Evicted => "evicted",
+                        Notice::Left => "left",
+                        Notice::Unanswered(_) | Notice::Full => "waited",
                     });
                 }
             }

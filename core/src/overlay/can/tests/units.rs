@@ -286,7 +286,10 @@ fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
             } => Some(*why),
             _ => None,
         });
-        assert_eq!(refusals.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
+        assert_eq!(
+            refusals.collect::<Vec<_>>(),
+            expected.into_iter().collect::<Vec<_>>()
+        );
     }
 }
 
