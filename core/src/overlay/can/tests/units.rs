@@ -223,7 +223,8 @@ fn among_slices(slices: u32) -> (Can<2>, EffectQueue<Can<2>>, Xoshiro256PlusPlus
         let is_last = number + 1 == slices;
         let to = if is_last { END } else { (number + 1) * thick };
         let name = Name {
-            id: id(1000 + u64::from(number)),
+            // Who joined has the first.
+            id: id(u64::from(number) + 1),
             life: Incarnation::new(0),
         };
         let account = Account {
@@ -275,7 +276,7 @@ fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
         assert_eq!(node.neighbours().count(), slices as usize);
         effects.feed(
             &mut node,
-            wish(7, Point::new([99, 99])),
+            wish(7000, Point::new([99, 99])),
             Time::ZERO,
             &mut rng,
         );
