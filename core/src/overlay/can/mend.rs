@@ -12,6 +12,7 @@
 
 use alloc::vec::Vec;
 
+use super::leave::Leaving;
 use super::member::Member;
 use super::message::{Entry, Message};
 use super::peers::Neighbour;
@@ -121,7 +122,8 @@ impl<const D: usize> Member<D> {
 
     /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before others do.
     pub(super) fn despair(&mut self, cx: &mut impl Context<Can<D>>) {
-        let is_idle = self.takeover == Takeover::Idle;
+        // Who is to leave must not be the last who has a zone.
+        let is_idle = self.takeover == Takeover::Idle && self.leaving == Leaving::No;
         if !self.is_desperate() || !is_idle || self.growth().is_some() {
             return;
         }

@@ -41,6 +41,9 @@
 //! one virtual coordinate only lie in a row, where ways are long and that is most likely; where many nodes are alike, use two or more
 //! virtual dimensions. Whoever embeds this mends it with [`Command::Join`] to a node that has a zone, with an introducer in the other part.
 //!
+//! It is not finished. Of the runs of ten thousand changes with crashes, loss and delay, one (four dimensions, few different points) ended
+//! with nobody inside: all had lost their zones or left. The cause is not known for certain.
+//!
 //! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
 //! [`MOST_PEERS`], or a message grow.
 //!

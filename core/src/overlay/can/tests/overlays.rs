@@ -211,7 +211,7 @@ fn zones_tile_the_space_after_ten_thousand_changes_in_three_dimensions() {
 }
 
 #[test]
-#[ignore = "takes minutes: run with --release"]
+#[ignore = "takes minutes; failed once, in the end nobody had a zone, and has not been run since a change that may be the remedy"]
 fn zones_tile_the_space_after_ten_thousand_changes_in_four_dimensions() {
     ten_thousand::<4>();
 }
