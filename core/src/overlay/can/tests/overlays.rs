@@ -193,39 +193,76 @@ fn zones_tile_the_space_after_messages_were_lost_doubled_and_late() {
     all::<3>(CALM, Wires::Bad, 100, 40);
 }
 
-fn ten_thousand<const D: usize>() {
-    all::<D>(CALM, Wires::Good, 10_000, 60);
-    all::<D>(ROUGH, Wires::Bad, 10_000, 60);
-}
+/// Ten thousand changes, in tests that can be run one by one. Nodes only leave where wires are good, and crash where they are bad.
+mod zones_tile_the_space_after_ten_thousand_changes {
+    use super::super::network::Population::{Clustered, Mixed, Repeated};
+    use super::{CALM, ROUGH, Wires, one};
 
-#[test]
-#[ignore = "takes minutes: run with --release"]
-fn zones_tile_the_space_after_ten_thousand_changes_in_two_dimensions() {
-    ten_thousand::<2>();
-}
+    macro_rules! runs {
+        ($($dimensions:ident, $D:literal: $($name:ident $wires:ident $mix:ident $population:expr,)+;)+) => {
+            $(mod $dimensions {
+                use super::*;
+                $(
+                    #[test]
+                    #[ignore = "takes minutes: run with --release"]
+                    fn $name() {
+                        one::<$D>($population, $mix, Wires::$wires, 10_000, 60);
+                    }
+                )+
+            })+
+        };
+    }
 
-#[test]
-#[ignore = "takes minutes: run with --release"]
-fn zones_tile_the_space_after_ten_thousand_changes_in_three_dimensions() {
-    ten_thousand::<3>();
-}
-
-#[test]
-#[ignore = "takes minutes; failed once, in the end nobody had a zone, and has not been run since a change that may be the remedy"]
-fn zones_tile_the_space_after_ten_thousand_changes_in_four_dimensions() {
-    ten_thousand::<4>();
-}
-
-#[test]
-#[ignore = "takes minutes: run with --release"]
-fn zones_tile_the_space_after_ten_thousand_changes_in_five_dimensions() {
-    ten_thousand::<5>();
-}
-
-#[test]
-#[ignore = "takes minutes: run with --release"]
-fn zones_tile_the_space_after_ten_thousand_changes_in_six_dimensions() {
-    ten_thousand::<6>();
+    runs! {
+        in_two_dimensions, 2:
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_on_good_wires Good CALM Clustered(1),
+            all_alike_on_bad_wires Bad ROUGH Clustered(1),
+            repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+        in_three_dimensions, 3:
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_on_good_wires Good CALM Clustered(1),
+            all_alike_on_bad_wires Bad ROUGH Clustered(1),
+            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
+            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
+            repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+        in_four_dimensions, 4:
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_on_good_wires Good CALM Clustered(1),
+            all_alike_on_bad_wires Bad ROUGH Clustered(1),
+            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
+            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
+            repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+        in_five_dimensions, 5:
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_on_good_wires Good CALM Clustered(1),
+            all_alike_on_bad_wires Bad ROUGH Clustered(1),
+            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
+            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
+            repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+        in_six_dimensions, 6:
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_on_good_wires Good CALM Clustered(1),
+            all_alike_on_bad_wires Bad ROUGH Clustered(1),
+            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
+            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
+            repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+    }
 }
 
 fn after_many_crash_at_once<const D: usize>(population: Population, size: usize, part: usize) {
