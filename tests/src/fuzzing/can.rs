@@ -29,6 +29,8 @@ struct Host {
     disk: BTreeMap<Key, Record>,
     effects: EffectQueue<Can<2>>,
     has_left: bool,
+    /// Whom it gave a part of its zone, the last of all.
+    granted: Option<Shared<Grant<2>>>,
     seen: Seen,
 }
 
@@ -43,6 +45,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         disk: BTreeMap::new(),
         effects: EffectQueue::new(),
         has_left: false,
+        granted: None,
         seen: Seen::new(),
     };
     host.feed(Event::Start);
@@ -67,9 +70,10 @@ pub fn drive(bytes: &[u8]) -> Seen {
                 host.feed(Event::Unreachable { to });
             }
             5 if choices.below(4) == 0 => host.restart(&mut choices),
+            6..=8 => host.hear_from_granted(),
             _ => {
                 let from = choices.peer();
-                let message = message(from, &host.node, &mut choices);
+                let message = message(from, &host, &mut choices);
                 host.feed(Event::Message { from, message });
             }
         }
@@ -90,6 +94,32 @@ impl Host {
         self.now += how_long;
         while let Some((_, timer)) = self.timers.pop_due(self.now) {
             self.feed(Event::Timer(timer));
+        }
+    }
+
+    /// Who got a part of its zone tells so, and is a neighbour without a lie.
+    fn hear_from_granted(&mut self) {
+        let Some(grant) = self.granted.clone() else {
+            return;
+        };
+        let Grant { own, neighbours } = grant.get().clone();
+        let from = own.name.id;
+        let account = Shared::new(Account {
+            own,
+            edition: 0,
+            neighbours,
+            beyond: None,
+        });
+        let told = Told::default();
+        let message = Message::Heartbeat { account, told };
+        self.feed(Event::Message { from, message });
+    }
+
+    /// The number of the life that it is in, or wants to begin.
+    fn life(&self) -> Option<Incarnation> {
+        match self.disk.get(&Key::Life) {
+            Some(Record::Life(life)) => Some(*life),
+            _ => None,
         }
     }
 
@@ -118,6 +148,9 @@ impl Host {
             match effect {
                 Effect::Send { to, message } => {
                     assert_ne!(to, ME, "it talks to itself: {message:?}");
+                    if let Message::Grant(grant) = &message {
+                        self.granted = Some(grant.clone());
+                    }
                     self.count(match message {
                         Message::Grant(_) => "granted",
                         Message::Refused { .. } => "refused",
@@ -153,14 +186,14 @@ impl Host {
     }
 }
 
-fn message(from: NodeId, node: &Can<2>, choices: &mut Choices<'_>) -> Message<2> {
+fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
     let hops = u16::from(choices.below(4));
-    // Half of the time about the life that the node is in.
-    let own_life = node.entry().map(|entry| entry.name.life);
+    // Half of the time about the life that the node is in, or waits for.
+    let own_life = host.life();
     let life = own_life
         .filter(|_| choices.below(2) == 0)
         .unwrap_or_else(|| Incarnation::new(u32::from(choices.below(4))));
-    let own_epoch = node.entry().map_or(0, |entry| entry.epoch);
+    let own_epoch = host.node.entry().map_or(0, |entry| entry.epoch);
     let epoch = choices.pick([0, 1, own_epoch, own_epoch, u32::MAX]);
     match choices.below(20) {
         0 | 1 => Message::Join {
@@ -171,10 +204,7 @@ fn message(from: NodeId, node: &Can<2>, choices: &mut Choices<'_>) -> Message<2>
         2 => {
             // One that is for this node, in a life that it may be waiting for.
             let mut own = entry(choices);
-            own.name = Name {
-                id: ME,
-                life: Incarnation::new(u32::from(choices.below(8))),
-            };
+            own.name = Name { id: ME, life };
             Message::Grant(Shared::new(Grant {
                 own,
                 neighbours: entries(choices),

@@ -70,17 +70,33 @@ impl<const D: usize> Member<D> {
         self.try_to_leave(cx)
     }
 
-    /// Asks the neighbours. Goes if there are none, or if it asked often enough.
+    /// Who has taken a zone by force stays until those come back who had it, as long as it would for anything else.
+    pub(super) fn stay_for_now(&mut self) {
+        if self.leaving != Leaving::No {
+            let tries = self.config.farewell;
+            self.leaving = Leaving::Waiting { tries };
+        }
+    }
+
+    /// Asks the neighbours. Goes if there never were others, or if it asked often enough.
+    ///
+    /// If all are to leave and others want to join, these must get in first. So nobody goes from a gap that keeps them out, which
+    /// ends by itself; and who is the last to have a zone waits for them.
     pub(super) fn try_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
         let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
             return Outcome::Stays;
         };
         self.leaving = Leaving::Waiting { tries };
-        let Some(left) = tries.checked_sub(1) else {
+        let left = tries.checked_sub(1);
+        if left.is_none() && !self.is_forsaken() {
             return self.depart(cx);
-        };
+        }
         self.wait_to_leave(cx);
-        if self.is_changing(cx.now()) {
+        let Some(left) = left.filter(|_| !self.is_forsaken()) else {
+            return Outcome::Stays;
+        };
+        let is_last = self.peers.neighbours().next().is_none() && !self.contacts.is_empty();
+        if is_last || self.is_changing(cx.now()) {
             self.leaving = Leaving::Waiting { tries: left };
             return Outcome::Stays;
         }

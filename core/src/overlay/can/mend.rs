@@ -12,7 +12,6 @@
 
 use alloc::vec::Vec;
 
-use super::leave::Leaving;
 use super::member::Member;
 use super::message::{Entry, Message};
 use super::peers::Neighbour;
@@ -122,8 +121,7 @@ impl<const D: usize> Member<D> {
 
     /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before others do.
     pub(super) fn despair(&mut self, cx: &mut impl Context<Can<D>>) {
-        // Who is to leave must not be the last who has a zone.
-        let is_idle = self.takeover == Takeover::Idle && self.leaving == Leaving::No;
+        let is_idle = self.takeover == Takeover::Idle;
         if !self.is_desperate() || !is_idle || self.growth().is_some() {
             return;
         }
@@ -136,7 +134,13 @@ impl<const D: usize> Member<D> {
         let highest = others.map(|entry| entry.rank).max().unwrap_or(0);
         self.rank = self.rank.max(highest).saturating_add(1);
         self.gaping = 0;
+        let names = self.peers.living().map(|peer| (peer.id(), peer.entry.zone));
+        let names = names.filter(|(_, zone)| zone.overlaps(&leaf.zone));
+        for (id, _) in names.collect::<Vec<_>>() {
+            self.meet(id, cx);
+        }
         self.take_from_all(leaf, cx);
+        self.stay_for_now();
     }
 
     /// Whether there is a gap for so long that it does not matter any more who closes it.

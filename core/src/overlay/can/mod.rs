@@ -536,8 +536,8 @@ fn hear<const D: usize>(
         Message::Stays(life) => member.released(Name { id: from, life }),
         Message::Obituary(account) => member.mourn(from, &account, cx),
         Message::Evicted(life) => {
-            if life == member.name.life && !member.peers.lives(from).is_empty() {
-                return member.yield_to(from, cx);
+            if life == member.name.life {
+                return member.evicted(from, cx);
             }
         }
         Message::Grant(_) | Message::Refused { .. } => {}

@@ -584,6 +584,23 @@ impl<const D: usize> Member<D> {
         }
     }
 
+    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:
+    /// both must not go.
+    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
+        let lives = self.peers.lives(by);
+        if lives.is_empty() {
+            return Outcome::Stays;
+        }
+        let is_replaced =
+            |peer: &&Neighbour<D>| peer.is_dead() && peer.entry.zone.overlaps(&self.leaf.zone);
+        let replaced = lives.iter().rev().find(is_replaced);
+        if let Some(peer) = replaced.filter(|_| self.name.id < by) {
+            cx.send(by, Message::Evicted(peer.entry.name.life));
+            return Outcome::Stays;
+        }
+        self.yield_to(by, cx)
+    }
+
     /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
     pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);

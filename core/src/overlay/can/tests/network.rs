@@ -108,10 +108,13 @@ impl<const D: usize> Network<D> {
             ..Load::default()
         };
         self.command(id, Command::Load(load));
-        let command = if inside.is_empty() {
+        // Who is outside may be in by the time that it is asked again.
+        let others: Vec<_> = self.nodes.keys().copied().filter(|it| *it != id).collect();
+        let known = if inside.is_empty() { others } else { inside };
+        let command = if known.is_empty() {
             Command::Found
         } else {
-            let introducer = inside[self.rng.index(inside.len())];
+            let introducer = known[self.rng.index(known.len())];
             Command::Join { introducer }
         };
         self.command(id, command);
@@ -174,7 +177,7 @@ impl<const D: usize> Network<D> {
                 Effect::Notify(Notice::Joined | Notice::Full) => {}
             }
         }
-        if unanswered {
+        if unanswered && !self.inside().is_empty() {
             let introducer = self.some_inside();
             self.command(id, Command::Join { introducer });
         }

@@ -285,6 +285,19 @@ fn the_others_close_the_holes_when_many_crash_at_once() {
 }
 
 #[test]
+fn those_who_took_each_other_for_dead_come_together_again() {
+    for seed in 0..30 {
+        let mut network = grown::<3>(Population::Mixed, 2 + seed as usize % 3, 400, seed);
+        settle(&mut network, seed);
+        network.lost = 1000;
+        network.run_periods(20);
+        assert_ne!(network.overlaps, 0, "seed {seed}");
+        network.lost = 0;
+        settle(&mut network, seed);
+    }
+}
+
+#[test]
 fn a_row_holds_together_when_ten_side_by_side_crash_at_once() {
     for seed in 0..4 {
         let mut network = grown::<2>(Population::Clustered(1), 40, 400, seed);
@@ -318,4 +331,32 @@ fn when_nothing_is_new_heartbeats_are_short() {
     // The rest is looking for oneself, twice in that time, over a few hops.
     let others = network.sent - network.beats - others;
     assert!(others <= 2 * 40 * 12, "{others}");
+}
+
+/// Crashes come so fast that the few who are in can hardly let anyone in, and many of them are to leave.
+fn few_in_a_rough_time<const D: usize>(size: usize, seed: u64, operations: usize) {
+    let population = Population::Repeated;
+    let mut network = grown::<D>(population, size, 400, seed);
+    settle(&mut network, seed);
+    (network.lost, network.twice, network.late) = (50, 50, 20);
+    churn(&mut network, population, ROUGH, operations, size);
+    (network.lost, network.twice, network.late) = (0, 0, 0);
+    settle(&mut network, seed);
+}
+
+#[test]
+fn somebody_stays_until_others_are_in() {
+    few_in_a_rough_time::<4>(6, 4, 750);
+}
+
+#[test]
+#[ignore = "takes minutes: run with --release"]
+fn somebody_stays_until_others_are_in_small_overlays_of_all_kinds() {
+    for seed in 0..10 {
+        for size in [4, 6, 12] {
+            few_in_a_rough_time::<2>(size, seed, 2000);
+            few_in_a_rough_time::<4>(size, seed, 2000);
+        }
+        println!("seed {seed}");
+    }
 }
