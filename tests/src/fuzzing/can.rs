@@ -29,8 +29,8 @@ struct Host {
     disk: BTreeMap<Key, Record>,
     effects: EffectQueue<Can<2>>,
     has_left: bool,
-    /// Whom it gave a part of its zone, the last of all.
-    granted: Option<Shared<Grant<2>>>,
+    /// What it gave of its zone to others, who do not lie.
+    granted: Vec<Shared<Grant<2>>>,
     seen: Seen,
 }
 
@@ -45,7 +45,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         disk: BTreeMap::new(),
         effects: EffectQueue::new(),
         has_left: false,
-        granted: None,
+        granted: Vec::new(),
         seen: Seen::new(),
     };
     host.feed(Event::Start);
@@ -70,7 +70,9 @@ pub fn drive(bytes: &[u8]) -> Seen {
                 host.feed(Event::Unreachable { to });
             }
             5 if choices.below(4) == 0 => host.restart(&mut choices),
-            6..=8 => host.hear_from_granted(),
+            6 => host.grant(&mut choices),
+            7 => host.hear_from_granted(),
+            8 => host.miss_one_of_granted(&mut choices),
             _ => {
                 let from = choices.peer();
                 let message = message(from, &host, &mut choices);
@@ -97,22 +99,44 @@ impl Host {
         }
     }
 
-    /// Who got a part of its zone tells so, and is a neighbour without a lie.
+    /// Somebody wants a part of its zone, and says so when it has it.
+    fn grant(&mut self, choices: &mut Choices<'_>) {
+        let from = choices.peer();
+        let life = Incarnation::new(u32::from(choices.byte()));
+        let message = Message::Join {
+            joiner: Name { id: from, life },
+            point: point(choices),
+            hops: 0,
+        };
+        self.feed(Event::Message { from, message });
+        self.hear_from_granted();
+    }
+
+    /// Those who got a part of its zone say so.
     fn hear_from_granted(&mut self) {
-        let Some(grant) = self.granted.clone() else {
+        for grant in self.granted.clone() {
+            let Grant { own, neighbours } = grant.get().clone();
+            let from = own.name.id;
+            let account = Shared::new(Account {
+                own,
+                edition: 0,
+                neighbours,
+                beyond: None,
+            });
+            let told = Told::default();
+            let message = Message::Heartbeat { account, told };
+            self.feed(Event::Message { from, message });
+        }
+    }
+
+    /// One of those who got a part of its zone is gone, and some time passes.
+    fn miss_one_of_granted(&mut self, choices: &mut Choices<'_>) {
+        let Some(grant) = self.granted.pop() else {
             return;
         };
-        let Grant { own, neighbours } = grant.get().clone();
-        let from = own.name.id;
-        let account = Shared::new(Account {
-            own,
-            edition: 0,
-            neighbours,
-            beyond: None,
-        });
-        let told = Told::default();
-        let message = Message::Heartbeat { account, told };
-        self.feed(Event::Message { from, message });
+        let to = grant.get().own.name.id;
+        self.feed(Event::Unreachable { to });
+        self.pass(Span::from_secs(u64::from(choices.below(32))));
     }
 
     /// The number of the life that it is in, or wants to begin.
@@ -127,6 +151,7 @@ impl Host {
     fn restart(&mut self, choices: &mut Choices<'_>) {
         self.count("restart");
         self.has_left = false;
+        self.granted.clear();
         self.node = node(choices);
         self.timers = TimerQueue::new();
         for (key, record) in self.disk.clone() {
@@ -149,7 +174,7 @@ impl Host {
                 Effect::Send { to, message } => {
                     assert_ne!(to, ME, "it talks to itself: {message:?}");
                     if let Message::Grant(grant) = &message {
-                        self.granted = Some(grant.clone());
+                        self.granted.push(grant.clone());
                     }
                     self.count(match message {
                         Message::Grant(_) => "granted",
@@ -172,6 +197,9 @@ impl Host {
                 }
                 Effect::Notify(notice) => {
                     self.has_left |= notice == Notice::Left;
+                    if notice == Notice::Evicted {
+                        self.granted.clear();
+                    }
                     self.count(match notice {
                         Notice::Joined => "joined",
                         Notice::Zone => "changed",

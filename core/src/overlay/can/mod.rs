@@ -22,6 +22,7 @@
 //! - While there is a hole at its zone a node gives nobody a part of it: who wants one tries again a little later.
 //! - A hole that is not closed so, because nobody knows any more who had it, is grown over after some periods by who can; and if nobody
 //!   can, somebody takes a whole part of the tree by force. So every hole ends.
+//! - Nobody leaves from a gap that keeps others out and lasts; and the last who has a zone, if it knows of others, waits for them to join.
 //! - Of two whose zones overlap one yields, by rank, then size, then name. Everyone looks for its own point at times, to find such others.
 //! - Who tells of itself is believed. Who tells of others is believed as long as that contradicts nobody's own word.
 //! - Neighbours compare their neighbours whenever these changed, so that those who touch come to know each other. As long as nothing
@@ -41,8 +42,9 @@
 //! one virtual coordinate only lie in a row, where ways are long and that is most likely; where many nodes are alike, use two or more
 //! virtual dimensions. Whoever embeds this mends it with [`Command::Join`] to a node that has a zone, with an introducer in the other part.
 //!
-//! It is not finished. Of the runs of ten thousand changes with crashes, loss and delay, one (four dimensions, few different points) ended
-//! with nobody inside: all had lost their zones or left. The cause is not known for certain.
+//! A part of the tree that is taken by force may be the whole space. Then all others join anew through one node, and if that crashes
+//! before the first of them is in, nobody is: whoever embeds this has to have one of them found the overlay again, if all it hears of is
+//! [`Notice::Unanswered`]. Who is to leave waits for others in such a case, for as long as [`Config::farewell`] says.
 //!
 //! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
 //! [`MOST_PEERS`], or a message grow.
@@ -167,8 +169,9 @@ fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl rand_core::Rng + ?S
 
 /// A node of the overlay, in a space of `D` dimensions.
 ///
-/// Most effects per event: three for each of [`MOST_PEERS`] and for each of those whom the gone among them named, when a hole at its
-/// zone closes; three for each neighbour after another change; two for each neighbour on a heartbeat.
+/// Most effects per event: on a heartbeat when nothing is new, one for each neighbour, and four more. After somebody joined or changed its
+/// zone, a few for each neighbour. When it takes over what those who are missed had, most of all: an obituary of each of them to everyone around,
+/// who are at most [`MOST_PEERS`] and those whom the gone among them named.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Can<const D: usize> {
     me: NodeId,
