@@ -33,7 +33,7 @@
 //!
 //! # Limits
 //! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
-//! as dimensions: nothing is outwards of them. Run times are not known, so the start that is told is when a node took the job.
+//! as dimensions: nothing is outwards of them. A job is told to be cancelled when its owner knows; it may run a moment longer. Run times are not known, so the start that is told is when a node took the job.
 
 mod balancing;
 mod balloons;
@@ -45,6 +45,8 @@ mod relay;
 mod running;
 mod space;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
 pub use message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
