@@ -36,17 +36,38 @@ pub(super) struct Held {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum State {
     /// Its home has not said yet that it may be here.
-    Claiming { tries: u8 },
+    Claiming { tries: u8, came: Came },
     /// It waits.
     Waiting,
     /// Another is to take it.
     Giving { to: NodeId, tries: u8 },
-    /// Another has taken it. That is remembered until its home surely knows, so that nobody can give it back by an old message.
+    /// Another has taken it, or may have. That is remembered until its home surely knows, so that nobody can give it back by an old message.
     Given,
     /// It runs.
     Running,
     /// It has ended, and its home does not know.
     Ended(Ending),
+}
+
+/// How a job that is claimed came here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Came {
+    /// It was given.
+    Given,
+    /// It was here, was given away, and nobody seems to have taken it.
+    Back,
+}
+
+/// Whether a node takes a job that it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Taking {
+    /// It does.
+    Takes {
+        /// When it is expected to start here, if that is known.
+        start: Option<Time>,
+    },
+    /// It does not.
+    Refuses,
 }
 
 /// How far a job is, as far as its holder must not forget.
@@ -55,6 +76,8 @@ pub(super) enum State {
 pub enum Place {
     /// It is to be run here.
     Here,
+    /// It was given away from here under this term, but nobody seems to have taken it, so it is to be run here.
+    Back,
     /// This node was asked to take it, under the next term.
     Given {
         /// Which.
@@ -70,6 +93,11 @@ impl Held {
     /// Whether the host has it in its queue, or runs it.
     pub(super) const fn is_with_host(&self) -> bool {
         matches!(self.state, State::Waiting | State::Running)
+    }
+
+    /// Whether its home has not said yet that it may be here.
+    const fn is_claimed(&self) -> bool {
+        matches!(self.state, State::Claiming { .. })
     }
 
     pub(super) fn granted(&self) -> Option<Time> {
@@ -102,31 +130,33 @@ impl Custody {
         place: Place,
     ) {
         let state = match place {
-            Place::Here => State::Claiming { tries: 0 },
+            Place::Here => State::Claiming {
+                tries: 0,
+                came: Came::Given,
+            },
+            Place::Back => State::Claiming {
+                tries: 0,
+                came: Came::Back,
+            },
             Place::Given { to } => State::Giving { to, tries: 0 },
             // It ran when the node went down.
             Place::Started => State::Ended(Ending::Lost),
             Place::Ended(ending) => State::Ended(ending),
         };
         if let Err(at) = self.held_place(job.get().id) {
-            let mut held = Self::hold(job, home, term, carried);
-            held.state = state;
+            let held = Held {
+                job,
+                home,
+                term,
+                state,
+                start: None,
+                carried,
+                lease: Time::ZERO,
+                since: Time::ZERO,
+                renew: Time::MAX,
+                due: Time::ZERO,
+            };
             self.held.insert(at, held);
-        }
-    }
-
-    const fn hold(job: Shared<Job>, home: NodeId, term: Term, carried: u32) -> Held {
-        Held {
-            job,
-            home,
-            term,
-            state: State::Claiming { tries: 0 },
-            start: None,
-            carried,
-            lease: Time::ZERO,
-            since: Time::ZERO,
-            renew: Time::MAX,
-            due: Time::ZERO,
         }
     }
 
@@ -138,7 +168,9 @@ impl Custody {
         };
         held.since = now;
         match &mut held.state {
-            State::Claiming { tries: left } | State::Giving { tries: left, .. } => *left = tries,
+            State::Claiming { tries: left, .. } | State::Giving { tries: left, .. } => {
+                *left = tries
+            }
             _ => {}
         }
         self.attend_held(job, cx);
@@ -167,34 +199,33 @@ impl Custody {
         &mut self,
         from: NodeId,
         give: (Shared<Job>, NodeId, Term, u32),
-        takes: bool,
+        taking: Taking,
         cx: &mut impl Context<Self>,
     ) {
-        let (job, home, term, carried) = give;
-        let id = job.get().id;
-        let answer = match self.held_place(id) {
-            Ok(at) => {
-                // Asked again, or what was given away comes back. What it was here before is over in either case, but for what runs.
-                let Some(held) = self.held.get(at) else {
-                    return;
-                };
+        let (home, term) = (give.1, give.2);
+        let id = give.0.get().id;
+        let known = self.held_place(id).ok().and_then(|at| self.held.get(at));
+        let answer = match (known, taking) {
+            // Asked again, or by an old message.
+            (Some(held), _) if held.term >= term => {
+                let gone = matches!(held.state, State::Giving { .. } | State::Given);
                 let asked_again = held.term == term && held.home == home;
-                if held.term >= term {
-                    let gone = matches!(held.state, State::Giving { .. } | State::Given);
-                    (asked_again && !gone).then_some(Answer::Taken)
-                } else if takes && !held.is_with_host() {
-                    self.held.remove(at);
-                    self.take(at, Self::hold(job, home, term, carried), cx);
-                    Some(Answer::Taken)
-                } else {
-                    Some(Answer::NotTaken)
-                }
+                (asked_again && !gone).then_some(Answer::Taken)
             }
-            Err(at) if takes && self.has_room() => {
-                self.take(at, Self::hold(job, home, term, carried), cx);
+            // What was given away comes back, or is given anew. What it was here before is over, but for what runs.
+            (Some(held), Taking::Takes { start }) if !held.is_with_host() => {
+                if held.is_claimed() {
+                    cx.notify(Notice::Drop(id));
+                }
+                self.held.retain(|held| held.job.get().id != id);
+                self.take(give, start, cx);
                 Some(Answer::Taken)
             }
-            Err(_) => Some(Answer::NotTaken),
+            (None, Taking::Takes { start }) if self.has_room() => {
+                self.take(give, start, cx);
+                Some(Answer::Taken)
+            }
+            _ => Some(Answer::NotTaken),
         };
         let Some(answer) = answer else { return };
         // Who answers for the job and gives it away for the first time hears of it anyway.
@@ -208,14 +239,31 @@ impl Custody {
         }
     }
 
-    fn take(&mut self, at: usize, mut held: Held, cx: &mut impl Context<Self>) {
-        held.state = State::Claiming {
-            tries: self.tries(),
-        };
-        held.since = cx.now();
-        held.due = cx.now();
-        Self::persist_place(&held, Place::Here, cx);
-        self.held.insert(at.min(self.held.len()), held);
+    fn take(
+        &mut self,
+        (job, home, term, carried): (Shared<Job>, NodeId, Term, u32),
+        start: Option<Time>,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let Err(at) = self.held_place(job.get().id) {
+            let held = Held {
+                job,
+                home,
+                term,
+                state: State::Claiming {
+                    tries: self.tries(),
+                    came: Came::Given,
+                },
+                start,
+                carried,
+                lease: Time::ZERO,
+                since: cx.now(),
+                renew: Time::MAX,
+                due: cx.now(),
+            };
+            Self::persist_place(&held, Place::Here, cx);
+            self.held.insert(at, held);
+        }
     }
 
     /// Something is to be done about a job, if it is time.
@@ -237,13 +285,14 @@ impl Custody {
             return;
         }
         match &mut held.state {
-            State::Claiming { tries } => match tries.checked_sub(1) {
-                Some(left) => {
+            State::Claiming { tries, came } => match (tries.checked_sub(1), came) {
+                (Some(left), _) => {
                     *tries = left;
                     self.report(job, cx);
                     self.wake_held(job, now + retry, cx);
                 }
-                None => self.orphan(job, cx),
+                (None, Came::Given) => self.orphan(job, cx),
+                (None, Came::Back) => self.give_up(job, cx),
             },
             State::Waiting | State::Running => {
                 // Until there is an answer, again and again, and the more often the less time is left.
@@ -322,7 +371,7 @@ impl Custody {
         cx: &mut impl Context<Self>,
     ) {
         let now = cx.now();
-        let renewal = now + third(self.config.lease);
+        let third = Span::from_micros(self.config.lease.as_micros() / 3);
         let longest = now + self.config.lease + self.config.max_skew;
         let known = self
             .held_mut(job)
@@ -344,16 +393,18 @@ impl Custody {
             // What was granted once and comes late, or again, grants nothing.
             Ruling::Granted { until } if held.term == term && until > held.lease.max(now) => {
                 held.lease = until.min(longest);
-                held.renew = held.lease.min(renewal);
+                // What is granted for less than a lease is asked for in time, too.
+                let half = Span::from_micros((held.lease - now).as_micros() / 2);
+                held.renew = now + third.min(half);
                 let (lease, renew) = (held.lease, held.renew);
                 match held.state {
                     State::Claiming { .. } => {
                         held.state = State::Waiting;
-                        let (job, carried) = (held.job.clone(), held.carried);
-                        let id = job.get().id;
-                        self.wake_held(id, renew, cx);
+                        let (shared, carried) = (held.job.clone(), held.carried);
+                        self.wake_held(job, renew, cx);
                         cx.notify(Notice::Queue {
-                            job,
+                            job: shared,
+                            term,
                             carried,
                             until: lease,
                         });
@@ -385,16 +436,21 @@ impl Custody {
         }
     }
 
-    /// A job that waits here is to start now. Whether it may; if not, it is over here, and its host is told so.
+    /// A job that waits here is to start now. Whether it may; if not, its host is told to drop it.
     pub fn start(&mut self, job: JobId, cx: &mut impl Context<Self>) -> bool {
         let now = cx.now();
-        let Some(held) = self.held_mut(job) else {
+        let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
+            // It is not here to start, and what is known of it stays so.
+            cx.notify(Notice::Drop(job));
             return false;
         };
-        if held.state != State::Waiting || held.lease <= now {
+        if held.lease <= now {
             // It comes to its turn before this node is woken to let it go.
             self.orphan(job, cx);
             return false;
+        }
+        if held.state == State::Running {
+            return true;
         }
         held.state = State::Running;
         Self::persist_place(held, Place::Started, cx);
@@ -402,16 +458,17 @@ impl Custody {
         true
     }
 
-    /// A job that was here has ended, and is no longer with the host.
+    /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that
+    /// it may be here.
     pub fn ended(&mut self, job: JobId, ending: Ending, cx: &mut impl Context<Self>) {
         let now = cx.now();
-        let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
+        let was_here = |held: &&mut Held| held.is_with_host() || held.is_claimed();
+        let Some(held) = self.held_mut(job).filter(was_here) else {
             return;
         };
         held.state = State::Ended(ending);
-        held.since = now;
+        (held.since, held.due) = (now, now);
         Self::persist_place(held, Place::Ended(ending), cx);
-        self.wake_held(job, now, cx);
         self.attend_held(job, cx);
     }
 
@@ -419,7 +476,8 @@ impl Custody {
     fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let Ok(at) = self.held_place(job) else { return };
         let held = self.held.remove(at);
-        if held.is_with_host() {
+        // A parent may know of what is claimed from an earlier life.
+        if held.is_with_host() || held.is_claimed() {
             cx.notify(Notice::Drop(job));
         }
         if held.state == State::Running {
@@ -432,6 +490,22 @@ impl Custody {
     /// Nobody answers for a job any more.
     fn orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         self.let_go(job, cx);
+        self.count_orphan(job, cx);
+    }
+
+    /// Nobody answers for a job that this node wanted back, after it was given away. Whoever it was given to may still claim it, and its
+    /// home may still believe that it is here under the last term; so it is remembered that it is not.
+    fn give_up(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let forget = cx.now() + self.config.lease + self.config.max_skew;
+        if let Some(held) = self.held_mut(job) {
+            held.state = State::Given;
+            self.wake_held(job, forget, cx);
+            cx.notify(Notice::Drop(job));
+            self.count_orphan(job, cx);
+        }
+    }
+
+    fn count_orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         Self::tell(job, News::Orphaned, cx);
     }
@@ -457,9 +531,9 @@ impl Custody {
         };
         held.carried = carried;
         held.state = State::Giving { to, tries };
+        held.due = now;
         Self::persist_place(held, Place::Given { to }, cx);
         self.counts.moved = self.counts.moved.saturating_add(1);
-        self.wake_held(job, now, cx);
         self.attend_held(job, cx);
     }
 
@@ -519,14 +593,13 @@ impl Custody {
         };
         held.term = term;
         held.lease = Time::ZERO;
-        held.state = State::Claiming { tries };
-        Self::persist_place(held, Place::Here, cx);
-        self.wake_held(job, now, cx);
+        held.start = None;
+        held.state = State::Claiming {
+            tries,
+            came: Came::Back,
+        };
+        held.due = now;
+        Self::persist_place(held, Place::Back, cx);
         self.attend_held(job, cx);
     }
-}
-
-/// How often a lease is renewed.
-const fn third(lease: Span) -> Span {
-    Span::from_micros(lease.as_micros() / 3)
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::message::{Answer, Ending, Ruling, Standing, Tenure, Term};
 use super::{Candidates, Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{JobId, NodeId};
 use crate::job::{Failure, Job, News, Refusal};
@@ -14,10 +14,14 @@ use crate::time::{Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Shared<Job>,
+    /// Since when this node answers for it.
+    tenure: Tenure,
     /// How often somebody may still be searched for.
     left: u8,
     /// The start that was told.
     told: Option<Time>,
+    /// Whether another has it now than when that was told.
+    moved: bool,
     /// Whether it is known to have started somewhere. What is lost after that has only the rounds that are left: it may be what
     /// brings its nodes down.
     started: bool,
@@ -88,20 +92,41 @@ pub enum Stage {
 
 impl Task {
     /// A job from disk.
-    pub(super) const fn restored(job: Shared<Job>, stage: Stage, bound: Time) -> Self {
+    pub(super) const fn restored(
+        job: Shared<Job>,
+        tenure: Tenure,
+        stage: Stage,
+        bound: Time,
+    ) -> Self {
         let told = match stage {
             Stage::Given { told, .. } => told,
             _ => None,
         };
         Self {
             job,
+            tenure,
             left: 0,
             told,
+            moved: false,
             started: false,
             phase: Phase::Restored(stage),
             bound,
             due: Time::MAX,
         }
+    }
+
+    /// The term of the attempt with this number.
+    const fn term(&self, attempt: u32) -> Term {
+        Term {
+            tenure: self.tenure,
+            attempt,
+            moves: 0,
+        }
+    }
+
+    fn persist(&self, stage: Stage, cx: &mut impl Context<Custody>) {
+        let record = Record::Task(self.job.clone(), self.tenure, stage);
+        cx.persist(Key::Task(self.job.get().id), record);
     }
 
     /// Where it is, as far as its home knows.
@@ -124,8 +149,14 @@ impl Custody {
         self.tasks.get_mut(place)
     }
 
-    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused.
-    pub fn keep(&mut self, job: Shared<Job>, cx: &mut impl Context<Self>) -> Result<(), Refusal> {
+    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused. A job is kept only
+    /// once in a tenure, wherever that is.
+    pub fn keep(
+        &mut self,
+        job: Shared<Job>,
+        tenure: Tenure,
+        cx: &mut impl Context<Self>,
+    ) -> Result<(), Refusal> {
         let id = job.get().id;
         let Err(place) = self.task_place(id) else {
             return Err(Refusal::Known);
@@ -134,8 +165,8 @@ impl Custody {
             return Err(Refusal::Full);
         }
         let stage = Stage::Open { attempt: 0 };
-        cx.persist(Key::Task(id), Record::Task(job.clone(), stage));
-        let mut task = Task::restored(job, stage, self.unbounded());
+        let mut task = Task::restored(job, tenure, stage, self.unbounded());
+        task.persist(stage, cx);
         task.left = self.config.rounds;
         self.tasks.insert(place, task);
         self.seek(id, 0, cx);
@@ -159,9 +190,9 @@ impl Custody {
         }
     }
 
-    pub(super) fn restore_task(&mut self, job: Shared<Job>, stage: Stage) {
+    pub(super) fn restore_task(&mut self, job: Shared<Job>, tenure: Tenure, stage: Stage) {
         if let Err(place) = self.task_place(job.get().id) {
-            let task = Task::restored(job, stage, self.unbounded());
+            let task = Task::restored(job, tenure, stage, self.unbounded());
             self.tasks.insert(place, task);
         }
     }
@@ -197,10 +228,6 @@ impl Custody {
             }
             Stage::Over(news) => self.close(job, news, cx),
         }
-    }
-
-    fn persist_stage(job: &Shared<Job>, stage: Stage, cx: &mut impl Context<Self>) {
-        cx.persist(Key::Task(job.get().id), Record::Task(job.clone(), stage));
     }
 
     fn wake_task(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
@@ -323,8 +350,7 @@ impl Custody {
     fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
         self.counts.placed_again = self.counts.placed_again.saturating_add(1);
         if let Some(task) = self.task_mut(job) {
-            let shared = task.job.clone();
-            Self::persist_stage(&shared, Stage::Open { attempt }, cx);
+            task.persist(Stage::Open { attempt }, cx);
             self.seek(job, attempt, cx);
         }
     }
@@ -358,8 +384,7 @@ impl Custody {
             self.close(job, News::Failed(Failure::NodeLost), cx);
             return;
         };
-        let term = Term { attempt, moves: 0 };
-        let (shared, told) = (task.job.clone(), task.told);
+        let (term, told) = (task.term(attempt), task.told);
         task.phase = Phase::Giving {
             term,
             to,
@@ -368,7 +393,7 @@ impl Custody {
         };
         task.due = now;
         let holder = to;
-        Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+        task.persist(Stage::Given { term, holder, told }, cx);
         self.attend_task(job, cx);
     }
 
@@ -496,24 +521,24 @@ impl Custody {
             Standing::Waiting { start } => start,
             _ => Some(now),
         };
+        task.moved |= is_new;
         let news = match (task.told, start) {
             (None, Some(start)) => Some(News::Accepted { start }),
-            (Some(_), Some(start)) if is_new && standing != Standing::Running => {
+            (Some(_), Some(start)) if task.moved && standing != Standing::Running => {
                 Some(News::Moved { start })
             }
             _ => None,
         };
         if let Some(News::Accepted { start } | News::Moved { start }) = news {
-            task.told = Some(start);
+            (task.told, task.moved) = (Some(start), false);
             if !task.started {
                 task.left = rounds;
             }
         }
         task.started |= standing == Standing::Running;
-        let (shared, told) = (task.job.clone(), task.told);
-        let gone = until.max(granted);
+        let (told, gone) = (task.told, until.max(granted));
         if is_new || news.is_some() {
-            Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+            task.persist(Stage::Given { term, holder, told }, cx);
         }
         if let Some(news) = news {
             Self::tell(job, news, cx);
@@ -562,10 +587,9 @@ impl Custody {
         };
         match task.phase {
             // Nobody was granted it, so nobody starts it.
-            Phase::Restored(_)
-            | Phase::Seeking { .. }
-            | Phase::Pausing { .. }
-            | Phase::Giving { .. } => self.close(job, News::Cancelled, cx),
+            Phase::Seeking { .. } | Phase::Pausing { .. } | Phase::Giving { .. } => {
+                self.close(job, News::Cancelled, cx);
+            }
             Phase::Held {
                 term,
                 holder,
@@ -577,11 +601,11 @@ impl Custody {
                     until,
                 };
                 task.due = now;
-                let shared = task.job.clone();
-                Self::persist_stage(&shared, Stage::Cancelled { term, holder }, cx);
+                task.persist(Stage::Cancelled { term, holder }, cx);
                 self.attend_task(job, cx);
             }
-            Phase::Withdrawing { .. } => {}
+            // Before the start it is not known who has it.
+            Phase::Restored(_) | Phase::Withdrawing { .. } => {}
         }
     }
 
@@ -589,7 +613,7 @@ impl Custody {
     fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
         if let Ok(place) = self.task_place(job) {
             let task = self.tasks.remove(place);
-            Self::persist_stage(&task.job, Stage::Over(news), cx);
+            task.persist(Stage::Over(news), cx);
             Self::tell(job, news, cx);
             if !self.config.bounded {
                 cx.forget(Key::Task(job));

@@ -47,11 +47,31 @@ pub enum Message {
     },
 }
 
+/// Which of the times it is that nodes answer for a job, the first time or after another had to let it go: a later one is greater.
+///
+/// A home with a home of its own answers for a job under a term of that one, and each such term is a tenure. So whatever is said about a
+/// job by one who answered for it before, be it another node or the same one, is older than what is said now.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Tenure(u64);
+
+impl Tenure {
+    /// Of a home that has none of its own: it answers for a job once.
+    pub const ONLY: Self = Self(0);
+
+    /// Of a home that has the job itself, from a home of its own, under this term.
+    pub const fn under(term: Term) -> Self {
+        Self(((term.attempt as u64) << 32_u32) | term.moves as u64)
+    }
+}
+
 /// The number of a time that a job is given away: a later one is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Term {
-    /// How often its home gave it away.
+    /// Since when its home answers for it.
+    pub tenure: Tenure,
+    /// How often its home gave it away since.
     pub attempt: u32,
     /// How often it was moved since.
     pub moves: u32,
@@ -61,10 +81,7 @@ impl Term {
     /// The term of the next move, unless numbers have come to an end, as a liar can make them.
     pub(super) const fn moved(self) -> Option<Self> {
         match self.moves.checked_add(1) {
-            Some(moves) => Some(Self {
-                attempt: self.attempt,
-                moves,
-            }),
+            Some(moves) => Some(Self { moves, ..self }),
             None => None,
         }
     }
