@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{JobId, NodeId};
 use crate::job::{Job, News};
@@ -18,6 +18,8 @@ pub(super) struct Held {
     pub(super) home: NodeId,
     /// Under what it is here.
     pub(super) term: Term,
+    /// Which of the times it is that this node has it.
+    claim: Claim,
     pub(super) state: State,
     /// When it is expected to start.
     start: Option<Time>,
@@ -36,26 +38,17 @@ pub(super) struct Held {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum State {
     /// Its home has not said yet that it may be here.
-    Claiming { tries: u8, came: Came },
+    Claiming { tries: u8 },
     /// It waits.
     Waiting,
     /// Another is to take it.
     Giving { to: NodeId, tries: u8 },
-    /// Another has taken it, or may have. That is remembered until its home surely knows, so that nobody can give it back by an old message.
+    /// Another has taken it. That is remembered until its home surely knows, so that nobody gives it back by an old message in vain.
     Given,
     /// It runs.
     Running,
     /// It has ended, and its home does not know.
     Ended(Ending),
-}
-
-/// How a job that is claimed came here.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Came {
-    /// It was given.
-    Given,
-    /// It was here, was given away, and nobody seems to have taken it.
-    Back,
 }
 
 /// Whether a node takes a job that it is given.
@@ -76,8 +69,6 @@ pub enum Taking {
 pub enum Place {
     /// It is to be run here.
     Here,
-    /// It was given away from here under this term, but nobody seems to have taken it, so it is to be run here.
-    Back,
     /// This node was asked to take it, under the next term.
     Given {
         /// Which.
@@ -122,32 +113,34 @@ impl Custody {
     }
 
     /// A job from disk.
-    pub(super) fn restore_held(
-        &mut self,
-        job: Shared<Job>,
-        home: NodeId,
-        (term, carried): (Term, u32),
-        place: Place,
-    ) {
+    pub(super) fn restore_held(&mut self, id: JobId, record: Record) {
+        let Record::Held {
+            job,
+            home,
+            term,
+            claim,
+            carried,
+            place,
+        } = record
+        else {
+            return;
+        };
         let state = match place {
-            Place::Here => State::Claiming {
-                tries: 0,
-                came: Came::Given,
-            },
-            Place::Back => State::Claiming {
-                tries: 0,
-                came: Came::Back,
-            },
+            Place::Here => State::Claiming { tries: 0 },
             Place::Given { to } => State::Giving { to, tries: 0 },
             // It ran when the node went down.
             Place::Started => State::Ended(Ending::Lost),
             Place::Ended(ending) => State::Ended(ending),
         };
-        if let Err(at) = self.held_place(job.get().id) {
+        if let Err(at) = self.held_place(id)
+            && job.get().id == id
+        {
+            self.claim = self.claim.max(claim);
             let held = Held {
                 job,
                 home,
                 term,
+                claim,
                 state,
                 start: None,
                 carried,
@@ -168,9 +161,7 @@ impl Custody {
         };
         held.since = now;
         match &mut held.state {
-            State::Claiming { tries: left, .. } | State::Giving { tries: left, .. } => {
-                *left = tries
-            }
+            State::Claiming { tries: left } | State::Giving { tries: left, .. } => *left = tries,
             _ => {}
         }
         self.attend_held(job, cx);
@@ -181,6 +172,7 @@ impl Custody {
             job: held.job.clone(),
             home: held.home,
             term: held.term,
+            claim: held.claim,
             carried: held.carried,
             place,
         };
@@ -246,13 +238,14 @@ impl Custody {
         cx: &mut impl Context<Self>,
     ) {
         if let Err(at) = self.held_place(job.get().id) {
+            self.claim = self.claim.next();
             let held = Held {
                 job,
                 home,
                 term,
+                claim: self.claim,
                 state: State::Claiming {
                     tries: self.tries(),
-                    came: Came::Given,
                 },
                 start,
                 carried,
@@ -285,14 +278,13 @@ impl Custody {
             return;
         }
         match &mut held.state {
-            State::Claiming { tries, came } => match (tries.checked_sub(1), came) {
-                (Some(left), _) => {
+            State::Claiming { tries } => match tries.checked_sub(1) {
+                Some(left) => {
                     *tries = left;
                     self.report(job, cx);
                     self.wake_held(job, now + retry, cx);
                 }
-                (None, Came::Given) => self.orphan(job, cx),
-                (None, Came::Back) => self.give_up(job, cx),
+                None => self.orphan(job, cx),
             },
             State::Waiting | State::Running => {
                 // Until there is an answer, again and again, and the more often the less time is left.
@@ -341,10 +333,11 @@ impl Custody {
                 Standing::Waiting { start: held.start }
             }
         };
-        let (home, term) = (held.home, held.term);
+        let home = held.home;
         let report = Message::Report {
             job,
-            term,
+            term: held.term,
+            claim: held.claim,
             standing,
         };
         self.say(home, report, cx);
@@ -366,7 +359,7 @@ impl Custody {
         &mut self,
         from: NodeId,
         job: JobId,
-        term: Term,
+        (term, claim): (Term, Claim),
         ruling: Ruling,
         cx: &mut impl Context<Self>,
     ) {
@@ -383,15 +376,17 @@ impl Custody {
                 let report = Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
                 };
                 self.say(from, report, cx);
             }
             return;
         };
+        let is_mine = (held.term, held.claim) == (term, claim);
         match ruling {
-            // What was granted once and comes late, or again, grants nothing.
-            Ruling::Granted { until } if held.term == term && until > held.lease.max(now) => {
+            // What was granted once and comes late, or again, or at another time that this node had the job, grants nothing.
+            Ruling::Granted { until } if is_mine && until > held.lease.max(now) => {
                 held.lease = until.min(longest);
                 // What is granted for less than a lease is asked for in time, too.
                 let half = Span::from_micros((held.lease - now).as_micros() / 2);
@@ -417,7 +412,8 @@ impl Custody {
                 }
             }
             Ruling::Granted { .. } => {}
-            Ruling::Over => self.let_go(job, cx),
+            Ruling::Over if is_mine || held.term < term => self.let_go(job, cx),
+            Ruling::Over => {}
             Ruling::Withdraw => {
                 // What has ended is not undone; the home hears of it.
                 let ending = match held.state {
@@ -429,6 +425,7 @@ impl Custody {
                 let report = Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
                 };
                 self.say(from, report, cx);
@@ -490,22 +487,6 @@ impl Custody {
     /// Nobody answers for a job any more.
     fn orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         self.let_go(job, cx);
-        self.count_orphan(job, cx);
-    }
-
-    /// Nobody answers for a job that this node wanted back, after it was given away. Whoever it was given to may still claim it, and its
-    /// home may still believe that it is here under the last term; so it is remembered that it is not.
-    fn give_up(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let forget = cx.now() + self.config.lease + self.config.max_skew;
-        if let Some(held) = self.held_mut(job) {
-            held.state = State::Given;
-            self.wake_held(job, forget, cx);
-            cx.notify(Notice::Drop(job));
-            self.count_orphan(job, cx);
-        }
-    }
-
-    fn count_orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         Self::tell(job, News::Orphaned, cx);
     }
@@ -594,12 +575,9 @@ impl Custody {
         held.term = term;
         held.lease = Time::ZERO;
         held.start = None;
-        held.state = State::Claiming {
-            tries,
-            came: Came::Back,
-        };
+        held.state = State::Claiming { tries };
         held.due = now;
-        Self::persist_place(held, Place::Back, cx);
+        Self::persist_place(held, Place::Here, cx);
         self.attend_held(job, cx);
     }
 }

@@ -33,6 +33,8 @@ pub enum Message {
         job: JobId,
         /// Under what it is there.
         term: Term,
+        /// Which of the times it is that the node has it.
+        claim: Claim,
         /// How it is.
         standing: Standing,
     },
@@ -42,6 +44,8 @@ pub enum Message {
         job: JobId,
         /// Of which term.
         term: Term,
+        /// Which report it answers, by the claim in that.
+        claim: Claim,
         /// What to do with it.
         ruling: Ruling,
     },
@@ -84,6 +88,33 @@ impl Term {
             Some(moves) => Some(Self { moves, ..self }),
             None => None,
         }
+    }
+}
+
+/// The number of a time that a node takes a job: no other time of that node has the same. So who had a job, let it go, and is given it again
+/// by an old message is known for that, and nothing that was granted before is granted now.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Claim(u64);
+
+impl Claim {
+    /// Of nobody.
+    pub(super) const NONE: Self = Self(0);
+
+    /// The one after this.
+    pub(super) const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// What those of a life are greater than that began at this time. Nobody takes more than a job in a microsecond, so they are also greater
+    /// than those of earlier lives.
+    pub(super) const fn before(start: Time) -> Self {
+        Self(start.as_micros())
+    }
+
+    /// One that a test, or a liar, makes up.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
     }
 }
 

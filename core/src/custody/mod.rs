@@ -20,8 +20,8 @@
 //! - Each time that a job is given away is a new [`Term`]. Whoever has it gives it away under the very next term, and to one node only until
 //!   that has failed. Of those who claim a term, the first who does has the job, for everyone and for ever.
 //! - What is decided is written down before it is said.
-//! - Whoever gave a job away remembers that for a lease, lest an old message gives it back. So messages must not be older than a lease when
-//!   they arrive.
+//! - Each time that a node takes a job has a number, its [`Claim`]. A node that let a job go and is given it again by an old message claims
+//!   it under another number, and does not get it: what it was granted before, and what it said, was about another time.
 //! - A holder that hears nothing from the home until its lease is over lets the job go: [`News::Orphaned`]. A home that hears nothing from
 //!   the holder waits until the lease, and the most that two clocks can differ, is over, and then searches for another.
 //! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Custody::bound`]), and what it says is
@@ -41,8 +41,8 @@ mod tests;
 
 pub use config::{Config, ConfigError};
 pub use holder::{Place, Taking};
-pub use home::Stage;
-pub use message::{Answer, Ending, Message, Ruling, Standing, Tenure, Term};
+pub use home::{Holding, Stage};
+pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
 use alloc::vec::Vec;
 
@@ -75,6 +75,8 @@ pub struct Custody {
     /// In the order of jobs.
     held: Vec<Held>,
     counts: Counts,
+    /// That of the last job that it took.
+    claim: Claim,
     /// What it says to itself, the last first.
     post: Vec<Message>,
 }
@@ -124,6 +126,8 @@ pub enum Record {
         home: NodeId,
         /// Under what it is here.
         term: Term,
+        /// Which of the times it is that this node has it.
+        claim: Claim,
         /// What its last holder wanted this one to know.
         carried: u32,
         /// How far it is.
@@ -174,6 +178,7 @@ impl Custody {
             tasks: Vec::new(),
             held: Vec::new(),
             counts: Counts::default(),
+            claim: Claim::NONE,
             post: Vec::new(),
         })
     }
@@ -243,6 +248,7 @@ impl Custody {
     }
 
     fn resume(&mut self, cx: &mut impl Context<Self>) {
+        self.claim = self.claim.max(Claim::before(cx.now()));
         for job in self.tasks().collect::<Vec<_>>() {
             self.resume_task(job, cx);
         }
@@ -280,9 +286,15 @@ impl Machine for Custody {
                 Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
-                } => self.reported(from, job, term, standing, cx),
-                Message::Verdict { job, term, ruling } => self.ruled(from, job, term, ruling, cx),
+                } => self.reported(job, Holding::new(term, from, claim), standing, cx),
+                Message::Verdict {
+                    job,
+                    term,
+                    claim,
+                    ruling,
+                } => self.ruled(from, job, (term, claim), ruling, cx),
             },
             Event::Unreachable { to } => {
                 self.candidate_unreachable(to, cx);
@@ -296,16 +308,7 @@ impl Machine for Custody {
             {
                 self.restore_task(job, tenure, stage);
             }
-            Event::Restored(
-                Key::Held(id),
-                Record::Held {
-                    job,
-                    home,
-                    term,
-                    carried,
-                    place,
-                },
-            ) if id == job.get().id => self.restore_held(job, home, (term, carried), place),
+            Event::Restored(Key::Held(id), record) => self.restore_held(id, record),
             // No such pair was ever written.
             Event::Restored(..) => {}
         }

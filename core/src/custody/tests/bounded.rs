@@ -110,11 +110,12 @@ fn a_job_is_taken_from_a_later_home_and_not_from_an_earlier_one() {
     bench.hear(HOME, give(HOME, under(1, 8, 0), 0));
     bench.hear(HOME, verdict(under(1, 8, 0), granted(600)));
     bench.end(Ending::Done);
-    let claim = Send(later, report(under(2, 1, 0), UNKNOWN));
+    let claim = Send(later, second_time(report(under(2, 1, 0), UNKNOWN)));
     let did = bench.hear(later, give(later, under(2, 1, 0), 0));
     assert_eq!(did, [Persist(HELD), claim]);
     assert_eq!(bench.hear(HOME, give(HOME, under(1, 9, 0), 0)), []);
     assert_eq!(bench.hear(HOME, verdict(under(1, 9, 0), Ruling::Over)), []);
-    let did = bench.hear(later, verdict(under(2, 1, 0), granted(600)));
+    let granted = second_time(verdict(under(2, 1, 0), granted(600)));
+    let did = bench.hear(later, granted);
     assert_eq!(did, [queue(under(2, 1, 0), 0, 600)]);
 }

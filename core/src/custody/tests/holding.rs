@@ -262,7 +262,41 @@ fn what_is_claimed_after_a_crash_and_over_is_dropped() {
     let mut bench = Bench::new();
     bench.holding(600);
     bench.restart();
-    let claim = Send(HOME, report(term(2, 0), UNKNOWN));
+    let claim = Send(HOME, second_time(report(term(2, 0), UNKNOWN)));
     let did = bench.hear(HOME, give(HOME, term(2, 0), 0));
     assert_eq!(did, [DROP, Persist(HELD), claim]);
+}
+
+#[test]
+fn what_was_said_of_one_time_does_not_count_for_the_next() {
+    let mut bench = Bench::new();
+    bench.holding(600);
+    bench.end(Ending::Withdrawn);
+    bench.hear(HOME, verdict(term(1, 0), Ruling::Over));
+    assert!(bench.node.is_empty());
+    // All that its home said comes again.
+    let claim = Send(HOME, second_time(report(term(1, 0), UNKNOWN)));
+    let did = bench.hear(HOME, give(HOME, term(1, 0), 3));
+    assert_eq!(did, [Persist(HELD), claim]);
+    let before = bench.node.clone();
+    assert_eq!(bench.hear(HOME, verdict(term(1, 0), granted(600))), []);
+    assert_eq!(bench.hear(HOME, verdict(term(1, 0), Ruling::Over)), []);
+    assert_eq!(bench.node, before);
+    let over = second_time(verdict(term(1, 0), Ruling::Over));
+    assert_eq!(bench.hear(HOME, over), [DROP, Forget(HELD)]);
+}
+
+#[test]
+fn a_claim_lasts_and_none_is_made_twice() {
+    let claim = |did: &[Did]| match did.last() {
+        Some(Send(HOME, Message::Report { claim, .. })) => *claim,
+        other => panic!("{other:?}"),
+    };
+    let mut bench = Bench::new();
+    let first = claim(&bench.hear(HOME, give(HOME, term(1, 0), 0)));
+    assert_eq!(claim(&bench.at(1).restart()), first);
+    bench.hear(HOME, verdict(term(1, 0), Ruling::Over));
+    bench.restart();
+    let next = claim(&bench.hear(HOME, give(HOME, term(1, 0), 0)));
+    assert!(next > first);
 }

@@ -279,3 +279,45 @@ fn a_job_that_nobody_was_given_is_searched_for_anew_after_a_crash() {
     lost.hear(1, report(term(1, 0), ended(Ending::Lost)));
     assert_eq!(lost.restart(), [seek(1)]);
 }
+
+#[test]
+fn who_let_a_job_go_and_claims_it_again_does_not_get_it() {
+    let mut bench = Bench::new();
+    bench.placed();
+    let before = bench.node.clone();
+    let over = [Send(1, second_time(verdict(term(1, 0), Ruling::Over)))];
+    for standing in [UNKNOWN, Standing::Running, ended(Ending::Withdrawn)] {
+        let again = second_time(report(term(1, 0), standing));
+        assert_eq!(bench.hear(1, again), over);
+    }
+    assert_eq!(bench.node, before);
+    // Nor after a crash.
+    bench.restart();
+    let again = second_time(report(term(1, 0), UNKNOWN));
+    assert_eq!(bench.hear(1, again), over);
+}
+
+#[test]
+fn who_was_given_a_job_before_a_crash_has_it_when_it_says_so() {
+    let mut bench = Bench::new();
+    bench.keep();
+    bench.find(0, &[1]);
+    assert_eq!(bench.restart(), []);
+    let granted = Send(1, verdict(term(1, 0), granted(600)));
+    let claim = report(term(1, 0), UNKNOWN);
+    assert_eq!(
+        bench.hear(1, claim.clone()),
+        [Persist(TASK), granted.clone()]
+    );
+    assert_eq!(bench.hear(1, claim), [granted]);
+}
+
+#[test]
+fn an_end_that_is_known_before_the_claim_is_heard_counts() {
+    let mut bench = Bench::new();
+    bench.keep();
+    bench.find(0, &[1]);
+    let mut did = bench.hear(1, report(term(1, 0), ended(Ending::Done)));
+    did.pop();
+    assert_eq!(did, last(News::Finished));
+}

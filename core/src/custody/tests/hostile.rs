@@ -39,6 +39,8 @@ fn messages() -> Vec<Message> {
         ];
         all.extend(rulings.map(|ruling| verdict(term, ruling)));
     }
+    let later: Vec<Message> = all.iter().cloned().map(second_time).collect();
+    all.extend(later);
     all
 }
 

@@ -285,13 +285,26 @@ fn report(term: Term, standing: Standing) -> Message {
     Message::Report {
         job: JOB,
         term,
+        claim: Claim::new(1),
         standing,
     }
 }
 
 fn verdict(term: Term, ruling: Ruling) -> Message {
-    let job = JOB;
-    Message::Verdict { job, term, ruling }
+    Message::Verdict {
+        job: JOB,
+        term,
+        claim: Claim::new(1),
+        ruling,
+    }
+}
+
+/// The same at the second time that the node has the job.
+fn second_time(mut message: Message) -> Message {
+    if let Message::Report { claim, .. } | Message::Verdict { claim, .. } = &mut message {
+        *claim = Claim::new(2);
+    }
+    message
 }
 
 /// It waits, and when it starts is not known.
