@@ -32,6 +32,7 @@ pub mod monitor;
 pub mod network;
 pub mod outcome;
 pub mod overlay;
+pub mod picture;
 #[cfg(feature = "program")]
 pub mod program;
 pub mod reproduce;

@@ -5,10 +5,11 @@ use gridweave_core::time::Time;
 use crate::engine::Traffic;
 use crate::network::Mishaps;
 use crate::outcome::Outcome;
+use crate::picture::Picture;
 use crate::workload::Workload;
 
 /// What came of one simulation.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Run {
     /// What became of each job, in the order of the workload.
     pub outcomes: Vec<Outcome>,
@@ -20,6 +21,8 @@ pub struct Run {
     pub faults: Faults,
     /// When it was stopped, if that was before every job had its outcome.
     pub stopped: Option<Time>,
+    /// How it looked from time to time, if that was asked for.
+    pub pictures: Vec<Picture>,
     /// How many invariants were found broken.
     pub violations: u64,
     /// How many events there were.
@@ -59,6 +62,13 @@ pub struct Faults {
     /// What the network did to messages.
     #[serde(flatten)]
     pub network: Mishaps,
+}
+
+impl Faults {
+    /// After how many seconds an interrupted job ran again, on average; zero if none did.
+    pub fn mean_recovery_seconds(&self) -> f64 {
+        self.recovery_seconds as f64 / self.recovered.max(1) as f64
+    }
 }
 
 impl Run {

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use gridweave_core::job::{Command, Job, Notice};
-use gridweave_core::overlay::vicinity as near;
+use gridweave_core::overlay::{can as zones, vicinity as near};
 use gridweave_core::profile::Profile;
 use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
 use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
@@ -19,6 +19,7 @@ use crate::twins::Twins;
 
 pub mod aria;
 pub mod asap;
+pub mod can;
 mod choices;
 pub mod commit;
 pub mod criteria;
@@ -77,6 +78,8 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<scheduler::criteria::Record>(bytes),
         round_trip::<scheduler::aria::Message>(bytes),
         round_trip::<scheduler::aria::Record>(bytes),
+        round_trip::<zones::Message<3>>(bytes),
+        round_trip::<zones::Record>(bytes),
         round_trip::<Profile>(bytes),
         round_trip::<near::Message<Profile, 4>>(bytes),
         round_trip::<near::Command<Profile, 4>>(bytes),

@@ -6,6 +6,7 @@ use allocation_counter::measure;
 use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+use gridweave_core::overlay::can::{self, Can};
 use gridweave_core::overlay::cyclon::{self, Cyclon};
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::queue::{
@@ -446,6 +447,62 @@ fn a_shuffle_does_not_allocate() {
     let mut after = 0;
     assert_eq!(measure(|| after = work(20_000)).count_total, 0);
     assert!(after > before + 5_000, "{before} {after}");
+}
+
+#[test]
+fn heartbeats_between_neighbours_in_the_can_do_not_allocate() {
+    const NODES: u64 = 40;
+    type Node = Can<3>;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut nodes: Vec<Node> = (0..NODES)
+        .map(|id| {
+            let point = can::Point::new([0; 3]).redrawn(3, &mut rng);
+            Can::new(NodeId::new(id), point, can::Config::DEFAULT).unwrap()
+        })
+        .collect();
+    let mut effects: EffectQueue<Node> = EffectQueue::new();
+    let mut timers = TimerQueue::new();
+    let mut inbox: Vec<(u64, Event<Node>)> = Vec::new();
+    let mut now = Time::ZERO;
+    let mut beats = 0;
+    let mut work = |newcomer: Option<u64>, events: u32| {
+        if let Some(id) = newcomer {
+            let introducer = NodeId::new(0);
+            let command = match id {
+                0 => can::Command::Found,
+                _ => can::Command::Join { introducer },
+            };
+            inbox.extend([(id, Event::Command(command)), (id, Event::Start)]);
+        }
+        for _ in 0..events {
+            if inbox.is_empty() {
+                now = timers.next_at().unwrap();
+                let (_, (id, timer)) = timers.pop_due(now).unwrap();
+                inbox.push((id, Event::Timer(timer)));
+            }
+            let (id, event) = inbox.pop().unwrap();
+            effects.feed(&mut nodes[id as usize], event, now, &mut rng);
+            let from = NodeId::new(id);
+            for effect in effects.drain() {
+                match effect {
+                    Effect::Send { to, message } => {
+                        beats += u32::from(matches!(message, can::Message::Beat { .. }));
+                        inbox.push((to.get(), Event::Message { from, message }));
+                    }
+                    Effect::Wake { at, timer } => timers.wake(at, (id, timer)),
+                    _ => {}
+                }
+            }
+        }
+        beats
+    };
+    for id in 0..NODES {
+        work(Some(id), 2_000);
+    }
+    let before = work(None, 50_000);
+    let mut after = 0;
+    assert_eq!(measure(|| after = work(None, 50_000)).count_total, 0);
+    assert!(after > before + 40_000, "{before} {after}");
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         estimates: Estimates::Exact,
         criterion: gridweave_core::job::Criterion::Soonest,
         seed: SEED,
+        pictures: None,
         patience: seconds(86_400),
         until: Time::MAX,
     };

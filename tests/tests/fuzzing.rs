@@ -120,6 +120,25 @@ fn no_bytes_break_a_node_of_aria() {
 }
 
 #[test]
+fn no_bytes_break_a_node_of_the_can() {
+    let mut seen = fuzzing::can::Seen::new();
+    for seed in 0..300 {
+        let drive = || fuzzing::can::drive(&random_bytes(seed, 4_000));
+        let driven = std::panic::catch_unwind(drive);
+        for (name, count) in driven.unwrap_or_else(|_| panic!("seed {seed} breaks it")) {
+            *seen.entry(name).or_default() += count;
+        }
+    }
+    println!("{seen:?}");
+    let names = [
+        "agreed", "beat", "changed", "claimed", "evicted", "granted", "joined", "left", "mourned",
+        "moved", "refused", "restart", "said", "sought", "waited",
+    ];
+    let often = |name: &&str| seen.get(*name).is_some_and(|count| *count > 50);
+    assert!(names.iter().all(often), "{seen:?}, so little was shown");
+}
+
+#[test]
 fn no_bytes_break_a_node_of_criteria() {
     let mut seen = fuzzing::criteria::Seen::default();
     for seed in 0..300 {

@@ -305,9 +305,13 @@ impl Custody {
         candidates: Candidates,
         cx: &mut impl Context<Self>,
     ) {
-        if let Some(task) = self.task_mut(job)
-            && task.phase == (Phase::Seeking { attempt })
-        {
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let is_sought = task.phase == (Phase::Seeking { attempt });
+        // Somebody may be found after all while a search for nothing is rested from.
+        let rests = task.phase == (Phase::Pausing { attempt }) && !candidates.is_empty();
+        if is_sought || rests {
             self.give_to_next(job, attempt, candidates, cx);
         }
     }

@@ -215,6 +215,12 @@ impl Custody {
         self.held.get(place)?.granted()
     }
 
+    /// A job that this node has.
+    pub fn job(&self, job: JobId) -> Option<Shared<Job>> {
+        let place = self.held_place(job).ok()?;
+        self.held.get(place).map(|held| held.job.clone())
+    }
+
     /// Whether it answers for nothing and has nothing.
     pub const fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.held.is_empty()

@@ -26,6 +26,11 @@ pub struct DesktopConfig {
     pub round: Option<Lasting>,
     /// How far jobs are pushed outwards: with more, further.
     pub stopping: f64,
+    /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
+    pub probes: u8,
+    /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
+    /// none they go only to neighbours, as in P4.
+    pub searches_again: u8,
     /// Whether others than neighbours know what a node has left while it runs something.
     pub residues: ResiduesName,
     /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
@@ -110,6 +115,8 @@ impl Default for DesktopConfig {
             heartbeat: Lasting::seconds(10),
             round: None,
             stopping: 1.0,
+            probes: 4,
+            searches_again: 8,
             residues: ResiduesName::Balloons,
             lease: None,
             owner_lease: None,
@@ -160,11 +167,15 @@ impl DesktopConfig {
                 ..can::Config::DEFAULT
             },
             stopping: (self.stopping * 100.0) as u16,
+            probes: self.probes,
+            searches_again: self.searches_again,
             scheduling: self.scheduling.scheduling(),
             residues: match self.residues {
                 ResiduesName::Neighbours => Residues::Neighbours,
                 ResiduesName::Balloons => Residues::Balloons,
             },
+            // Who never loses a message need not acknowledge any.
+            resend: config.resend.filter(|_| !safe),
             round: self.round.map_or(heartbeat, Lasting::span),
             owners: custody::Config {
                 lease: owner_lease,

@@ -143,6 +143,9 @@ pub struct ReportConfig {
     /// After every so many events, the machine that handled the last of them is asked whether its invariants hold: 1 is
     /// after every event.
     pub check_every: u32,
+    /// How often to write down zones, load and balloons, with `desktop`; never, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Lasting>,
 }
 
 impl Default for ReportConfig {
@@ -151,6 +154,7 @@ impl Default for ReportConfig {
             window: Lasting::seconds(3600),
             slowdown_threshold: Lasting::seconds(10),
             check_every: 64,
+            zones: None,
         }
     }
 }

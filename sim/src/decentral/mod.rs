@@ -31,8 +31,12 @@ use crate::event_queue::EventQueue;
 use crate::grid::{Grid, Room};
 use crate::monitor::{Monitor, Progress};
 use crate::outcome::{Estimates, Outcome};
+use crate::picture::Picture;
 use crate::run::{Faults, Placement, Run};
 use crate::workload::Workload;
+
+/// The most pictures of a run.
+const MOST_PICTURES: usize = 1000;
 
 /// What the host needs to know besides the machines.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,8 @@ pub struct Hosting<'a> {
     pub criterion: Criterion,
     /// Decides where jobs are submitted.
     pub seed: u64,
+    /// How often to take down how nodes look, if they are in a space.
+    pub pictures: Option<Span>,
     /// For how long nothing may happen to any job before the rest is given up as lost.
     pub patience: Span,
     /// When it ends at the latest; what would happen then or later does not.
@@ -142,6 +148,7 @@ struct Host<'a, P: Protocol> {
     violations: u64,
     faults: Faults,
     last_news: Time,
+    pictures: Vec<Picture>,
 }
 
 /// Replays the workload through the machines of this simulation until every job has its outcome.
@@ -173,6 +180,7 @@ where
         violations: 0,
         faults: Faults::default(),
         last_news: Time::ZERO,
+        pictures: Vec::new(),
         simulation,
     };
     let stopped = host.run(monitor);
@@ -226,6 +234,7 @@ where
             if idle && now - self.last_news > self.hosting.patience {
                 return Stopped::Stalled;
             }
+            self.draw(now);
             self.now = now;
             // Jobs that end come first, so that one that ends together with its reservation has ended; then what is under way,
             // then submissions of the same instant.
@@ -241,6 +250,24 @@ where
                 self.next += 1;
             }
         }
+    }
+
+    /// Takes down how nodes look, at each moment before this one at which that is due.
+    fn draw(&mut self, now: Time) {
+        let Some(every) = self.hosting.pictures else {
+            return;
+        };
+        let count = self.pictures.len() as u64;
+        let due = Time::ZERO + every.times(count);
+        if due > now || self.pictures.len() >= MOST_PICTURES {
+            return;
+        }
+        let nodes = (0..self.simulation.len() as u64).map(NodeId::new);
+        let drawn = nodes.filter_map(|node| self.simulation.machine(node)?.drawn());
+        self.pictures.push(Picture {
+            at: due.as_micros() as f64 / 1e6,
+            nodes: drawn.collect(),
+        });
     }
 
     fn submit(&mut self, index: usize, now: Time) {
@@ -594,6 +621,7 @@ where
             },
             traffic,
             stopped: (stopped == Stopped::OnRequest).then_some(self.now),
+            pictures: self.pictures,
             violations: self.violations + self.simulation.broken().len() as u64,
             events: self.simulation.events(),
             digest: self.simulation.digest(),

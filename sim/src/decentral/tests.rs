@@ -44,6 +44,7 @@ fn hosting(workload: &Workload, estimates: Estimates) -> Hosting<'_> {
         estimates,
         criterion: Criterion::Soonest,
         seed: 1,
+        pictures: None,
         patience: Span::from_secs(86_400),
         until: Time::MAX,
     }

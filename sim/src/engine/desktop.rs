@@ -1,9 +1,11 @@
 //! `desktop` in a simulation: the kinds of its messages.
 
 use gridweave_core::custody;
-use gridweave_core::scheduler::desktop::{Desktop, Message};
+use gridweave_core::overlay::can::{END, Point};
+use gridweave_core::scheduler::desktop::{Desktop, Errand, Message};
 
 use super::Protocol;
+use crate::picture::Drawn;
 
 /// What keeps the overlay up to date, and tells neighbours how a node is.
 pub const HEARTBEAT: &str = "heartbeat";
@@ -27,13 +29,37 @@ impl<const D: usize> Protocol for Desktop<D> {
         "pull",
         "pull_reject",
         "balloon",
+        "acknowledged",
     ];
+
+    fn drawn(&self) -> Option<Drawn> {
+        let part = |at: u32| f64::from(at) / f64::from(END);
+        let point = |point: &Point<D>| point.coordinates().iter().map(|at| part(*at)).collect();
+        let stretches = self.can().zone()?.stretches().iter();
+        let load = self.can().load();
+        Some(Drawn {
+            node: self.id().get(),
+            point: point(self.can().point()),
+            zone: stretches
+                .map(|stretch| [part(stretch.from()), part(stretch.to())])
+                .collect(),
+            running: self.queue().running().len() as u64,
+            waiting: self.queue().waiting().len() as u64,
+            used: (load.required_cores as f64 / load.cores.max(1) as f64).min(1.0),
+            balloons: self
+                .balloons()
+                .map(|(node, at)| (node.get(), point(at)))
+                .collect(),
+        })
+    }
 
     fn kind(message: &Message<D>) -> usize {
         match message {
             Message::Overlay { message, .. } => usize::from(!message.is_heartbeat()),
-            Message::Route { .. } => 2,
-            Message::Hunt { .. } => 3,
+            Message::Errand { errand, .. } => match errand {
+                Errand::Route { .. } => 2,
+                Errand::Hunt { .. } => 3,
+            },
             Message::Search { .. } => 4,
             Message::Found { .. } => 5,
             Message::Owners(message) | Message::Runs(message) => match message {
@@ -47,6 +73,7 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::Pull { .. } => 12,
             Message::PullReject { .. } => 13,
             Message::Inflate { .. } | Message::Deflate { .. } => 14,
+            Message::Acknowledged(_) => 15,
         }
     }
 }

@@ -63,6 +63,7 @@ use serde::Serialize;
 use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
+use crate::picture::Drawn;
 use acting::{Acting, Armed, Entry, Travelling, World};
 use disk::Disk;
 use handle::{Fault, Handle, What};
@@ -89,6 +90,11 @@ pub trait Protocol:
     /// How many things a message carries, for kinds that carry several.
     fn items(_message: &Self::Message) -> u32 {
         1
+    }
+
+    /// How it looks in a space, if it is in one.
+    fn drawn(&self) -> Option<Drawn> {
+        None
     }
 
     /// Reads a word here and there of what a machine needs for its next event, so that it is in the cache then. Worth it for

@@ -540,6 +540,7 @@ impl Prepared {
             estimates: self.config.workload.estimates,
             criterion: self.criterion(),
             seed: stream(*seed, 3),
+            pictures: report.zones.map(Lasting::span),
             patience: grid.patience.span().max(Span::from_secs(1)),
             until: grid
                 .until
@@ -585,6 +586,7 @@ impl From<central::Run> for Run {
             traffic: Traffic::default(),
             faults: Faults::default(),
             stopped: run.stopped,
+            pictures: Vec::new(),
             violations: 0,
             events: run.events,
             digest: run.digest,
@@ -614,6 +616,11 @@ impl Results {
             }
             csv.flush()
         })?;
+        if !self.run.pictures.is_empty() {
+            draft.write(place.join("zones.json"), |file| {
+                write_json(&self.run.pictures, file)
+            })?;
+        }
         draft.write(place.join("summary.json"), |file| {
             write_json(&self.summary, file)
         })?;

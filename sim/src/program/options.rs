@@ -93,7 +93,7 @@ pub(super) enum Action {
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce {
         /// Which paper
-        #[arg(value_parser = ["p1", "p2", "p3"])]
+        #[arg(value_parser = ["p1", "p2", "p3", "p4"])]
         paper: String,
         #[command(flatten)]
         choice: Reproduction,
@@ -160,6 +160,7 @@ const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
 Parts of p2: fig1, soonest, spread, traffic, latency, windows.
 Parts of p3: fig1 to fig10, overlays, faults, trace (which needs --trace).
+Parts of p4: fig3, light, fig4, fig5, varieties, literal, sensitivity, faults.
 
 Files in the output folder:
   PAPER.json   all numbers, published and measured, and the digests of all runs

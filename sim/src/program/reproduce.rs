@@ -17,7 +17,8 @@ use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::history::History;
 use crate::reproduce::{
-    Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2, p3,
+    Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2,
+    p3, p4,
 };
 use crate::results::{Draft, Summary, write_json};
 
@@ -30,6 +31,7 @@ pub(super) fn paper(
     match name {
         "p2" => p2(session, choice),
         "p3" => p3(session, choice),
+        "p4" => p4(session, choice),
         _ => p1(session, choice),
     }
 }
@@ -79,6 +81,34 @@ fn p3(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
         session,
         choice,
         &p3::PAPER,
+        &parts,
+        &setup,
+        &setup.base,
+        &facts,
+    )
+}
+
+fn p4(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    for (given, option) in [
+        (choice.coordinates.is_some(), "--coordinates"),
+        (choice.round_trips.is_some(), "--round-trips"),
+        (choice.trace.is_some(), "--trace"),
+        (choice.nodes.is_some(), "--nodes"),
+    ] {
+        if given {
+            bail!("{option}: p4 makes up its own nodes and jobs; leave it out");
+        }
+    }
+    let parts = chosen(&p4::PAPER, &choice.only)?;
+    let setup = p4::Setup::new(&p4::Options {
+        size: size(choice),
+        seed: choice.seed,
+    })?;
+    let facts = json!({ "quick": choice.quick });
+    reproduce(
+        session,
+        choice,
+        &p4::PAPER,
         &parts,
         &setup,
         &setup.base,

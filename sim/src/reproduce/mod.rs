@@ -10,14 +10,18 @@
 pub mod p1;
 pub mod p2;
 pub mod p3;
+pub mod p4;
 mod report;
 pub mod statistics;
 
 pub use report::{Cell, Report, Table};
 
+use gridweave_core::rng::Choose;
 use gridweave_core::time::Time;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
-use crate::config::Config;
+use crate::config::{Config, Fault, Lasting};
 use crate::engine::KindTraffic;
 use crate::experiment::{InputError, Prepared, Results, Waits};
 use crate::monitor::Monitor;
@@ -238,6 +242,41 @@ impl Finished {
             }
         }
         sum
+    }
+}
+
+/// A tenth of the nodes, drawn by a seed of their own, go down one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Outages {
+    /// How many nodes there are.
+    nodes: u32,
+    /// When the first goes down, in seconds.
+    first: u64,
+    /// For how many seconds others follow.
+    lasting: u64,
+    /// After how many seconds each is back, if ever.
+    back_after: Option<u64>,
+}
+
+impl Outages {
+    fn apply(&self, config: &mut Config) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
+        let mut drawn: Vec<u32> = (0..self.nodes).collect();
+        rng.shuffle(&mut drawn);
+        let going = self.nodes / 10;
+        for (number, node) in (0_u64..).zip(drawn.into_iter().take(going as usize)) {
+            let at = self.first + number * (self.lasting / u64::from(going.max(1)));
+            config.faults.push(Fault::Crash {
+                at: Lasting::seconds(at),
+                node,
+            });
+            if let Some(after) = self.back_after {
+                config.faults.push(Fault::Restart {
+                    at: Lasting::seconds(at + after),
+                    node,
+                });
+            }
+        }
     }
 }
 

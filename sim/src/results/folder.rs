@@ -49,7 +49,7 @@ impl From<io::Error> for FolderProblem {
 const MARK: &str = "config.toml";
 
 /// All files that we write into a folder.
-const FILES: [&str; 9] = [
+const FILES: [&str; 11] = [
     MARK,
     "summary.json",
     "jobs.csv",
@@ -59,10 +59,12 @@ const FILES: [&str; 9] = [
     "p1.json",
     "p2.json",
     "p3.json",
+    "p4.json",
+    "zones.json",
 ];
 
 /// All folders that we write into a folder, besides one per seed.
-const FOLDERS: [&str; 6] = ["gangs", "serial", "jobs", "p1", "p2", "p3"];
+const FOLDERS: [&str; 7] = ["gangs", "serial", "jobs", "p1", "p2", "p3", "p4"];
 
 /// A folder under construction, beside the place where it will be.
 ///

@@ -49,6 +49,7 @@ fn small() -> (Workload, Run) {
         traffic: Default::default(),
         faults: Faults::default(),
         stopped: Some(Time::from_secs(30)),
+        pictures: Vec::new(),
         violations: 0,
         events: 9,
         digest: "d".into(),

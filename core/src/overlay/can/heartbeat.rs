@@ -21,13 +21,13 @@ const MOST_BEYOND: usize = 16;
 
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
-    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) {
         if beat != self.beat {
-            return Outcome::Stays;
+            return;
         }
         if cx.now() < self.due {
             cx.wake(self.due, Timer::Beat(beat));
-            return Outcome::Stays;
+            return;
         }
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
@@ -41,15 +41,12 @@ impl<const D: usize> Member<D> {
             self.settle(cx);
             self.look_beyond();
             self.seek_neighbours(cx);
-            if let Some(to) = self.despairs(cx) {
-                return self.yield_to(to, cx);
-            }
+            self.despair(cx);
             let is_calm = self.gaping == 0 && !self.is_disturbed() && !self.is_unsettled();
             self.calm = is_calm.then_some(self.edition);
         }
-        self.seek_itself(beat, cx);
+        self.seek_itself_at_times(beat, cx);
         self.tell_all(cx);
-        Outcome::Stays
     }
 
     /// What this node tells of itself.
@@ -256,12 +253,13 @@ impl<const D: usize> Member<D> {
         }
         self.bury_earlier_lives(name, cx);
         if own.zone.overlaps(&self.leaf.zone) {
-            // One of the two is wrong. The later name yields, so that both agree which.
-            if self.name > name {
+            if self.entry().prevails_over(own) {
+                self.tell(from, cx);
+                return Outcome::Stays;
+            }
+            if !self.retreat_from(&own.zone, cx) {
                 return self.yield_to(from, cx);
             }
-            self.tell(from, cx);
-            return Outcome::Stays;
         }
         let is_first_word = !self.peers.get(name).is_some_and(|peer| peer.first_hand);
         if !self.note(account, told, cx) {
@@ -448,6 +446,12 @@ impl<const D: usize> Member<D> {
             return;
         }
         self.bury_earlier_lives(name, cx);
+        // What was free with that may have become its own.
+        if entry.zone.overlaps(&self.leaf.zone) {
+            self.tell(name.id, cx);
+            return;
+        }
+        let face = self.leaf.zone.neighbour_face(&entry.zone);
         let mut peer = Neighbour::new(entry.clone(), cx.now());
         peer.face = face;
         peer.watched = face.is_none();

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::member::Member;
 use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
 use super::tree::Leaf;
-use super::{Can, Key, Life, Notice, Record, Timer};
+use super::{Can, Key, Known, Life, Notice, Record, Timer};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::rng::Choose;
@@ -32,6 +32,7 @@ impl<const D: usize> Can<D> {
         let own = Entry {
             name: Name { id: self.me, life },
             epoch: 0,
+            rank: 0,
             zone: leaf.zone,
             history: leaf.history,
         };
@@ -63,6 +64,7 @@ impl<const D: usize> Can<D> {
         if introducer == self.me {
             return;
         }
+        super::meet(&mut self.asked, introducer, cx.rng());
         let life = self.next_life(last, cx);
         self.life = Life::Joining(Joining {
             life,
@@ -90,9 +92,7 @@ impl<const D: usize> Can<D> {
     fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut impl Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
         let mut member = Member::begin(config, own, point, load, neighbours, cx);
-        if let Life::Joining(joining) = &self.life {
-            member.meet(joining.introducer, cx);
-        }
+        member.contacts = core::mem::take(&mut self.asked);
         self.life = Life::Inside(Box::new(member));
         cx.notify(Notice::Joined);
         self.remember(cx);
@@ -140,10 +140,10 @@ impl<const D: usize> Can<D> {
         if joining.life != life {
             return;
         }
-        joining.is_answered = true;
+        joining.is_answered = why != Refusal::Outside;
         let joining = *joining;
         match why {
-            Refusal::Busy => {
+            Refusal::Busy | Refusal::Outside => {
                 // At a random moment, so that two in each other's way are not so again.
                 let most = self.config.period.as_micros().saturating_mul(2);
                 let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
@@ -179,26 +179,30 @@ impl<const D: usize> Can<D> {
             if !joining.is_answered {
                 cx.notify(Notice::Unanswered(joining.introducer));
             }
-            let known = self.known.iter().copied().chain([joining.introducer]);
-            let known: heapless::Vec<NodeId, 8> = known.collect();
+            let known = self.known.iter().chain(&self.asked).copied();
+            let known: heapless::Vec<NodeId, 12> = known.collect();
             let next = cx.rng().pick(&known).copied();
             self.join(next.unwrap_or(joining.introducer), cx);
         }
     }
 
-    /// Writes down a few neighbours, for a restart.
+    /// Writes down a few peers, for a restart.
     pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
         let Life::Inside(member) = &self.life else {
             return;
         };
-        let mut ids: alloc::vec::Vec<NodeId> = member
-            .peers
-            .neighbours()
-            .map(super::Neighbour::id)
-            .collect();
-        let (few, _) = cx.rng().sample(&mut ids, super::KNOWN);
-        if !few.is_empty() {
-            self.known = super::Known::from_slice(few).unwrap_or_default();
+        // One who is anywhere, in case all neighbours are gone by then.
+        let anywhere = cx.rng().pick(&member.contacts).copied();
+        let mut known: Known = anywhere.into_iter().collect();
+        let mut neighbours = heapless::Vec::<NodeId, { super::MOST_NEIGHBOURS }>::new();
+        for peer in member.peers.neighbours() {
+            neighbours.extend(Some(peer.id()).filter(|id| Some(*id) != anywhere));
+        }
+        let room = super::KNOWN.saturating_sub(known.len());
+        let (few, _) = cx.rng().sample(&mut neighbours, room);
+        known.extend(few.iter().copied());
+        if !known.is_empty() {
+            self.known = known;
             cx.persist(Key::Known, Record::Known(self.known.clone()));
         }
     }

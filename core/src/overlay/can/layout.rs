@@ -129,6 +129,7 @@ fn entry<const D: usize>(id: NodeId, leaf: &Leaf<D>) -> Entry<D> {
             life: Incarnation::default(),
         },
         epoch: 0,
+        rank: 0,
         zone: leaf.zone,
         history: leaf.history.clone(),
     }

@@ -11,7 +11,7 @@ use super::space::Point;
 use super::takeover::Takeover;
 use super::tree::Leaf;
 use super::zone::{Face, Side, Zone};
-use super::{Can, Config, MOST_NEIGHBOURS, Notice, PHASES, Timer};
+use super::{Can, Config, Contacts, MOST_NEIGHBOURS, Notice, PHASES, Timer};
 use crate::id::NodeId;
 use crate::machine::{Context, Violation};
 use crate::rng::Choose;
@@ -29,6 +29,10 @@ pub(super) struct Member<const D: usize> {
     pub leaf: Leaf<D>,
     /// How often the zone changed.
     pub epoch: u32,
+    /// How often zones were taken by force where this one came from.
+    pub rank: u32,
+    /// What it had before it grew over a gap, in case somebody was there.
+    pub before: Option<Leaf<D>>,
     /// How often there was something new to tell.
     pub edition: u32,
     /// The edition that all neighbours were told.
@@ -44,7 +48,7 @@ pub(super) struct Member<const D: usize> {
     pub load: Load,
     pub peers: Peers<D>,
     /// A few nodes that may be anywhere: who introduced it, and who joined through it.
-    pub contacts: heapless::Vec<NodeId, 8>,
+    pub contacts: Contacts,
     /// The heartbeat that comes next, and when.
     pub beat: u32,
     pub due: Time,
@@ -88,6 +92,8 @@ impl<const D: usize> Member<D> {
             point,
             leaf: own.leaf(),
             epoch: own.epoch,
+            rank: own.rank,
+            before: None,
             edition: 0,
             told: None,
             calm: None,
@@ -96,7 +102,7 @@ impl<const D: usize> Member<D> {
             beyond: None,
             load,
             peers: Peers::default(),
-            contacts: heapless::Vec::new(),
+            contacts: Contacts::new(),
             beat: 0,
             due,
             takeover: Takeover::Idle,
@@ -121,6 +127,7 @@ impl<const D: usize> Member<D> {
         Entry {
             name: self.name,
             epoch: self.epoch,
+            rank: self.rank,
             zone: self.leaf.zone,
             history: self.leaf.history.clone(),
         }
@@ -183,18 +190,29 @@ impl<const D: usize> Member<D> {
         let touching = touching.filter(|entry| part.zone.neighbour_face(&entry.zone).is_some());
         let neighbours = self.peers.neighbours().count();
         let mut around: Vec<_> = touching.cloned().collect();
-        if neighbours.max(around.len()) >= MOST_NEIGHBOURS {
+        // Who touches both parts has one more neighbour then.
+        let is_crowded = |peer: &Neighbour<D>| {
+            let theirs = peer.neighbours();
+            theirs.is_some_and(|theirs| theirs.len() >= MOST_NEIGHBOURS)
+                && own.zone.neighbour_face(&peer.entry.zone).is_some()
+                && part.zone.neighbour_face(&peer.entry.zone).is_some()
+        };
+        if neighbours.max(around.len()) >= MOST_NEIGHBOURS
+            || self.peers.neighbours().any(is_crowded)
+        {
             return Err(Refusal::Full);
         }
         let granted = Entry {
             name: joiner,
             epoch: 0,
+            rank: self.rank,
             zone: part.zone,
             history: part.history,
         };
         let old = self.peers.neighbours().map(Neighbour::id);
         let old: Vec<_> = old.collect();
         self.leaf = own;
+        self.before = None;
         self.epoch = self.epoch.saturating_add(1);
         self.refresh_faces();
         let mut peer = Neighbour::new(granted.clone(), cx.now());
@@ -222,11 +240,6 @@ impl<const D: usize> Member<D> {
     pub(super) fn is_changing(&self, now: Time) -> bool {
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
         is_leaving || self.promises.is_bound(now) || self.is_disturbed()
-    }
-
-    /// Whether it claims something, or is about to.
-    pub(super) fn is_disturbed_by_a_claim(&self) -> bool {
-        self.takeover != Takeover::Idle
     }
 
     /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
@@ -315,14 +328,9 @@ impl<const D: usize> Member<D> {
 
     /// Remembers somebody who is anywhere in the space, in place of another.
     pub(super) fn meet(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
-        if id == self.name.id || self.contacts.contains(&id) {
-            return;
+        if id != self.name.id {
+            super::meet(&mut self.contacts, id, cx.rng());
         }
-        if self.contacts.is_full() {
-            let place = cx.rng().index(self.contacts.len());
-            self.contacts.swap_remove(place);
-        }
-        self.contacts.extend([id]);
     }
 
     /// After a change of the own zone.

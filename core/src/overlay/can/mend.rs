@@ -2,20 +2,24 @@
 //!
 //! So many may be gone at once, or so much of what was said be lost, that nobody knows who had what is free now. Behind a face of those
 //! around there is a gap then, and nobody answers who is sought there. After some periods, whoever has nobody at all behind one of its
-//! faces grows there: in small steps, up to the next plane that it knows of, and only if nobody objects. Where that does not go, because
-//! everyone around the gap has somebody beside it, one of them gives up its zone after a while, by chance, and joins anew; so the gap
-//! becomes larger until somebody can grow over it.
+//! faces grows there: in small steps, up to the next plane that it knows of, and only if nobody objects.
+//!
+//! Zones that came about so may be no leaves of one tree any more, and everyone around a gap may have somebody beside it. Then one of them
+//! takes a whole part of the tree by force, as its own history tells it, and the others there join anew. At the very worst that
+//! part is the space.
 //!
 //! Two that have the same point find out as well: everyone looks for its own point from time to time, through somebody who is anywhere.
 
 use alloc::vec::Vec;
 
-use super::Can;
+use super::leave::Leaving;
 use super::member::Member;
 use super::message::{Entry, Message};
 use super::peers::Neighbour;
+use super::takeover::Takeover;
 use super::tree::Leaf;
 use super::zone::{Face, Side, Zone};
+use super::{Can, Notice};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
@@ -24,7 +28,7 @@ use crate::rng::Choose;
 const ITSELF: u32 = 16;
 
 /// How many times as long a node endures a gap that it cannot close as one that it can.
-const DESPAIR: u16 = 4;
+const DESPAIR: u16 = 2;
 
 /// With one chance in so many in each period, a node that cannot close a gap gives up.
 const CHANCES: u32 = 8;
@@ -88,13 +92,13 @@ impl<const D: usize> Member<D> {
                 to = bound;
             }
         }
-        let splits = self.leaf.history.splits().iter();
-        let splits = splits.filter(|split| split.dimension == face.dimension);
         let gone = self.peers.gone().map(|peer| &peer.entry.zone);
         let zones = self.living_zones().chain(gone);
         let bounds = zones.filter_map(|zone| zone.stretch(face.dimension));
         let bounds = bounds.flat_map(|stretch| [stretch.from(), stretch.to()]);
-        for plane in splits.map(|split| split.plane).chain(bounds) {
+        let splits = self.leaf.history.splits().iter();
+        let splits = splits.filter(|split| split.dimension == face.dimension);
+        for plane in bounds.chain(splits.map(|split| split.plane)) {
             if is_nearer(from, plane) && is_nearer(plane, to) {
                 to = plane;
             }
@@ -116,36 +120,81 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// Through whom a node joins anew that has waited too long for a gap to be closed.
-    pub(super) fn despairs(&self, cx: &mut impl Context<Can<D>>) -> Option<NodeId> {
-        let most = self.endurance().saturating_mul(DESPAIR);
-        if self.gaping < most || self.growth().is_some() || self.is_disturbed_by_a_claim() {
-            return None;
+    /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before others do.
+    pub(super) fn despair(&mut self, cx: &mut impl Context<Can<D>>) {
+        // Who is to leave must not be the last who has a zone.
+        let is_idle = self.takeover == Takeover::Idle && self.leaving == Leaving::No;
+        if !self.is_desperate() || !is_idle || self.growth().is_some() {
+            return;
         }
         if cx.rng().below(CHANCES) > 0 {
-            return None;
+            return;
         }
-        let neighbours = self.peers.neighbours().map(Neighbour::id);
-        let known: Vec<_> = neighbours.chain(self.contacts.iter().copied()).collect();
-        cx.rng().pick(&known).copied()
+        let leaf = self.around_the_gaps();
+        let others = self.peers.living().map(|peer| &peer.entry);
+        let others = others.filter(|entry| entry.zone.overlaps(&leaf.zone));
+        let highest = others.map(|entry| entry.rank).max().unwrap_or(0);
+        self.rank = self.rank.max(highest).saturating_add(1);
+        self.gaping = 0;
+        self.take_from_all(leaf, cx);
+    }
+
+    /// Whether there is a gap for so long that it does not matter any more who closes it.
+    fn is_desperate(&self) -> bool {
+        self.is_forsaken() && self.gaping >= self.endurance().saturating_mul(DESPAIR)
+    }
+
+    /// Gives back what it took from a gap, if somebody was there after all, and if that helps.
+    pub(super) fn retreat_from(&mut self, zone: &Zone<D>, cx: &mut impl Context<Can<D>>) -> bool {
+        let before = self.before.take();
+        let Some(leaf) = before.filter(|leaf| !leaf.zone.overlaps(zone)) else {
+            return false;
+        };
+        self.takeover = Takeover::Idle;
+        let touched = self.peers.neighbours().map(Neighbour::id);
+        let touched: Vec<_> = touched.collect();
+        self.leaf = leaf;
+        self.epoch = self.epoch.saturating_add(1);
+        self.touch();
+        self.refresh_faces();
+        for id in touched {
+            self.tell(id, cx);
+        }
+        cx.notify(Notice::Zone);
+        true
+    }
+
+    /// The smallest zone in this node's history that has all gaps at its zone inside.
+    fn around_the_gaps(&self) -> Leaf<D> {
+        let splits = self.leaf.history.splits();
+        let is_around = |leaf: &Leaf<D>| self.gaps().all(|point| leaf.zone.contains(&point));
+        let prefixes = (0..splits.len()).rev();
+        let leaves = prefixes.map(|count| Leaf::of(splits.iter().copied().take(count)));
+        let mut leaves = leaves.filter(is_around);
+        leaves.next().unwrap_or_else(Leaf::whole)
     }
 
     /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
-    pub(super) fn seek_itself(&self, beat: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn seek_itself_at_times(&self, beat: u32, cx: &mut impl Context<Can<D>>) {
         if !beat.is_multiple_of(ITSELF) {
             return;
         }
         if let Some(&to) = cx.rng().pick(&self.contacts) {
-            let (seeker, point, hops) = (self.entry(), self.point, self.config.hops);
-            cx.send(
-                to,
-                Message::Seek {
-                    seeker,
-                    point,
-                    hops,
-                },
-            );
+            self.seek_itself(to, cx);
         }
+    }
+
+    /// Looks for its own point through this node.
+    pub(super) fn seek_itself(&self, through: NodeId, cx: &mut impl Context<Can<D>>) {
+        let (seeker, point, hops) = (self.entry(), self.point, self.config.hops);
+        cx.send(
+            through,
+            Message::Seek {
+                seeker,
+                point,
+                hops,
+            },
+        );
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Entry<const D: usize> {
     pub name: Name,
     /// How often its zone changed in this life: of two entries the one with more is later.
     pub epoch: u32,
+    /// How often zones were taken by force where this one came from: of two that overlap, who has more is right.
+    pub rank: u32,
     /// Its zone.
     pub zone: Zone<D>,
     /// How the zone came about.
@@ -33,6 +35,16 @@ pub struct Entry<const D: usize> {
 }
 
 impl<const D: usize> Entry<D> {
+    /// Whether this node keeps its zone, and not another one whose zone overlaps it: the one with the higher rank, then that with the
+    /// smaller zone, because it is the other that took too much, then the lower name. So both agree who.
+    pub(super) fn prevails_over(&self, other: &Self) -> bool {
+        let order = |entry: &Self| {
+            let rank = core::cmp::Reverse(entry.rank);
+            (rank, entry.zone.share_of_space(), entry.name)
+        };
+        order(self) < order(other)
+    }
+
     pub(super) fn leaf(&self) -> Leaf<D> {
         Leaf {
             zone: self.zone,
@@ -142,6 +154,8 @@ pub enum Refusal {
     SamePoint,
     /// There would be too many neighbours.
     Full,
+    /// The introducer has no zone itself: try another.
+    Outside,
 }
 
 /// What nodes say to each other.

@@ -312,7 +312,11 @@ impl<const D: usize> Member<D> {
             None => self.takeover = Takeover::Idle,
             Some(leaf) if self.claimed() == Some(leaf.zone) => {
                 self.takeover = Takeover::Idle;
+                let is_growth = self.growth().is_some_and(|grown| grown.zone == leaf.zone);
+                let before = self.leaf.clone();
+                let before = self.before.take().unwrap_or(before);
                 self.take_over(leaf, cx);
+                self.before = Some(before).filter(|_| is_growth);
                 self.settle(cx);
             }
             Some(leaf) => {
@@ -350,6 +354,7 @@ impl<const D: usize> Member<D> {
     /// Has a larger zone from now on, and tells everyone around.
     fn take_over(&mut self, leaf: Leaf<D>, cx: &mut impl Context<Can<D>>) {
         self.leaf = leaf;
+        self.before = None;
         self.epoch = self.epoch.saturating_add(1);
         self.touch();
         let now = cx.now();
@@ -532,13 +537,21 @@ impl<const D: usize> Member<D> {
     /// Takes what was promised. It was its owner's until now, so whoever else seems to have a part of it does not.
     fn inherit(&mut self, from: &Entry<D>, cx: &mut impl Context<Can<D>>) {
         let leaf = self.leaf.after(Vec::from([from.leaf()]));
+        self.take_from_all(leaf, cx);
+    }
+
+    /// Takes a zone from whoever seems to have a part of it. Who really has one hears of it, and one of the two yields.
+    pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut impl Context<Can<D>>) {
         let others = self.peers.living();
-        let wrong = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
-        for name in wrong.map(|peer| peer.entry.name).collect::<Vec<_>>() {
-            self.peers.remove(name);
-            cx.send(name.id, Message::Ping);
+        let others = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
+        let others: Vec<_> = others.map(|peer| peer.entry.name).collect();
+        for name in &others {
+            self.peers.remove(*name);
         }
         self.take_over(leaf, cx);
+        for name in others {
+            self.tell(name.id, cx);
+        }
     }
 
     /// Tells of a death those who were at the zone of the dead, and whom it may not have known.

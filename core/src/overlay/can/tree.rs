@@ -104,6 +104,21 @@ impl<const D: usize> Leaf<D> {
         }
     }
 
+    /// What these splits make of the whole space.
+    pub(super) fn of(splits: impl Iterator<Item = Split>) -> Self {
+        let history: History = splits.collect();
+        let mut zone = Zone::WHOLE;
+        for split in history.splits() {
+            if let Some((lower, upper)) = zone.cut(split.dimension, split.plane) {
+                zone = match split.side {
+                    Side::Lower => lower,
+                    Side::Upper => upper,
+                };
+            }
+        }
+        Self { zone, history }
+    }
+
     /// Splits it between two points that are inside: the owner's part, then the other's. `None` if the points are equal.
     ///
     /// The plane is in the middle between the points, in the next dimension in which they differ after that of the last split.

@@ -14,10 +14,16 @@ pub struct Config {
     pub most: Capability,
     /// How far jobs are pushed outwards, the stopping factor of the paper's matchmaking, in hundredths: more stops later.
     pub stopping: u16,
+    /// How often a search that ends with nobody who could start the job at once begins anew elsewhere, among those who have what the job
+    /// needs. With none it is as in the paper, whose searches only go outwards.
+    pub probes: u8,
     /// What is done for jobs that wait.
     pub scheduling: Scheduling,
     /// Whether nodes make known what they have left while they run something.
     pub residues: Residues,
+    /// For how many of the jobs that wait somebody who could start them at once is searched for in each round, wherever that is. With none,
+    /// as in the paper, they go only to neighbours.
+    pub searches_again: u8,
     /// How often jobs that wait are looked at, and for how long nobody is asked for another job (PROTOCOLS L8, L16).
     pub round: Span,
     /// Between where a job was submitted and the owner of its point.
@@ -28,6 +34,8 @@ pub struct Config {
     pub queue: u32,
     /// How many hops something may take to a point, and how often a job may be pushed.
     pub hops: u16,
+    /// After how long a question is sent again over a hop that was not acknowledged; never, if messages are not lost.
+    pub resend: Option<Span>,
     /// How many searches among all nodes are remembered.
     pub searches: u16,
 }
@@ -100,8 +108,10 @@ impl Config {
             can: can::Config::DEFAULT,
             most,
             stopping: 100,
+            probes: 4,
             scheduling: Scheduling::balanced(Direction::Pull),
             residues: Residues::Balloons,
+            searches_again: 8,
             round: can::Config::DEFAULT.period,
             owners: custody::Config::DEFAULT,
             runs: custody::Config {
@@ -111,6 +121,7 @@ impl Config {
             },
             queue: 1024,
             hops: 4096,
+            resend: Some(Span::from_secs(1)),
             searches: 1024,
         }
     }

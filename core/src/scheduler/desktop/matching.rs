@@ -2,14 +2,14 @@
 
 use core::cmp::Ordering;
 
-use super::message::{Message, Quest, Wanted};
+use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
 use super::{Config, Desktop, Shared, space};
-use crate::custody::{Candidates, MOST_CANDIDATES};
+use crate::custody::Candidates;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
-use crate::overlay::can::{Hop, Load, Neighbour, Side};
+use crate::overlay::can::{END, Hop, Load, Neighbour, Point, Side};
 use crate::overlay::flood::{FloodId, Header, Reach, Seen, Sight};
 use crate::resource::Requirement;
 use crate::rng::Choose;
@@ -28,34 +28,6 @@ const HOP: Span = Span::from_millis(500);
 pub(super) fn seen(config: &Config) -> Seen {
     Seen::covering(FLOOD, HOP, u32::from(config.searches))
 }
-
-/// How well a node would do for a job: less is better.
-#[derive(Clone, Copy, Debug)]
-struct Merit {
-    /// Free, or could start it at once, or neither.
-    class: u8,
-    /// Of the same class, the less loaded and faster is better.
-    cost: f64,
-    /// Of equals each is as good, but not the same for all jobs.
-    lot: u64,
-    id: NodeId,
-}
-
-impl Merit {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.class
-            .cmp(&other.class)
-            .then(self.cost.total_cmp(&other.cost))
-            .then((self.lot, self.id).cmp(&(other.lot, other.id)))
-    }
-}
-
-/// The best class: it is free.
-const FREE: u8 = 0;
-/// It could start the job at once, beside what it runs.
-const STARTS: u8 = 1;
-/// The job would wait.
-const WAITS: u8 = 2;
 
 impl<const D: usize> Desktop<D> {
     /// Asks for the owner of the point of a job. Another one each time, so that one who is not well does not have it again.
@@ -77,20 +49,20 @@ impl<const D: usize> Desktop<D> {
         &mut self,
         job: JobId,
         quest: Quest,
-        point: crate::overlay::can::Point<D>,
+        point: Point<D>,
         hops: u16,
         cx: &mut impl Context<Self>,
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             (Hop::To(to), Some(left)) => {
-                let message = Message::Route {
+                let errand = Errand::Route {
                     job,
                     quest,
                     point,
                     hops: left,
                 };
-                cx.send(to, message);
+                self.run_errand(to, errand, cx);
             }
             (Hop::Here, _) if !self.leaving => {
                 let taken = self.config.hops.saturating_sub(hops);
@@ -141,107 +113,189 @@ impl<const D: usize> Desktop<D> {
             Wanted::RunNode => {
                 self.in_runs(cx, |runs, cx| runs.found(job, attempt, candidates, cx));
             }
+            Wanted::Sooner => {
+                let waiting = self.queue.waiting().iter().find(|it| it.job == job);
+                if let (Some(waiting), Some(to)) = (waiting.copied(), candidates.first())
+                    && *to != self.me
+                    && !self.is_offered(job)
+                {
+                    self.offer(waiting, *to, MoveTo::Start, cx);
+                }
+            }
         }
     }
 
-    /// Looks for somebody who runs a job, here or further out.
+    /// Begins to look for somebody who runs a job.
+    pub(super) fn begin_hunt(
+        &mut self,
+        job: Shared<Job>,
+        attempt: u32,
+        cx: &mut impl Context<Self>,
+    ) {
+        let quest = Quest {
+            asker: self.me,
+            attempt,
+            wanted: Wanted::RunNode,
+        };
+        self.hunt(job, quest, self.new_trail(0), cx);
+    }
+
+    fn new_trail(&self, passed: u32) -> Trail<D> {
+        Trail {
+            best: Merits::default(),
+            toward: None,
+            passed,
+            probes: self.config.probes,
+            hops: self.config.hops,
+        }
+    }
+
+    /// Looks for somebody who starts a job at once that waits here, for some of those that do, in turns.
+    pub(super) fn hunt_again(&mut self, cx: &mut impl Context<Self>) {
+        let waiting = self.queue.waiting().len();
+        let count = usize::from(self.config.searches_again).min(waiting);
+        let first = (self.round as usize).saturating_mul(count);
+        for turn in 0..count {
+            let place = first.saturating_add(turn).checked_rem(waiting).unwrap_or(0);
+            let job = self.queue.waiting().get(place).copied();
+            let Some(job) = job.filter(|job| !self.is_offered(job.job)) else {
+                continue;
+            };
+            let Some(shared) = self.runs.job(job.job) else {
+                continue;
+            };
+            let quest = Quest {
+                asker: self.me,
+                attempt: self.round,
+                wanted: Wanted::Sooner,
+            };
+            let trail = self.new_trail(job.passed);
+            self.hunt(shared, quest, trail, cx);
+        }
+    }
+
+    /// Looks for somebody who runs a job, here or elsewhere.
     pub(super) fn hunt(
         &mut self,
         job: Shared<Job>,
         quest: Quest,
-        hops: u16,
+        mut trail: Trail<D>,
         cx: &mut impl Context<Self>,
     ) {
-        let hops = hops.min(self.config.hops);
+        trail.hops = trail.hops.min(self.config.hops);
+        trail.probes = trail.probes.min(self.config.probes);
         let needs = self.needs(job.get());
-        let candidates = self.candidates(job.get().id, &needs);
-        let starts = candidates.first().is_some_and(|best| best.class < WAITS);
-        let target = if starts {
-            None
-        } else {
-            self.push_target(&needs, cx)
-                .filter(|(beyond, _)| candidates.is_empty() || !self.stops(*beyond, cx))
-        };
-        if let (Some((_, to)), Some(left)) = (target, hops.checked_sub(1)) {
-            let hops = left;
-            cx.send(to, Message::Hunt { job, quest, hops });
+        self.see_candidates(job.get().id, &needs, &mut trail);
+        if let Some(to) = self.next_on_trail(&needs, &mut trail, cx) {
+            trail.hops = trail.hops.saturating_sub(1);
+            self.run_errand(to, Errand::Hunt { job, quest, trail }, cx);
             return;
         }
-        if candidates.is_empty() {
-            self.flood(&job, quest, cx);
+        let found = trail.best.best().copied();
+        let Some(found) = found else {
+            if quest.wanted == Wanted::RunNode {
+                // Nobody, as far as is known; whoever hears of it and can run the job says so.
+                self.flood(&job, quest, cx);
+                self.answer(job.get().id, quest, Candidates::new(), cx);
+            }
+            return;
+        };
+        if quest.wanted == Wanted::Sooner && found.turn == Turn::Later {
             return;
         }
         self.counts.hunts = self.counts.hunts.saturating_add(1);
-        let pushed = u64::from(self.config.hops.saturating_sub(hops));
-        self.counts.pushes = self.counts.pushes.saturating_add(pushed);
+        let taken = u64::from(self.config.hops.saturating_sub(trail.hops));
+        self.counts.hunt_hops = self.counts.hunt_hops.saturating_add(taken);
         // Whoever gets it does not say so before its next heartbeat.
-        if let Some(best) = candidates.first() {
-            let dimensions = self.queue.pool().dimensions();
-            self.known.expect(best.id, dimensions, &needs);
-            self.balloons.expect(best.id, dimensions, &needs);
-        }
-        let candidates = candidates.iter().map(|merit| merit.id).collect();
-        self.answer(job.get().id, quest, candidates, cx);
+        let dimensions = self.queue.pool().dimensions();
+        self.known.expect(found.node, dimensions, &needs);
+        self.balloons.expect(found.node, dimensions, &needs);
+        self.answer(job.get().id, quest, trail.best.nodes(), cx);
     }
 
-    /// Who of this node, its neighbours, and those whose balloons are here could run a job: the best first.
-    fn candidates(
-        &mut self,
-        job: JobId,
+    /// Where a search goes on, if it does.
+    fn next_on_trail(
+        &self,
         needs: &Requirement,
-    ) -> heapless::Vec<Merit, MOST_CANDIDATES> {
+        trail: &mut Trail<D>,
+        cx: &mut impl Context<Self>,
+    ) -> Option<NodeId> {
+        let found = trail.best.best().copied();
+        if trail.hops == 0 || found.is_some_and(|merit| merit.turn < Turn::Later) {
+            return None;
+        }
+        loop {
+            if let Some(point) = trail.toward {
+                if let Hop::To(to) = self.can.next_hop(&point) {
+                    return Some(to);
+                }
+                trail.toward = None;
+            }
+            let outwards = self.push_target(needs, cx);
+            let goes_on =
+                outwards.filter(|(beyond, _)| found.is_none() || !self.stops(*beyond, cx));
+            if let Some((_, to)) = goes_on {
+                return Some(to);
+            }
+            // The end of the space, or a stop by chance: begins anew at a point of somebody who may have what the job needs.
+            trail.probes = trail.probes.checked_sub(1)?;
+            let mut point = self.needed(needs);
+            for at in &mut point {
+                *at = at.saturating_add(cx.rng().below(END.saturating_sub(*at)));
+            }
+            trail.toward = Some(Point::new(point));
+        }
+    }
+
+    /// Notes who of this node, its neighbours, and those whose balloons are here could run a job.
+    fn see_candidates(&mut self, job: JobId, needs: &Requirement, trail: &mut Trail<D>) {
         let own = self.status();
         let own = (!self.leaving).then(|| (self.me, own.get()));
-        let mut best: heapless::Vec<Merit, MOST_CANDIDATES> = heapless::Vec::new();
-        let all = own.into_iter().chain(self.known.iter());
-        for (id, status) in all.chain(self.balloons.statuses()) {
-            let Some(merit) = self.merit(id, status, job, needs) else {
-                continue;
-            };
-            if best.iter().any(|other| other.id == id) {
-                continue;
+        let around = self.known.iter().chain(self.balloons.statuses());
+        for (node, status) in around.chain(own) {
+            if let Some(merit) = self.merit(node, status, (job, trail.passed), needs) {
+                trail.best.see(merit);
             }
-            if best.is_full() {
-                match best.last() {
-                    Some(last) if merit.cmp(last) == Ordering::Less => drop(best.pop()),
-                    _ => continue,
-                }
-            }
-            let _ = best.push(merit);
-            best.sort_unstable_by(Merit::cmp);
         }
-        best
     }
 
-    fn merit(&self, id: NodeId, status: &Status, job: JobId, needs: &Requirement) -> Option<Merit> {
+    fn merit(
+        &self,
+        node: NodeId,
+        status: &Status,
+        (job, passed): (JobId, u32),
+        needs: &Requirement,
+    ) -> Option<Merit> {
         let dimensions = self.queue.pool().dimensions();
         if !dimensions.matches(&status.total, needs) {
             return None;
         }
         let fits = dimensions.matches(&status.free, needs);
         // Behind others it starts only if it may pass them.
-        let turn =
-            status.queue_len == 0 || (self.config.scheduling.local && status.head_passed == 0);
-        let class = if status.is_free() {
-            FREE
-        } else if fits && turn {
-            STARTS
+        let may_pass = self.config.scheduling.local && status.head_passed <= passed;
+        let turn = if status.is_free() {
+            Turn::Free
+        } else if fits && (status.queue_len == 0 || may_pass) {
+            Turn::Beside
         } else {
-            WAITS
+            Turn::Later
         };
-        let slowness = 1.0 / f64::from(status.speed.as_millionths().get());
-        let required = status.required(self.cores) as f64;
-        let cores = status.total.value(self.cores).max(1) as f64;
-        let cost = match class {
-            FREE => slowness,
-            _ => required / cores * slowness,
+        let load = match turn {
+            Turn::Free => u64::from(u32::MAX),
+            Turn::Beside | Turn::Later => status.share_with(dimensions, needs),
         };
-        let lot = (id.get() ^ job.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let speed = u64::from(status.speed.as_millionths().get());
+        // Multiplied, so that what is left after the division tells loads apart.
+        let cost = load
+            .saturating_mul(1 << 20)
+            .checked_div(speed)
+            .unwrap_or(u64::MAX);
+        let lot = (node.get() ^ job.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32_u32;
         Some(Merit {
-            class,
+            turn,
             cost,
-            lot,
-            id,
+            lot: lot as u32,
+            node,
         })
     }
 

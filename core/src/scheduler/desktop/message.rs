@@ -1,5 +1,5 @@
 use super::status::Status;
-use crate::custody::{self, Candidates};
+use crate::custody::{self, Candidates, MOST_CANDIDATES};
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::overlay::can::{self, Point};
@@ -22,26 +22,15 @@ pub enum Message<const D: usize> {
     Owners(custody::Message),
     /// Between a job's owner and who runs it.
     Runs(custody::Message),
-    /// Whose is this point? Sent on towards it; the owner says [`Message::Found`].
-    Route {
-        /// The job whose point it is.
-        job: JobId,
-        /// Who asks, and how often the job was given away before.
-        quest: Quest,
-        /// The point.
-        point: Point<D>,
-        /// How many hops it may still take.
-        hops: u16,
+    /// A question that goes from node to node.
+    Errand {
+        /// The sender's number of it, which is to be acknowledged; zero, if it is not.
+        number: u32,
+        /// The question.
+        errand: Errand<D>,
     },
-    /// Who could run this job? Pushed outwards, to where the load is less.
-    Hunt {
-        /// The job.
-        job: Shared<Job>,
-        /// Who asks, and how often the job was given away before.
-        quest: Quest,
-        /// How many hops it may still take.
-        hops: u16,
-    },
+    /// The errand of this number has come here.
+    Acknowledged(u32),
     /// Can you run this job? Flooded to all who might, when nobody else was found.
     Search {
         /// How it travels.
@@ -121,6 +110,105 @@ impl<const D: usize> Message<D> {
     }
 }
 
+/// How well a node would do for a job, as far as who saw it knows: less is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Merit {
+    /// When it would start there.
+    pub turn: Turn,
+    /// Of those with the same turn, the less loaded and faster node is better.
+    pub cost: u64,
+    /// Of equals each is as good, but not the same for all jobs.
+    pub lot: u32,
+    /// The node.
+    pub node: NodeId,
+}
+
+/// When a job would start at a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Turn {
+    /// At once: nothing else is there.
+    Free,
+    /// At once, beside what runs there.
+    Beside,
+    /// Later.
+    Later,
+}
+
+/// How far a search for who runs a job is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Trail<const D: usize> {
+    /// The best of those who were seen on the way.
+    pub best: Merits,
+    /// Where it goes, before it is pushed outwards.
+    pub toward: Option<Point<D>>,
+    /// How often the job was passed where it waits, which decides whom it may pass.
+    pub passed: u32,
+    /// How often it may begin anew elsewhere.
+    pub probes: u8,
+    /// How many hops it may still take.
+    pub hops: u16,
+}
+
+/// Some nodes that would do for a job, the best first.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Merits(heapless::Vec<Merit, MOST_CANDIDATES, u8>);
+
+impl Merits {
+    /// The best.
+    pub fn best(&self) -> Option<&Merit> {
+        self.0.first()
+    }
+
+    /// Notes another, if it is among the best. What was seen later counts more than what was seen before of the same node.
+    pub fn see(&mut self, merit: Merit) {
+        self.0.retain(|other| other.node != merit.node);
+        if self.0.is_full() {
+            match self.0.last() {
+                Some(last) if merit < *last => drop(self.0.pop()),
+                _ => return,
+            }
+        }
+        // There is room for it now.
+        let _ = self.0.push(merit);
+        self.0.sort_unstable();
+    }
+
+    /// Whose they are.
+    pub fn nodes(&self) -> Candidates {
+        self.0.iter().map(|merit| merit.node).collect()
+    }
+}
+
+/// A question that goes from node to node until somebody can answer it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Errand<const D: usize> {
+    /// Whose is this point? Sent on towards it; the owner says [`Message::Found`].
+    Route {
+        /// The job whose point it is.
+        job: JobId,
+        /// Who asks, and how often the job was given away before.
+        quest: Quest,
+        /// The point.
+        point: Point<D>,
+        /// How many hops it may still take.
+        hops: u16,
+    },
+    /// Who could run this job? Sent on towards a point, if there is one, and then pushed outwards, to where the load is less.
+    Hunt {
+        /// The job.
+        job: Shared<Job>,
+        /// Who asks, and how often the job was given away before.
+        quest: Quest,
+        /// How far the search is.
+        trail: Trail<D>,
+    },
+}
+
 /// Who searches for somebody who takes a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -141,6 +229,8 @@ pub enum Wanted {
     Owner,
     /// Somebody who runs a job.
     RunNode,
+    /// Somebody who starts a job at once that waits where it is.
+    Sooner,
 }
 
 /// Why a job that waits moves.

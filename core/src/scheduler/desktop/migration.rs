@@ -105,6 +105,11 @@ impl<const D: usize> Desktop<D> {
         job.passed >= self.queue.head_passed() && room.fits(&job.requirement)
     }
 
+    /// Whether somebody was asked to take a job that waits here.
+    pub(super) fn is_offered(&self, job: JobId) -> bool {
+        self.migration.is_offered(job)
+    }
+
     /// A round of internode scheduling.
     pub(super) fn migrate(&mut self, cx: &mut impl Context<Self>) {
         self.migration.forget(cx.now());

@@ -41,12 +41,13 @@ mod config;
 mod matching;
 mod message;
 mod migration;
+mod relay;
 mod running;
 mod space;
 mod status;
 
 pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
-pub use message::{Message, MoveTo, Quest, Wanted};
+pub use message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 pub use status::Status;
 
 use alloc::collections::VecDeque;
@@ -54,6 +55,7 @@ use alloc::vec::Vec;
 
 use balloons::Balloons;
 use migration::{Migration, Promise};
+use relay::Relay;
 use status::Known;
 
 use crate::custody::{self, Custody, Taking, Tenure};
@@ -111,6 +113,7 @@ pub struct Desktop<const D: usize> {
     known: Known,
     balloons: Balloons<D>,
     migration: Migration,
+    relay: Relay<D>,
     seen: Seen,
     /// The number of its last flood.
     floods: u32,
@@ -131,10 +134,10 @@ pub struct Counts {
     pub owned: u64,
     /// How many hops those took to it that it owned, all together.
     pub route_hops: u64,
-    /// How many searches for a run node ended with it, and how often those were pushed, all together.
+    /// How many searches for a run node ended with it.
     pub hunts: u64,
-    /// How often those were pushed.
-    pub pushes: u64,
+    /// How many hops those had taken, all together.
+    pub hunt_hops: u64,
     /// How often somebody was searched for among all nodes.
     pub floods: u64,
     /// How many jobs it gave to others to start them at once.
@@ -161,6 +164,8 @@ pub enum Timer {
     Runs(custody::Timer),
     /// It is time to look at the jobs that wait.
     Round(u32),
+    /// A question may have to be sent again.
+    Resend,
 }
 
 /// The name of a record.
@@ -309,6 +314,7 @@ impl<const D: usize> Desktop<D> {
             known: Known::default(),
             balloons: Balloons::default(),
             migration: Migration::default(),
+            relay: Relay::default(),
             seen: matching::seen(&config),
             floods: 0,
             status: None,
@@ -477,6 +483,7 @@ impl<const D: usize> Desktop<D> {
     fn start(&mut self, cx: &mut impl Context<Self>) {
         // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
         self.floods = (cx.now().as_micros() / 1000) as u32;
+        self.relay.begin(cx.now());
         self.tell_load(cx);
         self.overlay(Event::Start, cx);
         let command = match &self.bootstrap {
@@ -520,6 +527,9 @@ impl<const D: usize> Desktop<D> {
         self.refresh_balloon(cx);
         self.migrate(cx);
         self.balance(cx);
+        if self.config.scheduling.internode.is_some() {
+            self.hunt_again(cx);
+        }
     }
 
     /// Who is no neighbour any more is not heard of any more.
@@ -576,13 +586,20 @@ impl<const D: usize> Desktop<D> {
             }
             Message::Owners(message) => self.owners_message(from, message, cx),
             Message::Runs(message) => self.runs_message(from, message, cx),
-            Message::Route {
-                job,
-                quest,
-                point,
-                hops,
-            } => self.route(job, quest, point, hops, cx),
-            Message::Hunt { job, quest, hops } => self.hunt(job, quest, hops, cx),
+            Message::Errand { number, errand } => {
+                if self.is_new_errand(from, number, cx) {
+                    match errand {
+                        Errand::Route {
+                            job,
+                            quest,
+                            point,
+                            hops,
+                        } => self.route(job, quest, point, hops, cx),
+                        Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
+                    }
+                }
+            }
+            Message::Acknowledged(number) => self.acknowledged(from, number),
             Message::Search { header, job, quest } => self.search(from, header, &job, quest, cx),
             Message::Found {
                 job,
@@ -718,14 +735,7 @@ impl<const D: usize> Desktop<D> {
                 News::Failed(why) => self.pass_on(job, custody::Ending::Failed(why), cx),
                 News::Cancelled => self.pass_on(job, custody::Ending::Withdrawn, cx),
             },
-            custody::Notice::Seek { job, attempt } => {
-                let quest = Quest {
-                    asker: self.me,
-                    attempt,
-                    wanted: Wanted::RunNode,
-                };
-                self.hunt(job, quest, self.config.hops, cx);
-            }
+            custody::Notice::Seek { job, attempt } => self.begin_hunt(job, attempt, cx),
             custody::Notice::Queue { job, carried, .. } => self.enqueue(job.get(), carried, cx),
             custody::Notice::Extended { .. } => {}
             custody::Notice::Drop(job) => self.dropped(job, cx),
@@ -824,6 +834,7 @@ impl<const D: usize> Machine for Desktop<D> {
                 self.in_runs(cx, |runs, cx| runs.handle(Event::Timer(timer), cx));
             }
             Event::Timer(Timer::Round(round)) => self.next_round(round, cx),
+            Event::Timer(Timer::Resend) => self.resend(cx),
             Event::Command(command) => self.obey(&command, cx),
         }
         self.finish(cx);
@@ -839,7 +850,7 @@ impl<const D: usize> Machine for Desktop<D> {
             "a node knows no more of others than of neighbours, each once",
         )?;
         Violation::unless(
-            self.balloons.is_sound() && self.migration.is_sound(),
+            self.balloons.is_sound() && self.migration.is_sound() && self.relay.is_sound(),
             "a node remembers no more of others than it may",
         )?;
         Violation::unless(

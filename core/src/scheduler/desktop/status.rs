@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::id::NodeId;
 use crate::queue::BackfillQueue;
-use crate::resource::{Capability, Dimension, Dimensions, Pool, Requirement, Speed};
+use crate::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use crate::shared::Shared;
 
 /// How a node is: what its neighbours know of it, as fresh as its last heartbeat.
@@ -48,9 +48,14 @@ impl Status {
 
     /// Whether this can be: nobody has more than there is, nor more left than it has.
     pub(super) fn is_possible(&self, dimensions: &Dimensions, most: &Capability) -> bool {
-        dimensions.iter().all(|(k, ..)| {
-            self.free.value(k) <= self.total.value(k) && self.total.value(k) <= most.value(k)
-        }) && Pool::with_free(dimensions.clone(), self.total, self.free).is_ok()
+        dimensions.iter().all(|(k, _, kind)| {
+            let (free, total) = (self.free.value(k), self.total.value(k));
+            let left = match kind {
+                Kind::Amount => free <= total,
+                Kind::Level | Kind::Category => free == total,
+            };
+            left && total <= most.value(k)
+        })
     }
 
     /// Whether it runs nothing and nothing waits.
@@ -76,13 +81,22 @@ impl Status {
         self
     }
 
-    /// How many cores those jobs want that run or wait.
-    pub(super) fn required(&self, cores: Dimension) -> u64 {
-        let used = self
-            .total
-            .value(cores)
-            .saturating_sub(self.free.value(cores));
-        used.saturating_add(self.waiting.value(cores))
+    /// How much of an amount those jobs want that run or wait.
+    pub(super) fn required(&self, of: Dimension) -> u64 {
+        let used = self.total.value(of).saturating_sub(self.free.value(of));
+        used.saturating_add(self.waiting.value(of))
+    }
+
+    /// How much of the resource of which most is wanted would be wanted with another job, by those that run or wait together: in parts
+    /// of 2^16 of what there is.
+    pub(super) fn share_with(&self, dimensions: &Dimensions, needs: &Requirement) -> u64 {
+        let parts = dimensions.amounts().map(|k| {
+            let more = needs.value(k).unwrap_or(0);
+            let wanted = self.required(k).saturating_add(more);
+            let part = (u128::from(wanted) << 16_u32).checked_div(u128::from(self.total.value(k)));
+            u64::try_from(part.unwrap_or(0)).unwrap_or(u64::MAX)
+        });
+        parts.max().unwrap_or(0)
     }
 
     /// P4's normalised load, formula (5): what waits, by what there is, of the resource of which most is wanted.

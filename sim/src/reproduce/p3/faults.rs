@@ -1,13 +1,9 @@
 //! iMixed with loss, duplication and nodes that crash.
 
-use gridweave_core::rng::Choose;
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-
 use super::{Planned, Scenario, Setup};
-use crate::config::{Config, Fault, Lasting};
+use crate::config::{Config, Lasting};
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Outages, Report, Sample, Table};
 
 pub(super) const TITLE: &str = "iMixed with lost and repeated messages, and nodes that crash";
 
@@ -34,26 +30,14 @@ fn lossy(config: &mut Config) {
     config.aria.iteration = Some(Lasting::seconds(300));
 }
 
-/// A tenth of the nodes, drawn by a seed of their own, go down one after the other in the first eight hours.
 fn crash(config: &mut Config, back_after: Option<u64>) {
-    let nodes = config.workload.aria.nodes;
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
-    let mut drawn: Vec<u32> = (0..nodes).collect();
-    rng.shuffle(&mut drawn);
-    let going = nodes / 10;
-    for (number, node) in (0_u64..).zip(drawn.into_iter().take(going as usize)) {
-        let at = 1_800 + number * (27_000 / u64::from(going.max(1)));
-        config.faults.push(Fault::Crash {
-            at: Lasting::seconds(at),
-            node,
-        });
-        if let Some(after) = back_after {
-            config.faults.push(Fault::Restart {
-                at: Lasting::seconds(at + after),
-                node,
-            });
-        }
-    }
+    let outages = Outages {
+        nodes: config.workload.aria.nodes,
+        first: 1_800,
+        lasting: 27_000,
+        back_after,
+    };
+    outages.apply(config);
 }
 
 pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
@@ -88,10 +72,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             count(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
             count(|run| run.summary.jobs.orphaned as f64),
             count(|run| run.summary.faults.interrupted as f64),
-            count(|run| {
-                let faults = run.summary.faults;
-                faults.recovery_seconds as f64 / 60.0 / faults.recovered.max(1) as f64
-            }),
+            count(|run| run.summary.faults.mean_recovery_seconds() / 60.0),
             count(|run| run.summary.faults.longest_recovery_seconds as f64 / 60.0),
             count(|run| run.summary.faults.orphaned as f64),
             count(|run| run.summary.turnaround.mean / 60.0),

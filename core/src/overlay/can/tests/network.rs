@@ -43,11 +43,15 @@ pub(super) struct Network<const D: usize> {
     pub now: Time,
     pub rng: Xoshiro256PlusPlus,
     pub config: Config,
-    /// How many messages of a thousand are lost.
+    /// How many messages of a thousand are lost, come twice, and are late by up to ten seconds.
     pub lost: u32,
+    pub twice: u32,
+    pub late: u32,
     timers: TimerQueue<(NodeId, Timer)>,
     due: BTreeMap<(Time, u64), (NodeId, NodeId, Message<D>)>,
     pub sent: u64,
+    /// How many of them were short heartbeats.
+    pub beats: u64,
     next_id: u64,
     pub evicted: u64,
     pub overlaps: u64,
@@ -65,9 +69,12 @@ impl<const D: usize> Network<D> {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
             lost: 0,
+            twice: 0,
+            late: 0,
             timers: TimerQueue::new(),
             due: BTreeMap::new(),
             sent: 0,
+            beats: 0,
             next_id: 0,
             evicted: 0,
             overlaps: 0,
@@ -183,10 +190,24 @@ impl<const D: usize> Network<D> {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
         self.sent += 1;
-        if self.lost > 0 && self.rng.below(1000) < self.lost {
+        self.beats += u64::from(matches!(message, Message::Beat { .. }));
+        if self.chance(self.lost) {
             return;
         }
-        let at = self.now + Span::from_millis(1 + u64::from(self.rng.below(200)));
+        if self.chance(self.twice) {
+            self.deliver(from, to, message.clone());
+            self.sent += 1;
+        }
+        self.deliver(from, to, message);
+    }
+
+    fn chance(&mut self, of_thousand: u32) -> bool {
+        of_thousand > 0 && self.rng.below(1000) < of_thousand
+    }
+
+    fn deliver(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
+        let most = if self.chance(self.late) { 10_000 } else { 200 };
+        let at = self.now + Span::from_millis(1 + u64::from(self.rng.below(most)));
         self.due.insert((at, self.sent), (from, to, message));
     }
 

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::super::*;
 use super::network::{Network, Population};
-use crate::machine::EffectQueue;
+use crate::machine::{Effect, EffectQueue};
 use crate::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -208,9 +208,167 @@ fn messages_of_liars_break_nothing_and_make_nothing_grow_without_bound() {
     assert!(joined > 0);
 }
 
+/// A node whose upper face is at so many thin slices of others, at the first beat.
+fn among_slices(slices: u32) -> (Can<2>, EffectQueue<Can<2>>, Xoshiro256PlusPlus) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let mut effects = EffectQueue::new();
+    let mut node = Can::<2>::new(id(0), Point::new([10, 10]), Config::DEFAULT).unwrap();
+    let joins = wish(1, Point::new([1 << 31, 10]));
+    for event in [Event::Start, Event::Command(Command::Found), joins] {
+        effects.feed(&mut node, event, Time::ZERO, &mut rng);
+    }
+    let plane = node.zone().unwrap().stretches()[0].to();
+    let thick = END / slices;
+    for number in 0..slices {
+        let is_last = number + 1 == slices;
+        let to = if is_last { END } else { (number + 1) * thick };
+        let name = Name {
+            // Who joined has the first.
+            id: id(u64::from(number) + 1),
+            life: Incarnation::new(0),
+        };
+        let account = Account {
+            own: Entry {
+                name,
+                epoch: 1,
+                rank: 0,
+                zone: zone([(plane, END), (number * thick, to)]),
+                history: History::none(),
+            },
+            edition: 1,
+            neighbours: Entries::none(),
+            beyond: None,
+        };
+        let message = Message::Heartbeat {
+            account: Shared::new(account),
+            told: Told::default(),
+        };
+        let from = name.id;
+        let event = Event::Message { from, message };
+        effects.feed(&mut node, event, Time::ZERO, &mut rng);
+        node.check().unwrap();
+    }
+    let _ = effects.drain();
+    (node, effects, rng)
+}
+
+fn wish(joiner: u64, point: Point<2>) -> Event<Can<2>> {
+    let name = Name {
+        id: id(joiner),
+        life: Incarnation::new(0),
+    };
+    let message = Message::Join {
+        joiner: name,
+        point,
+        hops: 3,
+    };
+    Event::Message {
+        from: name.id,
+        message,
+    }
+}
+
+#[test]
+fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
+    let most = MOST_NEIGHBOURS as u32;
+    for (slices, expected) in [(most - 1, None), (most, Some(Refusal::Full))] {
+        let (mut node, mut effects, mut rng) = among_slices(slices);
+        assert_eq!(node.neighbours().count(), slices as usize);
+        effects.feed(
+            &mut node,
+            wish(7000, Point::new([99, 99])),
+            Time::ZERO,
+            &mut rng,
+        );
+        let refusals = effects.as_slice().iter().filter_map(|effect| match effect {
+            Effect::Send {
+                message: Message::Refused { why, .. },
+                ..
+            } => Some(*why),
+            _ => None,
+        });
+        assert_eq!(
+            refusals.collect::<Vec<_>>(),
+            expected.into_iter().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn a_node_knows_no_more_neighbours_than_may_be_and_keeps_its_zone() {
+    let (mut node, mut effects, mut rng) = among_slices(MOST_NEIGHBOURS as u32 + 100);
+    let zone = *node.zone().unwrap();
+    let period = Config::DEFAULT.period;
+    // As long as the neighbours are not missed.
+    for periods in 1..3 {
+        let beat = Timer::Beat(node.member().unwrap().beat);
+        let now = Time::ZERO + period.times(periods);
+        effects.feed(&mut node, Event::Timer(beat), now, &mut rng);
+        node.check().unwrap();
+        assert_eq!(node.neighbours().count(), MOST_NEIGHBOURS);
+        assert_eq!(node.zone(), Some(&zone));
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn messages_and_records_survive_the_round_trip() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(10);
+    let node = Can::<2>::new(id(0), Point::new([1, 1]), Config::DEFAULT).unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..2000 {
+        if let Event::Message { message, .. } = random_event(&node, &mut rng) {
+            let bytes = postcard::to_allocvec(&message).unwrap();
+            seen.insert(bytes[0]);
+            assert_eq!(postcard::from_bytes(&bytes), Ok(message));
+        }
+    }
+    // Every kind of message there is.
+    assert_eq!(seen, (0..17).collect());
+    let record = Record::Known([id(4), id(2)].into_iter().collect());
+    let bytes = postcard::to_allocvec(&record).unwrap();
+    assert_eq!(postcard::from_bytes(&bytes), Ok(record));
+    // A list that is too long does not decode.
+    let long: Vec<_> = (0..=MOST_NEIGHBOURS).map(|_| entry(&mut rng)).collect();
+    let bytes = postcard::to_allocvec(&long).unwrap();
+    assert!(postcard::from_bytes::<Entries<2>>(&bytes).is_err());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_short_heartbeat_is_a_tenth_of_one_with_an_account() {
+    let mut network = Network::<5>::new(Config::DEFAULT, 4);
+    for _ in 0..100 {
+        let point = Population::Mixed.draw(&mut network.rng);
+        network.add(point);
+        network.run(Span::from_secs(1));
+    }
+    network.run_periods(30);
+    let mut sizes = [0, 0];
+    for node in network.nodes.values() {
+        let mut member = node.member().unwrap().clone();
+        let account = member.account();
+        let told = Told {
+            own: node.load(),
+            ..Told::default()
+        };
+        let (life, edition) = (member.name.life, member.edition);
+        let long = Message::Heartbeat { account, told };
+        let short = Message::<5>::Beat {
+            life,
+            edition,
+            told,
+        };
+        sizes[0] += postcard::to_allocvec(&short).unwrap().len();
+        sizes[1] += postcard::to_allocvec(&long).unwrap().len();
+    }
+    std::println!("{} and {} bytes on average", sizes[0] / 100, sizes[1] / 100);
+    assert!(sizes[0] * 10 < sizes[1], "{sizes:?}");
+}
+
 fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
     let from = id(u64::from(rng.below(12)));
-    let message = match rng.below(15) {
+    let message = match rng.below(18) {
         0 => Message::Join {
             joiner: name(rng),
             point: Population::Mixed.draw(rng),
@@ -263,6 +421,15 @@ fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
             life: Incarnation::new(rng.below(3)),
             why: Refusal::SamePoint,
         },
+        15 => Message::Agreed {
+            life: name(rng).life,
+            epoch: rng.below(4),
+        },
+        16 => Message::Disagreed {
+            life: name(rng).life,
+            epoch: rng.below(4),
+        },
+        17 => Message::Stays(name(rng).life),
         12 => {
             let Some(member) = node.member() else {
                 return Event::Start;
@@ -298,6 +465,7 @@ fn entry(rng: &mut Xoshiro256PlusPlus) -> Entry<2> {
     Entry {
         name: name(rng),
         epoch: rng.below(4),
+        rank: rng.below(2),
         zone,
         history: [split].into_iter().collect(),
     }

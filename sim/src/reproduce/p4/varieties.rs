@@ -1,0 +1,54 @@
+//! Clustered and mixed nodes and jobs, of which P4 shows only the first.
+
+use super::waits::table;
+use super::{Planned, Scheme, Setup};
+use crate::experiment::InputError;
+use crate::reproduce::{Report, Sample};
+use crate::workload::generate::Variety;
+
+pub(super) const TITLE: &str = "clustered and mixed nodes and jobs";
+
+const CASES: [(&str, Variety, Variety); 4] = [
+    (
+        "clustered nodes, clustered jobs",
+        Variety::Clustered,
+        Variety::Clustered,
+    ),
+    (
+        "clustered nodes, mixed jobs",
+        Variety::Clustered,
+        Variety::Mixed,
+    ),
+    (
+        "mixed nodes, clustered jobs",
+        Variety::Mixed,
+        Variety::Clustered,
+    ),
+    ("mixed nodes, mixed jobs", Variety::Mixed, Variety::Mixed),
+];
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let cases = CASES.iter().enumerate();
+    let runs = cases.flat_map(|(number, (_, nodes, jobs))| {
+        Scheme::FEW.map(|scheme| {
+            let mut planned = setup.with_gap(scheme, 2500);
+            if number > 0 {
+                planned.name = format!("{}-variety{number}", scheme.name());
+            }
+            planned.config.workload.desktop.node_variety = *nodes;
+            planned.config.workload.desktop.job_variety = *jobs;
+            planned
+        })
+    });
+    Ok(runs.collect())
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let rows: Vec<String> = CASES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    let title = "mean wait in seconds, a job every 2.5 s";
+    let table = table(("varieties", title, "who"), &rows, &Scheme::FEW, samples);
+    Report {
+        tables: vec![table],
+        notes: setup.caveat().into_iter().collect(),
+    }
+}

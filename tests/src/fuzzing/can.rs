@@ -1,0 +1,297 @@
+//! One node of the CAN among liars: bytes choose messages of every kind, timers, commands and restarts.
+
+use std::collections::BTreeMap;
+
+use gridweave_core::id::{Incarnation, NodeId};
+use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
+use gridweave_core::overlay::can::{
+    Account, Beyond, Can, Command, Config, Entries, Entry, Grant, Key, Load, MOST_NEIGHBOURS,
+    Message, Name, Notice, Point, Record, Refusal, Shared, Side, Split, Stretch, Timer, Told, Zone,
+};
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::choices::Choices;
+
+const ME: NodeId = NodeId::new(0);
+
+const PEERS: u8 = 7;
+
+/// What came of it, to show that much did.
+pub type Seen = BTreeMap<&'static str, usize>;
+
+struct Host {
+    node: Can<2>,
+    now: Time,
+    rng: Xoshiro256PlusPlus,
+    timers: TimerQueue<Timer>,
+    disk: BTreeMap<Key, Record>,
+    effects: EffectQueue<Can<2>>,
+    has_left: bool,
+    seen: Seen,
+}
+
+/// Runs one node on choices from bytes. Panics if an invariant breaks, or if it says what it may not.
+pub fn drive(bytes: &[u8]) -> Seen {
+    let mut choices = Choices::new(bytes, PEERS);
+    let mut host = Host {
+        node: node(&mut choices),
+        now: Time::ZERO,
+        rng: Xoshiro256PlusPlus::seed_from_u64(1),
+        timers: TimerQueue::new(),
+        disk: BTreeMap::new(),
+        effects: EffectQueue::new(),
+        has_left: false,
+        seen: Seen::new(),
+    };
+    host.feed(Event::Start);
+    host.feed(Event::Command(Command::Found));
+    while !choices.is_empty() {
+        // Who has left for good says nothing more, so another starts in its place.
+        if host.has_left {
+            host.restart(&mut choices);
+        }
+        match choices.below(16) {
+            0..=2 => host.pass(Span::from_secs(u64::from(choices.below(32)))),
+            3 => host.feed(Event::Command(match choices.below(8) {
+                0 => Command::Leave,
+                1 | 2 => Command::Found,
+                3..=5 => Command::Join {
+                    introducer: choices.peer(),
+                },
+                _ => Command::Load(load(&mut choices)),
+            })),
+            4 => {
+                let to = choices.peer();
+                host.feed(Event::Unreachable { to });
+            }
+            5 if choices.below(4) == 0 => host.restart(&mut choices),
+            _ => {
+                let from = choices.peer();
+                let message = message(from, &host.node, &mut choices);
+                host.feed(Event::Message { from, message });
+            }
+        }
+    }
+    host.seen
+}
+
+fn node(choices: &mut Choices<'_>) -> Can<2> {
+    Can::new(ME, point(choices), Config::DEFAULT).expect("the rules are sound")
+}
+
+impl Host {
+    fn count(&mut self, what: &'static str) {
+        *self.seen.entry(what).or_default() += 1;
+    }
+
+    fn pass(&mut self, how_long: Span) {
+        self.now += how_long;
+        while let Some((_, timer)) = self.timers.pop_due(self.now) {
+            self.feed(Event::Timer(timer));
+        }
+    }
+
+    /// It starts anew with what is on its disk.
+    fn restart(&mut self, choices: &mut Choices<'_>) {
+        self.count("restart");
+        self.has_left = false;
+        self.node = node(choices);
+        self.timers = TimerQueue::new();
+        for (key, record) in self.disk.clone() {
+            self.feed(Event::Restored(key, record));
+        }
+        self.feed(Event::Start);
+        self.feed(Event::Command(Command::Found));
+    }
+
+    fn feed(&mut self, event: Event<Can<2>>) {
+        self.effects
+            .feed(&mut self.node, event, self.now, &mut self.rng);
+        self.node.check().expect("every invariant holds");
+        assert!(self.node.neighbours().count() <= MOST_NEIGHBOURS);
+        if let Some(zone) = self.node.zone() {
+            assert!(zone.contains(self.node.point()));
+        }
+        for effect in self.effects.drain().collect::<Vec<_>>() {
+            match effect {
+                Effect::Send { to, message } => {
+                    assert_ne!(to, ME, "it talks to itself: {message:?}");
+                    self.count(match message {
+                        Message::Grant(_) => "granted",
+                        Message::Refused { .. } => "refused",
+                        Message::Beat { .. } => "beat",
+                        Message::Claim { .. } => "claimed",
+                        Message::Obituary(_) => "mourned",
+                        Message::Agreed { .. } => "agreed",
+                        Message::Seek { .. } => "sought",
+                        _ => "said",
+                    });
+                }
+                Effect::Wake { at, timer } => self.timers.wake(at, timer),
+                Effect::Cancel(timer) => self.timers.cancel(timer),
+                Effect::Persist(key, record) => {
+                    self.disk.insert(key, record);
+                }
+                Effect::Forget(key) => {
+                    self.disk.remove(&key);
+                }
+                Effect::Notify(notice) => {
+                    self.has_left |= notice == Notice::Left;
+                    self.count(match notice {
+                        Notice::Joined => "joined",
+                        Notice::Zone => "changed",
+                        Notice::Moved(_) => "moved",
+                        Notice::Evicted => "evicted",
+                        Notice::Left => "left",
+                        Notice::Unanswered(_) | Notice::Full => "waited",
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn message(from: NodeId, node: &Can<2>, choices: &mut Choices<'_>) -> Message<2> {
+    let hops = u16::from(choices.below(4));
+    // Half of the time about the life that the node is in.
+    let own_life = node.entry().map(|entry| entry.name.life);
+    let life = own_life
+        .filter(|_| choices.below(2) == 0)
+        .unwrap_or_else(|| Incarnation::new(u32::from(choices.below(4))));
+    let own_epoch = node.entry().map_or(0, |entry| entry.epoch);
+    let epoch = choices.pick([0, 1, own_epoch, own_epoch, u32::MAX]);
+    match choices.below(20) {
+        0 | 1 => Message::Join {
+            joiner: Name { id: from, life },
+            point: point(choices),
+            hops,
+        },
+        2 => {
+            // One that is for this node, in a life that it may be waiting for.
+            let mut own = entry(choices);
+            own.name = Name {
+                id: ME,
+                life: Incarnation::new(u32::from(choices.below(8))),
+            };
+            Message::Grant(Shared::new(Grant {
+                own,
+                neighbours: entries(choices),
+            }))
+        }
+        3 => Message::Refused {
+            life,
+            why: choices.pick([
+                Refusal::Busy,
+                Refusal::SamePoint,
+                Refusal::Full,
+                Refusal::Outside,
+            ]),
+        },
+        4..=7 => Message::Heartbeat {
+            account: account(Some(from), choices),
+            told: told(choices),
+        },
+        8 => Message::Beat {
+            life,
+            edition: u32::from(choices.below(4)),
+            told: told(choices),
+        },
+        9 => Message::Ping,
+        10 => Message::Introduction(entries(choices)),
+        11 => Message::Seek {
+            seeker: entry(choices),
+            point: point(choices),
+            hops,
+        },
+        12 => Message::Inquiry(entry(choices).name),
+        13 => Message::Claim {
+            missed: entries(choices),
+            zone: zone(choices),
+        },
+        14 => Message::Alive {
+            entry: entry(choices),
+            ago: Span::from_secs(u64::from(choices.byte())),
+        },
+        15 => {
+            let mut own = entry(choices);
+            own.name.id = from;
+            Message::MayLeave { own, epoch }
+        }
+        16 => Message::Agreed { life, epoch },
+        17 => choices
+            .pick([true, false])
+            .then_some(life)
+            .map_or(Message::Disagreed { life, epoch }, Message::Stays),
+        18 => Message::Obituary(account(Some(from).filter(|_| hops > 1), choices)),
+        _ => Message::Evicted(life),
+    }
+}
+
+fn point(choices: &mut Choices<'_>) -> Point<2> {
+    Point::new([0, 0].map(|_: u32| u32::from(choices.byte()) << 24))
+}
+
+fn zone(choices: &mut Choices<'_>) -> Zone<2> {
+    let mut stretch = || {
+        let from = u32::from(choices.below(7));
+        let to = from + 1 + u32::from(choices.below(3));
+        Stretch::new(from << 28, to << 28).expect("it has a length")
+    };
+    Zone::new([stretch(), stretch()])
+}
+
+fn entry(choices: &mut Choices<'_>) -> Entry<2> {
+    let splits = (0..choices.below(3)).map(|_| Split {
+        dimension: choices.below(4),
+        side: choices.pick([Side::Lower, Side::Upper]),
+        plane: choices.pick([0, 1 << 28, 1 << 29, 1 << 31, u32::MAX]),
+    });
+    let history = splits.collect();
+    Entry {
+        name: Name {
+            id: choices.peer(),
+            life: Incarnation::new(u32::from(choices.below(3))),
+        },
+        epoch: choices.pick([0, 1, 2, u32::MAX]),
+        rank: choices.pick([0, 0, 0, 1, u32::MAX]),
+        zone: zone(choices),
+        history,
+    }
+}
+
+fn entries(choices: &mut Choices<'_>) -> Entries<2> {
+    (0..choices.below(6)).map(|_| entry(choices)).collect()
+}
+
+fn account(of: Option<NodeId>, choices: &mut Choices<'_>) -> Shared<Account<2>> {
+    let mut own = entry(choices);
+    own.name.id = of.unwrap_or(own.name.id);
+    let beyond = (choices.below(3) == 0).then(|| Beyond {
+        second: entries(choices),
+        third: entries(choices),
+    });
+    Shared::new(Account {
+        own,
+        edition: choices.pick([0, 1, 2, u32::MAX]),
+        neighbours: entries(choices),
+        beyond,
+    })
+}
+
+fn load(choices: &mut Choices<'_>) -> Load {
+    Load {
+        nodes: choices.pick([0, Load::ONE, u64::MAX]),
+        cores: choices.pick([0, 7, u64::MAX]),
+        ..Load::default()
+    }
+}
+
+fn told(choices: &mut Choices<'_>) -> Told {
+    Told {
+        own: load(choices),
+        beyond: load(choices),
+        share: load(choices),
+    }
+}
