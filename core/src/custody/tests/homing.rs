@@ -78,8 +78,18 @@ fn who_is_found_for_another_search_is_not_asked() {
     let mut bench = Bench::new();
     bench.keep();
     assert_eq!(bench.find(1, &[1]), []);
-    bench.find(0, &[]);
-    assert_eq!(bench.find(0, &[1]), []);
+}
+
+#[test]
+fn who_is_found_while_a_search_for_nothing_is_rested_from_is_asked() {
+    let mut bench = Bench::new();
+    bench.keep();
+    assert_eq!(bench.find(0, &[]), []);
+    assert_eq!(bench.find(0, &[]), []);
+    let given = [Persist(TASK), Send(1, give(ME, term(1, 0), 0))];
+    assert_eq!(bench.find(0, &[1]), given);
+    // Once.
+    assert_eq!(bench.find(0, &[2]), []);
 }
 
 #[test]
