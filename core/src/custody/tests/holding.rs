@@ -175,7 +175,7 @@ fn an_end_is_told_less_and_less_often_until_its_home_knows() {
     assert_eq!(did, [Persist(HELD), done.clone()]);
     for at in [103, 106, 112, 124] {
         assert_eq!(bench.ring_until(at - 1), []);
-        assert_eq!(bench.ring_until(at), [done.clone()], "at {at}");
+        assert_eq!(bench.ring_until(at), vec![done.clone()], "at {at}");
     }
     let over = verdict(term(1, 0), Ruling::Over);
     assert_eq!(bench.hear(HOME, over), [Forget(HELD)]);
@@ -198,7 +198,7 @@ fn what_is_over_or_withdrawn_is_let_go() {
     bench.holding(600);
     assert_eq!(bench.hear(HOME, over), [DROP, Forget(HELD)]);
     // There is nothing of it any more.
-    assert_eq!(bench.hear(HOME, withdraw.clone()), [withdrawn.clone()]);
+    assert_eq!(bench.hear(HOME, withdraw.clone()), vec![withdrawn.clone()]);
 
     let mut bench = Bench::new();
     bench.holding(600);
