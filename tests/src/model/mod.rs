@@ -347,7 +347,7 @@ impl<M: Machine> Model for Exploration<M> {
         let may_crash = state.crashes < self.crashes;
         for node in 0..self.nodes {
             if state.nodes[usize::from(node)].machine.is_none() {
-                if state.now + self.restart <= self.latest(state) {
+                if self.restart.is_zero() || state.now + self.restart <= self.latest(state) {
                     actions.push(Action::Restart(node));
                 }
                 continue;
