@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{JobId, NodeId};
 use crate::job::{Job, News};
@@ -18,6 +18,8 @@ pub(super) struct Held {
     pub(super) home: NodeId,
     /// Under what it is here.
     pub(super) term: Term,
+    /// Which of the times it is that this node has it.
+    claim: Claim,
     pub(super) state: State,
     /// When it is expected to start.
     start: Option<Time>,
@@ -41,12 +43,24 @@ pub(super) enum State {
     Waiting,
     /// Another is to take it.
     Giving { to: NodeId, tries: u8 },
-    /// Another has taken it. That is remembered until its home surely knows, so that nobody can give it back by an old message.
+    /// Another has taken it. That is remembered until its home surely knows, so that nobody gives it back by an old message in vain.
     Given,
     /// It runs.
     Running,
     /// It has ended, and its home does not know.
     Ended(Ending),
+}
+
+/// Whether a node takes a job that it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Taking {
+    /// It does.
+    Takes {
+        /// When it is expected to start here, if that is known.
+        start: Option<Time>,
+    },
+    /// It does not.
+    Refuses,
 }
 
 /// How far a job is, as far as its holder must not forget.
@@ -72,6 +86,11 @@ impl Held {
         matches!(self.state, State::Waiting | State::Running)
     }
 
+    /// Whether its home has not said yet that it may be here.
+    const fn is_claimed(&self) -> bool {
+        matches!(self.state, State::Claiming { .. })
+    }
+
     pub(super) fn granted(&self) -> Option<Time> {
         (self.lease > Time::ZERO).then_some(self.lease)
     }
@@ -94,13 +113,18 @@ impl Custody {
     }
 
     /// A job from disk.
-    pub(super) fn restore_held(
-        &mut self,
-        job: Shared<Job>,
-        home: NodeId,
-        (term, carried): (Term, u32),
-        place: Place,
-    ) {
+    pub(super) fn restore_held(&mut self, id: JobId, record: Record) {
+        let Record::Held {
+            job,
+            home,
+            term,
+            claim,
+            carried,
+            place,
+        } = record
+        else {
+            return;
+        };
         let state = match place {
             Place::Here => State::Claiming { tries: 0 },
             Place::Given { to } => State::Giving { to, tries: 0 },
@@ -108,25 +132,24 @@ impl Custody {
             Place::Started => State::Ended(Ending::Lost),
             Place::Ended(ending) => State::Ended(ending),
         };
-        if let Err(at) = self.held_place(job.get().id) {
-            let mut held = Self::hold(job, home, term, carried);
-            held.state = state;
+        if let Err(at) = self.held_place(id)
+            && job.get().id == id
+        {
+            self.claim = self.claim.max(claim);
+            let held = Held {
+                job,
+                home,
+                term,
+                claim,
+                state,
+                start: None,
+                carried,
+                lease: Time::ZERO,
+                since: Time::ZERO,
+                renew: Time::MAX,
+                due: Time::ZERO,
+            };
             self.held.insert(at, held);
-        }
-    }
-
-    const fn hold(job: Shared<Job>, home: NodeId, term: Term, carried: u32) -> Held {
-        Held {
-            job,
-            home,
-            term,
-            state: State::Claiming { tries: 0 },
-            start: None,
-            carried,
-            lease: Time::ZERO,
-            since: Time::ZERO,
-            renew: Time::MAX,
-            due: Time::ZERO,
         }
     }
 
@@ -149,6 +172,7 @@ impl Custody {
             job: held.job.clone(),
             home: held.home,
             term: held.term,
+            claim: held.claim,
             carried: held.carried,
             place,
         };
@@ -167,34 +191,33 @@ impl Custody {
         &mut self,
         from: NodeId,
         give: (Shared<Job>, NodeId, Term, u32),
-        takes: bool,
+        taking: Taking,
         cx: &mut impl Context<Self>,
     ) {
-        let (job, home, term, carried) = give;
-        let id = job.get().id;
-        let answer = match self.held_place(id) {
-            Ok(at) => {
-                // Asked again, or what was given away comes back. What it was here before is over in either case, but for what runs.
-                let Some(held) = self.held.get(at) else {
-                    return;
-                };
+        let (home, term) = (give.1, give.2);
+        let id = give.0.get().id;
+        let known = self.held_place(id).ok().and_then(|at| self.held.get(at));
+        let answer = match (known, taking) {
+            // Asked again, or by an old message.
+            (Some(held), _) if held.term >= term => {
+                let gone = matches!(held.state, State::Giving { .. } | State::Given);
                 let asked_again = held.term == term && held.home == home;
-                if held.term >= term {
-                    let gone = matches!(held.state, State::Giving { .. } | State::Given);
-                    (asked_again && !gone).then_some(Answer::Taken)
-                } else if takes && !held.is_with_host() {
-                    self.held.remove(at);
-                    self.take(at, Self::hold(job, home, term, carried), cx);
-                    Some(Answer::Taken)
-                } else {
-                    Some(Answer::NotTaken)
-                }
+                (asked_again && !gone).then_some(Answer::Taken)
             }
-            Err(at) if takes && self.has_room() => {
-                self.take(at, Self::hold(job, home, term, carried), cx);
+            // What was given away comes back, or is given anew. What it was here before is over, but for what runs.
+            (Some(held), Taking::Takes { start }) if !held.is_with_host() => {
+                if held.is_claimed() {
+                    cx.notify(Notice::Drop(id));
+                }
+                self.held.retain(|held| held.job.get().id != id);
+                self.take(give, start, cx);
                 Some(Answer::Taken)
             }
-            Err(_) => Some(Answer::NotTaken),
+            (None, Taking::Takes { start }) if self.has_room() => {
+                self.take(give, start, cx);
+                Some(Answer::Taken)
+            }
+            _ => Some(Answer::NotTaken),
         };
         let Some(answer) = answer else { return };
         // Who answers for the job and gives it away for the first time hears of it anyway.
@@ -208,14 +231,32 @@ impl Custody {
         }
     }
 
-    fn take(&mut self, at: usize, mut held: Held, cx: &mut impl Context<Self>) {
-        held.state = State::Claiming {
-            tries: self.tries(),
-        };
-        held.since = cx.now();
-        held.due = cx.now();
-        Self::persist_place(&held, Place::Here, cx);
-        self.held.insert(at.min(self.held.len()), held);
+    fn take(
+        &mut self,
+        (job, home, term, carried): (Shared<Job>, NodeId, Term, u32),
+        start: Option<Time>,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let Err(at) = self.held_place(job.get().id) {
+            self.claim = self.claim.next();
+            let held = Held {
+                job,
+                home,
+                term,
+                claim: self.claim,
+                state: State::Claiming {
+                    tries: self.tries(),
+                },
+                start,
+                carried,
+                lease: Time::ZERO,
+                since: cx.now(),
+                renew: Time::MAX,
+                due: cx.now(),
+            };
+            Self::persist_place(&held, Place::Here, cx);
+            self.held.insert(at, held);
+        }
     }
 
     /// Something is to be done about a job, if it is time.
@@ -292,10 +333,11 @@ impl Custody {
                 Standing::Waiting { start: held.start }
             }
         };
-        let (home, term) = (held.home, held.term);
+        let home = held.home;
         let report = Message::Report {
             job,
-            term,
+            term: held.term,
+            claim: held.claim,
             standing,
         };
         self.say(home, report, cx);
@@ -317,12 +359,12 @@ impl Custody {
         &mut self,
         from: NodeId,
         job: JobId,
-        term: Term,
+        (term, claim): (Term, Claim),
         ruling: Ruling,
         cx: &mut impl Context<Self>,
     ) {
         let now = cx.now();
-        let renewal = now + third(self.config.lease);
+        let third = Span::from_micros(self.config.lease.as_micros() / 3);
         let longest = now + self.config.lease + self.config.max_skew;
         let known = self
             .held_mut(job)
@@ -334,26 +376,30 @@ impl Custody {
                 let report = Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
                 };
                 self.say(from, report, cx);
             }
             return;
         };
+        let is_mine = (held.term, held.claim) == (term, claim);
         match ruling {
-            // What was granted once and comes late, or again, grants nothing.
-            Ruling::Granted { until } if held.term == term && until > held.lease.max(now) => {
+            // What was granted once and comes late, or again, or at another time that this node had the job, grants nothing.
+            Ruling::Granted { until } if is_mine && until > held.lease.max(now) => {
                 held.lease = until.min(longest);
-                held.renew = held.lease.min(renewal);
+                // What is granted for less than a lease is asked for in time, too.
+                let half = Span::from_micros((held.lease - now).as_micros() / 2);
+                held.renew = now + third.min(half);
                 let (lease, renew) = (held.lease, held.renew);
                 match held.state {
                     State::Claiming { .. } => {
                         held.state = State::Waiting;
-                        let (job, carried) = (held.job.clone(), held.carried);
-                        let id = job.get().id;
-                        self.wake_held(id, renew, cx);
+                        let (shared, carried) = (held.job.clone(), held.carried);
+                        self.wake_held(job, renew, cx);
                         cx.notify(Notice::Queue {
-                            job,
+                            job: shared,
+                            term,
                             carried,
                             until: lease,
                         });
@@ -366,7 +412,8 @@ impl Custody {
                 }
             }
             Ruling::Granted { .. } => {}
-            Ruling::Over => self.let_go(job, cx),
+            Ruling::Over if is_mine || held.term < term => self.let_go(job, cx),
+            Ruling::Over => {}
             Ruling::Withdraw => {
                 // What has ended is not undone; the home hears of it.
                 let ending = match held.state {
@@ -378,6 +425,7 @@ impl Custody {
                 let report = Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
                 };
                 self.say(from, report, cx);
@@ -385,16 +433,21 @@ impl Custody {
         }
     }
 
-    /// A job that waits here is to start now. Whether it may; if not, it is over here, and its host is told so.
+    /// A job that waits here is to start now. Whether it may; if not, its host is told to drop it.
     pub fn start(&mut self, job: JobId, cx: &mut impl Context<Self>) -> bool {
         let now = cx.now();
-        let Some(held) = self.held_mut(job) else {
+        let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
+            // It is not here to start, and what is known of it stays so.
+            cx.notify(Notice::Drop(job));
             return false;
         };
-        if held.state != State::Waiting || held.lease <= now {
+        if held.lease <= now {
             // It comes to its turn before this node is woken to let it go.
             self.orphan(job, cx);
             return false;
+        }
+        if held.state == State::Running {
+            return true;
         }
         held.state = State::Running;
         Self::persist_place(held, Place::Started, cx);
@@ -402,16 +455,17 @@ impl Custody {
         true
     }
 
-    /// A job that was here has ended, and is no longer with the host.
+    /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that
+    /// it may be here.
     pub fn ended(&mut self, job: JobId, ending: Ending, cx: &mut impl Context<Self>) {
         let now = cx.now();
-        let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
+        let was_here = |held: &&mut Held| held.is_with_host() || held.is_claimed();
+        let Some(held) = self.held_mut(job).filter(was_here) else {
             return;
         };
         held.state = State::Ended(ending);
-        held.since = now;
+        (held.since, held.due) = (now, now);
         Self::persist_place(held, Place::Ended(ending), cx);
-        self.wake_held(job, now, cx);
         self.attend_held(job, cx);
     }
 
@@ -419,7 +473,8 @@ impl Custody {
     fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
         let Ok(at) = self.held_place(job) else { return };
         let held = self.held.remove(at);
-        if held.is_with_host() {
+        // A parent may know of what is claimed from an earlier life.
+        if held.is_with_host() || held.is_claimed() {
             cx.notify(Notice::Drop(job));
         }
         if held.state == State::Running {
@@ -457,9 +512,9 @@ impl Custody {
         };
         held.carried = carried;
         held.state = State::Giving { to, tries };
+        held.due = now;
         Self::persist_place(held, Place::Given { to }, cx);
         self.counts.moved = self.counts.moved.saturating_add(1);
-        self.wake_held(job, now, cx);
         self.attend_held(job, cx);
     }
 
@@ -519,14 +574,10 @@ impl Custody {
         };
         held.term = term;
         held.lease = Time::ZERO;
+        held.start = None;
         held.state = State::Claiming { tries };
+        held.due = now;
         Self::persist_place(held, Place::Here, cx);
-        self.wake_held(job, now, cx);
         self.attend_held(job, cx);
     }
-}
-
-/// How often a lease is renewed.
-const fn third(lease: Span) -> Span {
-    Span::from_micros(lease.as_micros() / 3)
 }

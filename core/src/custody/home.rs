@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Answer, Ending, Ruling, Standing, Term};
+use super::message::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use super::{Candidates, Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{JobId, NodeId};
 use crate::job::{Failure, Job, News, Refusal};
@@ -14,10 +14,14 @@ use crate::time::{Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Shared<Job>,
+    /// Since when this node answers for it.
+    tenure: Tenure,
     /// How often somebody may still be searched for.
     left: u8,
     /// The start that was told.
     told: Option<Time>,
+    /// Whether another has it now than when that was told.
+    moved: bool,
     /// Whether it is known to have started somewhere. What is lost after that has only the rounds that are left: it may be what
     /// brings its nodes down.
     started: bool,
@@ -44,17 +48,61 @@ enum Phase {
         others: Candidates,
     },
     /// This node has it, until then unless it asks for more time.
-    Held {
-        term: Term,
-        holder: NodeId,
-        until: Time,
-    },
+    Held { holding: Holding, until: Time },
     /// It is not wanted any more, but may still be there.
-    Withdrawing {
-        term: Term,
-        holder: NodeId,
-        until: Time,
-    },
+    Withdrawing { holding: Holding, until: Time },
+}
+
+/// Who has a job, under what.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Holding {
+    /// Under which term.
+    pub term: Term,
+    /// Who.
+    pub holder: NodeId,
+    /// Which of the times it is that it has it; none if it has not said so.
+    pub claim: Option<Claim>,
+}
+
+impl Holding {
+    pub(super) const fn new(term: Term, holder: NodeId, claim: Claim) -> Self {
+        Self {
+            term,
+            holder,
+            claim: Some(claim),
+        }
+    }
+
+    /// This node was given it, and has not said that it has it.
+    const fn given(term: Term, holder: NodeId) -> Self {
+        Self {
+            term,
+            holder,
+            claim: None,
+        }
+    }
+
+    /// The same, as far as is known of this.
+    fn is_of(&self, claimed: &Self) -> bool {
+        (self.term, self.holder) == (claimed.term, claimed.holder)
+            && (self.claim.is_none() || self.claim == claimed.claim)
+    }
+
+    /// Whether a claim to a job stands, given who has it. Whoever has the job gives it away under the very next term, and to one node only
+    /// until that has failed; of two who claim that term, the first has it. So nobody else can.
+    fn admits(&self, claimed: &Self) -> bool {
+        self.is_of(claimed) || Some(claimed.term) == self.term.moved()
+    }
+
+    fn verdict(&self, job: JobId, ruling: Ruling) -> Message {
+        Message::Verdict {
+            job,
+            term: self.term,
+            claim: self.claim.unwrap_or(Claim::NONE),
+            ruling,
+        }
+    }
 }
 
 /// How far a job is, as far as its home must not forget.
@@ -68,35 +116,35 @@ pub enum Stage {
     },
     /// This node was given it.
     Given {
-        /// Under which term.
-        term: Term,
-        /// Whom.
-        holder: NodeId,
+        /// Which.
+        holding: Holding,
         /// The start that was told.
         told: Option<Time>,
     },
     /// It was cancelled, but this node may still have it.
-    Cancelled {
-        /// Under which term.
-        term: Term,
-        /// Who.
-        holder: NodeId,
-    },
+    Cancelled(Holding),
     /// This was its last word, and it was told, or would have been.
     Over(News),
 }
 
 impl Task {
     /// A job from disk.
-    pub(super) const fn restored(job: Shared<Job>, stage: Stage, bound: Time) -> Self {
+    pub(super) const fn restored(
+        job: Shared<Job>,
+        tenure: Tenure,
+        stage: Stage,
+        bound: Time,
+    ) -> Self {
         let told = match stage {
             Stage::Given { told, .. } => told,
             _ => None,
         };
         Self {
             job,
+            tenure,
             left: 0,
             told,
+            moved: false,
             started: false,
             phase: Phase::Restored(stage),
             bound,
@@ -104,10 +152,26 @@ impl Task {
         }
     }
 
+    /// The term of the attempt with this number.
+    const fn term(&self, attempt: u32) -> Term {
+        Term {
+            tenure: self.tenure,
+            attempt,
+            moves: 0,
+        }
+    }
+
+    fn persist(&self, stage: Stage, cx: &mut impl Context<Custody>) {
+        let record = Record::Task(self.job.clone(), self.tenure, stage);
+        cx.persist(Key::Task(self.job.get().id), record);
+    }
+
     /// Where it is, as far as its home knows.
     pub(super) const fn holder(&self) -> Option<NodeId> {
         match self.phase {
-            Phase::Held { holder, .. } | Phase::Withdrawing { holder, .. } => Some(holder),
+            Phase::Held { holding, .. } | Phase::Withdrawing { holding, .. } => {
+                Some(holding.holder)
+            }
             _ => None,
         }
     }
@@ -124,8 +188,14 @@ impl Custody {
         self.tasks.get_mut(place)
     }
 
-    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused.
-    pub fn keep(&mut self, job: Shared<Job>, cx: &mut impl Context<Self>) -> Result<(), Refusal> {
+    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused. A job is kept only
+    /// once in a tenure, wherever that is.
+    pub fn keep(
+        &mut self,
+        job: Shared<Job>,
+        tenure: Tenure,
+        cx: &mut impl Context<Self>,
+    ) -> Result<(), Refusal> {
         let id = job.get().id;
         let Err(place) = self.task_place(id) else {
             return Err(Refusal::Known);
@@ -134,8 +204,8 @@ impl Custody {
             return Err(Refusal::Full);
         }
         let stage = Stage::Open { attempt: 0 };
-        cx.persist(Key::Task(id), Record::Task(job.clone(), stage));
-        let mut task = Task::restored(job, stage, self.unbounded());
+        let mut task = Task::restored(job, tenure, stage, self.unbounded());
+        task.persist(stage, cx);
         task.left = self.config.rounds;
         self.tasks.insert(place, task);
         self.seek(id, 0, cx);
@@ -159,9 +229,9 @@ impl Custody {
         }
     }
 
-    pub(super) fn restore_task(&mut self, job: Shared<Job>, stage: Stage) {
+    pub(super) fn restore_task(&mut self, job: Shared<Job>, tenure: Tenure, stage: Stage) {
         if let Err(place) = self.task_place(job.get().id) {
-            let task = Task::restored(job, stage, self.unbounded());
+            let task = Task::restored(job, tenure, stage, self.unbounded());
             self.tasks.insert(place, task);
         }
     }
@@ -179,28 +249,16 @@ impl Custody {
         match stage {
             Stage::Open { attempt } => self.seek(job, attempt, cx),
             // Whatever was granted in an earlier life ends before a lease from now is over.
-            Stage::Given { term, holder, .. } => {
-                task.phase = Phase::Held {
-                    term,
-                    holder,
-                    until,
-                };
+            Stage::Given { holding, .. } => {
+                task.phase = Phase::Held { holding, until };
                 self.wait_out(job, until, cx);
             }
-            Stage::Cancelled { term, holder } => {
-                task.phase = Phase::Withdrawing {
-                    term,
-                    holder,
-                    until,
-                };
+            Stage::Cancelled(holding) => {
+                task.phase = Phase::Withdrawing { holding, until };
                 self.attend_task(job, cx);
             }
             Stage::Over(news) => self.close(job, news, cx),
         }
-    }
-
-    fn persist_stage(job: &Shared<Job>, stage: Stage, cx: &mut impl Context<Self>) {
-        cx.persist(Key::Task(job.get().id), Record::Task(job.clone(), stage));
     }
 
     fn wake_task(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
@@ -302,22 +360,17 @@ impl Custody {
                     self.give_to_next(job, attempt, others, cx);
                 }
             },
-            Phase::Held { term, .. } => {
-                let attempt = term.attempt;
+            Phase::Held { holding, .. } => {
+                let attempt = holding.term.attempt;
                 self.place_again(job, attempt, cx);
             }
-            Phase::Withdrawing {
-                term,
-                holder,
-                until,
-            } => {
-                let (term, holder, gone) = (*term, *holder, *until + skew);
+            Phase::Withdrawing { holding, until } => {
+                let (holding, gone) = (*holding, *until + skew);
                 if now >= gone {
                     self.close(job, News::Cancelled, cx);
                     return;
                 }
-                let ruling = Ruling::Withdraw;
-                self.say(holder, Message::Verdict { job, term, ruling }, cx);
+                self.say(holding.holder, holding.verdict(job, Ruling::Withdraw), cx);
                 self.wake_task(job, gone.min(now + retry), cx);
             }
         }
@@ -327,8 +380,7 @@ impl Custody {
     fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
         self.counts.placed_again = self.counts.placed_again.saturating_add(1);
         if let Some(task) = self.task_mut(job) {
-            let shared = task.job.clone();
-            Self::persist_stage(&shared, Stage::Open { attempt }, cx);
+            task.persist(Stage::Open { attempt }, cx);
             self.seek(job, attempt, cx);
         }
     }
@@ -362,8 +414,7 @@ impl Custody {
             self.close(job, News::Failed(Failure::NodeLost), cx);
             return;
         };
-        let term = Term { attempt, moves: 0 };
-        let (shared, told) = (task.job.clone(), task.told);
+        let (term, told) = (task.term(attempt), task.told);
         task.phase = Phase::Giving {
             term,
             to,
@@ -371,8 +422,8 @@ impl Custody {
             others: candidates,
         };
         task.due = now;
-        let holder = to;
-        Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+        let holding = Holding::given(term, to);
+        task.persist(Stage::Given { holding, told }, cx);
         self.attend_task(job, cx);
     }
 
@@ -417,32 +468,30 @@ impl Custody {
     /// A holder tells how a job is that it has.
     pub(super) fn reported(
         &mut self,
-        from: NodeId,
         job: JobId,
-        term: Term,
+        claimed: Holding,
         standing: Standing,
         cx: &mut impl Context<Self>,
     ) {
         let ruling = match standing {
             Standing::Ended(ending) => {
-                self.ended_there(from, job, term, ending, cx);
+                self.ended_there(job, claimed, ending, cx);
                 Some(Ruling::Over)
             }
             Standing::Waiting { .. } | Standing::Running => {
-                self.claimed(from, job, term, standing, cx)
+                self.claimed(job, claimed, standing, cx)
             }
         };
         if let Some(ruling) = ruling {
-            self.say(from, Message::Verdict { job, term, ruling }, cx);
+            self.say(claimed.holder, claimed.verdict(job, ruling), cx);
         }
     }
 
     /// Somebody has a job, or says so: it is believed if it was given it, or by whoever was.
     fn claimed(
         &mut self,
-        from: NodeId,
         job: JobId,
-        term: Term,
+        holding: Holding,
         standing: Standing,
         cx: &mut impl Context<Self>,
     ) -> Option<Ruling> {
@@ -457,27 +506,20 @@ impl Custody {
             return None;
         }
         let (is_new, granted) = match task.phase {
-            Phase::Giving {
-                term: given, to, ..
-            } if (given, to) == (term, from) => (true, Time::ZERO),
+            Phase::Giving { term, to, .. } if (term, to) == (holding.term, holding.holder) => {
+                (true, Time::ZERO)
+            }
             Phase::Held {
-                term: present,
-                holder,
+                holding: present,
                 until,
-            } => match succeeds((present, holder), (term, from)) {
-                Some(is_new) => (is_new, until),
-                None => return Some(Ruling::Over),
-            },
+            } if present.admits(&holding) => (present != holding, until),
             Phase::Withdrawing {
-                term: present,
-                holder,
-                ..
+                holding: present, ..
             } => {
-                if succeeds((present, holder), (term, from)) == Some(true) {
+                if present.admits(&holding) && present.term != holding.term {
                     // It moved meanwhile. Nothing was granted there.
                     task.phase = Phase::Withdrawing {
-                        term,
-                        holder: from,
+                        holding,
                         until: now,
                     };
                 }
@@ -489,35 +531,33 @@ impl Custody {
             // This node may not answer for it, now. It may again when it is asked the next time.
             return None;
         }
-        let holder = from;
         // Who has it now may have it as long as who had it before: nobody is given it sooner than that.
         task.phase = Phase::Held {
-            term,
-            holder,
+            holding,
             until: until.max(granted),
         };
         let start = match standing {
             Standing::Waiting { start } => start,
             _ => Some(now),
         };
+        task.moved |= is_new;
         let news = match (task.told, start) {
             (None, Some(start)) => Some(News::Accepted { start }),
-            (Some(_), Some(start)) if is_new && standing != Standing::Running => {
+            (Some(_), Some(start)) if task.moved && standing != Standing::Running => {
                 Some(News::Moved { start })
             }
             _ => None,
         };
         if let Some(News::Accepted { start } | News::Moved { start }) = news {
-            task.told = Some(start);
+            (task.told, task.moved) = (Some(start), false);
             if !task.started {
                 task.left = rounds;
             }
         }
         task.started |= standing == Standing::Running;
-        let (shared, told) = (task.job.clone(), task.told);
-        let gone = until.max(granted);
+        let (told, gone) = (task.told, until.max(granted));
         if is_new || news.is_some() {
-            Self::persist_stage(&shared, Stage::Given { term, holder, told }, cx);
+            task.persist(Stage::Given { holding, told }, cx);
         }
         if let Some(news) = news {
             Self::tell(job, news, cx);
@@ -529,9 +569,8 @@ impl Custody {
     /// A job has ended where it was, if that was the place that counts.
     fn ended_there(
         &mut self,
-        from: NodeId,
         job: JobId,
-        term: Term,
+        claimed: Holding,
         ending: Ending,
         cx: &mut impl Context<Self>,
     ) {
@@ -539,12 +578,13 @@ impl Custody {
             return;
         };
         let (present, withdrawing) = match task.phase {
-            Phase::Held { term, holder, .. } => ((term, holder), false),
-            Phase::Giving { term, to, .. } => ((term, to), false),
-            Phase::Withdrawing { term, holder, .. } => ((term, holder), true),
+            Phase::Held { holding, .. } => (holding, false),
+            Phase::Withdrawing { holding, .. } => (holding, true),
+            // It may know of an end from an earlier time.
+            Phase::Giving { term, to, .. } => (Holding::given(term, to), false),
             _ => return,
         };
-        if present != (term, from) {
+        if !present.is_of(&claimed) {
             return;
         }
         match ending {
@@ -553,7 +593,7 @@ impl Custody {
             Ending::Failed(failure) => self.close(job, News::Failed(failure), cx),
             Ending::Lost | Ending::Withdrawn => {
                 task.started |= ending == Ending::Lost;
-                self.place_again(job, term.attempt, cx);
+                self.place_again(job, claimed.term.attempt, cx);
             }
         }
     }
@@ -566,26 +606,17 @@ impl Custody {
         };
         match task.phase {
             // Nobody was granted it, so nobody starts it.
-            Phase::Restored(_)
-            | Phase::Seeking { .. }
-            | Phase::Pausing { .. }
-            | Phase::Giving { .. } => self.close(job, News::Cancelled, cx),
-            Phase::Held {
-                term,
-                holder,
-                until,
-            } => {
-                task.phase = Phase::Withdrawing {
-                    term,
-                    holder,
-                    until,
-                };
+            Phase::Seeking { .. } | Phase::Pausing { .. } | Phase::Giving { .. } => {
+                self.close(job, News::Cancelled, cx);
+            }
+            Phase::Held { holding, until } => {
+                task.phase = Phase::Withdrawing { holding, until };
                 task.due = now;
-                let shared = task.job.clone();
-                Self::persist_stage(&shared, Stage::Cancelled { term, holder }, cx);
+                task.persist(Stage::Cancelled(holding), cx);
                 self.attend_task(job, cx);
             }
-            Phase::Withdrawing { .. } => {}
+            // Before the start it is not known who has it.
+            Phase::Restored(_) | Phase::Withdrawing { .. } => {}
         }
     }
 
@@ -593,7 +624,7 @@ impl Custody {
     fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
         if let Ok(place) = self.task_place(job) {
             let task = self.tasks.remove(place);
-            Self::persist_stage(&task.job, Stage::Over(news), cx);
+            task.persist(Stage::Over(news), cx);
             Self::tell(job, news, cx);
             if !self.config.bounded {
                 cx.forget(Key::Task(job));
@@ -609,14 +640,4 @@ impl Custody {
             cx.forget(Key::Task(job));
         }
     }
-}
-
-/// Whether a claim to a job stands, given who has it: `Some(false)` is the same again, `Some(true)` the one that follows. Whoever has the
-/// job gives it away under the very next term, and to one node only until that has failed; of two who claim that term, the first has
-/// it. So nobody else can.
-fn succeeds(present: (Term, NodeId), claim: (Term, NodeId)) -> Option<bool> {
-    if present == claim {
-        return Some(false);
-    }
-    (Some(claim.0) == present.0.moved()).then_some(true)
 }

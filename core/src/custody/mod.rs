@@ -20,9 +20,12 @@
 //! - Each time that a job is given away is a new [`Term`]. Whoever has it gives it away under the very next term, and to one node only until
 //!   that has failed. Of those who claim a term, the first who does has the job, for everyone and for ever.
 //! - What is decided is written down before it is said.
+//! - Each time that a node takes a job has a number, its [`Claim`]. A node that let a job go and is given it again by an old message claims
+//!   it under another number, and does not get it: what it was granted before, and what it said, was about another time.
 //! - A holder that hears nothing from the home until its lease is over lets the job go: [`News::Orphaned`]. A home that hears nothing from
 //!   the holder waits until the lease, and the most that two clocks can differ, is over, and then searches for another.
-//! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Custody::bound`]).
+//! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Custody::bound`]), and what it says is
+//!   newer than what any home said before it ([`Tenure`]).
 //!
 //! Whom to ask is not decided here: [`Notice::Seek`] asks for candidates, [`Custody::found`] names them. Nor is when a job runs: a holder is told
 //! [`Notice::Queue`], and says [`Custody::start`] and [`Custody::ended`].
@@ -33,11 +36,13 @@ mod config;
 mod holder;
 mod home;
 mod message;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, ConfigError};
-pub use holder::Place;
-pub use home::Stage;
-pub use message::{Answer, Ending, Message, Ruling, Standing, Term};
+pub use holder::{Place, Taking};
+pub use home::{Holding, Stage};
+pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
 use alloc::vec::Vec;
 
@@ -70,6 +75,8 @@ pub struct Custody {
     /// In the order of jobs.
     held: Vec<Held>,
     counts: Counts,
+    /// That of the last job that it took.
+    claim: Claim,
     /// What it says to itself, the last first.
     post: Vec<Message>,
 }
@@ -109,8 +116,8 @@ pub enum Key {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// A job that this node answers for, and how far it is.
-    Task(Shared<Job>, Stage),
+    /// A job that this node answers for, since when, and how far it is.
+    Task(Shared<Job>, Tenure, Stage),
     /// A job that this node has.
     Held {
         /// The job.
@@ -119,6 +126,8 @@ pub enum Record {
         home: NodeId,
         /// Under what it is here.
         term: Term,
+        /// Which of the times it is that this node has it.
+        claim: Claim,
         /// What its last holder wanted this one to know.
         carried: u32,
         /// How far it is.
@@ -142,6 +151,8 @@ pub enum Notice {
     Queue {
         /// The job.
         job: Shared<Job>,
+        /// Under what it is here.
+        term: Term,
         /// What its last holder wanted this one to know.
         carried: u32,
         /// Until when, unless more is granted.
@@ -154,7 +165,7 @@ pub enum Notice {
         /// Until when.
         until: Time,
     },
-    /// This job, which waits or runs here, is over.
+    /// This job, which waits or runs here or did so before a crash, is over, or was never to be here.
     Drop(JobId),
 }
 
@@ -167,6 +178,7 @@ impl Custody {
             tasks: Vec::new(),
             held: Vec::new(),
             counts: Counts::default(),
+            claim: Claim::NONE,
             post: Vec::new(),
         })
     }
@@ -242,6 +254,7 @@ impl Custody {
     }
 
     fn resume(&mut self, cx: &mut impl Context<Self>) {
+        self.claim = self.claim.max(Claim::before(cx.now()));
         for job in self.tasks().collect::<Vec<_>>() {
             self.resume_task(job, cx);
         }
@@ -268,7 +281,10 @@ impl Machine for Custody {
                     home,
                     term,
                     carried,
-                } => self.given(from, (job, home, term, carried), true, cx),
+                } => {
+                    let taking = Taking::Takes { start: None };
+                    self.given(from, (job, home, term, carried), taking, cx);
+                }
                 Message::Answer { job, term, answer } => {
                     self.candidate_answered(from, job, term, answer, cx);
                     self.taker_answered(from, job, term, answer, cx);
@@ -276,9 +292,15 @@ impl Machine for Custody {
                 Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
-                } => self.reported(from, job, term, standing, cx),
-                Message::Verdict { job, term, ruling } => self.ruled(from, job, term, ruling, cx),
+                } => self.reported(job, Holding::new(term, from, claim), standing, cx),
+                Message::Verdict {
+                    job,
+                    term,
+                    claim,
+                    ruling,
+                } => self.ruled(from, job, (term, claim), ruling, cx),
             },
             Event::Unreachable { to } => {
                 self.candidate_unreachable(to, cx);
@@ -287,19 +309,12 @@ impl Machine for Custody {
             Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
             Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
             Event::Command(never) => match never {},
-            Event::Restored(Key::Task(id), Record::Task(job, stage)) if id == job.get().id => {
-                self.restore_task(job, stage);
+            Event::Restored(Key::Task(id), Record::Task(job, tenure, stage))
+                if id == job.get().id =>
+            {
+                self.restore_task(job, tenure, stage);
             }
-            Event::Restored(
-                Key::Held(id),
-                Record::Held {
-                    job,
-                    home,
-                    term,
-                    carried,
-                    place,
-                },
-            ) if id == job.get().id => self.restore_held(job, home, (term, carried), place),
+            Event::Restored(Key::Held(id), record) => self.restore_held(id, record),
             // No such pair was ever written.
             Event::Restored(..) => {}
         }

@@ -19,8 +19,10 @@ pub struct DesktopConfig {
     /// a row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_dimensions: Option<u8>,
-    /// How long it is from one heartbeat to the next.
-    pub heartbeat: Lasting,
+    /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else ten minutes, since there is
+    /// nothing to mend and only load to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heartbeat: Option<Lasting>,
     /// How often jobs that wait are looked at; if left out, with each heartbeat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<Lasting>,
@@ -112,7 +114,7 @@ impl Default for DesktopConfig {
         Self {
             scheduling: SchedulingName::LiqPull,
             virtual_dimensions: None,
-            heartbeat: Lasting::seconds(10),
+            heartbeat: None,
             round: None,
             stopping: 1.0,
             probes: 4,
@@ -156,7 +158,8 @@ impl DesktopConfig {
         let long = if safe { 86_400 } else { 300 };
         let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
         let owner_lease = self.owner_lease.map_or(lease.times(2), Lasting::span);
-        let heartbeat = self.heartbeat.span();
+        let often = if faults.is_empty() { 600 } else { 10 };
+        let heartbeat = self.heartbeat.unwrap_or(Lasting::seconds(often)).span();
         let config = Config::new(most);
         Config {
             can: can::Config {

@@ -100,6 +100,7 @@ fn explored(nodes: u8, build: fn(NodeId) -> Node) -> Exploration<Node> {
         commands: vec![(0, Command::Submit(job()))],
         reactions: |_| Vec::new(),
         crashes: 0,
+        restart: Span::ZERO,
         horizon: Time::from_micros(15),
         arrivals: None,
         lateness: CONFIG.max_skew,

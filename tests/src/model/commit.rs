@@ -99,6 +99,7 @@ pub fn asked<G: Guards>(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<
         commands,
         reactions: |_| Vec::new(),
         crashes: 0,
+        restart: Span::ZERO,
         horizon: Time::from_micros(11),
         arrivals: None,
         lateness: Span::MAX,

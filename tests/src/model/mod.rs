@@ -7,6 +7,7 @@
 
 pub mod aria;
 pub mod commit;
+pub mod custody;
 
 mod bag;
 
@@ -35,6 +36,8 @@ pub struct Exploration<M: Machine> {
     pub reactions: fn(&M) -> Vec<M::Command>,
     /// How many crashes there may be.
     pub crashes: u8,
+    /// How much time passes at least while a node comes up again.
+    pub restart: Span,
     /// No timer beyond this fires.
     pub horizon: Time,
     /// How many messages arrive and change something, if not all may. Others are lost.
@@ -344,7 +347,9 @@ impl<M: Machine> Model for Exploration<M> {
         let may_crash = state.crashes < self.crashes;
         for node in 0..self.nodes {
             if state.nodes[usize::from(node)].machine.is_none() {
-                actions.push(Action::Restart(node));
+                if self.restart.is_zero() || state.now + self.restart <= self.latest(state) {
+                    actions.push(Action::Restart(node));
+                }
                 continue;
             }
             if may_crash {
@@ -397,7 +402,10 @@ impl<M: Machine> Model for Exploration<M> {
                 }
             }
             Action::Crash(node) => Self::go_down(&mut state, node),
-            Action::Restart(node) => self.come_up(&mut state, node),
+            Action::Restart(node) => {
+                state.now += self.restart;
+                self.come_up(&mut state, node);
+            }
         }
         (state != *last).then_some(state)
     }

@@ -33,7 +33,7 @@
 //!
 //! # Limits
 //! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
-//! as dimensions: nothing is outwards of them. Run times are not known, so the start that is told is when a node took the job.
+//! as dimensions: nothing is outwards of them. A job is told to be cancelled when its owner knows; it may run a moment longer. Run times are not known, so the start that is told is when a node took the job.
 
 mod balancing;
 mod balloons;
@@ -45,6 +45,8 @@ mod relay;
 mod running;
 mod space;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
 pub use message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
@@ -58,7 +60,7 @@ use migration::{Migration, Promise};
 use relay::Relay;
 use status::Known;
 
-use crate::custody::{self, Custody};
+use crate::custody::{self, Custody, Taking, Tenure};
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Criterion, Demand, Failure, Job, News, Notice, Refusal, Scope};
 use crate::machine::{Context, Embed, Event, Lifted, Machine, Violation};
@@ -541,7 +543,8 @@ impl<const D: usize> Desktop<D> {
     fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
         let refused = self.refusal(&job).or_else(|| {
             let job = Shared::new(job);
-            self.in_owners(cx, |owners, cx| owners.keep(job, cx)).err()
+            self.in_owners(cx, |owners, cx| owners.keep(job, Tenure::ONLY, cx))
+                .err()
         });
         if let Some(refusal) = refused {
             let news = News::Failed(Failure::Refused(refusal));
@@ -654,9 +657,13 @@ impl<const D: usize> Desktop<D> {
             carried,
         } = message
         {
-            let takes = !self.leaving;
+            let taking = if self.leaving {
+                Taking::Refuses
+            } else {
+                Taking::Takes { start: None }
+            };
             let give = (job, home, term, carried);
-            self.in_owners(cx, |owners, cx| owners.given(from, give, takes, cx));
+            self.in_owners(cx, |owners, cx| owners.given(from, give, taking, cx));
         } else {
             let event = Event::Message { from, message };
             self.in_owners(cx, |owners, cx| owners.handle(event, cx));
@@ -673,10 +680,12 @@ impl<const D: usize> Desktop<D> {
                 }
             }
             custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
-            custody::Notice::Queue { job, until, .. } => {
-                let id = job.get().id;
+            custody::Notice::Queue {
+                job, term, until, ..
+            } => {
+                let (id, tenure) = (job.get().id, Tenure::under(term));
                 self.counts.owned = self.counts.owned.saturating_add(1);
-                let kept = self.in_runs(cx, |runs, cx| runs.keep(job, cx));
+                let kept = self.in_runs(cx, |runs, cx| runs.keep(job, tenure, cx));
                 self.runs.bound(id, until);
                 if kept == Err(Refusal::Full) {
                     let ending = custody::Ending::Withdrawn;
@@ -701,10 +710,14 @@ impl<const D: usize> Desktop<D> {
             carried,
         } = message
         {
-            let takes = self.takes(job.get(), carried);
+            let taking = if self.takes(job.get(), carried) {
+                Taking::Takes { start: None }
+            } else {
+                Taking::Refuses
+            };
             self.pull_answered(from);
             let give = (job, home, term, carried);
-            self.in_runs(cx, |runs, cx| runs.given(from, give, takes, cx));
+            self.in_runs(cx, |runs, cx| runs.given(from, give, taking, cx));
         } else {
             let event = Event::Message { from, message };
             self.in_runs(cx, |runs, cx| runs.handle(event, cx));

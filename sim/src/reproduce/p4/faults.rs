@@ -26,7 +26,7 @@ const CASES: [Case; 4] = [
 fn lossy(config: &mut Config) {
     config.network.loss = 0.05;
     config.network.duplication = 0.05;
-    config.desktop.heartbeat = Lasting::seconds(20);
+    config.desktop.heartbeat = Some(Lasting::seconds(20));
 }
 
 fn crash(config: &mut Config, back_after: Option<u64>) {

@@ -124,7 +124,7 @@ impl Setup {
             seed: options.seed,
             desktop: DesktopConfig {
                 // With about 19 neighbours this makes the 20 messages for each node and minute of P4's Figure 4.
-                heartbeat: Lasting::seconds(60),
+                heartbeat: Some(Lasting::seconds(60)),
                 ..DesktopConfig::default()
             },
             ..Config::default()

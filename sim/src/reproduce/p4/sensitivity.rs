@@ -25,10 +25,10 @@ const CASES: [Case; 11] = [
         config.desktop.stopping = 2.0;
     }),
     Case("heartbeats every 20 s", "beat20", |config| {
-        config.desktop.heartbeat = Lasting::seconds(20);
+        config.desktop.heartbeat = Some(Lasting::seconds(20));
     }),
     Case("heartbeats every 180 s", "beat180", |config| {
-        config.desktop.heartbeat = Lasting::seconds(180);
+        config.desktop.heartbeat = Some(Lasting::seconds(180));
     }),
     Case("no balloons", "neighbours", |config| {
         config.desktop.residues = ResiduesName::Neighbours;

@@ -1,0 +1,213 @@
+//! Messages of liars, and what is encoded.
+
+use super::*;
+
+/// Every kind of message, under every term that could matter.
+fn messages() -> Vec<Message> {
+    let terms = [
+        term(0, 0),
+        term(1, 0),
+        term(1, 1),
+        term(1, u32::MAX),
+        term(u32::MAX, u32::MAX),
+        under(1, 1, 0),
+        under(u32::MAX, 1, 0),
+    ];
+    let mut all = Vec::new();
+    for term in terms {
+        all.push(give(HOME, term, u32::MAX));
+        all.push(give(ME, term, 0));
+        all.extend([Answer::Taken, Answer::NotTaken].map(|yes| answer(term, yes)));
+        let standings = [
+            UNKNOWN,
+            Standing::Waiting {
+                start: Some(Time::MAX),
+            },
+            Standing::Running,
+            ended(Ending::Done),
+            ended(Ending::Failed(Failure::Broke)),
+            ended(Ending::Lost),
+            ended(Ending::Withdrawn),
+        ];
+        all.extend(standings.map(|standing| report(term, standing)));
+        let rulings = [
+            granted(0),
+            granted(300),
+            Ruling::Granted { until: Time::MAX },
+            Ruling::Over,
+            Ruling::Withdraw,
+        ];
+        all.extend(rulings.map(|ruling| verdict(term, ruling)));
+    }
+    let later: Vec<Message> = all.iter().cloned().map(second_time).collect();
+    all.extend(later);
+    all
+}
+
+/// A node in each state that a job can be in, as home and as holder.
+fn situations() -> Vec<Bench> {
+    let home: [fn(&mut Bench); 6] = [
+        |_| {},
+        |bench| drop(bench.keep()),
+        |bench| {
+            bench.keep();
+            bench.find(0, &[]);
+        },
+        |bench| {
+            bench.keep();
+            bench.find(0, &[1, HOME]);
+        },
+        Bench::placed,
+        |bench| {
+            bench.placed();
+            bench.cancel();
+        },
+    ];
+    let holder: [fn(&mut Bench); 8] = [
+        |_| {},
+        |bench| drop(bench.hear(HOME, give(HOME, term(1, 0), 0))),
+        |bench| bench.holding(600),
+        |bench| {
+            bench.holding(600);
+            bench.run();
+        },
+        |bench| {
+            bench.holding(600);
+            bench.give_away(1);
+        },
+        |bench| {
+            bench.holding(600);
+            bench.give_away(1);
+            bench.hear(1, answer(term(1, 1), Answer::Taken));
+        },
+        |bench| {
+            bench.holding(600);
+            bench.give_away(1);
+            bench.lose(1);
+        },
+        |bench| {
+            bench.holding(600);
+            bench.end(Ending::Done);
+        },
+    ];
+    let mut all = Vec::new();
+    for config in [CONFIG, BOUNDED] {
+        for home in home {
+            for holder in holder {
+                let mut bench = Bench::new();
+                holder(&mut bench);
+                home(&mut bench);
+                bench.config = config;
+                bench.restart();
+                all.push(bench);
+                let mut bench = Bench::new();
+                holder(&mut bench);
+                home(&mut bench);
+                all.push(bench);
+            }
+        }
+    }
+    all
+}
+
+/// A node hears something, and all that it says to itself because of it.
+fn hear_out(bench: &mut Bench, from: u64, message: Message) -> usize {
+    let mut did = bench.hear(from, message).len();
+    let mut spoken = 0;
+    while let Some(message) = bench.node.to_self() {
+        did += bench.hear(ME, message).len();
+        spoken += 1;
+        assert!(spoken < 8, "it talks to itself without end");
+    }
+    did
+}
+
+#[test]
+fn any_message_in_any_state_is_handled_within_bounds_and_everything_ends() {
+    for mut bench in situations() {
+        let before = (bench.node.clone(), bench.disk.clone(), bench.alarms.clone());
+        for first in messages() {
+            (bench.node, bench.disk, bench.alarms) = before.clone();
+            for from in [HOME, 1, ME] {
+                assert!(hear_out(&mut bench, from, first.clone()) <= 16);
+            }
+            bench.lose(1);
+            // Without a parent that answers, all is over after the retention, and nothing is left.
+            while let Some((at, timer)) = bench.alarms.iter().map(|(t, at)| (*at, *t)).min() {
+                if at > second(20_000) {
+                    break;
+                }
+                bench.now = bench.now.max(at);
+                bench.feed(Event::Timer(timer));
+                while let Some(message) = bench.node.to_self() {
+                    bench.hear(ME, message);
+                }
+            }
+            // But for a job of this node that it has itself: that waits for its host.
+            let waits = bench.node.holder(JOB) == Some(id(ME));
+            assert!(waits || bench.node.is_empty(), "{:?}", bench.node);
+            bench.now = second(1);
+        }
+    }
+}
+
+#[test]
+fn a_node_has_no_more_jobs_than_it_may_whatever_it_is_given() {
+    let mut bench = Bench::new();
+    for name in 0..100 {
+        let message = Message::Give {
+            job: Shared::new(named(name)),
+            home: id(name),
+            term: term(u32::MAX, u32::MAX),
+            carried: 0,
+        };
+        bench.hear(1, message);
+    }
+    assert_eq!(bench.node.held().count(), 3);
+    // And forgets them when nobody answers for them.
+    bench.ring_until(6);
+    assert!(bench.node.is_empty() && bench.disk.is_empty());
+}
+
+#[test]
+fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
+    let mut bench = Bench::new();
+    let end = term(1, u32::MAX);
+    bench.hear(1, give(HOME, end, 0));
+    bench.hear(HOME, verdict(end, granted(600)));
+    assert_eq!(bench.give_away(2), [Persist(HELD), Forget(HELD)]);
+}
+
+#[test]
+fn a_record_under_the_name_of_another_is_not_restored() {
+    let mut bench = Bench::new();
+    bench.keep();
+    let record = bench.disk[&TASK].clone();
+    let mut bench = Bench::new();
+    let wrong = [Key::Task(JobId::new(8)), HELD];
+    for key in wrong {
+        bench.feed(Event::Restored(key, record.clone()));
+    }
+    assert!(bench.node.is_empty());
+}
+
+#[test]
+fn a_message_takes_little_room_in_memory() {
+    assert!(size_of::<Message>() <= 56, "{} bytes", size_of::<Message>());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn messages_and_records_survive_their_encoding() {
+    for message in messages() {
+        let bytes = postcard::to_allocvec(&message).unwrap();
+        assert!(bytes.len() < 96, "{}", bytes.len());
+        assert_eq!(postcard::from_bytes(&bytes), Ok(message));
+    }
+    for bench in situations() {
+        for (key, record) in bench.disk {
+            let bytes = postcard::to_allocvec(&(key, record.clone())).unwrap();
+            assert_eq!(postcard::from_bytes(&bytes), Ok((key, record)));
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Any message in any state.
+
+use super::*;
+use crate::custody::{Answer, Ending, Ruling, Standing, Term};
+use crate::overlay::flood::{FloodId, Header};
+use crate::queue::Waiting;
+
+/// A number that is often one that others know, and else anything.
+fn number(rng: &mut Xoshiro256PlusPlus) -> u64 {
+    match rng.below(4) {
+        0 => u64::MAX - u64::from(rng.below(3)),
+        _ => u64::from(rng.below(5)),
+    }
+}
+
+fn status(rng: &mut Xoshiro256PlusPlus) -> Shared<Status> {
+    let mut amounts = || {
+        let amounts = [number(rng), number(rng)];
+        dimensions().capability(&amounts).unwrap()
+    };
+    let (total, free, waiting) = (amounts(), amounts(), amounts());
+    Shared::new(Status {
+        total,
+        free,
+        waiting,
+        queue_len: rng.below(u32::MAX),
+        running: rng.below(3),
+        head_passed: rng.below(3),
+        speed: Speed::BASELINE,
+    })
+}
+
+fn any_job(rng: &mut Xoshiro256PlusPlus) -> Job {
+    job(u64::from(rng.below(4)), number(rng), number(rng))
+}
+
+fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
+    let job = JobId::new(u64::from(rng.below(4)));
+    let term = Term {
+        attempt: rng.below(3),
+        moves: rng.below(3),
+    };
+    match rng.below(4) {
+        0 => custody::Message::Give {
+            job: Shared::new(any_job(rng)),
+            home: id(u64::from(rng.below(3))),
+            term,
+            carried: rng.below(u32::MAX),
+        },
+        1 => {
+            let answers = [Answer::Taken, Answer::NotTaken];
+            let answer = *rng.pick(&answers).unwrap();
+            custody::Message::Answer { job, term, answer }
+        }
+        2 => {
+            let standings = [
+                Standing::Running,
+                Standing::Waiting { start: None },
+                Standing::Ended(Ending::Lost),
+                Standing::Ended(Ending::Done),
+            ];
+            let standing = *rng.pick(&standings).unwrap();
+            custody::Message::Report {
+                job,
+                term,
+                standing,
+            }
+        }
+        _ => {
+            let until = Time::from_secs(number(rng));
+            let rulings = [Ruling::Over, Ruling::Withdraw, Ruling::Granted { until }];
+            let ruling = *rng.pick(&rulings).unwrap();
+            custody::Message::Verdict { job, term, ruling }
+        }
+    }
+}
+
+fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
+    let quest = Quest {
+        asker: id(u64::from(rng.below(3))),
+        attempt: rng.below(3),
+        wanted: *rng
+            .pick(&[Wanted::Owner, Wanted::RunNode, Wanted::Sooner])
+            .unwrap(),
+    };
+    let job = JobId::new(u64::from(rng.below(4)));
+    let move_to = *rng.pick(&[MoveTo::Start, MoveTo::Wait]).unwrap();
+    let point = can::Point::new([
+        rng.below(u32::MAX),
+        rng.below(u32::MAX),
+        rng.below(u32::MAX),
+    ]);
+    let hops = rng.below(1 << 16) as u16;
+    match rng.below(13) {
+        0 => Message::Owners(custody(rng)),
+        1 => Message::Runs(custody(rng)),
+        2 => Message::Errand {
+            number: rng.below(3),
+            errand: Errand::Route {
+                job,
+                quest,
+                point,
+                hops,
+            },
+        },
+        3 => Message::Errand {
+            number: rng.below(3),
+            errand: Errand::Hunt {
+                job: Shared::new(any_job(rng)),
+                quest,
+                trail: Trail {
+                    best: Merits::default(),
+                    toward: (rng.below(2) == 0).then_some(point),
+                    passed: rng.below(u32::MAX),
+                    probes: rng.below(256) as u8,
+                    hops,
+                },
+            },
+        },
+        4 => Message::Search {
+            header: Header {
+                id: FloodId {
+                    origin: id(number(rng)),
+                    sequence: number(rng),
+                    kind: 0,
+                    round: rng.below(u32::MAX),
+                },
+                ttl: u8::MAX,
+                hops: 0,
+            },
+            job: Shared::new(any_job(rng)),
+            quest,
+        },
+        5 => Message::Found {
+            job,
+            quest,
+            candidates: [id(number(rng)), id(number(rng))].into_iter().collect(),
+        },
+        6 => Message::Offer {
+            waiting: Waiting {
+                passed: rng.below(u32::MAX),
+                ..Waiting::from(&any_job(rng))
+            },
+            move_to,
+        },
+        7 => Message::OfferAnswer {
+            job,
+            takes: rng.below(2) == 0,
+            status: status(rng),
+        },
+        8 => Message::Pull {
+            move_to,
+            status: status(rng),
+        },
+        9 => Message::PullReject {
+            status: status(rng),
+        },
+        10 => Message::Inflate {
+            node: id(number(rng)),
+            version: number(rng),
+            status: status(rng),
+            point,
+            hops,
+        },
+        11 => Message::Deflate {
+            node: id(number(rng)),
+            version: number(rng),
+            point,
+            hops,
+        },
+        _ => Message::Overlay {
+            message: can::Message::Ping,
+            status: Some(status(rng)),
+        },
+    }
+}
+
+#[test]
+fn whatever_others_say_a_node_keeps_its_rules_and_its_bounds() {
+    for scheduling in [
+        Scheduling::VANILLA,
+        Scheduling::balanced(Direction::Pull),
+        Scheduling::balanced(Direction::Push),
+    ] {
+        let config = Config {
+            scheduling,
+            resend: Some(Span::from_secs(1)),
+            queue: 8,
+            ..config()
+        };
+        let mut network = Network::new(config, &[(4, 4), (2, 2), (4, 2)]);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        network.submit(0, job(0, 1, 1));
+        network.submit(1, job(1, 2, 1));
+        for step in 0..6000 {
+            let message = message(&mut rng);
+            let from = id(u64::from(rng.below(5)));
+            let to = id(u64::from(rng.below(3)));
+            if from != to {
+                let machine = network.nodes.get_mut(&to).unwrap();
+                let mut effects = EffectQueue::new();
+                let event = Event::Message { from, message };
+                effects.feed(machine, event, network.now, &mut network.rng);
+                // It may believe a lie about a job, so it is not asked here whether one runs twice.
+                machine.check().unwrap();
+                drop(effects);
+            }
+            if step % 50 == 0 {
+                network.now += Span::from_secs(5);
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_is_believed_to_have_more_than_anyone_has() {
+    let mut network = Network::new(config(), &[(4, 4), (2, 2)]);
+    let endless = Status {
+        total: dimensions().capability(&[u64::MAX, u64::MAX]).unwrap(),
+        free: dimensions().capability(&[u64::MAX, u64::MAX]).unwrap(),
+        waiting: Capability::none(),
+        queue_len: 0,
+        running: 0,
+        head_passed: 0,
+        speed: Speed::BASELINE,
+    };
+    let before = network.nodes[&id(0)].known.get(id(1)).copied();
+    let event = Event::Message {
+        from: id(1),
+        message: Message::PullReject {
+            status: Shared::new(endless),
+        },
+    };
+    network.feed(id(0), event);
+    assert_eq!(network.nodes[&id(0)].known.get(id(1)).copied(), before);
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn messages_are_the_same_after_they_were_bytes() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    for _ in 0..500 {
+        let message = message(&mut rng);
+        let bytes = postcard::to_allocvec(&message).unwrap();
+        assert_eq!(postcard::from_bytes::<Message<3>>(&bytes), Ok(message));
+    }
+}

@@ -1,0 +1,254 @@
+//! Jobs that wait: passing, moving, balancing.
+
+use super::*;
+use crate::queue::Waiting;
+
+fn with(scheduling: Scheduling) -> Config {
+    Config {
+        scheduling,
+        searches_again: 0,
+        probes: 0,
+        ..config()
+    }
+}
+
+fn waiting(number: u64, cores: u64, passed: u32) -> Waiting {
+    Waiting {
+        passed,
+        requirement: needs(cores, 1),
+        ..Waiting::from(&job(number, cores, 1))
+    }
+}
+
+/// Lets a node hear something, and gives what it answers.
+fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message<3>> {
+    let machine = network.nodes.get_mut(&id(node)).unwrap();
+    let mut effects = EffectQueue::new();
+    let event = Event::Message {
+        from: id(77),
+        message,
+    };
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == id(77) => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+#[test]
+fn a_job_may_come_only_if_it_was_passed_no_less_than_the_first_here() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
+    network.submit(0, job(1, 3, 1));
+    network.submit(0, job(2, 2, 1));
+    network.submit(0, job(3, 1, 1));
+    network.pass(30);
+    // The third passed the second; one core of one that ended is free again.
+    assert_eq!(network.started(3), [id(0)]);
+    assert_eq!(network.nodes[&id(0)].queue().head_passed(), 1);
+    network.command(
+        id(0),
+        job::Command::Ended {
+            job: JobId::new(3),
+            outcome: Outcome::Done,
+        },
+    );
+    let offer = |passed| Message::Offer {
+        waiting: waiting(9, 1, passed),
+        move_to: MoveTo::Start,
+    };
+    let takes = |answers: Vec<Message<3>>| {
+        matches!(
+            answers.as_slice(),
+            [Message::OfferAnswer { takes: true, .. }]
+        )
+    };
+    assert!(!takes(answers(&mut network, 0, offer(0))), "PROTOCOLS L1");
+    assert!(takes(answers(&mut network, 0, offer(1))));
+    let other = Message::Offer {
+        waiting: waiting(10, 1, 1),
+        move_to: MoveTo::Start,
+    };
+    assert!(
+        !takes(answers(&mut network, 0, other)),
+        "the core is promised"
+    );
+}
+
+#[test]
+fn who_has_room_gets_a_job_that_waits_next_to_it() {
+    for direction in [Direction::Pull, Direction::Push] {
+        let scheduling = Scheduling::internode(direction);
+        let mut network = Network::new(with(scheduling), &[(2, 8), (2, 8)]);
+        // Both nodes are busy, and two more jobs wait somewhere.
+        for number in 1..=4 {
+            network.submit(0, job(number, 2, 1));
+            network.pass(15);
+        }
+        network.pass(1200);
+        let moved: u64 = network
+            .nodes
+            .values()
+            .map(|node| node.counts().migrated)
+            .sum();
+        let places: Vec<NodeId> = (1..=4).flat_map(|job| network.started(job)).collect();
+        assert_eq!(places.len(), 4, "{direction:?}: all run, none twice");
+        let here = places.iter().filter(|place| **place == id(0)).count();
+        assert_eq!(
+            here, 2,
+            "{direction:?}: none is idle while another waits, {moved} moved"
+        );
+    }
+}
+
+#[test]
+fn who_starts_at_once_from_elsewhere_passes_all_who_wait() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
+    network.submit(0, job(1, 3, 1));
+    network.submit(0, job(2, 4, 1));
+    network.pass(30);
+    assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
+    let migrant = Message::Runs(custody::Message::Give {
+        job: Shared::new(job(9, 1, 1)),
+        home: id(77),
+        term: custody::Term {
+            attempt: 1,
+            moves: 1,
+        },
+        carried: 1,
+    });
+    answers(&mut network, 0, migrant);
+    let until = network.now + Span::from_secs(100);
+    let granted = Message::Runs(custody::Message::Verdict {
+        job: JobId::new(9),
+        term: custody::Term {
+            attempt: 1,
+            moves: 1,
+        },
+        ruling: custody::Ruling::Granted { until },
+    });
+    answers(&mut network, 0, granted);
+    let queue = network.nodes[&id(0)].queue();
+    assert!(queue.running().iter().any(|(job, _)| *job == JobId::new(9)));
+    assert_eq!(queue.waiting()[0].passed, 1, "PROTOCOLS L3");
+}
+
+#[test]
+fn a_balanced_job_stands_where_its_time_of_submission_puts_it() {
+    let mut network = Network::new(with(Scheduling::balanced(Direction::Push)), &[(1, 8)]);
+    for number in 1..=3 {
+        network.submit(0, job(number, 1, 1));
+        network.pass(15);
+    }
+    let mut early = job(9, 1, 1);
+    early.submitted = Time::from_secs(1);
+    let give = Message::Runs(custody::Message::Give {
+        job: Shared::new(early),
+        home: id(77),
+        term: custody::Term {
+            attempt: 1,
+            moves: 1,
+        },
+        carried: 0,
+    });
+    answers(&mut network, 0, give);
+    let until = network.now + Span::from_secs(100);
+    let granted = Message::Runs(custody::Message::Verdict {
+        job: JobId::new(9),
+        term: custody::Term {
+            attempt: 1,
+            moves: 1,
+        },
+        ruling: custody::Ruling::Granted { until },
+    });
+    answers(&mut network, 0, granted);
+    let waiting = network.nodes[&id(0)].queue().waiting();
+    assert_eq!(waiting[0].job, JobId::new(9), "PROTOCOLS L13");
+    assert!(waiting.iter().all(|job| job.passed == 0));
+}
+
+#[test]
+fn who_comes_to_a_long_queue_has_half_of_it_in_the_end() {
+    for direction in [Direction::Pull, Direction::Push] {
+        let scheduling = Scheduling {
+            balancing: Some(direction),
+            ..Scheduling::LOCAL
+        };
+        let mut network = Network::new(with(scheduling), &[(2, 8)]);
+        for number in 1..=11 {
+            network.submit(0, job(number, 2, 1));
+            network.pass(2);
+        }
+        network.equipment.insert(id(1), equipment(2, 8));
+        network.boot(id(1));
+        network.pass(60);
+        // Queue balancing moves nothing to who waits for nothing; so it gets something to wait for.
+        network.submit(1, job(20, 2, 1));
+        network.submit(1, job(21, 2, 1));
+        network.pass(400);
+        let lengths: Vec<usize> = network
+            .nodes
+            .values()
+            .map(|node| node.queue().waiting().len())
+            .collect();
+        let moved: u64 = network
+            .nodes
+            .values()
+            .map(|node| node.counts().balanced)
+            .sum();
+        assert!(moved >= 3, "{direction:?}: {moved} moved, {lengths:?}");
+        assert!(
+            lengths[0].abs_diff(lengths[1]) <= 2,
+            "{direction:?}: {lengths:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_node_has_left_is_known_at_the_owner_of_its_point_and_nowhere_else() {
+    let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8), (16, 64), (1, 2)]);
+    network.submit(0, job(1, 12, 48));
+    network.submit(1, job(2, 6, 24));
+    network.pass(60);
+    let mut seen = 0;
+    for (keeper, node) in &network.nodes {
+        for (whose, point) in node.balloons() {
+            seen += 1;
+            assert_ne!(whose, *keeper);
+            assert!(node.can().zone().unwrap().contains(point));
+            let status = network.nodes[&whose].queue();
+            assert!(!status.running().is_empty());
+        }
+    }
+    assert!(
+        seen > 0,
+        "some have something left while they run something"
+    );
+    network.pass(3000);
+    let left: usize = network
+        .nodes
+        .values()
+        .map(|node| node.balloons().count())
+        .sum();
+    assert_eq!(left, 0, "who runs nothing has no balloon");
+}
+
+#[test]
+fn who_leaves_gives_away_what_waits_and_is_gone_when_nothing_is_left() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(2, 8), (2, 8), (1, 4)]);
+    for number in 1..=6 {
+        network.submit(0, job(number, 2, 1));
+        network.pass(15);
+    }
+    network.command(id(1), job::Command::Leave);
+    network.pass(8000);
+    for number in 1..=6 {
+        let last = network.news_of(number);
+        assert!(last.contains(&News::Finished), "{number}: {last:?}");
+    }
+    assert!(network.nodes[&id(1)].can().zone().is_none());
+    network.submit(1, job(7, 1, 1));
+    let refused = News::Failed(Failure::Refused(Refusal::Leaving));
+    assert_eq!(network.news_of(7), [refused]);
+}

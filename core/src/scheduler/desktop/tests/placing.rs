@@ -1,0 +1,196 @@
+//! From a submission to a run, and the refusals.
+
+use super::*;
+use crate::time::Time;
+
+#[test]
+fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
+    let mut network = Network::new(config(), &[(1, 4), (2, 8), (4, 16), (8, 32)]);
+    network.submit(0, job(1, 3, 10));
+    network.pass(60);
+    let place = network.started(1);
+    assert!(place == [id(2)] || place == [id(3)], "{place:?}");
+    network.pass(2000);
+    let news = network.news_of(1);
+    assert!(matches!(news[0], News::Accepted { .. } | News::Started));
+    let last: Vec<&News> = news.iter().filter(|news| news.is_last()).collect();
+    assert_eq!(last, [&News::Finished]);
+    // Nothing is left of it.
+    for node in network.nodes.values() {
+        assert!(node.owners.is_empty() && node.runs.is_empty());
+    }
+    for disk in network.disks.values() {
+        assert!(
+            disk.keys().all(|key| matches!(key, Key::Overlay(_))),
+            "{disk:?}"
+        );
+    }
+}
+
+#[test]
+fn a_job_is_found_a_node_whenever_there_is_one_that_could_run_it() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut found = 0;
+    for _ in 0..12 {
+        let sizes: Vec<(u64, u64)> = (0..10)
+            .map(|_| (1 << rng.below(4), 1 << rng.below(7)))
+            .collect();
+        let mut network = Network::new(config(), &sizes);
+        network.run_time = Span::from_secs(60);
+        for number in 0..12 {
+            let (cores, memory) = (u64::from(rng.below(10)), u64::from(rng.below(64)));
+            network.submit(u64::from(rng.below(10)), job(number, cores, memory));
+            network.pass(5);
+            let able = sizes
+                .iter()
+                .any(|size| size.0 >= cores.max(1) && size.1 >= memory);
+            network.pass(900);
+            let last = *network.news_of(number).last().unwrap();
+            let none = News::Failed(Failure::Refused(Refusal::NoMatch));
+            let expected = if able { News::Finished } else { none };
+            assert_eq!(last, expected, "{cores} cores and {memory} on {sizes:?}");
+            found += u32::from(able);
+        }
+    }
+    assert!((20..140).contains(&found), "both cases were tried: {found}");
+}
+
+#[test]
+fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
+    let literal = Config {
+        probes: 0,
+        searches_again: 0,
+        ..config()
+    };
+    let mut network = Network::new(literal, &[(1, 1), (1, 64), (16, 1), (2, 2), (16, 32)]);
+    network.submit(3, job(1, 9, 20));
+    network.submit(3, job(2, 9, 40));
+    network.pass(900);
+    assert_eq!(network.started(1), [id(4)]);
+    let none = News::Failed(Failure::Refused(Refusal::NoMatch));
+    assert_eq!(network.news_of(2), [none]);
+}
+
+#[test]
+fn what_cannot_be_honoured_is_refused_by_name() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let strange = {
+        let names = ["a", "b", "c"].map(|name| (name, Kind::Amount));
+        Dimensions::new(&names).unwrap().named("c").unwrap()
+    };
+    let mut cases: Vec<(Job, Refusal)> = Vec::new();
+    let mut unknown = job(1, 1, 1);
+    unknown.requirement = unknown.requirement.with(strange, 1);
+    cases.push((unknown, Refusal::UnknownDimension(2)));
+    let mut late = job(2, 1, 1);
+    late.deadline = Some(Time::MAX);
+    cases.push((late, Refusal::UnsupportedDeadline));
+    let mut near = job(3, 1, 1);
+    near.criterion = Criterion::Closest;
+    cases.push((near, Refusal::UnsupportedCriterion));
+    let mut inside = job(4, 1, 1);
+    inside.scope = Scope::Organisation;
+    cases.push((inside, Refusal::UnsupportedScope));
+    let mut gang = job(5, 1, 1);
+    gang.demand = Demand::Nodes(core::num::NonZeroU32::new(2).unwrap());
+    cases.push((gang, Refusal::UnsupportedDemand));
+    cases.push((job(6, 17, 1), Refusal::TooLarge));
+    cases.push((job(7, u64::MAX, u64::MAX), Refusal::TooLarge));
+    for (job, refusal) in cases {
+        let number = job.id.get();
+        network.submit(0, job);
+        let refused = News::Failed(Failure::Refused(refusal));
+        assert_eq!(network.news_of(number), [refused]);
+    }
+    network.submit(0, job(8, 1, 1));
+    network.submit(0, job(8, 1, 1));
+    let known = News::Failed(Failure::Refused(Refusal::Known));
+    assert!(network.news_of(8).contains(&known));
+}
+
+#[test]
+fn a_node_that_cannot_be_is_refused_by_name() {
+    let make = |config, equipment| {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        Node::new(id(1), config, Bootstrap::Alone, equipment, &mut rng).map(|_| ())
+    };
+    assert_eq!(make(config(), equipment(4, 16)), Ok(()));
+    let endless = equipment(4, u64::MAX);
+    assert_eq!(make(config(), endless), Err(ConfigError::BeyondMost));
+    assert_eq!(make(config(), equipment(0, 1)), Err(ConfigError::NoCores));
+    let mut category = equipment(1, 1);
+    category.dimensions =
+        Dimensions::new(&[("cores", Kind::Amount), ("system", Kind::Category)]).unwrap();
+    assert_eq!(make(config(), category), Err(ConfigError::Category));
+    let mut crowded = config();
+    crowded.can.virtual_dimensions = 2;
+    let refused = make(crowded, equipment(1, 1));
+    assert_eq!(refused, Err(ConfigError::Dimensions));
+    let mut idle = config();
+    idle.round = Span::ZERO;
+    assert_eq!(make(idle, equipment(1, 1)), Err(ConfigError::ZeroRound));
+    for broken in [
+        Config {
+            hops: 0,
+            ..config()
+        },
+        Config {
+            queue: 0,
+            ..config()
+        },
+        Config {
+            stopping: 0,
+            ..config()
+        },
+    ] {
+        assert_eq!(make(broken, equipment(1, 1)), Err(ConfigError::Zero));
+    }
+    let mut unbounded = config();
+    unbounded.runs.bounded = false;
+    assert_eq!(make(unbounded, equipment(1, 1)), Err(ConfigError::Bounds));
+    let mut short = config();
+    short.runs.lease = Span::from_secs(1);
+    let refused = make(short, equipment(1, 1));
+    assert!(matches!(refused, Err(ConfigError::Custody(_))));
+    let mut hasty = config();
+    hasty.can.period = Span::ZERO;
+    assert!(matches!(
+        make(hasty, equipment(1, 1)),
+        Err(ConfigError::Can(_))
+    ));
+    for error in [
+        ConfigError::ZeroRound,
+        ConfigError::BeyondMost,
+        ConfigError::NoCores,
+    ] {
+        assert!(!std::format!("{error}").is_empty());
+    }
+}
+
+#[test]
+fn the_free_and_fastest_come_first_then_who_can_start_it_then_the_least_loaded() {
+    let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8)]);
+    // The first free one takes it; the second job of two cores fits beside it or goes to another free one.
+    for number in 1..=3 {
+        network.submit(2, job(number, 2, 2));
+        network.pass(15);
+    }
+    let places: BTreeSet<NodeId> = (1..=3).flat_map(|job| network.started(job)).collect();
+    assert_eq!(places.len(), 3, "each has a node of its own: {places:?}");
+    network.submit(2, job(4, 2, 2));
+    network.pass(15);
+    let place = network.started(4);
+    assert!(
+        place == [id(0)] || place == [id(1)],
+        "beside another: {place:?}"
+    );
+}
+
+#[test]
+fn a_message_stays_small() {
+    assert!(
+        size_of::<Message<8>>() <= 320,
+        "{}",
+        size_of::<Message<8>>()
+    );
+}

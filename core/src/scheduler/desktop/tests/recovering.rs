@@ -1,0 +1,105 @@
+//! Nodes that go down, and messages that are lost.
+
+use super::*;
+
+const SIZES: [(u64, u64); 6] = [(4, 16), (8, 32), (2, 8), (16, 64), (8, 8), (4, 64)];
+
+/// A grid in which job 1, which needs two cores, runs.
+fn running() -> (Network, NodeId, NodeId) {
+    let mut network = Network::new(config(), &SIZES);
+    network.submit(0, job(1, 2, 4));
+    network.pass(60);
+    let (place, owner) = (network.started(1), network.owner(1));
+    (network, place[0], owner.unwrap())
+}
+
+#[test]
+fn if_who_runs_a_job_is_lost_its_owner_finds_another() {
+    let (mut network, place, owner) = running();
+    if place == owner || place == id(0) {
+        // Another test has who is both.
+        return;
+    }
+    network.crash(place);
+    network.pass(3000);
+    assert_eq!(network.started(1).len(), 2);
+    assert_eq!(network.news_of(1).last(), Some(&News::Finished));
+}
+
+#[test]
+fn whoever_of_the_others_goes_down_the_job_is_done_and_told_once() {
+    let (_, place, owner) = running();
+    for gone in [place, owner, id(4), id(5)] {
+        for comes_back in [false, true] {
+            let (mut network, ..) = running();
+            if gone == id(0) {
+                continue;
+            }
+            network.crash(gone);
+            network.pass(120);
+            if comes_back {
+                network.boot(gone);
+            }
+            network.pass(6000);
+            let last: Vec<News> = network
+                .news_of(1)
+                .into_iter()
+                .filter(News::is_last)
+                .collect();
+            assert_eq!(last, [News::Finished], "{gone:?} went down");
+        }
+    }
+}
+
+#[test]
+fn a_submitter_that_was_down_tells_what_became_of_its_job() {
+    let (mut network, place, owner) = running();
+    if place == id(0) || owner == id(0) {
+        return;
+    }
+    network.crash(id(0));
+    network.pass(200);
+    network.boot(id(0));
+    network.pass(4000);
+    assert_eq!(network.news_of(1).last(), Some(&News::Finished));
+}
+
+#[test]
+fn where_messages_are_lost_jobs_are_not() {
+    let mut resending = config();
+    resending.resend = Some(Span::from_secs(1));
+    let mut network = Network::new(resending, &SIZES);
+    network.loss = Some(10);
+    network.run_time = Span::from_secs(300);
+    for number in 1..=20 {
+        network.submit(number % 6, job(number, 1 + number % 4, 4));
+        network.pass(20);
+    }
+    network.pass(6000);
+    network.loss = None;
+    network.pass(3000);
+    for number in 1..=20 {
+        let last: Vec<News> = network
+            .news_of(number)
+            .into_iter()
+            .filter(News::is_last)
+            .collect();
+        assert_eq!(last, [News::Finished], "job {number}");
+    }
+}
+
+#[test]
+fn a_cancelled_job_stops_wherever_it_is() {
+    let (mut network, place, _) = running();
+    network.command(id(0), job::Command::Cancel(JobId::new(1)));
+    network.pass(1000);
+    let last: Vec<News> = network
+        .news_of(1)
+        .into_iter()
+        .filter(News::is_last)
+        .collect();
+    assert_eq!(last, [News::Cancelled]);
+    assert!(network.running.is_empty());
+    let queue = network.nodes[&place].queue();
+    assert!(queue.running().is_empty() && queue.pool().is_idle());
+}

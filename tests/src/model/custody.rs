@@ -1,0 +1,588 @@
+//! Custody under a model checker: one job, its home, and nodes that may have it; alone, or as a home with a home of its own.
+//!
+//! A node's host may start a job that waits there, end one that runs, or give one away, whenever it likes. A lease is only worth something
+//! if clocks are about right, so timers are late by at most what clocks may be apart.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use gridweave_core::custody::{
+    Claim, Config, Custody, Ending, Key, Message, Notice, Record, Taking, Tenure, Term, Timer,
+};
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{self, Demand, Job, News};
+use gridweave_core::machine::{Context, Embed, Event, Lifted, Machine, Violation};
+use gridweave_core::shared::Shared;
+use gridweave_core::time::{Span, Time};
+use stateright::Property;
+
+use super::{Exploration, State, Step};
+
+/// The only job.
+pub const JOB: JobId = JobId::new(0);
+
+/// Where it is submitted.
+pub const HOME: NodeId = NodeId::new(0);
+
+/// Times are in microseconds: an answer is waited for one, a lease takes nine.
+pub const CONFIG: Config = Config {
+    lease: Span::from_micros(9),
+    max_skew: Span::ZERO,
+    retry: Span::from_micros(1),
+    retries: 0,
+    retention: Span::from_micros(12),
+    search: Span::from_micros(1),
+    rounds: 2,
+    pause: Span::from_micros(1),
+    tasks: 1,
+    held: 1,
+    bounded: false,
+};
+
+/// What a node knows, and does wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Plan {
+    /// Between whom there is custody.
+    pub levels: Levels,
+    /// Who may take a job of the home.
+    pub holders: &'static [u64],
+    /// With two levels, who may run a job, by who answers for it.
+    pub runners: &'static [&'static [u64]],
+    /// To whom a node may give a job that waits there, by node.
+    pub moves: &'static [&'static [u64]],
+    /// What is wrong with nodes.
+    pub fault: Option<Fault>,
+    /// How far clocks may be apart.
+    pub skew: Span,
+}
+
+/// Between whom there is custody.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Levels {
+    /// Between the home and who runs the job.
+    One,
+    /// Between the home and who owns the job, and between that one and who runs it.
+    Two,
+}
+
+/// A mistake, to see that it is found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// An owner grants beyond what it was granted.
+    Unbounded,
+    /// Who takes back what it gave away claims a term that is new to everyone.
+    FreshTerm,
+    /// A node takes what it is granted, whenever that was.
+    Credulous,
+    /// An owner does not pass on the last word while it is not known that it still owns the job.
+    Forgetful,
+}
+
+/// Which custody something is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// That of the home.
+    Upper,
+    /// That of an owner.
+    Lower,
+}
+
+/// What a host asks of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Command {
+    /// The job is submitted.
+    Submit,
+    /// It is not wanted any more.
+    Cancel,
+    /// It is to start, where it waits.
+    Start,
+    /// It has ended, where it ran.
+    End,
+    /// It is to go there, from where it waits.
+    Move(NodeId),
+}
+
+/// What a host is told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Told {
+    /// News of the job, where it was submitted.
+    News(News),
+    /// It has ended here, and that lasts.
+    Ended,
+}
+
+/// Whether a node's host has the job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Present {
+    Not,
+    Waits,
+    Runs,
+}
+
+/// A node: custody on one level or two, composed as desktops do, and a host that has one place for a job.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node {
+    me: NodeId,
+    plan: Plan,
+    upper: Custody,
+    lower: Custody,
+    present: Present,
+    /// The term under which it gave the job away, for those who make a mistake with it.
+    gave: Option<Term>,
+    /// The claim in what it last said, for those who make a mistake with it.
+    claim: Option<Claim>,
+    todo: VecDeque<(Level, Notice)>,
+}
+
+struct As {
+    level: Level,
+    fault: Option<Fault>,
+    gave: Option<Term>,
+    claim: Option<Claim>,
+    notices: Vec<Notice>,
+}
+
+/// The term after the one under which a job was given away.
+const fn fresh(term: Term) -> Term {
+    Term {
+        moves: term.moves + 1,
+        ..term
+    }
+}
+
+impl Embed<Custody, Node> for As {
+    fn message(&mut self, mut message: Message) -> (Level, Message) {
+        if let Message::Report { claim, .. } = &message {
+            self.claim = Some(*claim);
+        }
+        match &mut message {
+            Message::Give { term, .. } if term.moves > 0 => self.gave = Some(*term),
+            Message::Report { term, .. }
+                if self.fault == Some(Fault::FreshTerm) && self.gave == Some(*term) =>
+            {
+                *term = fresh(*term);
+            }
+            _ => {}
+        }
+        (self.level, message)
+    }
+    fn timer(&mut self, timer: Timer) -> (Level, Timer) {
+        (self.level, timer)
+    }
+    fn key(&mut self, key: Key) -> (Level, Key) {
+        (self.level, key)
+    }
+    fn record(&mut self, record: Record) -> Record {
+        record
+    }
+    fn notice(&mut self, notice: Notice, _: &mut impl Context<Node>) {
+        self.notices.push(notice);
+    }
+}
+
+impl Node {
+    /// A node without the job.
+    pub fn new(me: NodeId, plan: Plan) -> Self {
+        let config = Config {
+            max_skew: plan.skew,
+            ..CONFIG
+        };
+        let bounded = Config {
+            bounded: true,
+            ..config
+        };
+        Self {
+            me,
+            plan,
+            upper: Custody::new(me, config).expect("the rules are sound"),
+            lower: Custody::new(me, bounded).expect("the rules are sound"),
+            present: Present::Not,
+            gave: None,
+            claim: None,
+            todo: VecDeque::new(),
+        }
+    }
+
+    /// Whether its host runs the job.
+    pub fn runs(&self) -> bool {
+        self.present == Present::Runs
+    }
+
+    /// Whether it answers for the job towards whoever submitted it.
+    pub fn is_home(&self) -> bool {
+        self.upper.answers_for(JOB)
+    }
+
+    /// How often it placed the job again, on either level.
+    pub fn placed_again(&self) -> u64 {
+        self.upper.counts().placed_again + self.lower.counts().placed_again
+    }
+
+    /// How often it gave the job away.
+    pub fn moved(&self) -> u64 {
+        self.upper.counts().moved + self.lower.counts().moved
+    }
+
+    /// Until when its host may have the job.
+    pub fn lease(&self) -> Option<Time> {
+        self.custody(self.host_level()).lease(JOB)
+    }
+
+    /// Whether nothing of the job is left in memory.
+    pub fn is_empty(&self) -> bool {
+        self.upper.is_empty() && self.lower.is_empty() && self.present == Present::Not
+    }
+
+    const fn host_level(&self) -> Level {
+        match self.plan.levels {
+            Levels::One => Level::Upper,
+            Levels::Two => Level::Lower,
+        }
+    }
+
+    const fn custody(&self, level: Level) -> &Custody {
+        match level {
+            Level::Upper => &self.upper,
+            Level::Lower => &self.lower,
+        }
+    }
+
+    fn within<C: Context<Self>, R>(
+        &mut self,
+        level: Level,
+        cx: &mut C,
+        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut As>) -> R,
+    ) -> R {
+        let mut embed = As {
+            level,
+            fault: self.plan.fault,
+            gave: self.gave,
+            claim: self.claim,
+            notices: Vec::new(),
+        };
+        let custody = match level {
+            Level::Upper => &mut self.upper,
+            Level::Lower => &mut self.lower,
+        };
+        let result = act(custody, &mut cx.lift(&mut embed));
+        if self.plan.fault == Some(Fault::FreshTerm) {
+            self.gave = embed.gave;
+        }
+        if self.plan.fault == Some(Fault::Credulous) {
+            self.claim = embed.claim;
+        }
+        let notices = embed.notices.into_iter();
+        self.todo.extend(notices.map(|notice| (level, notice)));
+        result
+    }
+
+    fn hear(
+        &mut self,
+        level: Level,
+        from: NodeId,
+        mut message: Message,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let (Some(gave), Message::Verdict { term, .. }) = (self.gave, &mut message)
+            && *term == fresh(gave)
+        {
+            *term = gave;
+        }
+        if let (Some(mine), Message::Verdict { claim, .. }) = (self.claim, &mut message) {
+            *claim = mine;
+        }
+        let Message::Give {
+            job,
+            home,
+            term,
+            carried,
+        } = message
+        else {
+            let event = Event::Message { from, message };
+            self.within(level, cx, |custody, cx| custody.handle(event, cx));
+            return;
+        };
+        let give = (job, home, term, carried);
+        let taking = Taking::Takes { start: None };
+        self.within(level, cx, |custody, cx| {
+            custody.given(from, give, taking, cx);
+        });
+    }
+
+    /// A custody has something to say, as it has to a desktop.
+    fn said(&mut self, level: Level, notice: Notice, cx: &mut impl Context<Self>) {
+        let is_owner = level == Level::Upper && self.plan.levels == Levels::Two;
+        match notice {
+            Notice::Tell(job::Notice { news, .. }) => self.told(level, news, cx),
+            Notice::Seek { attempt, .. } => {
+                let known = match level {
+                    Level::Upper => self.plan.holders,
+                    Level::Lower => self.plan.runners[self.me.get() as usize],
+                };
+                let known = known.iter().copied().map(NodeId::new).collect();
+                self.within(level, cx, |custody, cx| {
+                    custody.found(JOB, attempt, known, cx);
+                });
+            }
+            Notice::Queue {
+                job, term, until, ..
+            } if is_owner => {
+                let tenure = Tenure::under(term);
+                // It is known already if it was owned in an earlier life.
+                let _ = self.within(Level::Lower, cx, |runs, cx| runs.keep(job, tenure, cx));
+                self.bound(until);
+            }
+            Notice::Extended { until, .. } if is_owner => self.bound(until),
+            Notice::Drop(job) if is_owner => {
+                self.within(Level::Lower, cx, |runs, cx| runs.cancel(job, cx));
+            }
+            Notice::Queue { .. } => self.present = Present::Waits,
+            Notice::Extended { .. } => {}
+            Notice::Drop(_) => self.present = Present::Not,
+        }
+    }
+
+    fn bound(&mut self, until: Time) {
+        let until = match self.plan.fault {
+            Some(Fault::Unbounded) => Time::MAX,
+            _ => until,
+        };
+        self.lower.bound(JOB, until);
+    }
+
+    fn told(&mut self, level: Level, news: News, cx: &mut impl Context<Self>) {
+        if level == Level::Upper {
+            cx.notify(Told::News(news));
+            return;
+        }
+        let ending = match news {
+            News::Finished => Ending::Done,
+            News::Failed(why) => Ending::Failed(why),
+            News::Cancelled => Ending::Withdrawn,
+            _ => return,
+        };
+        let forgets = self.plan.fault == Some(Fault::Forgetful) && self.upper.lease(JOB).is_none();
+        if !forgets {
+            self.within(Level::Upper, cx, |owners, cx| owners.ended(JOB, ending, cx));
+        }
+        self.within(Level::Lower, cx, |runs, cx| runs.passed_on(JOB, cx));
+    }
+
+    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+        let level = self.host_level();
+        match command {
+            Command::Submit => {
+                let kept = self.within(Level::Upper, cx, |home, cx| {
+                    home.keep(Shared::new(job()), Tenure::ONLY, cx)
+                });
+                kept.expect("it is submitted once");
+            }
+            Command::Cancel => self.within(Level::Upper, cx, |home, cx| home.cancel(JOB, cx)),
+            Command::Start => {
+                if self.within(level, cx, |custody, cx| custody.start(JOB, cx)) {
+                    self.present = Present::Runs;
+                }
+            }
+            Command::End => {
+                self.present = Present::Not;
+                self.within(level, cx, |custody, cx| {
+                    custody.ended(JOB, Ending::Done, cx);
+                });
+                cx.notify(Told::Ended);
+            }
+            Command::Move(to) => {
+                self.present = Present::Not;
+                self.within(level, cx, |custody, cx| custody.give_away(JOB, to, 0, cx));
+            }
+        }
+    }
+
+    fn begin(&mut self, cx: &mut impl Context<Self>) {
+        for level in [Level::Lower, Level::Upper] {
+            self.within(level, cx, |custody, cx| custody.handle(Event::Start, cx));
+        }
+        // What it answers for and does not own is nobody's.
+        if self.lower.answers_for(JOB) && !self.upper.has(JOB) {
+            self.within(Level::Lower, cx, |runs, cx| runs.cancel(JOB, cx));
+        }
+    }
+
+    /// Does what is still to be done, until all roles of this node agree.
+    fn finish(&mut self, cx: &mut impl Context<Self>) {
+        loop {
+            if let Some((level, notice)) = self.todo.pop_front() {
+                self.said(level, notice, cx);
+            } else if let Some(message) = self.upper.to_self() {
+                self.hear(Level::Upper, self.me, message, cx);
+            } else if let Some(message) = self.lower.to_self() {
+                self.hear(Level::Lower, self.me, message, cx);
+            } else {
+                break;
+            }
+        }
+    }
+}
+
+impl Machine for Node {
+    type Message = (Level, Message);
+    type Timer = (Level, Timer);
+    type Command = Command;
+    type Notice = Told;
+    type Key = (Level, Key);
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+        match event {
+            Event::Restored((level, key), record) => {
+                let event = Event::Restored(key, record);
+                self.within(level, cx, |custody, cx| custody.handle(event, cx));
+            }
+            Event::Start => self.begin(cx),
+            Event::Message {
+                from,
+                message: (level, message),
+            } => self.hear(level, from, message, cx),
+            Event::Unreachable { .. } => {}
+            Event::Timer((level, timer)) => {
+                self.within(level, cx, |custody, cx| {
+                    custody.handle(Event::Timer(timer), cx);
+                });
+            }
+            Event::Command(command) => self.obey(command, cx),
+        }
+        self.finish(cx);
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.upper.check()?;
+        self.lower.check()?;
+        Violation::unless(self.todo.is_empty(), "nothing is left over from an event")
+    }
+}
+
+fn job() -> Job {
+    let one = Demand::Nodes(NonZeroU32::MIN);
+    Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none")
+}
+
+/// So many nodes, and a host that starts what waits, or moves it.
+pub fn explored(nodes: u8, skew: Span, build: fn(NodeId) -> Node) -> Exploration<Node> {
+    Exploration {
+        build,
+        nodes,
+        commands: vec![(0, Command::Submit)],
+        reactions: starting,
+        crashes: 0,
+        // So that no claim is made twice.
+        restart: Span::from_micros(1),
+        horizon: Time::from_micros(15),
+        arrivals: None,
+        lateness: skew,
+        branching: 1,
+        remember: |told| match told {
+            Told::News(news) => news.is_last(),
+            Told::Ended => true,
+        },
+        judge,
+        properties: always(),
+    }
+}
+
+/// The same, where the job may be cancelled at any time.
+pub fn cancelled(mut case: Exploration<Node>) -> Exploration<Node> {
+    case.commands.push((0, Command::Cancel));
+    case
+}
+
+/// The same with a host that also ends what runs.
+pub fn whole_life(mut case: Exploration<Node>) -> Exploration<Node> {
+    case.reactions = |node| match node.present {
+        Present::Runs => vec![Command::End],
+        _ => starting(node),
+    };
+    case
+}
+
+fn starting(node: &Node) -> Vec<Command> {
+    if node.present != Present::Waits {
+        return Vec::new();
+    }
+    let to = node.plan.moves[node.me.get() as usize].iter();
+    let moves = to.map(|to| Command::Move(NodeId::new(*to)));
+    core::iter::once(Command::Start).chain(moves).collect()
+}
+
+/// The nodes that are up, with their places.
+pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
+    let machines = state.nodes.iter().map(|host| host.machine.as_ref());
+    machines
+        .enumerate()
+        .filter_map(|(place, machine)| Some((place, machine?)))
+}
+
+/// The last words that were said; the same said again counts once.
+pub fn words(state: &State<Node>) -> impl Iterator<Item = News> + '_ {
+    let said = state.notices.iter();
+    said.filter_map(|(_, told)| match told {
+        Told::News(news) => news.is_last().then_some(*news),
+        Told::Ended => None,
+    })
+}
+
+/// What must hold of each event.
+fn judge(step: &Step<'_, Node>) -> Option<&'static str> {
+    let starts = step.after.runs() && !step.before.runs();
+    let lasts = step.after.lease().is_some_and(|lease| lease > step.now);
+    (starts && !lasts).then_some("a job starts only under a lease")
+}
+
+/// What every exploration must show.
+fn always() -> Vec<Property<Exploration<Node>>> {
+    vec![
+        Property::always(
+            "at most one node runs the job",
+            |case: &Exploration<Node>, state: &State<Node>| {
+                let running = up(state).filter(|(_, node)| node.runs());
+                // At the instant at which a lease is over, who had it is about to stop.
+                let lasting = running.filter(|(_, node)| {
+                    let lease = node.lease();
+                    lease.is_some_and(|lease| state.now < lease + case.lateness)
+                });
+                lasting.count() <= 1
+            },
+        ),
+        Property::always(
+            "no job runs when its lease is over",
+            |case: &Exploration<Node>, state: &State<Node>| {
+                up(state).filter(|(_, node)| node.runs()).all(|(_, node)| {
+                    let lease = node.lease();
+                    lease.is_some_and(|lease| state.now <= lease + case.lateness)
+                })
+            },
+        ),
+        Property::always("there is one last word", |_, state: &State<Node>| {
+            words(state).count() <= 1
+        }),
+        Property::always(
+            "a job without a last word is remembered where it was submitted",
+            |_, state: &State<Node>| {
+                let submitted = state.given & 1 != 0;
+                let known = up(state).any(|(place, node)| place == 0 && node.is_home());
+                let down = state.nodes[0].machine.is_none();
+                !submitted || known || down || words(state).next().is_some() || state.crashes > 0
+            },
+        ),
+        Property::always(
+            "who waits for nothing has nothing left",
+            |_, state: &State<Node>| {
+                state.nodes.iter().all(|host| {
+                    let idle = host.timers.is_empty();
+                    let Some(node) = &host.machine else {
+                        return true;
+                    };
+                    !idle || (node.is_empty() && host.disk.is_empty())
+                })
+            },
+        ),
+    ]
+}
