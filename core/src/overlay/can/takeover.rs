@@ -304,10 +304,12 @@ impl<const D: usize> Member<D> {
         if round != self.round || self.takeover == Takeover::Idle {
             return;
         }
-        let (plan, unknown) = self.plan(Farther::Missed);
+        let (_, unknown) = self.plan(Farther::Missed);
         for entry in unknown {
             self.watch_over(entry, cx);
         }
+        // Those who have just become known may be in the way.
+        let (plan, _) = self.plan(Farther::Missed);
         match plan {
             None => self.takeover = Takeover::Idle,
             Some(leaf) if self.claimed() == Some(leaf.zone) => {
