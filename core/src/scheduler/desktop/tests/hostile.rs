@@ -1,7 +1,7 @@
 //! Any message in any state.
 
 use super::*;
-use crate::custody::{Answer, Ending, Ruling, Standing, Term};
+use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Term};
 use crate::overlay::flood::{FloodId, Header};
 use crate::queue::Waiting;
 
@@ -39,7 +39,9 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
     let term = Term {
         attempt: rng.below(3),
         moves: rng.below(3),
+        ..Term::default()
     };
+    let claim = Claim::default();
     match rng.below(4) {
         0 => custody::Message::Give {
             job: Shared::new(any_job(rng)),
@@ -63,6 +65,7 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
             custody::Message::Report {
                 job,
                 term,
+                claim,
                 standing,
             }
         }
@@ -70,7 +73,12 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
             let until = Time::from_secs(number(rng));
             let rulings = [Ruling::Over, Ruling::Withdraw, Ruling::Granted { until }];
             let ruling = *rng.pick(&rulings).unwrap();
-            custody::Message::Verdict { job, term, ruling }
+            custody::Message::Verdict {
+                job,
+                term,
+                claim,
+                ruling,
+            }
         }
     }
 }

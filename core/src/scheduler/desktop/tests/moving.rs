@@ -37,6 +37,34 @@ fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message
     sent.collect()
 }
 
+/// A job comes to the first node from elsewhere, and may be there; it carries this.
+fn arrive(network: &mut Network, job: Job, carried: u32) {
+    let term = custody::Term {
+        attempt: 1,
+        moves: 1,
+        ..custody::Term::default()
+    };
+    let give = custody::Message::Give {
+        job: Shared::new(job),
+        home: id(77),
+        term,
+        carried,
+    };
+    let said = answers(network, 0, Message::Runs(give));
+    let claim = said.iter().find_map(|message| match message {
+        Message::Runs(custody::Message::Report { claim, .. }) => Some(*claim),
+        _ => None,
+    });
+    let until = network.now + Span::from_secs(100);
+    let granted = custody::Message::Verdict {
+        job: job.id,
+        term,
+        claim: claim.expect("it is claimed"),
+        ruling: custody::Ruling::Granted { until },
+    };
+    answers(network, 0, Message::Runs(granted));
+}
+
 #[test]
 fn a_job_may_come_only_if_it_was_passed_no_less_than_the_first_here() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
@@ -109,26 +137,7 @@ fn who_starts_at_once_from_elsewhere_passes_all_who_wait() {
     network.submit(0, job(2, 4, 1));
     network.pass(30);
     assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
-    let migrant = Message::Runs(custody::Message::Give {
-        job: Shared::new(job(9, 1, 1)),
-        home: id(77),
-        term: custody::Term {
-            attempt: 1,
-            moves: 1,
-        },
-        carried: 1,
-    });
-    answers(&mut network, 0, migrant);
-    let until = network.now + Span::from_secs(100);
-    let granted = Message::Runs(custody::Message::Verdict {
-        job: JobId::new(9),
-        term: custody::Term {
-            attempt: 1,
-            moves: 1,
-        },
-        ruling: custody::Ruling::Granted { until },
-    });
-    answers(&mut network, 0, granted);
+    arrive(&mut network, job(9, 1, 1), 1);
     let queue = network.nodes[&id(0)].queue();
     assert!(queue.running().iter().any(|(job, _)| *job == JobId::new(9)));
     assert_eq!(queue.waiting()[0].passed, 1, "PROTOCOLS L3");
@@ -143,26 +152,7 @@ fn a_balanced_job_stands_where_its_time_of_submission_puts_it() {
     }
     let mut early = job(9, 1, 1);
     early.submitted = Time::from_secs(1);
-    let give = Message::Runs(custody::Message::Give {
-        job: Shared::new(early),
-        home: id(77),
-        term: custody::Term {
-            attempt: 1,
-            moves: 1,
-        },
-        carried: 0,
-    });
-    answers(&mut network, 0, give);
-    let until = network.now + Span::from_secs(100);
-    let granted = Message::Runs(custody::Message::Verdict {
-        job: JobId::new(9),
-        term: custody::Term {
-            attempt: 1,
-            moves: 1,
-        },
-        ruling: custody::Ruling::Granted { until },
-    });
-    answers(&mut network, 0, granted);
+    arrive(&mut network, early, 0);
     let waiting = network.nodes[&id(0)].queue().waiting();
     assert_eq!(waiting[0].job, JobId::new(9), "PROTOCOLS L13");
     assert!(waiting.iter().all(|job| job.passed == 0));
