@@ -15,11 +15,11 @@ use crate::network::NetworkConfig;
 pub struct DesktopConfig {
     /// What is done for jobs that wait.
     pub scheduling: SchedulingName,
-    /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else four: nodes that are all alike would lie in
+    /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: nodes that are all alike would lie in
     /// a row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_dimensions: Option<u8>,
-    /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else ten minutes, since there is
+    /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else a quarter of an hour, since there is
     /// nothing to mend and only load to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<Lasting>,
@@ -158,14 +158,14 @@ impl DesktopConfig {
         let long = if safe { 86_400 } else { 300 };
         let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
         let owner_lease = self.owner_lease.map_or(lease.times(2), Lasting::span);
-        let often = if faults.is_empty() { 600 } else { 10 };
+        let often = if faults.is_empty() { 900 } else { 10 };
         let heartbeat = self.heartbeat.unwrap_or(Lasting::seconds(often)).span();
         let config = Config::new(most);
         Config {
             can: can::Config {
                 virtual_dimensions: self
                     .virtual_dimensions
-                    .unwrap_or(if differ { 1 } else { 4 }),
+                    .unwrap_or(if differ { 1 } else { 3 }),
                 period: heartbeat,
                 ..can::Config::DEFAULT
             },
