@@ -155,3 +155,70 @@ fn an_interrupted_reproduction_leaves_nothing() {
     assert_eq!(status.code(), Some(130));
     assert!(desk.list().is_empty(), "{:?}", desk.list());
 }
+
+#[test]
+fn the_fourth_paper_has_its_schemes_beside_the_centralised_one_and_no_job_is_lost() {
+    let desk = Desk::new();
+    let text = desk.good(&[
+        "reproduce",
+        "p4",
+        "--quick",
+        "--only",
+        "varieties",
+        "--out",
+        "all",
+    ]);
+    assert!(text.contains("LIQ-PULL") && text.contains("mixed nodes, mixed jobs"));
+    let csv = fs::read_to_string(desk.path("all/p4/varieties.csv")).expect("there is a table");
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    let report = fs::read(desk.path("all/p4.json")).expect("there is a report");
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    let runs = report["runs"].as_array().expect("there are runs");
+    // Two schemes and CENT, on nodes and jobs that are clustered or mixed.
+    assert_eq!(runs.len(), 3 * 4);
+    for run in runs {
+        assert_eq!(run["violations"], 0, "{run}");
+        assert_eq!(run["jobs"]["completed"], 150, "{run}");
+    }
+}
+
+#[test]
+fn zones_are_written_down_as_often_as_is_asked_for() {
+    let desk = Desk::new();
+    desk.good(&[
+        "run",
+        "--scheduler",
+        "desktop",
+        "--workload",
+        "desktop",
+        "--set",
+        "workload.desktop.nodes=30",
+        "--set",
+        "workload.desktop.jobs=40",
+        "--set",
+        "report.zones=1h",
+        "--out",
+        "drawn",
+    ]);
+    let pictures = fs::read(desk.path("drawn/zones.json")).expect("there are pictures");
+    let pictures: serde_json::Value = serde_json::from_slice(&pictures).expect("it is JSON");
+    let pictures = pictures.as_array().expect("it is a list");
+    assert!(pictures.len() >= 2);
+    for (hour, picture) in pictures.iter().enumerate() {
+        assert_eq!(picture["at"], 3600.0 * hour as f64);
+        let nodes = picture["nodes"].as_array().expect("there are nodes");
+        // The zones of all nodes are the whole space.
+        let volume = |node: &serde_json::Value| -> f64 {
+            let zone = node["zone"].as_array().expect("there is a zone");
+            let lengths = zone
+                .iter()
+                .map(|side| side[1].as_f64().unwrap_or(0.0) - side[0].as_f64().unwrap_or(0.0));
+            lengths.product()
+        };
+        if hour > 0 {
+            assert_eq!(nodes.len(), 30);
+            let whole: f64 = nodes.iter().map(volume).sum();
+            assert!((whole - 1.0).abs() < 1e-6, "{whole}");
+        }
+    }
+}

@@ -20,7 +20,7 @@
 //!
 //! # Rules
 //! - The node where a job is submitted answers for it towards whoever submitted it, and the owner of its point answers for it towards that
-//!   node: each by [custody](crate::custody). If who runs it is lost, its owner searches for another. If the owner is lost, its submitter
+//!   node: each by [`custody`]. If who runs it is lost, its owner searches for another. If the owner is lost, its submitter
 //!   searches for another owner. An owner grants nothing beyond what it was granted, so the two are never at odds.
 //! - Matchmaking: whoever a job is pushed to asks itself who of itself and its neighbours could run it. If one is free, or could start it at
 //!   once, that is it. Otherwise the job may stop there by chance, more likely the fewer nodes there are further out, and goes to who has the
