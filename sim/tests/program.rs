@@ -73,8 +73,14 @@ fn help_shows_examples_and_every_command() {
 #[test]
 fn a_comparison_has_all_schedulers_and_repeats() {
     let desk = Desk::new();
-    // What the bare command does, on the first jobs of the bundled week.
-    let first = ["compare", "--set", "workload.first=150"];
+    // What the bare command does, on the first jobs of the bundled week, and with few heartbeats.
+    let first = [
+        "compare",
+        "--set",
+        "workload.first=150",
+        "--set",
+        "desktop.heartbeat=1d",
+    ];
     let text = desk.good(&first);
     for word in [
         "central-fcfs",
@@ -84,6 +90,7 @@ fn a_comparison_has_all_schedulers_and_repeats() {
         "asap",
         "criteria",
         "aria",
+        "desktop",
         "random",
         "flood",
         "results: gridweave-out",
