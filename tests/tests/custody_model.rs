@@ -248,7 +248,7 @@ fn clocks_are_apart_by_as_much_as_they_may_be() {
 
 #[test]
 fn clocks_that_are_further_apart_are_found() {
-    let case = explored(3, SKEW, |me| Node::new(me, TWO));
+    let case = explored(3, SKEW.times(2), |me| Node::new(me, TWO));
     finds(
         "two levels, clocks too far apart",
         arriving(6, case),
@@ -313,7 +313,7 @@ fn an_owner_that_forgets_a_last_word_is_found() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release"]
 fn large_a_job_is_moved_or_taken_back() {
     explore(
         "one level, 7 arrivals",
@@ -324,7 +324,7 @@ fn large_a_job_is_moved_or_taken_back() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release"]
 fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
     explore(
         "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
