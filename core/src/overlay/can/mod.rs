@@ -220,7 +220,8 @@ pub enum Timer {
 pub enum Command<const D: usize> {
     /// Have the whole space: for the first node only.
     Found,
-    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay.
+    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked somebody else asks this
+    /// one, too, if it gets no answer.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
@@ -452,6 +453,12 @@ impl<const D: usize> Can<D> {
                 if introducer != self.me {
                     member.meet(introducer, cx);
                     member.seek_itself(introducer, cx);
+                }
+            }
+            // Two wishes on their way would be in each other's way: this one is for when it is time to ask again.
+            (Command::Join { introducer }, Life::Joining(_)) => {
+                if introducer != self.me {
+                    meet(&mut self.asked, introducer, cx.rng());
                 }
             }
             (Command::Join { introducer }, _) => self.join(introducer, cx),
