@@ -232,6 +232,8 @@ pub enum Command<const D: usize> {
     Load(Load),
     /// Stop for good, and leave the zone to others.
     Leave,
+    /// Be at this point from now on, if it is in the zone; else nothing happens. Nobody else needs to know.
+    Move(Point<D>),
 }
 
 /// What a node tells.
@@ -469,6 +471,13 @@ impl<const D: usize> Can<D> {
                     member.load = load;
                 }
             }
+            (Command::Move(point), Life::Inside(member)) => {
+                if member.leaf.zone.contains(&point) {
+                    self.point = point;
+                    member.point = point;
+                }
+            }
+            (Command::Move(_), _) => {}
             (Command::Leave, Life::Inside(member)) => {
                 let outcome = member.leave(cx);
                 self.conclude(outcome, cx);
