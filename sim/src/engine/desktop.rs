@@ -37,6 +37,7 @@ impl<const D: usize> Protocol for Desktop<D> {
         "pull_reject",
         "balloon",
         "acknowledged",
+        "gather",
         RESIDUE_HEARTBEAT,
         RESIDUE_OVERLAY,
         RENDEZVOUS,
@@ -70,8 +71,9 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::Errand { errand, .. } => match errand {
                 Errand::Route { .. } => 2,
                 Errand::Hunt { .. } => 3,
-                Errand::Enter { .. } => 18,
-                Errand::Forage { .. } => 19,
+                Errand::Gather(_) => 16,
+                Errand::Enter { .. } => 19,
+                Errand::Forage { .. } => 20,
             },
             Message::Search { .. } => 4,
             Message::Found { .. } => 5,
@@ -87,9 +89,9 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::PullReject { .. } => 13,
             Message::Inflate { .. } | Message::Deflate { .. } => 14,
             Message::Acknowledged(_) => 15,
-            Message::Residue { message, .. } => 16 + usize::from(!message.is_heartbeat()),
-            Message::ResidueChanged { .. } => 17,
-            Message::Members(_) => 18,
+            Message::Residue { message, .. } => 17 + usize::from(!message.is_heartbeat()),
+            Message::ResidueChanged { .. } => 18,
+            Message::Members(_) => 19,
         }
     }
 }

@@ -224,6 +224,8 @@ pub enum Errand<const D: usize> {
         /// How far the search is.
         trail: Trail<D>,
     },
+    /// Has anyone a job for what I have left? Sent on to where jobs wait; who has one gives it.
+    Gather(Gather<D>),
     /// How a node stands to the second space; sent on to the rendezvous, the owner of the origin of the primary one.
     Enter {
         /// Who.
@@ -246,6 +248,20 @@ pub enum Errand<const D: usize> {
         /// How many members it may still go through.
         steps: u8,
     },
+}
+
+/// Somebody who has something free looks for a job that could start there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Gather<const D: usize> {
+    /// Who.
+    pub asker: NodeId,
+    /// How it is.
+    pub status: Shared<Status>,
+    /// Where the question goes while nobody is near who has jobs that wait.
+    pub toward: Point<D>,
+    /// How many hops it may still take.
+    pub hops: u16,
 }
 
 /// How a node stands to the second space.

@@ -41,6 +41,7 @@ mod balloons;
 mod config;
 mod dual_can;
 mod foraging;
+mod gathering;
 mod matching;
 mod message;
 mod migration;
@@ -53,9 +54,9 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
+pub use config::{Config, ConfigError, Direction, Preference, Residues, Scheduling};
 pub use message::{
-    Errand, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
+    Errand, Gather, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
 };
 pub use status::Status;
 
@@ -576,6 +577,7 @@ impl<const D: usize> Desktop<D> {
                             hops,
                         } => self.route(job, quest, point, hops, cx),
                         Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
+                        Errand::Gather(gather) => self.gather(from, gather, cx),
                         Errand::Enter { node, stand, hops } => self.enter(node, stand, hops, cx),
                         Errand::Forage {
                             job,

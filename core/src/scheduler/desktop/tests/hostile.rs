@@ -131,7 +131,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
         rng.below(u32::MAX),
     ]);
     let hops = rng.below(1 << 16) as u16;
-    match rng.below(18) {
+    match rng.below(19) {
         0 => Message::Owners(custody(rng)),
         1 => Message::Runs(custody(rng)),
         2 => Message::Errand {
@@ -210,6 +210,15 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
         },
         12 => Message::Errand {
             number: rng.below(3),
+            errand: Errand::Gather(Gather {
+                asker: id(u64::from(rng.below(3))),
+                status: status(rng),
+                toward: point,
+                hops,
+            }),
+        },
+        13 => Message::Errand {
+            number: rng.below(3),
             errand: Errand::Enter {
                 node: id(number(rng)),
                 stand: match rng.below(3) {
@@ -220,7 +229,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
                 hops,
             },
         },
-        13 => Message::Errand {
+        14 => Message::Errand {
             number: rng.below(3),
             errand: Errand::Forage {
                 job: Shared::new(any_job(rng)),
@@ -238,11 +247,11 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
                 steps: rng.below(256) as u8,
             },
         },
-        14 => Message::Members(members(rng)),
-        15 => Message::ResidueChanged {
+        15 => Message::Members(members(rng)),
+        16 => Message::ResidueChanged {
             status: status(rng),
         },
-        16 => Message::Residue {
+        17 => Message::Residue {
             message: overlay(rng, point),
             status: Some(status(rng)),
         },
