@@ -8,7 +8,7 @@ use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Asap, Config, Exchange, Links};
 use gridweave_core::time::Span;
 
-use super::{DEGREE, SHUFFLE, SLOT, WHOLE};
+use super::{DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
 use crate::torture::dice::{Dice, For};
 use crate::torture::scenario::{Equipped, Scenario};
 use crate::torture::subject::{Build, Caps, Subject};
@@ -42,6 +42,7 @@ fn rules(scenario: &Scenario) -> Config {
         forward: 3,
         slot: SLOT,
         lead: SLOT,
+        horizon: HORIZON,
         width: 4,
         search_limit: Span::from_secs(4),
         improve: dice.percent(30).then_some(Span::from_secs(20)),

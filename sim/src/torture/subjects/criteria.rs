@@ -9,7 +9,7 @@ use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::criteria::{Config, Criteria, Exploration, OnlyStandard};
 use gridweave_core::time::Span;
 
-use super::{DEGREE, SHUFFLE, SLOT, WHOLE};
+use super::{DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
 use crate::torture::dice::{Dice, For};
 use crate::torture::scenario::{Equipped, Scenario};
 use crate::torture::subject::{Build, Caps, Subject};
@@ -43,6 +43,7 @@ fn rules(scenario: &Scenario) -> Config {
         width: 4,
         slot: SLOT,
         lead: SLOT,
+        horizon: HORIZON,
         timeout: Span::from_secs(1),
         commit,
         ..Config::DEFAULT

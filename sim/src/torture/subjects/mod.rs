@@ -36,6 +36,9 @@ const PERMISSION: Span = Span::from_secs(30);
 /// How long a job that is committed waits for its permission.
 const GRACE: Span = Span::from_secs(20);
 
+/// How much later than as soon as possible a job may start.
+const HORIZON: Span = Span::from_secs(1200);
+
 /// The slots of schedulers that reserve time.
 const SLOT: Span = Span::from_secs(10);
 
