@@ -26,8 +26,8 @@ const OFTEN: Span = Span::from_secs(10);
 /// How long the calm lasts at most, beside twice the time that all jobs would take one after the other.
 const PATIENCE: Span = Span::from_secs(1800);
 
-/// More events than this at one instant never end.
-const MOST_AT_ONCE: u32 = 50_000;
+/// More events than this between two looks never end.
+const MOST_EVENTS: u64 = 200_000;
 
 /// How long a job takes that a liar made up.
 const MADE_UP: Span = Span::from_secs(5);
@@ -75,8 +75,8 @@ pub(super) struct Host<M: Subject> {
     down_for: BTreeMap<NodeId, Span>,
     gone: BTreeSet<NodeId>,
     leaving: BTreeSet<NodeId>,
-    /// How many events there were at this instant.
-    at_once: u32,
+    /// How many events there were at the last look.
+    events: u64,
     /// The broken invariants of machines that were taken down.
     broken: usize,
     jobs_of: Jobs,
@@ -133,7 +133,7 @@ impl<M: Subject> Host<M> {
             down_for: BTreeMap::new(),
             gone: BTreeSet::new(),
             leaving: BTreeSet::new(),
-            at_once: 0,
+            events: 0,
             broken: 0,
             jobs_of: Jobs::default(),
         };
@@ -249,12 +249,11 @@ impl<M: Subject> Host<M> {
                     self.act(todo);
                 }
                 (Some(event), _) => {
-                    self.at_once = if event == self.now { self.at_once + 1 } else { 0 };
                     self.now = event;
                     self.simulation.step();
                     self.look();
-                    if self.at_once > MOST_AT_ONCE {
-                        let what = "there is no end of events at this instant".into();
+                    if self.simulation.events() - self.events > MOST_EVENTS {
+                        let what = format!("more than {MOST_EVENTS} events in {OFTEN}");
                         self.oracle.object(Invariant::Bounded, event, None, what);
                     }
                 }
@@ -311,6 +310,7 @@ impl<M: Subject> Host<M> {
             Todo::Depart(node) => self.depart(node),
             Todo::Look => {
                 self.oracle.look(self.now);
+                self.events = self.simulation.events();
                 self.todo.insert((self.now + OFTEN, Todo::Look));
             }
         }

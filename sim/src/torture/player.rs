@@ -166,7 +166,6 @@ impl<M: Subject> Machine for Player<M> {
         self.machine.handle(event, &mut through);
         let effects = through.effects;
         let caps = &self.role.caps;
-        self.role.witness.at_least("most effects of an event", effects as u64);
         if effects > caps.effects {
             self.exceeded = Some(MOST_EFFECTS);
         }
@@ -176,9 +175,11 @@ impl<M: Subject> Machine for Player<M> {
         if self.timers.len() > caps.timers {
             self.exceeded = Some(MOST_TIMERS);
         }
-        let (records, timers) = (self.records.len() as u64, self.timers.len() as u64);
-        self.role.witness.at_least("most records of a node", records);
-        self.role.witness.at_least("most timers of a node", timers);
+        self.role.witness.most([
+            ("most effects of an event", effects),
+            ("most records of a node", self.records.len()),
+            ("most timers of a node", self.timers.len()),
+        ]);
         if let Some((to, message)) = unasked {
             cx.send(to, message);
         }
@@ -255,7 +256,7 @@ impl<M: Subject, C: Context<Player<M>>> Through<'_, M, C> {
             witness.count(situation);
         }
         let bytes = postcard::experimental::serialized_size(&message).unwrap_or(usize::MAX);
-        witness.at_least("most bytes of a message", bytes as u64);
+        witness.most([("most bytes of a message", bytes)]);
         if bytes > self.role.caps.bytes {
             *self.exceeded = Some(MOST_BYTES);
         }

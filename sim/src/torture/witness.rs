@@ -88,8 +88,12 @@ impl Witness {
         self.seen().counters.add(name, count);
     }
 
-    pub(super) fn at_least(&self, name: &'static str, count: u64) {
-        self.seen().counters.at_least(name, count);
+    /// Keeps the greater of what is known and these.
+    pub(super) fn most<const N: usize>(&self, values: [(&'static str, usize); N]) {
+        let mut seen = self.seen();
+        for (name, value) in values {
+            seen.counters.at_least(name, value as u64);
+        }
     }
 
     /// Adds a line to the trace, if there is one.
