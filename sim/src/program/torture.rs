@@ -117,7 +117,11 @@ fn described(report: &Report) -> String {
         report.events,
         report.ended,
         report.digest,
-        if faults.is_empty() { "none".into() } else { faults.join(", ") },
+        if faults.is_empty() {
+            "none".into()
+        } else {
+            faults.join(", ")
+        },
         jobs.taken,
         jobs.finished,
         jobs.failed,
@@ -132,7 +136,9 @@ fn described(report: &Report) -> String {
 }
 
 fn counted(counters: &Counters) -> Value {
-    let counters = counters.iter().map(|(name, count)| (name.into(), count.into()));
+    let counters = counters
+        .iter()
+        .map(|(name, count)| (name.into(), count.into()));
     Value::Object(counters.collect())
 }
 

@@ -1,8 +1,8 @@
 //! Chance that is a function of a seed and of what it is for, so that leaving one thing out shifts no other.
 
 use gridweave_core::rand_core::{Infallible, TryRng};
-use gridweave_core::time::{Span, Time};
 use gridweave_core::rng::Choose;
+use gridweave_core::time::{Span, Time};
 
 /// A small generator (SplitMix64) that can be part of a machine's state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

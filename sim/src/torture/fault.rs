@@ -159,9 +159,8 @@ impl Fault {
 
     /// The invariants that must hold under all of these.
     pub fn all_keep(faults: &BTreeSet<Self>) -> BTreeSet<Invariant> {
-        let kept = |invariant: &&Invariant| {
-            faults.iter().all(|fault| fault.keeps().contains(invariant))
-        };
+        let kept =
+            |invariant: &&Invariant| faults.iter().all(|fault| fault.keeps().contains(invariant));
         ALL.iter().filter(kept).copied().collect()
     }
 }

@@ -79,7 +79,7 @@ pub(super) struct Host<M: Subject> {
     events: u64,
     /// The broken invariants of machines that were taken down.
     broken: usize,
-    jobs_of: Jobs,
+    tally: Jobs,
 }
 
 impl<M: Subject> Host<M> {
@@ -135,7 +135,7 @@ impl<M: Subject> Host<M> {
             leaving: BTreeSet::new(),
             events: 0,
             broken: 0,
-            jobs_of: Jobs::default(),
+            tally: Jobs::default(),
         };
         host.plan();
         host
@@ -151,7 +151,11 @@ impl<M: Subject> Host<M> {
     fn plan(&mut self) {
         for number in 0..self.scenario.jobs.len() {
             let planned = self.scenario.jobs[number];
-            let mut dice = Dice::new(self.scenario.request.seed, For::Job, 1 << 32 | number as u64);
+            let mut dice = Dice::new(
+                self.scenario.request.seed,
+                For::Job,
+                1 << 32 | number as u64,
+            );
             let id = JobId::new(number as u64);
             let mut job = M::job(id, planned.estimate, &self.scenario, &mut dice);
             job.submitted = planned.at;
@@ -205,10 +209,15 @@ impl<M: Subject> Host<M> {
     fn unfinished(&self) -> Option<(Invariant, String)> {
         let kept = Fault::all_keep(&self.scenario.faults);
         for (number, job) in self.jobs.iter().enumerate() {
-            let by_liar = job.home.is_some_and(|home| self.scenario.liars.contains(&home));
+            let by_liar = job
+                .home
+                .is_some_and(|home| self.scenario.liars.contains(&home));
             let over = self.oracle.last_word(number).is_some() || self.oracle.is_orphaned(number);
             if !over && !by_liar && kept.contains(&Invariant::Outcome) {
-                let what = format!("job {number}, submitted at {:?}, has no last word", job.home);
+                let what = format!(
+                    "job {number}, submitted at {:?}, has no last word",
+                    job.home
+                );
                 return Some((Invariant::Outcome, what));
             }
         }
@@ -227,9 +236,9 @@ impl<M: Subject> Host<M> {
         }
         if kept.contains(&Invariant::Overlay) {
             let stay = up.iter().filter(|(node, _)| !self.leaving.contains(node));
-            let leave = up.iter().filter(|(node, machine)| {
-                self.leaving.contains(node) && !machine.may_go()
-            });
+            let leave = up
+                .iter()
+                .filter(|(node, machine)| self.leaving.contains(node) && !machine.may_go());
             let inside: Vec<&M> = stay.chain(leave).map(|(_, machine)| *machine).collect();
             if let Err(what) = M::is_whole(&inside) {
                 return Some((Invariant::Overlay, what));
@@ -540,16 +549,14 @@ impl<M: Subject> Host<M> {
         };
         hosted.starts += 1;
         self.witness.count("job: started");
-        if hosted.starts > u64::from(u32::MAX) {
-            return;
-        }
         let mut runs = hosted.planned.runs;
         if self.scenario.slow.contains(&node) && at < self.scenario.calm {
             runs = runs.times(3);
         }
         self.oracle.began(at, node, number, attempt);
         let job = number;
-        self.todo.insert((at + runs, Todo::End { job, node, attempt }));
+        self.todo
+            .insert((at + runs, Todo::End { job, node, attempt }));
     }
 
     fn report(mut self) -> Report {
@@ -568,9 +575,10 @@ impl<M: Subject> Host<M> {
         ] {
             self.witness.add(fault.name(), count);
         }
-        self.jobs_of.take(&self.scenario, &self.jobs_by_home(), |job| {
-            (self.oracle.last_word(job), self.oracle.is_orphaned(job))
-        });
+        self.tally
+            .take(&self.scenario, &self.jobs_by_home(), |job| {
+                (self.oracle.last_word(job), self.oracle.is_orphaned(job))
+            });
         let (mut counters, trace) = self.witness.take();
         counters.add("job: its last word said again", self.oracle.repeated());
         let all: Vec<NodeId> = (0..self.simulation.len() as u64).map(NodeId::new).collect();
@@ -586,11 +594,16 @@ impl<M: Subject> Host<M> {
         let bad = counters.get("job: failed, broke") + counters.get("job: failed, overran");
         counters.add(Fault::BadJobs.name(), bad);
         counters.add(Fault::Cancels.name(), counters.get("job: cancelled"));
-        let lies = counters.iter().filter(|(name, _)| name.starts_with("lie: "));
+        let lies = counters
+            .iter()
+            .filter(|(name, _)| name.starts_with("lie: "));
         let lies = lies.map(|(_, count)| count).sum();
         counters.add(Fault::Liars.name(), lies);
         let mut liar_links = [0, 0];
-        for node in all.iter().filter(|node| !self.scenario.liars.contains(node)) {
+        for node in all
+            .iter()
+            .filter(|node| !self.scenario.liars.contains(node))
+        {
             let Some(player) = self.simulation.machine(*node) else {
                 continue;
             };
@@ -611,7 +624,7 @@ impl<M: Subject> Host<M> {
             breach,
             counters,
             sent,
-            jobs: self.jobs_of,
+            jobs: self.tally,
             liar_links,
             ended: self.now,
             events: self.simulation.events(),

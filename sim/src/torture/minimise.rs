@@ -103,7 +103,11 @@ impl Search {
                         2 => scenario.nodes,
                         _ => u32::try_from(scenario.calm.as_secs()).unwrap_or(u32::MAX),
                     });
-                    let next = if halves { now / 2 } else { now.saturating_sub(step) };
+                    let next = if halves {
+                        now / 2
+                    } else {
+                        now.saturating_sub(step)
+                    };
                     if next < least {
                         break;
                     }

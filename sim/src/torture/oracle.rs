@@ -172,7 +172,9 @@ impl Oracle {
         };
         for job in &self.jobs {
             let here = job.attempts.values();
-            let here = here.filter(|attempt| attempt.running.contains(&node)).count() as u32;
+            let here = here
+                .filter(|attempt| attempt.running.contains(&node))
+                .count() as u32;
             used.cores += here * job.wish.takes.cores;
             used.memory += here * job.wish.takes.memory;
         }
@@ -195,7 +197,8 @@ impl Oracle {
             }
         }
         let others = tracked.attempts.iter();
-        let mut others = others.filter(|(number, it)| **number != attempt && !it.running.is_empty());
+        let mut others =
+            others.filter(|(number, it)| **number != attempt && !it.running.is_empty());
         if let Some((other, it)) = others.next() {
             let what = format!(
                 "attempt {attempt} at job {job} begins while attempt {other} runs on {:?}",
@@ -261,7 +264,10 @@ impl Oracle {
     /// A node runs a job no longer; whether it did.
     pub(super) fn stopped(&mut self, at: Time, node: NodeId, job: usize) -> bool {
         let attempts = self.jobs[job].attempts.values_mut();
-        let ran = attempts.filter_map(|attempt| attempt.running.take(&node)).count() > 0;
+        let ran = attempts
+            .filter_map(|attempt| attempt.running.take(&node))
+            .count()
+            > 0;
         self.count_parts(at, job);
         ran
     }
@@ -287,7 +293,10 @@ impl Oracle {
                 self.repeated += 1;
                 return;
             }
-            let what = format!("job {job}: {news:?}, after {:?} by {}", before.news, before.node);
+            let what = format!(
+                "job {job}: {news:?}, after {:?} by {}",
+                before.news, before.node
+            );
             self.object(Invariant::LastWord, at, Some(node), what);
             return;
         }

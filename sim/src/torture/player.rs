@@ -82,7 +82,11 @@ impl<M: Subject> Player<M> {
         match event {
             Event::Start => witness.line(at, me, format_args!("starts")),
             Event::Message { from, message } if is_news::<M>(message) => {
-                witness.line(at, me, format_args!("hears from {from}: {}", short(message)));
+                witness.line(
+                    at,
+                    me,
+                    format_args!("hears from {from}: {}", short(message)),
+                );
             }
             Event::Message { .. } => {}
             Event::Unreachable { to } => witness.line(at, me, format_args!("cannot reach {to}")),
@@ -234,7 +238,10 @@ impl<M: Subject, C: Context<Player<M>>> Through<'_, M, C> {
                 self.cx.forget(key);
             }
             Effect::Send { to, message } => self.send_out(to, message),
-            Effect::Wake { at: Time::MAX, timer } => {
+            Effect::Wake {
+                at: Time::MAX,
+                timer,
+            } => {
                 self.timers.remove(&timer);
                 self.cx.cancel(timer);
             }

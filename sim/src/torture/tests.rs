@@ -145,8 +145,16 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
     for (flaw, scheduler, invariant) in [
         (Flaw::StartsTwice, Scheduler::Asap, Invariant::OneExecution),
         (Flaw::StartsTwice, Scheduler::Aria, Invariant::OneExecution),
-        (Flaw::SwallowsLastWords, Scheduler::Criteria, Invariant::Outcome),
-        (Flaw::RepeatsLastWords, Scheduler::Desktop, Invariant::LastWord),
+        (
+            Flaw::SwallowsLastWords,
+            Scheduler::Criteria,
+            Invariant::Outcome,
+        ),
+        (
+            Flaw::RepeatsLastWords,
+            Scheduler::Desktop,
+            Invariant::LastWord,
+        ),
         (Flaw::Chatters, Scheduler::Aria, Invariant::Bounded),
     ] {
         let report = caught(flaw, scheduler);
@@ -184,7 +192,11 @@ fn what_is_left_out_does_not_happen_and_shifts_nothing_else() {
             assert!(!part.has(fault) && part.faults.len() + 1 == whole.faults.len());
             assert_eq!(part.calm, whole.calm);
             let times = |scenario: &Scenario| -> Vec<_> {
-                scenario.jobs.iter().map(|job| (job.at, job.estimate)).collect()
+                scenario
+                    .jobs
+                    .iter()
+                    .map(|job| (job.at, job.estimate))
+                    .collect()
             };
             assert_eq!(times(&part), times(&whole));
         }

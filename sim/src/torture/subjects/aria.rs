@@ -82,7 +82,11 @@ fn site(scenario: &Scenario, node: NodeId) -> Site<SiteQueue> {
     let mut dice = Dice::new(scenario.request.seed, For::Rules, 1 + node.get());
     let Equipped { cores, memory } = scenario.equipment(node);
     let policy = *dice
-        .pick(&[Policy::FirstCome, Policy::ShortestFirst, Policy::EarliestDeadline])
+        .pick(&[
+            Policy::FirstCome,
+            Policy::ShortestFirst,
+            Policy::EarliestDeadline,
+        ])
         .unwrap_or(&Policy::FirstCome);
     let limit = if scenario.has(Fault::Full) { 2 } else { 256 };
     let local = SiteQueue::new(policy, Speed::BASELINE, limit)
@@ -116,8 +120,7 @@ impl Subject for Node {
 
     fn job(id: JobId, estimate: Span, _: &Scenario, dice: &mut Dice) -> Job {
         let cores = NonZeroU32::new(dice.between(1, 3)).unwrap_or(NonZeroU32::MIN);
-        let mut job =
-            Job::new(id, Demand::Cores(cores), estimate).expect("planned jobs take time");
+        let mut job = Job::new(id, Demand::Cores(cores), estimate).expect("planned jobs take time");
         if let Some(memory) = dimensions().named("memory") {
             job.requirement = job.requirement.with(memory, u64::from(dice.between(1, 6)));
         }
@@ -164,7 +167,10 @@ impl Subject for Node {
     fn count(&self, counters: &mut Counters) {
         let counts = self.counts();
         counters.add("aria: a job placed again", counts.placed_again);
-        counters.add("aria: a job let go that nobody answers for", counts.orphaned);
+        counters.add(
+            "aria: a job let go that nobody answers for",
+            counts.orphaned,
+        );
         counters.add("aria: a job moved", counts.moved);
     }
 }

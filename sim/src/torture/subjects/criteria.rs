@@ -109,9 +109,7 @@ impl Subject for Node {
 
     fn left(&self) -> usize {
         let parts = self.commitments();
-        self.jobs().count()
-            + parts.coordinator.jobs().count()
-            + parts.participant.schedule().len()
+        self.jobs().count() + parts.coordinator.jobs().count() + parts.participant.schedule().len()
     }
 
     fn knows(&self) -> Vec<NodeId> {

@@ -134,8 +134,7 @@ impl Subject for Node {
     fn job(id: JobId, estimate: Span, _: &Scenario, dice: &mut Dice) -> Job {
         let (_, [cores, memory]) = dimensions();
         let count = NonZeroU32::new(dice.between(1, 3)).unwrap_or(NonZeroU32::MIN);
-        let mut job =
-            Job::new(id, Demand::Cores(count), estimate).expect("planned jobs take time");
+        let mut job = Job::new(id, Demand::Cores(count), estimate).expect("planned jobs take time");
         job.requirement = job
             .requirement
             .with(cores, u64::from(count.get()))
