@@ -131,6 +131,8 @@ pub struct Desktop<const D: usize> {
     seen: Seen,
     /// The number of its last flood.
     floods: u32,
+    /// How often in a row nobody answered who was asked for a zone.
+    unanswered: u8,
     /// How it is, as long as nothing has changed.
     status: Option<Shared<Status>>,
     round: u32,
@@ -217,6 +219,7 @@ pub enum Record {
 /// The overlay as a part of a node. Heartbeats carry how the node is.
 struct AsCan {
     status: Shared<Status>,
+    joined: bool,
     evicted: bool,
     unanswered: bool,
 }
@@ -237,6 +240,7 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan {
     }
     fn notice(&mut self, notice: can::Notice<D>, _: &mut impl Context<Desktop<D>>) {
         match notice {
+            can::Notice::Joined => self.joined = true,
             can::Notice::Evicted => self.evicted = true,
             can::Notice::Unanswered(_) => self.unanswered = true,
             _ => {}
@@ -245,6 +249,9 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan {
 }
 
 impl<const D: usize> Desktop<D> {
+    /// After so many questions for a zone that nobody answered a node begins a space of its own, sooner or later.
+    const FOUNDS_AFTER: u8 = 8;
+
     /// A node without jobs. The configuration is that of all nodes. A node that joins by itself draws its virtual coordinates from the
     /// generator.
     pub fn new(
@@ -315,6 +322,7 @@ impl<const D: usize> Desktop<D> {
             relay: Relay::default(),
             seen: matching::seen(&config),
             floods: 0,
+            unanswered: 0,
             status: None,
             round: 0,
             round_at: Time::MAX,
@@ -403,16 +411,28 @@ impl<const D: usize> Desktop<D> {
     fn overlay<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
         let mut embed = AsCan {
             status: self.status(),
+            joined: false,
             evicted: false,
             unanswered: false,
         };
         self.can.handle(event, &mut cx.lift(&mut embed));
-        // Whoever introduced it at first may still know how to get in.
-        if embed.unanswered
-            && let Bootstrap::Join(introducer) = self.bootstrap
-        {
-            let join = Event::Command(can::Command::Join { introducer });
-            self.can.handle(join, &mut cx.lift(&mut embed));
+        if embed.unanswered {
+            self.unanswered = self.unanswered.saturating_add(1);
+            let found = self.unanswered >= Self::FOUNDS_AFTER && cx.rng().below(4) == 0;
+            let command = match self.bootstrap {
+                // All may have gone down at once. Of several who begin anew all but one yield, when they hear of each other.
+                _ if found => Some(can::Command::Found),
+                // Whoever introduced it at first may still know how to get in.
+                Bootstrap::Join(introducer) => Some(can::Command::Join { introducer }),
+                Bootstrap::Alone | Bootstrap::Placed(..) => None,
+            };
+            if let Some(command) = command {
+                self.can
+                    .handle(Event::Command(command), &mut cx.lift(&mut embed));
+            }
+        }
+        if embed.joined {
+            self.unanswered = 0;
         }
         if embed.evicted {
             self.balloons.clear();

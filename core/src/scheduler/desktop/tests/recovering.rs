@@ -115,3 +115,25 @@ fn a_cancelled_job_stops_wherever_it_is() {
     let queue = network.nodes[&place].queue();
     assert!(queue.running().is_empty() && queue.pool().is_idle());
 }
+
+#[test]
+fn the_last_word_is_told_before_the_job_is_forgotten() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    network.submit(0, job(1, 1, 1));
+    network.pass(5);
+    let ended = Event::Command(job::Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    });
+    let (mut effects, now) = (EffectQueue::new(), network.now);
+    let node = network.nodes.get_mut(&id(0)).unwrap();
+    effects.feed(node, ended, now, &mut network.rng);
+    let told = Effect::Notify(Notice {
+        job: JobId::new(1),
+        news: News::Finished,
+    });
+    let forgotten = Effect::Forget(Key::Owners(custody::Key::Task(JobId::new(1))));
+    let place = |wanted| effects.as_slice().iter().position(|it| *it == wanted);
+    let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
+    assert!(told < forgotten, "who crashes in between would never tell");
+}
