@@ -167,8 +167,8 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
-        let mut cx = effects.at(now, &mut Zeros);
-        bench.0.coordinated(notice, &mut cx);
+        let mut zeros = Zeros;
+        bench.0.coordinated(notice, &mut effects.at(now, &mut zeros));
         notices(effects.drain().collect())
     };
     let placed = |start| coordinator::Notice::Placed {
