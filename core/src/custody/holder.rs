@@ -86,6 +86,11 @@ impl Held {
         matches!(self.state, State::Waiting | State::Running)
     }
 
+    /// Whether it waits.
+    pub(super) fn waits(&self) -> bool {
+        self.state == State::Waiting
+    }
+
     /// Whether its home has not said yet that it may be here.
     const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
@@ -506,8 +511,7 @@ impl Custody {
     /// here before its home says so.
     pub fn give_away(&mut self, job: JobId, to: NodeId, carried: u32, cx: &mut impl Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
-        let waits = |held: &&mut Held| held.state == State::Waiting;
-        let Some(held) = self.held_mut(job).filter(waits) else {
+        let Some(held) = self.held_mut(job).filter(|held| held.waits()) else {
             return;
         };
         held.carried = carried;

@@ -221,6 +221,12 @@ impl Custody {
         self.held.get(place).map(|held| held.job.clone())
     }
 
+    /// The jobs that wait here and may be given away.
+    pub fn waiting(&self) -> impl Iterator<Item = &Job> + '_ {
+        let waiting = self.held.iter().filter(|held| held.waits());
+        waiting.map(|held| held.job.get())
+    }
+
     /// Whether it answers for nothing and has nothing.
     pub const fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.held.is_empty()

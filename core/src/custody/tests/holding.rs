@@ -300,3 +300,18 @@ fn a_claim_lasts_and_none_is_made_twice() {
     let next = claim(&bench.hear(HOME, give(HOME, term(1, 0), 0)));
     assert!(next > first);
 }
+
+#[test]
+fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
+    let waiting = |bench: &Bench| bench.node.waiting().map(|job| job.id).collect::<Vec<_>>();
+    let mut bench = Bench::new();
+    bench.hear(HOME, give(HOME, term(1, 0), 0));
+    assert_eq!(waiting(&bench), []);
+    bench.hear(HOME, verdict(term(1, 0), granted(600)));
+    assert_eq!(waiting(&bench), [JOB]);
+    let mut other = Bench::new();
+    other.holding(600);
+    bench.run();
+    other.give_away(1);
+    assert_eq!((waiting(&bench), waiting(&other)), (vec![], vec![]));
+}
