@@ -1,5 +1,6 @@
 //! `aria` in a simulation: the kinds of its messages.
 
+use gridweave_core::custody;
 use gridweave_core::overlay::blatant::Blatant;
 use gridweave_core::queue::LocalScheduler;
 use gridweave_core::scheduler::aria::{Aria, Message, links};
@@ -34,10 +35,12 @@ impl<S: LocalScheduler> Protocol for Aria<S> {
             Message::Request { .. } => 0,
             Message::Inform { .. } => 1,
             Message::Accept { .. } => 2,
-            Message::Assign { .. } => 3,
-            Message::AssignAck { .. } => 4,
-            Message::Notify { .. } => 5,
-            Message::Verdict { .. } => 6,
+            Message::Custody(message) => match message {
+                custody::Message::Give { .. } => 3,
+                custody::Message::Answer { .. } => 4,
+                custody::Message::Report { .. } => 5,
+                custody::Message::Verdict { .. } => 6,
+            },
             Message::Overlay(links::Message::Blatant(message)) => 7 + Blatant::kind(message),
             Message::Overlay(links::Message::Cyclon(_)) => 9,
         }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
+use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
 use gridweave_core::overlay::flood::{FloodId, Header};
 use gridweave_core::queue::{Cost, Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
-    Answer, Aria, Config, Ending, Key, Membership, Message, Overlay, Record, Rescheduling, Ruling,
-    Site, Standing, Term, Timer,
+    Aria, Config, Key, Membership, Message, Overlay, Record, Rescheduling, Site, Timer,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -64,6 +64,8 @@ struct Host {
     runs: BTreeSet<JobId>,
     /// The last question that was asked.
     asked: Option<FloodId>,
+    /// Which time it was that the node had a job, as it said last.
+    claims: BTreeMap<JobId, Claim>,
     rng: Xoshiro256PlusPlus,
     seen: Seen,
 }
@@ -89,6 +91,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
         alarms: BTreeMap::new(),
         runs: BTreeSet::new(),
         asked: None,
+        claims: BTreeMap::new(),
         rng: Xoshiro256PlusPlus::seed_from_u64(0),
         seen: Seen::new(),
     };
@@ -141,9 +144,11 @@ impl Host {
     fn message(&self, choices: &mut Choices<'_>) -> Message {
         let (job, cost) = (choices.job(), Cost::from_micros(choices.byte().into()));
         let term = Term {
+            tenure: Tenure::ONLY,
             attempt: choices.pick([1, 1, 1, 2, u32::MAX]),
             moves: choices.pick([0, 0, 0, 1, 2, u32::MAX]),
         };
+        let claim = choices.pick([1, 1, 1, 2].map(Claim::new));
         let until = self.now + Span::from_micros(u64::from(choices.byte()));
         let id = FloodId {
             origin: choices.peer(),
@@ -171,34 +176,45 @@ impl Host {
                 let flood = self.asked.unwrap_or(id);
                 Message::Accept { flood, cost }
             }
-            3 => Message::Assign {
+            3 => Message::Custody(custody::Message::Give {
                 job: shared,
-                initiator: choices.peer(),
+                home: choices.peer(),
                 term,
-            },
+                carried: 0,
+            }),
             4 => {
                 let answer = choices.pick([Answer::Taken, Answer::NotTaken]);
-                Message::AssignAck { job, term, answer }
+                Message::Custody(custody::Message::Answer { job, term, answer })
             }
             5 => {
                 let standing = choices.pick([
-                    Standing::Waiting { start: until },
+                    Standing::Waiting { start: None },
+                    Standing::Waiting { start: Some(until) },
                     Standing::Running,
                     Standing::Ended(Ending::Done),
-                    Standing::Ended(Ending::Broke),
+                    Standing::Ended(Ending::Failed(Failure::Broke)),
                     Standing::Ended(Ending::Lost),
                     Standing::Ended(Ending::Withdrawn),
                 ]);
-                Message::Notify {
+                Message::Custody(custody::Message::Report {
                     job,
                     term,
+                    claim,
                     standing,
-                }
+                })
             }
             _ => {
                 let granted = Ruling::Granted { until };
                 let ruling = choices.pick([granted, granted, Ruling::Over, Ruling::Withdraw]);
-                Message::Verdict { job, term, ruling }
+                // Mostly about the last time that the node had the job.
+                let last = self.claims.get(&job).copied().unwrap_or(claim);
+                let claim = choices.pick([last, last, last, claim]);
+                Message::Custody(custody::Message::Verdict {
+                    job,
+                    term,
+                    claim,
+                    ruling,
+                })
             }
         }
     }
@@ -260,6 +276,9 @@ impl Host {
             }
             Effect::Send { to, message } => {
                 assert_ne!(to, ME, "it says {message:?} to itself by the network");
+                if let Message::Custody(custody::Message::Report { job, claim, .. }) = message {
+                    self.claims.insert(job, claim);
+                }
                 if let Message::Request { header, .. } | Message::Inform { header, .. } = message
                     && header.id.origin == ME
                 {

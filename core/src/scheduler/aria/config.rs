@@ -1,5 +1,6 @@
 use core::fmt;
 
+use crate::custody;
 use crate::overlay::flood::Reach;
 use crate::overlay::{blatant, cyclon};
 use crate::queue::Lateness;
@@ -124,24 +125,31 @@ impl Config {
         floods: 4096,
     };
 
+    /// The rules by which a job has one holder at a time.
+    pub(super) fn custody(&self) -> custody::Config {
+        custody::Config {
+            lease: self.lease,
+            max_skew: self.max_skew,
+            retry: self.retry,
+            retries: self.retries,
+            retention: self.retention,
+            // Longer than offers are waited for, so that it is the window that ends a search.
+            search: self.window.times(2),
+            rounds: self.rounds,
+            pause: self.pause,
+            tasks: self.tasks.into(),
+            held: self.held.into(),
+            bounded: false,
+        }
+    }
+
     /// Refuses values that cannot work together.
     pub(super) const fn checked(self) -> Result<Self, ConfigError> {
-        if self.window.is_zero() || self.retry.is_zero() {
-            return Err(ConfigError::ZeroTime);
-        }
         if let Some(rescheduling) = self.rescheduling
             && (rescheduling.period.as_micros() <= self.window.as_micros()
                 || rescheduling.jobs == 0)
         {
             return Err(ConfigError::Rescheduling);
-        }
-        // Else a lease ends while it is being renewed.
-        let asked = self.retry.times(3).as_micros();
-        if self.lease.as_micros() / 3 < asked {
-            return Err(ConfigError::ShortLease);
-        }
-        if self.rounds == 0 {
-            return Err(ConfigError::NoRounds);
         }
         Ok(self)
     }
@@ -157,14 +165,10 @@ impl Default for Config {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Offers and answers are waited for longer than zero.
-    ZeroTime,
     /// Jobs are advertised less often than offers are collected, and at least one at a time.
     Rescheduling,
-    /// A lease is at least nine times as long as the wait for an answer.
-    ShortLease,
-    /// Offers are asked for at least once.
-    NoRounds,
+    /// It cannot be decided who has a job, or offers are not waited for.
+    Custody(custody::ConfigError),
     /// The ants are misconfigured.
     Blatant(blatant::ConfigError),
     /// The gossip is misconfigured.
@@ -174,12 +178,10 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ZeroTime => "offers and answers must be waited for longer than zero",
             Self::Rescheduling => {
                 "jobs must be advertised less often than offers are collected, at least one at a time"
             }
-            Self::ShortLease => "a lease must be at least nine times as long as retry",
-            Self::NoRounds => "offers must be asked for at least once",
+            Self::Custody(error) => return error.fmt(f),
             Self::Blatant(error) => return error.fmt(f),
             Self::Cyclon(error) => return error.fmt(f),
         })

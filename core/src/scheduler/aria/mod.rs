@@ -13,22 +13,20 @@
 //!  Granted ────────────────────────▶ queues it ── INFORM ─ flooded ─▶ would have it done sooner
 //!                                    still so?  ◀─────────── ACCEPT
 //!                                    out of the queue ─── ASSIGN ──▶ writes it down
-//!                                    forgets it  ◀────── ASSIGN_ACK
+//!                                    remembers that ◀─── ASSIGN_ACK
 //!          ◀──────────────────────────────────────────────── NOTIFY  (next term)
 //!  Granted ───────────────────────────────────────────────────────▶ queues it, runs it
 //!          ◀──────────────────────────────────────────────── NOTIFY  (done)
 //! ```
 //!
 //! # Rules
-//! - A job's initiator alone decides who has it. It grants the job for a lease, which its site asks to be renewed; without a lease a site
-//!   queues nothing, starts nothing, and stops what runs. So a job that is given again, after its lease is over, never runs twice at
-//!   once, whatever was lost (PROTOCOLS A16).
-//! - Each time that a job is given away has a [`Term`]. The initiator believes the site that it gave the job to, and whoever that one gave
-//!   it to; of two that claim the same term, the first.
-//! - A site that gives a job away takes it out of its queue, writes that down, and only then offers it. If nobody takes it, the site claims
-//!   it anew, under the same term as whoever it offered it to.
-//! - A site that has lost the initiator of a job lets go of the job when its lease is over, and says so ([`News::Orphaned`]): the initiator
-//!   may have given it to another. If the initiator is gone for good, the job is lost with it.
+//! - Who has a job is decided by [`custody`], so that none is lost and none runs twice (PROTOCOLS A16). A job's home is its initiator, its
+//!   holder a site. ASSIGN is [`Give`](custody::Message::Give), ASSIGN_ACK an [`Answer`](custody::Message::Answer), NOTIFY a
+//!   [`Report`](custody::Message::Report).
+//! - Without a lease a site queues nothing, starts nothing, and stops what runs. One that has lost the initiator of a job lets go of the job
+//!   when its lease is over, and says so ([`News::Orphaned`]): the initiator may have given it to another. If the initiator is gone for
+//!   good, the job is lost with it.
+//! - A site that gives a job away takes it out of its queue, writes that down, and only then sends it.
 //! - A job that nobody offers to run is asked for [`Config::rounds`] times, and then fails. One that is lost with its site is placed anew.
 //! - A node that leaves takes no job, gives away what waits (where jobs are moved at all), does what runs, and stays in the overlay until all
 //!   of that is done.
@@ -37,47 +35,47 @@
 //!
 //! The scheduler of a site is whatever implements [`LocalScheduler`]; [`crate::queue::SiteQueue`] does.
 
-mod assignee;
 mod config;
-mod initiator;
+mod holding;
 pub mod links;
 mod message;
 mod offers;
 mod relay;
 mod rescheduling;
+mod running;
+mod search;
 mod site;
 #[cfg(test)]
 mod tests;
 
-pub use assignee::Place;
 pub use config::{Config, ConfigError, Forward, Overlay, Rescheduling, Taking};
-pub use initiator::Stage;
-pub use message::{Answer, Ending, Message, Ruling, Standing, Term};
+pub use message::Message;
 pub use offers::MOST_OFFERS;
 pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::custody::{self, Custody};
 use crate::id::{JobId, NodeId};
 #[cfg(doc)]
 use crate::job::News;
-use crate::job::{self, Job, Notice};
+use crate::job::{self, Notice};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::flood::Seen;
 use crate::queue::{Cost, LocalScheduler};
 use crate::scheduler::Bootstrap;
-use crate::shared::Shared;
 use crate::time::Time;
-use assignee::Held;
-use initiator::Task;
 use links::Links;
-use offers::Offer;
+use offers::{Offer, Questions};
 use relay::Kind;
+use rescheduling::Advert;
+use search::Search;
 
 /// A node of the grid: a site with a scheduler of its own, where jobs can be submitted.
 ///
-/// Most effects per event, beside those of the overlay: one for each neighbour that a flood goes to, and five for each job that starts or
-/// is advertised.
+/// Most effects per event, beside those of the overlay and of custody: two for each neighbour that a flood goes to, and two for each job
+/// that starts, is searched a site for or is advertised.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Aria<S: LocalScheduler> {
     me: NodeId,
@@ -88,26 +86,16 @@ pub struct Aria<S: LocalScheduler> {
     seen: Seen,
     /// The number of its last flood.
     floods: u32,
-    /// In the order of jobs.
-    tasks: Vec<Task>,
-    /// In the order of jobs.
-    held: Vec<Held>,
+    /// Who has the jobs that were submitted here, and which jobs this site has.
+    custody: Custody,
+    /// The jobs that were submitted here and that offers are collected for.
+    searches: Questions<Search>,
+    /// The jobs that wait here and that others are asked a better price for.
+    adverts: Questions<Advert>,
     advertise_at: Time,
     leaving: bool,
-    counts: Counts,
-    /// What it says to itself while it handles an event.
-    post: Vec<Message>,
-}
-
-/// What happened to jobs at a node in this life.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Counts {
-    /// How often a job of its own was placed anew because whoever had it was lost.
-    pub placed_again: u64,
-    /// How often it let go of a job that nobody answered for.
-    pub orphaned: u64,
-    /// How often it gave a job away that waited here.
-    pub moved: u64,
+    /// What is still to be done while it handles an event.
+    todo: VecDeque<custody::Notice>,
 }
 
 /// What a node is woken with.
@@ -116,10 +104,12 @@ pub struct Counts {
 pub enum Timer {
     /// By the overlay.
     Overlay(links::Timer),
-    /// Something is to be done about a job that was submitted here.
-    Task(JobId),
-    /// Something is to be done about a job that is at this site.
-    Held(JobId),
+    /// About who has a job.
+    Custody(custody::Timer),
+    /// The offers for a job that was submitted here are in.
+    Search(JobId),
+    /// The offers for a job that waits here are in.
+    Advert(JobId),
     /// It is time to advertise.
     Advertise,
     /// The site's scheduler may start something.
@@ -132,10 +122,8 @@ pub enum Timer {
 pub enum Key {
     /// Of the overlay.
     Overlay(links::Key),
-    /// A job that was submitted here.
-    Task(JobId),
-    /// A job that is at this site.
-    Held(JobId),
+    /// A job that was submitted here, or that is at this site.
+    Custody(custody::Key),
 }
 
 /// What a node must not forget in a crash.
@@ -144,19 +132,8 @@ pub enum Key {
 pub enum Record {
     /// Of the overlay.
     Overlay(links::Record),
-    /// A job that was submitted here, and how far it is.
-    Task(Shared<Job>, Stage),
-    /// A job that is at this site.
-    Held {
-        /// The job.
-        job: Shared<Job>,
-        /// Who answers for it.
-        initiator: NodeId,
-        /// Under what it is here.
-        term: Term,
-        /// How far it is.
-        place: Place,
-    },
+    /// About a job that was submitted here, or that is at this site.
+    Custody(custody::Record),
 }
 
 /// The overlay as a part of a node.
@@ -205,12 +182,12 @@ impl<S: LocalScheduler> Aria<S> {
             site,
             seen: Seen::covering(farthest, config.max_delay, u32::from(config.floods)),
             floods: 0,
-            tasks: Vec::new(),
-            held: Vec::new(),
+            custody: Custody::new(me, config.custody()).map_err(ConfigError::Custody)?,
+            searches: Questions::none(),
+            adverts: Questions::none(),
             advertise_at: Time::MAX,
             leaving: false,
-            counts: Counts::default(),
-            post: Vec::new(),
+            todo: VecDeque::new(),
         })
     }
 
@@ -231,38 +208,27 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// The jobs that were submitted here and have no last word yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.tasks.iter().map(|task| task.job.get().id)
+        self.custody.tasks()
     }
 
     /// The jobs that are at this site, or were and nobody knows it yet.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.held.iter().map(|held| held.job.get().id)
+        self.custody.held()
     }
 
     /// Where a job that was submitted here is, if it was granted to somebody.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
-        let place = self.task_place(job).ok()?;
-        self.tasks.get(place)?.holder()
+        self.custody.holder(job)
     }
 
     /// Until when this site may have a job, if its initiator has said so.
     pub fn lease(&self, job: JobId) -> Option<Time> {
-        let place = self.held_place(job).ok()?;
-        self.held.get(place)?.granted()
+        self.custody.lease(job)
     }
 
     /// What happened to jobs here in this life.
-    pub const fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Says something to a node, which may be this one.
-    fn say(&mut self, to: NodeId, message: Message, cx: &mut impl Context<Self>) {
-        if to == self.me {
-            self.post.push(message);
-        } else {
-            cx.send(to, message);
-        }
+    pub const fn counts(&self) -> custody::Counts {
+        self.custody.counts()
     }
 
     fn overlay(&mut self, event: Event<Links>, cx: &mut impl Context<Self>) {
@@ -284,14 +250,7 @@ impl<S: LocalScheduler> Aria<S> {
         for command in met {
             self.overlay(Event::Command(command), cx);
         }
-        let jobs: Vec<JobId> = self.jobs().collect();
-        for job in jobs {
-            self.resume_task(job, cx);
-        }
-        let held: Vec<JobId> = self.held().collect();
-        for job in held {
-            self.resume_held(job, cx);
-        }
+        self.handle_custody(Event::Start, cx);
         self.begin_advertising(cx);
         self.start_jobs(cx);
     }
@@ -311,36 +270,21 @@ impl<S: LocalScheduler> Aria<S> {
                     return;
                 }
                 if flood.kind == Kind::Request.number() {
-                    self.offered(flood, offer);
+                    self.searches.hear(flood, offer);
                 } else {
                     self.better_offer(flood, offer, cx);
                 }
             }
-            Message::Assign {
-                job,
-                initiator,
-                term,
-            } => self.assigned(from, job, initiator, term, cx),
-            Message::AssignAck { job, term, answer } => {
-                // Who takes a job that its initiator gives away tells the initiator so itself.
-                if answer == Answer::NotTaken {
-                    self.not_taken(from, job, term, cx);
-                }
-                self.taker_answered(from, job, term, answer, cx);
-            }
-            Message::Notify {
-                job,
-                term,
-                standing,
-            } => self.notified(from, job, term, standing, cx),
-            Message::Verdict { job, term, ruling } => self.ruled(from, job, term, ruling, cx),
+            Message::Custody(message) => self.custody_message(from, message, cx),
         }
     }
 
     fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
-            job::Command::Cancel(job) => self.cancel(job, cx),
+            job::Command::Cancel(job) => {
+                self.in_custody(cx, |custody, cx| custody.cancel(job, cx));
+            }
             job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
@@ -355,20 +299,9 @@ impl<S: LocalScheduler> Aria<S> {
             (Key::Overlay(key), Record::Overlay(record)) => {
                 self.overlay(Event::Restored(key, record), cx);
             }
-            (Key::Task(id), Record::Task(job, stage)) if id == job.get().id => {
-                if let Err(place) = self.task_place(id) {
-                    self.tasks.insert(place, Task::restored(job, stage));
-                }
+            (Key::Custody(key), Record::Custody(record)) => {
+                self.handle_custody(Event::Restored(key, record), cx);
             }
-            (
-                Key::Held(id),
-                Record::Held {
-                    job,
-                    initiator,
-                    term,
-                    place,
-                },
-            ) if id == job.get().id => self.restore_held(job, initiator, term, place),
             // No such pair was ever written.
             _ => {}
         }
@@ -376,7 +309,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// A node that leaves is gone from the overlay once nobody needs it any more.
     fn depart(&mut self, cx: &mut impl Context<Self>) {
-        if self.leaving && self.tasks.is_empty() && self.held.is_empty() {
+        if self.leaving && self.custody.is_empty() {
             self.overlay(Event::Command(links::Command::Leave), cx);
         }
     }
@@ -400,47 +333,35 @@ impl<S: LocalScheduler> Machine for Aria<S> {
             Event::Message { from, message } => self.receive(from, message, cx),
             Event::Unreachable { to } => {
                 self.overlay(Event::Unreachable { to }, cx);
-                self.assignee_unreachable(to, cx);
-                self.taker_unreachable(to, cx);
+                self.handle_custody(Event::Unreachable { to }, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => self.overlay(Event::Timer(timer), cx),
-            Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
-            Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
+            Event::Timer(Timer::Custody(timer)) => self.handle_custody(Event::Timer(timer), cx),
+            Event::Timer(Timer::Search(job)) => self.close_search(job, cx),
+            Event::Timer(Timer::Advert(job)) => self.close_advert(job, cx),
             Event::Timer(Timer::Advertise) => self.advertise(cx),
             Event::Timer(Timer::Local) => self.start_jobs(cx),
             Event::Command(command) => self.obey(&command, cx),
         }
-        // What it says to itself needs no network. Each answer leads to at most one more, until both roles agree.
-        let mut next = 0;
-        while let Some(message) = self.post.get(next).cloned() {
-            self.receive(self.me, message, cx);
-            next = next.saturating_add(1);
-        }
-        self.post.clear();
+        self.settle(cx);
         self.depart(cx);
     }
 
     fn check(&self) -> Result<(), Violation> {
         self.links.check()?;
         self.site.local.check()?;
+        self.custody.check()?;
         Violation::unless(
-            self.tasks
-                .is_sorted_by(|a, b| a.job.get().id < b.job.get().id)
-                && self.tasks.len() <= usize::from(self.config.tasks),
-            "a node has no more jobs than it may, each once",
+            self.searches.len() <= usize::from(self.config.tasks)
+                && self.adverts.len() <= usize::from(self.config.held),
+            "a node asks about no more jobs than it may have",
         )?;
         Violation::unless(
-            self.held
-                .is_sorted_by(|a, b| a.job.get().id < b.job.get().id)
-                && self.held.len() <= usize::from(self.config.held),
-            "a site has no more jobs than it may, each once",
+            self.searches.is_sound() && self.adverts.is_sound(),
+            "each job is asked about once, and offers are in the order of costs",
         )?;
         Violation::unless(
-            self.tasks.iter().all(Task::is_sound) && self.held.iter().all(Held::is_sound),
-            "offers are in the order of costs",
-        )?;
-        Violation::unless(
-            self.post.is_empty() && self.seen.len() <= usize::from(self.config.floods),
+            self.todo.is_empty() && self.seen.len() <= usize::from(self.config.floods),
             "nothing is left over from an event, and no more floods are remembered than may be",
         )
     }

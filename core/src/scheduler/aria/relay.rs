@@ -65,7 +65,7 @@ impl<S: LocalScheduler> Aria<S> {
         if !sound || own || self.seen.see(header.id, cx.now()) == Sight::Again {
             return;
         }
-        let matches = !self.leaving && self.has_room() && self.site.takes(job.get());
+        let matches = self.takes(job.get());
         if matches {
             let price = self.price(job.get(), cx);
             let wanted = match kind {

@@ -2,20 +2,23 @@
 
 use alloc::vec::Vec;
 
-use super::assignee::State;
 use super::config::Taking;
-use super::offers::{Offer, Offers};
+use super::offers::{Offer, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
 use crate::id::JobId;
 use crate::machine::Context;
 use crate::overlay::flood::FloodId;
-use crate::queue::{Change, Cost, LocalScheduler, present_cost};
+use crate::queue::{Change, Cost, LocalScheduler, QueuedJob, present_cost};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// Into how many parts the period is divided to let sites advertise at different times.
 const PHASES: u64 = 256;
+
+/// What a question is about that offers a job to others: nothing else is to be known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Advert;
 
 impl<S: LocalScheduler> Aria<S> {
     /// By how much another site must be better.
@@ -60,11 +63,10 @@ impl<S: LocalScheduler> Aria<S> {
     /// Those that wait: first those with deadlines, the least time to spare first; then those that have waited longest.
     fn most_in_need(&self, count: usize, now: Time) -> Vec<JobId> {
         let mut waiting: Vec<(bool, i128, JobId)> = self
-            .held
-            .iter()
-            .filter(|held| held.state == State::Waiting)
-            .map(|held| {
-                let job = held.job.get();
+            .custody
+            .waiting()
+            .filter(|job| self.adverts.about(job.id).is_none())
+            .map(|job| {
                 let submitted = i128::from(job.submitted.as_micros());
                 (job.deadline.is_none(), submitted, job.id)
             })
@@ -93,25 +95,18 @@ impl<S: LocalScheduler> Aria<S> {
         let Some(cost) = self.cost_here(job, cx.now()) else {
             return;
         };
-        let Some(shared) = self.held_mut(job).map(|held| held.job.clone()) else {
+        let Some(shared) = self.custody.job(job) else {
             return;
         };
-        let FloodId { round, .. } = self.flood(Kind::Inform, &shared, cost, cx);
-        let over = cx.now() + self.config.window;
-        if let Some(held) = self.held_mut(job) {
-            held.state = State::Advertised {
-                round,
-                offers: Offers::default(),
-            };
-            let due = over.min(held.lease);
-            self.wake_held(job, due, cx);
-        }
+        let flood = self.flood(Kind::Inform, &shared, cost, cx);
+        let until = cx.now() + self.config.window;
+        self.adverts.ask(Question::new(flood, Advert, until));
+        cx.wake(until, Timer::Advert(job));
     }
 
     /// What a job that waits here costs; one that leaves gives everything away.
     fn cost_here(&self, job: JobId, now: Time) -> Option<Cost> {
-        let at = self.held_place(job).ok()?;
-        let queued = self.held.get(at)?.queued();
+        let queued = QueuedJob::from(self.custody.job(job)?.get());
         if self.leaving {
             return Some(Cost::MAX);
         }
@@ -125,41 +120,45 @@ impl<S: LocalScheduler> Aria<S> {
         offer: Offer,
         cx: &mut impl Context<Self>,
     ) {
-        let job = JobId::new(flood.sequence);
-        if offer.node == self.me {
-            return;
-        }
-        let first = self.config.taking == Taking::First;
-        if let Some(held) = self.held_mut(job)
-            && let State::Advertised { round, offers } = &mut held.state
-            && *round == flood.round
-        {
-            offers.hear(offer);
-            if first {
-                self.close_offers(job, cx);
-            }
+        let heard = offer.node != self.me && self.adverts.hear(flood, offer);
+        if heard && self.config.taking == Taking::First {
+            self.take_best_offer(JobId::new(flood.sequence), cx);
         }
     }
 
-    /// All offers are in: the job goes to the best, if that is still better than here (PROTOCOLS A12).
-    pub(super) fn close_offers(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let now = cx.now();
-        let Some(held) = self.held_mut(job) else {
-            return;
-        };
-        let State::Advertised { offers, .. } = &mut held.state else {
-            return;
-        };
-        let best = offers.take_best();
-        held.state = State::Waiting;
-        let renew = held.renew;
-        let here = self.cost_here(job, now);
-        match (best, here) {
-            (Some(offer), Some(here)) if offer.cost.beats(here, self.threshold()) => {
-                self.counts.moved = self.counts.moved.saturating_add(1);
-                self.give_away(job, offer.node, cx);
-            }
-            _ => self.wake_held(job, renew.max(now), cx),
+    /// It may be time to take the best offer for a job that was advertised.
+    pub(super) fn close_advert(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        match self.adverts.about(job).map(|advert| advert.until) {
+            Some(until) if cx.now() < until => cx.wake(until, Timer::Advert(job)),
+            Some(_) => self.take_best_offer(job, cx),
+            None => {}
         }
+    }
+
+    /// The job goes to who offered best, out of the queue, if that is still better than here (PROTOCOLS A12).
+    fn take_best_offer(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        let here = self.cost_here(job, cx.now());
+        let Some(advert) = self.end_advert(job, cx) else {
+            return;
+        };
+        if let (Some(offer), Some(here)) = (advert.offers.best(), here)
+            && offer.cost.beats(here, self.threshold())
+            && self.site.local.withdraw(job).is_some()
+        {
+            let to = offer.node;
+            self.in_custody(cx, |custody, cx| custody.give_away(job, to, 0, cx));
+            self.start_jobs(cx);
+        }
+    }
+
+    /// A job is not offered to others any more.
+    pub(super) fn end_advert(
+        &mut self,
+        job: JobId,
+        cx: &mut impl Context<Self>,
+    ) -> Option<Question<Advert>> {
+        let advert = self.adverts.close(job)?;
+        cx.cancel(Timer::Advert(job));
+        Some(advert)
     }
 }

@@ -156,7 +156,8 @@ impl Subject for Node {
             effects: 64 + 8 * jobs + 4 * nodes,
             bytes: 4 * 1024,
             records: 16 + 2 * jobs,
-            timers: 16 + 2 * jobs + 2 * nodes,
+            // Two of custody and two for offers.
+            timers: 16 + 4 * jobs + 2 * nodes,
         }
     }
 

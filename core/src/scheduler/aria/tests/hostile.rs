@@ -113,7 +113,14 @@ fn messages_are_small_and_survive_their_encoding() {
         Message::Accept { flood: id, cost },
         assign(largest, u64::MAX, u32::MAX, u32::MAX),
         ack(u32::MAX, u32::MAX, Answer::NotTaken),
-        notify(u32::MAX, u32::MAX, Standing::Waiting { start: Time::MAX }),
+        claimed(
+            Claim::new(u64::MAX),
+            u32::MAX,
+            u32::MAX,
+            Standing::Waiting {
+                start: Some(Time::MAX),
+            },
+        ),
         notify(1, 0, ended(Ending::Withdrawn)),
         verdict(1, 0, Ruling::Granted { until: Time::MAX }),
         verdict(1, 0, Ruling::Withdraw),

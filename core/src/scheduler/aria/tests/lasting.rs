@@ -58,7 +58,7 @@ fn no_other_last_word_is_said_after_a_crash() {
 fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
     let mut bench = Bench::busy();
     bench.granted(600);
-    let claim = Send(OWNER, notify(1, 0, waiting(1000)));
+    let claim = Send(OWNER, notify(1, 0, UNKNOWN));
     assert_eq!(bench.at(10).restart(), [claim]);
     assert_eq!(bench.node.lease(JOB), None);
 
@@ -70,7 +70,7 @@ fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
     let mut bench = Bench::idle();
     bench.granted(600);
     bench.end(Outcome::Broke);
-    let broke = Send(OWNER, notify(1, 0, ended(Ending::Broke)));
+    let broke = Send(OWNER, notify(1, 0, ended(BROKE)));
     assert_eq!(bench.at(10).restart(), [broke]);
 }
 

@@ -6,12 +6,14 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::job::{Command, Demand, Failure, News, Outcome, Refusal};
+use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use crate::job::{Command, Demand, Failure, Job, News, Outcome, Refusal};
 use crate::machine::{Effect, EffectQueue};
 use crate::overlay::flood::{FloodId, Header, Reach};
 use crate::queue::{Policy, SiteQueue};
 use crate::resource::{Dimensions, Kind as Measure, Speed};
 use crate::rng::Zeros;
+use crate::shared::Shared;
 use crate::time::{Interval, Span};
 
 mod hostile;
@@ -26,8 +28,8 @@ type Effects = Vec<Did>;
 const ME: u64 = 50;
 const OWNER: u64 = 9;
 const JOB: JobId = JobId::new(7);
-const TASK: Key = Key::Task(JOB);
-const HELD: Key = Key::Held(JOB);
+const TASK: Key = Key::Custody(custody::Key::Task(JOB));
+const HELD: Key = Key::Custody(custody::Key::Held(JOB));
 
 const CONFIG: Config = Config {
     overlay: Overlay::Fixed,
@@ -257,7 +259,11 @@ fn named(name: u64) -> Job {
 }
 
 fn term(attempt: u32, moves: u32) -> Term {
-    Term { attempt, moves }
+    Term {
+        tenure: Tenure::ONLY,
+        attempt,
+        moves,
+    }
 }
 
 /// The name of this node's flood.
@@ -314,44 +320,59 @@ fn accept(flood: FloodId, cost: i64) -> Message {
 }
 
 fn assign(job: Job, initiator: u64, attempt: u32, moves: u32) -> Message {
-    Message::Assign {
+    Message::Custody(custody::Message::Give {
         job: Shared::new(job),
-        initiator: id(initiator),
+        home: id(initiator),
         term: term(attempt, moves),
-    }
+        carried: 0,
+    })
 }
 
 fn ack(attempt: u32, moves: u32, answer: Answer) -> Message {
-    Message::AssignAck {
+    Message::Custody(custody::Message::Answer {
         job: JOB,
         term: term(attempt, moves),
         answer,
-    }
+    })
 }
+
+/// From the first time that a node has the job.
+const FIRST: Claim = Claim::new(1);
 
 fn notify(attempt: u32, moves: u32, standing: Standing) -> Message {
-    Message::Notify {
-        job: JOB,
-        term: term(attempt, moves),
-        standing,
-    }
+    claimed(FIRST, attempt, moves, standing)
 }
 
+fn claimed(claim: Claim, attempt: u32, moves: u32, standing: Standing) -> Message {
+    Message::Custody(custody::Message::Report {
+        job: JOB,
+        term: term(attempt, moves),
+        claim,
+        standing,
+    })
+}
+
+/// It waits, and when it starts is not known yet.
+const UNKNOWN: Standing = Standing::Waiting { start: None };
+
 fn waiting(start: u64) -> Standing {
-    let start = second(start);
+    let start = Some(second(start));
     Standing::Waiting { start }
 }
+
+const BROKE: Ending = Ending::Failed(Failure::Broke);
 
 fn ended(ending: Ending) -> Standing {
     Standing::Ended(ending)
 }
 
 fn verdict(attempt: u32, moves: u32, ruling: Ruling) -> Message {
-    Message::Verdict {
+    Message::Custody(custody::Message::Verdict {
         job: JOB,
         term: term(attempt, moves),
+        claim: FIRST,
         ruling,
-    }
+    })
 }
 
 fn granted(until: u64) -> Ruling {

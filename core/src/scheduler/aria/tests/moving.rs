@@ -44,9 +44,9 @@ fn what_started_meanwhile_stays() {
     assert_eq!(bench.ring_until(1).len(), 2);
     bench.hear(1, accept(flood(1, 1), 1));
     assert_eq!(bench.ring_until(3), [Persist(HELD), Tell(News::Started)]);
-    // Instead of an end of offers there is a renewal.
-    let running = Send(OWNER, notify(1, 0, Standing::Running));
-    assert_eq!(bench.ring_until(6), [running]);
+    // Whatever is offered now comes too late.
+    assert_eq!(bench.hear(2, accept(flood(1, 1), 1)), []);
+    assert_eq!(bench.ring_until(6), []);
     assert_eq!(bench.node.site().local.running().len(), 1);
 }
 
@@ -55,7 +55,13 @@ fn an_advertised_job_is_let_go_with_its_lease() {
     let mut bench = Bench::busy();
     bench.granted(3);
     bench.ring_until(1);
-    assert_eq!(bench.ring_until(3), [Forget(HELD), Tell(News::Orphaned)]);
+    let renewal = Send(OWNER, notify(1, 0, waiting(1000)));
+    assert_eq!(
+        bench.ring_until(3),
+        [renewal, Forget(HELD), Tell(News::Orphaned)]
+    );
+    bench.hear(1, accept(flood(1, 1), 100));
+    assert_eq!(bench.ring_until(6), []);
 }
 
 #[test]
@@ -70,22 +76,39 @@ fn a_job_that_another_took_is_remembered_for_a_lease() {
 
 #[test]
 fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
-    let claim = |start| vec![Persist(HELD), Send(OWNER, notify(1, 1, waiting(start)))];
+    let claim = || vec![Persist(HELD), Send(OWNER, notify(1, 1, UNKNOWN))];
     let mut bench = given_away();
-    assert_eq!(bench.hear(1, ack(1, 1, Answer::NotTaken)), claim(1000));
+    assert_eq!(bench.hear(1, ack(1, 1, Answer::NotTaken)), claim());
     let mut bench = given_away();
     let did = bench.feed(Event::Unreachable { to: id(1) });
-    assert_eq!(did, claim(1000));
+    assert_eq!(did, claim());
     // In silence, once more before that.
     let mut bench = given_away();
     let again = Send(1, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.ring_until(9), [again]);
-    assert_eq!(bench.ring_until(12), claim(1000));
+    assert_eq!(bench.ring_until(12), claim());
     // An old grant is none, and the new one puts it into the queue again.
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
     assert_eq!(bench.node.site().local.waiting(), []);
-    assert_eq!(bench.hear(OWNER, verdict(1, 1, granted(612))), []);
+    let start = Send(OWNER, notify(1, 1, waiting(1000)));
+    assert_eq!(bench.hear(OWNER, verdict(1, 1, granted(612))), [start]);
     assert_eq!(bench.node.site().local.waiting().len(), 1);
+}
+
+#[test]
+fn what_was_given_away_and_wanted_back_in_vain_does_not_come_back_by_old_messages() {
+    let mut bench = given_away();
+    bench.feed(Event::Unreachable { to: id(1) });
+    // Another claimed it first.
+    let did = bench.hear(OWNER, verdict(1, 1, Ruling::Over));
+    assert_eq!(did, [Forget(HELD)]);
+    // The first assignment and its grant come a second time.
+    let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
+    let anew = claimed(Claim::new(2), 1, 0, waiting(1000));
+    assert_eq!(did, [Persist(HELD), Send(OWNER, anew)]);
+    assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
+    assert_eq!(bench.node.lease(JOB), None);
+    assert_eq!(bench.node.site().local.waiting(), []);
 }
 
 #[test]
@@ -113,25 +136,15 @@ fn the_longest_in_the_grid_is_advertised_first() {
     for (name, submitted) in [(7, 3), (8, 1), (9, 2)] {
         let mut job = named(name);
         job.submitted = second(submitted);
-        let (job, ruling) = (Shared::new(job), granted(600));
-        let (initiator, term) = (id(OWNER), term(1, 0));
-        let name = JobId::new(name);
-        bench.hear(
-            OWNER,
-            Message::Assign {
-                job,
-                initiator,
-                term,
-            },
-        );
-        bench.hear(
-            OWNER,
-            Message::Verdict {
-                job: name,
-                term,
-                ruling,
-            },
-        );
+        bench.hear(OWNER, assign(job, OWNER, 1, 0));
+        let claims = u64::try_from(bench.node.held().count()).unwrap();
+        let granted = custody::Message::Verdict {
+            job: JobId::new(name),
+            term: term(1, 0),
+            claim: Claim::new(claims),
+            ruling: granted(600),
+        };
+        bench.hear(OWNER, Message::Custody(granted));
     }
     let did = bench.ring_until(1);
     let names = did.iter().map(|did| match did {

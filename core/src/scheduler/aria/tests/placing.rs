@@ -147,6 +147,24 @@ fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
 }
 
 #[test]
+fn who_had_a_job_and_takes_it_again_by_an_old_assignment_does_not_get_it() {
+    let mut bench = Bench::submitting();
+    bench.given();
+    let again = Claim::new(2);
+    let over = custody::Message::Verdict {
+        job: JOB,
+        term: term(1, 0),
+        claim: again,
+        ruling: Ruling::Over,
+    };
+    for standing in [waiting(7), ended(Ending::Lost)] {
+        let did = bench.hear(1, claimed(again, 1, 0, standing));
+        assert_eq!(did, [Send(1, Message::Custody(over.clone()))]);
+    }
+    assert_eq!(bench.node.holder(JOB), Some(id(1)));
+}
+
+#[test]
 fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
     let mut bench = Bench::submitting();
     bench.given();
@@ -176,14 +194,14 @@ fn a_job_that_was_lost_with_its_node_is_placed_at_once_and_one_that_broke_fails(
         did,
         [
             Persist(TASK),
+            Send(1, verdict(1, 0, Ruling::Over)),
             Send(1, request(2)),
-            Send(2, request(2)),
-            Send(1, verdict(1, 0, Ruling::Over))
+            Send(2, request(2))
         ]
     );
     let mut bench = Bench::submitting();
     bench.given();
-    let did = bench.hear(1, notify(1, 0, ended(Ending::Broke)));
+    let did = bench.hear(1, notify(1, 0, ended(BROKE)));
     let mut expected = last(News::Failed(Failure::Broke));
     expected.push(Send(1, verdict(1, 0, Ruling::Over)));
     assert_eq!(did, expected);

@@ -98,7 +98,7 @@ fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known(
 fn a_claim_that_nobody_answers_is_repeated_as_often_as_may_be() {
     let mut bench = Bench::idle();
     bench.hear(OWNER, assign(job(), OWNER, 1, 0));
-    assert_eq!(bench.ring_until(3), [Send(OWNER, notify(1, 0, waiting(3)))]);
+    assert_eq!(bench.ring_until(3), [Send(OWNER, notify(1, 0, waiting(0)))]);
     let orphaned = [Forget(HELD), Tell(News::Orphaned)];
     assert_eq!(bench.ring_until(6), orphaned);
     assert_eq!(bench.node.counts().orphaned, 1);
@@ -145,8 +145,13 @@ fn a_grant_that_comes_too_late_grants_nothing() {
 fn a_job_stops_with_its_lease_however_little_was_left_when_it_was_granted() {
     let mut bench = Bench::idle();
     bench.granted(20);
+    // What is granted for less than a lease is asked for in time, too.
+    let running = Send(OWNER, notify(1, 0, Standing::Running));
+    assert_eq!(bench.ring_until(10), [running.clone()]);
+    let mut did = bench.ring_until(20);
+    did.retain(|did| *did != running);
     assert_eq!(
-        bench.ring_until(20),
+        did,
         [Tell(News::Stopped), Forget(HELD), Tell(News::Orphaned)]
     );
 }
@@ -190,8 +195,26 @@ fn what_is_withdrawn_stops_and_its_owner_hears_of_it() {
     // Where there is nothing of it.
     assert_eq!(bench.hear(OWNER, withdraw()), [withdrawn()]);
     // Where it is done.
+    let mut bench = Bench::idle();
     bench.granted(600);
     bench.end(Outcome::Done);
     let done = Send(OWNER, notify(1, 0, ended(Ending::Done)));
     assert_eq!(bench.hear(OWNER, withdraw()), [Forget(HELD), done]);
+}
+
+#[test]
+fn who_let_a_job_go_and_is_given_it_by_an_old_assignment_does_not_start_it_under_an_old_grant() {
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    bench.end(Outcome::Done);
+    bench.hear(OWNER, verdict(1, 0, Ruling::Over));
+    assert_eq!(bench.node.held().count(), 0);
+    // Both messages come a second time. It claims the job, but as another time that it has it.
+    let did = bench.at(10).hear(OWNER, assign(job(), OWNER, 1, 0));
+    let anew = claimed(Claim::new(2), 1, 0, waiting(10));
+    assert_eq!(did, [Persist(HELD), Send(OWNER, anew)]);
+    assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
+    assert_eq!(bench.node.lease(JOB), None);
+    assert_eq!(bench.node.site().local.running(), []);
+    assert_eq!(bench.node.site().local.waiting(), []);
 }

@@ -1,0 +1,75 @@
+//! A job at the site that runs it, behind the site's own scheduler.
+
+use super::{Aria, Timer};
+use crate::custody::Ending;
+use crate::id::JobId;
+use crate::job::{Failure, Job, Outcome};
+use crate::machine::Context;
+use crate::queue::{Change, LocalScheduler, QueuedJob, expected};
+use crate::time::Time;
+
+impl<S: LocalScheduler> Aria<S> {
+    /// Whether this site would take a job now.
+    pub(super) fn takes(&self, job: &Job) -> bool {
+        !self.leaving && self.custody.has_room() && self.site.takes(job)
+    }
+
+    /// When a job would start that came now.
+    pub(super) fn start_if_taken(&self, job: &Job, now: Time) -> Option<Time> {
+        let queued = QueuedJob::from(job);
+        let with = Change::With(&queued);
+        expected(&self.site.local, now, with, job.id).map(|job| job.start)
+    }
+
+    /// A job may be here, so it is queued.
+    pub(super) fn enqueue(&mut self, job: &Job, cx: &mut impl Context<Self>) {
+        let (id, now) = (job.id, cx.now());
+        if self.site.local.push(now, QueuedJob::from(job)).is_err() {
+            // The room that there was is gone. Its initiator finds another place.
+            let ending = Ending::Withdrawn;
+            self.in_custody(cx, |custody, cx| custody.ended(id, ending, cx));
+            return;
+        }
+        let start = expected(&self.site.local, now, Change::None, id).map_or(now, |job| job.start);
+        self.in_custody(cx, |custody, cx| custody.expect(id, start, cx));
+        self.start_jobs(cx);
+    }
+
+    /// Starts what is to start, and asks to be woken when more may be.
+    pub(super) fn start_jobs(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        while let Some(job) = self.site.local.start_next(now) {
+            self.end_advert(job, cx);
+            // If it may not, the custody says that it is dropped, and so it is taken from those that run.
+            self.in_custody(cx, |custody, cx| custody.start(job, cx));
+        }
+        match self.site.local.look_again(now) {
+            Some(at) if at > now => cx.wake(at, Timer::Local),
+            _ => {}
+        }
+    }
+
+    /// The host says that a job has ended by itself.
+    pub(super) fn ended_here(&mut self, job: JobId, outcome: Outcome, cx: &mut impl Context<Self>) {
+        if self.site.local.finish(cx.now(), job).is_err() {
+            return;
+        }
+        let ending = match outcome {
+            Outcome::Done => Ending::Done,
+            Outcome::Broke => Ending::Failed(Failure::Broke),
+        };
+        self.in_custody(cx, |custody, cx| custody.ended(job, ending, cx));
+        self.start_jobs(cx);
+    }
+
+    /// A job is over here, whether it waits or runs. What others wait for may be free then.
+    pub(super) fn dropped(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        self.end_advert(job, cx);
+        let now = cx.now();
+        let was_here =
+            self.site.local.withdraw(job).is_some() || self.site.local.finish(now, job).is_ok();
+        if was_here {
+            self.start_jobs(cx);
+        }
+    }
+}
