@@ -64,7 +64,6 @@ const SITUATIONS: &[&str] = &[
     "job: moved",
     "job: orphaned",
     "job: refused",
-    "job: refused by a node that leaves",
     "job: refused, full",
     "job: stopped",
     "lie: a byte scrambled",
