@@ -1,0 +1,291 @@
+//! The wire format: caps, vectors, the specification, and what decoding costs.
+
+use std::path::{Path, PathBuf};
+
+use allocation_counter::measure;
+use gridweave_core::scheduler::asap;
+use gridweave_core::wire::{self, Framed, NotEncoded, Refused};
+use gridweave_tests::wire::{
+    Each, Fill, Largest, Random, Sample, Visit, paths, vectors, visit_all,
+};
+
+fn vector_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt")
+}
+
+fn specification() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/wire.md")
+}
+
+#[test]
+fn the_largest_message_of_each_kind_is_exactly_as_long_as_its_cap() {
+    struct Largests(usize);
+    impl Visit for Largests {
+        fn visit<M: Each>(&mut self) {
+            let (messages, paths) = (M::each(&mut Largest), paths(M::KINDS));
+            assert_eq!(messages.len(), paths.len());
+            for (message, path) in messages.iter().zip(paths) {
+                let frame = wire::encode(message).expect("it is not too long");
+                assert_eq!(frame.len(), path.cap, "{:?} {}", M::PROTOCOL, path.name);
+                assert_eq!(wire::decode::<M>(&frame).as_ref(), Ok(message));
+                // One byte more is not even looked at.
+                let longer = [&frame[..], &[0]].concat();
+                let refused = wire::decode::<M>(&longer).expect_err("it is too long");
+                assert!(
+                    matches!(refused, Refused::TooLong { length, cap, .. } if length == cap + 1),
+                    "{refused:?}"
+                );
+                self.0 += 1;
+            }
+        }
+    }
+    let mut largests = Largests(0);
+    visit_all(&mut largests);
+    assert!(largests.0 > 100, "only {} kinds", largests.0);
+}
+
+#[test]
+fn kinds_are_numbered_in_the_order_of_the_variants() {
+    struct Numbers;
+    impl Visit for Numbers {
+        fn visit<M: Each>(&mut self) {
+            for (message, path) in M::each(&mut Sample::default()).iter().zip(paths(M::KINDS)) {
+                let frame = wire::encode(message).expect("it is not too long");
+                assert_eq!(frame[2..2 + path.numbers.len()], path.numbers);
+                let kind = M::KINDS[usize::from(path.numbers[0])];
+                assert_eq!(kind.name(), message.kind());
+                assert!(path.name.starts_with(message.kind()));
+            }
+        }
+    }
+    visit_all(&mut Numbers);
+}
+
+#[test]
+fn any_message_survives_and_no_cut_or_longer_one_does() {
+    struct RoundTrips(u64);
+    impl Visit for RoundTrips {
+        fn visit<M: Each>(&mut self) {
+            for message in M::each(&mut Random::new(self.0)) {
+                let frame = wire::encode(&message).expect("it is not too long");
+                let mut room = vec![0; frame.len()];
+                assert_eq!(wire::encode_into(&message, &mut room), Ok(frame.len()));
+                assert_eq!(room, frame);
+                let less = room.len() - 1;
+                assert_eq!(
+                    wire::encode_into(&message, &mut room[..less]),
+                    Err(NotEncoded::NoRoom)
+                );
+                assert_eq!(wire::decode::<M>(&frame).as_ref(), Ok(&message));
+                for end in (0..frame.len()).step_by(1 + frame.len() / 64) {
+                    let refused = wire::decode::<M>(&frame[..end]).expect_err("it is cut");
+                    let said = matches!(refused, Refused::Empty | Refused::CutShort { .. });
+                    // A shorter list may be no schedule any more.
+                    assert!(said, "cut at {end}: {refused:?}");
+                }
+                let refused = wire::decode::<M>(&[&frame[..], &[7]].concat());
+                let at = frame.len();
+                assert!(
+                    refused == Err(Refused::Trailing { at })
+                        || matches!(refused, Err(Refused::TooLong { .. })),
+                    "{refused:?}"
+                );
+            }
+        }
+    }
+    for seed in 0..60 {
+        println!("seed {seed}");
+        visit_all(&mut RoundTrips(seed));
+    }
+}
+
+#[test]
+fn a_message_beyond_its_cap_is_not_encoded() {
+    let mut offers = asap::Message::<8>::each(&mut Largest);
+    let found = offers.iter_mut().find_map(|message| match message {
+        asap::Message::Found { offer, .. } => Some(offer),
+        _ => None,
+    });
+    let offer = found.expect("there is one of each kind");
+    let last = *offer.nodes.last().expect("it has many");
+    offer.nodes.push(last);
+    let found = offers.iter().find(|message| message.kind() == "Found");
+    let refused = wire::encode(found.expect("it is still there"));
+    assert!(
+        matches!(refused, Err(NotEncoded::TooLong { kind: "Found", length, cap }) if length == cap + 10),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn the_vectors_are_what_the_file_says() {
+    let file = std::fs::read_to_string(vector_file()).expect("it is part of the repository");
+    let (accepted, denied) = vectors::parse(&file).expect("it has three lines for each");
+    assert!(accepted.len() > 100 && denied.len() > 20);
+    for vector in accepted {
+        let outcome = vectors::outcome(&vector.protocol, &vector.frame);
+        assert_eq!(outcome, Some(Ok(vector.message)), "{}", vector.kind);
+    }
+    for vector in denied {
+        let outcome = vectors::outcome(&vector.protocol, &vector.frame);
+        assert_eq!(outcome, Some(Err(vector.refused)), "{}", vector.wrong);
+    }
+    assert!(
+        file == vectors::text(),
+        "the bytes of a message changed: see docs/wire.md on versions, then regenerate"
+    );
+}
+
+#[test]
+fn the_specification_has_the_caps_of_the_code() {
+    let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
+    assert!(text.contains(&vectors::caps()), "regenerate the table");
+}
+
+/// `cargo test -p gridweave-tests --test wire -- --ignored regenerate`
+#[test]
+#[ignore = "writes the vectors and the table of caps"]
+fn regenerate_the_vectors_and_the_caps() {
+    std::fs::write(vector_file(), vectors::text()).expect("it can be written");
+    let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
+    let (begin, end) = ("<!-- caps -->\n", "<!-- end of caps -->");
+    let (before, rest) = text.split_once(begin).expect("the table has a beginning");
+    let (_, after) = rest.split_once(end).expect("the table has an end");
+    let text = [before, begin, &vectors::caps(), end, after].concat();
+    std::fs::write(specification(), text).expect("it can be written");
+}
+
+/// Numbers of one byte, and lists that are full: what takes most memory for its bytes.
+struct Dense;
+
+impl Fill for Dense {
+    fn number(&mut self, _: u64) -> u64 {
+        1
+    }
+
+    fn count(&mut self, most: usize) -> usize {
+        most
+    }
+
+    fn variant(&mut self, variants: usize) -> usize {
+        variants - 1
+    }
+}
+
+/// Numbers of one byte, and lists that claim to be full of lists that are empty.
+#[derive(Default)]
+struct Hollow {
+    lists: usize,
+}
+
+impl Fill for Hollow {
+    fn number(&mut self, _: u64) -> u64 {
+        1
+    }
+
+    fn count(&mut self, most: usize) -> usize {
+        self.lists += 1;
+        if self.lists == 1 { most } else { 0 }
+    }
+
+    fn variant(&mut self, _: usize) -> usize {
+        0
+    }
+}
+
+#[test]
+fn decoding_takes_no_more_memory_than_the_cap_allows() {
+    struct Costs {
+        largest: f64,
+        frames: usize,
+    }
+    impl Costs {
+        fn count<M: Each>(&mut self, frame: &[u8], cap: usize) {
+            let counted = measure(|| {
+                let _ = std::hint::black_box(wire::decode::<M>(std::hint::black_box(frame)));
+            });
+            let share = counted.bytes_max as f64 / cap as f64;
+            self.largest = self.largest.max(share);
+            self.frames += 1;
+            let (protocol, length) = (M::PROTOCOL, frame.len());
+            assert!(
+                counted.bytes_max <= MOST_PER_CAP * cap as u64,
+                "{protocol:?}: {} bytes of memory for {length} bytes, cap {cap}",
+                counted.bytes_max
+            );
+        }
+    }
+    impl Visit for Costs {
+        fn visit<M: Each>(&mut self) {
+            let mut hollow = Hollow::default();
+            let fills: [&mut dyn Fill; 4] =
+                [&mut Largest, &mut Dense, &mut hollow, &mut Random::new(1)];
+            for fill in fills {
+                for (message, path) in M::each(fill).iter().zip(paths(M::KINDS)) {
+                    let mut frame = wire::encode(message).expect("it is not too long");
+                    self.count::<M>(&frame, path.cap);
+                    // Every small number in turn becomes a length, or something, that claims the most there is.
+                    for at in (3..frame.len().min(200)).rev() {
+                        frame.splice(at..=at, [0xff, 0xff, 0x03]);
+                        self.count::<M>(&frame, path.cap);
+                        frame.splice(at..at + 3, [1]);
+                    }
+                    frame.truncate(frame.len() / 2);
+                    self.count::<M>(&frame, path.cap);
+                }
+            }
+        }
+    }
+    let mut costs = Costs {
+        largest: 0.0,
+        frames: 0,
+    };
+    visit_all(&mut costs);
+    println!(
+        "{} frames, at most {:.2} bytes for each of the cap",
+        costs.frames, costs.largest
+    );
+    assert!(
+        costs.frames > 5_000 && costs.largest > 0.1,
+        "nothing counts"
+    );
+}
+
+/// How many bytes of memory decoding takes for each byte of the cap, at most: docs/wire.md says so.
+const MOST_PER_CAP: u64 = 4;
+
+#[test]
+fn looking_at_a_frame_that_is_too_long_allocates_nothing() {
+    let long = [&[1, 16, 0, 0][..], &[1; 100_000]].concat();
+    let counted = measure(|| {
+        let refused = wire::decode::<asap::Message<8>>(&long);
+        assert!(matches!(
+            refused,
+            Err(Refused::TooLong {
+                kind: "Shuffle",
+                ..
+            })
+        ));
+    });
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn gossip_is_encoded_and_decoded_without_allocation() {
+    let messages = asap::Message::<8>::each(&mut Largest);
+    let mut room = [0; 2048];
+    for message in &messages {
+        let small = matches!(
+            message,
+            asap::Message::Overlay(_) | asap::Message::Commit(_) | asap::Message::Search { .. }
+        );
+        if small {
+            let counted = measure(|| {
+                let length = wire::encode_into(message, &mut room).expect("there is room");
+                let read = wire::decode::<asap::Message<8>>(&room[..length]);
+                assert_eq!(read.as_ref(), Ok(message));
+            });
+            assert_eq!(counted.count_total, 0, "{message:?}");
+        }
+    }
+}
