@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use allocation_counter::measure;
+use gridweave_core::custody;
 use gridweave_core::scheduler::asap;
-use gridweave_core::wire::{self, Framed, NotEncoded, Refused};
+use gridweave_core::wire::{self, Framed, NotEncoded, Protocol, Refused};
+use gridweave_tests::wire::grammar::{Grammar, Read};
 use gridweave_tests::wire::{
     Each, Fill, Largest, Random, Sample, Visit, paths, vectors, visit_all,
 };
@@ -140,6 +142,77 @@ fn the_vectors_are_what_the_file_says() {
 fn the_specification_has_the_caps_of_the_code() {
     let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
     assert!(text.contains(&vectors::caps()), "regenerate the table");
+}
+
+fn grammar() -> Grammar {
+    let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
+    Grammar::parse(&text, [("L", 8), ("G", 10), ("D", 5)]).expect("the grammar can be read")
+}
+
+#[test]
+fn a_reader_that_knows_only_the_specification_reads_every_message() {
+    struct Reading {
+        grammar: Grammar,
+        read: Read,
+        seed: u64,
+    }
+    impl Visit for Reading {
+        fn visit<M: Each>(&mut self) {
+            let name = M::PROTOCOL.name().expect("it is one of the core");
+            let number = M::PROTOCOL.number();
+            for message in M::each(&mut Random::new(self.seed)) {
+                let frame = wire::encode(&message).expect("it is not too long");
+                let read = self.grammar.read(name, number, &frame, &mut self.read);
+                assert_eq!(read, Ok(()), "{name} {message:?}");
+            }
+            for path in paths(M::KINDS) {
+                let kind = self.grammar.kind(name, &path.numbers);
+                assert_eq!(kind, Ok((path.name, path.cap)), "{name}");
+            }
+        }
+    }
+    let mut reading = Reading {
+        grammar: grammar(),
+        read: Read::new(),
+        seed: 0,
+    };
+    for seed in 0..60 {
+        reading.seed = seed;
+        visit_all(&mut reading);
+    }
+    // Why a job is refused is deep inside of few messages.
+    for seed in 60..3_000 {
+        reading.seed = seed;
+        reading.visit::<custody::Message>();
+    }
+    // And there is nothing in it that no message has.
+    assert_eq!(reading.read, reading.grammar.variants());
+}
+
+#[test]
+fn a_reader_that_knows_only_the_grammar_refuses_all_but_what_breaks_a_rule_beside_it() {
+    let (_, denied) = vectors::parse(&vectors::text()).expect("it has three lines for each");
+    let mut rules = Vec::new();
+    for vector in denied {
+        let number = (1..20).map(Protocol::new);
+        let number = number
+            .filter(|number| number.name() == Some(&vector.protocol))
+            .map(Protocol::number)
+            .next()
+            .expect("it is a protocol of the core");
+        let read = grammar().read(&vector.protocol, number, &vector.frame, &mut Read::new());
+        if read.is_ok() {
+            rules.push(vector.wrong);
+        }
+    }
+    let beside = [
+        "an interval that ends where it starts",
+        "a point beyond the space, which would be read as one inside",
+        "a schedule whose windows touch",
+        "a job that takes no time",
+        "a job on no node",
+    ];
+    assert_eq!(rules, beside);
 }
 
 /// `cargo test -p gridweave-tests --test wire -- --ignored regenerate`

@@ -1,6 +1,7 @@
 //! Messages of every kind, as large as they may be, as examples, or by chance: what the tests of the wire format are made of.
 
 pub mod fill;
+pub mod grammar;
 pub mod messages;
 mod values;
 pub mod vectors;
