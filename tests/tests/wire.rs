@@ -1,15 +1,30 @@
 //! The wire format: caps, vectors, the specification, and what decoding costs.
 
+use core::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use allocation_counter::measure;
+use gridweave_core::commit::Everyone;
 use gridweave_core::custody;
-use gridweave_core::scheduler::asap;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Criterion, Demand, Job};
+use gridweave_core::profile::{Coordinate, Profile};
+use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement, Speed};
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::aria::{self, Aria, Membership, Site};
+use gridweave_core::scheduler::asap::{self, Asap};
+use gridweave_core::scheduler::criteria::{self, Criteria, OnlyStandard};
+use gridweave_core::scheduler::desktop::{self, Desktop, Equipment};
+use gridweave_core::time::Span;
 use gridweave_core::wire::{self, Framed, NotEncoded, Protocol, Refused};
 use gridweave_tests::wire::grammar::{Grammar, Read};
+use gridweave_tests::wire::grid::{self, Said};
 use gridweave_tests::wire::{
     Each, Fill, Largest, Random, Sample, Visit, paths, vectors, visit_all,
 };
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 fn vector_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt")
@@ -213,6 +228,137 @@ fn a_reader_that_knows_only_the_grammar_refuses_all_but_what_breaks_a_rule_besid
         "a job on no node",
     ];
     assert_eq!(rules, beside);
+}
+
+/// A job for so many nodes, or for one with so many cores.
+fn job(number: u64, demand: u32) -> Job {
+    let demand = Demand::Nodes(NonZeroU32::new(demand).unwrap());
+    Job::new(JobId::new(number), demand, Span::from_secs(600)).unwrap()
+}
+
+fn ids(count: u64) -> impl Iterator<Item = (NodeId, Bootstrap)> {
+    (0..count).map(|number| {
+        let bootstrap = match number {
+            0 => Bootstrap::Alone,
+            _ => Bootstrap::Join(NodeId::new(0)),
+        };
+        (NodeId::new(number), bootstrap)
+    })
+}
+
+fn assert_said(said: &Said, jobs: usize, kinds: &[&str]) {
+    println!("{} frames: {said:#?}", said.frames());
+    assert_eq!(said.finished, jobs);
+    for kind in kinds {
+        assert!(said.kinds.contains_key(*kind), "nobody said {kind}");
+    }
+}
+
+#[test]
+fn a_grid_of_asap_works_over_the_wire() {
+    let nodes = ids(8)
+        .map(|(id, bootstrap)| Asap::<20, 8>::new(id, Default::default(), bootstrap, Everyone));
+    let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
+    let jobs = [
+        (400, 3, job(1, 5)),
+        (400, 4, job(2, 6)),
+        (410, 0, job(3, 2)),
+    ];
+    let said = grid::run(nodes, &jobs, 6_000);
+    let kinds = [
+        "Overlay.Shuffle",
+        "Commit.Prepare",
+        "Search",
+        "Found",
+        "Schedule",
+        "Others",
+    ];
+    assert_said(&said, 3, &kinds);
+}
+
+#[test]
+fn a_grid_of_criteria_works_over_the_wire() {
+    let nodes = ids(8).map(|(id, bootstrap)| {
+        let place = Coordinate::at([id.get() as i32 * 1000, 0, 0]);
+        let (config, profile) = (criteria::Config::DEFAULT, Profile::at(place));
+        Criteria::<20, 8, 10>::new(id, config, bootstrap, profile, OnlyStandard, Everyone)
+    });
+    let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
+    let mut near = job(1, 4);
+    near.criterion = Criterion::Closest;
+    let said = grid::run(nodes, &[(600, 3, near), (600, 4, job(2, 3))], 6_000);
+    let kinds = [
+        "Overlay.Shuffle",
+        "Helper",
+        "Commit.Prepare",
+        "Look",
+        "Seen",
+    ];
+    assert_said(&said, 2, &kinds);
+}
+
+#[test]
+fn a_grid_of_aria_works_over_the_wire() {
+    let nodes = ids(8).map(|(id, bootstrap)| {
+        let site = Site {
+            dimensions: Dimensions::new(&[]).unwrap(),
+            capability: Capability::none(),
+            membership: Membership::default(),
+            local: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 99),
+        };
+        Aria::new(id, aria::Config::DEFAULT, bootstrap, site)
+    });
+    let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
+    let jobs: Vec<_> = (0..24).map(|number| (600, 3, job(number, 1))).collect();
+    let said = grid::run(nodes, &jobs, 9_000);
+    let kinds = [
+        "Overlay.Blatant.Ant",
+        "Request",
+        "Inform",
+        "Accept",
+        "Assign",
+        "Notify",
+        "Verdict",
+    ];
+    assert_said(&said, 24, &kinds);
+}
+
+#[test]
+fn a_grid_of_desktop_works_over_the_wire() {
+    let names = [("cores", Kind::Amount), ("memory", Kind::Amount)];
+    let dimensions = Dimensions::new(&names).unwrap();
+    let cores = dimensions.named("cores").unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let config = desktop::Config::new(dimensions.capability(&[64, 64]).unwrap());
+    let nodes = (0..8).map(|number| {
+        let bootstrap = match number {
+            0 => desktop::Bootstrap::Alone,
+            _ => desktop::Bootstrap::Join(NodeId::new(0)),
+        };
+        let equipment = Equipment {
+            dimensions: dimensions.clone(),
+            cores,
+            capability: dimensions.capability(&[2 + number % 4, 8]).unwrap(),
+            speed: Speed::BASELINE,
+        };
+        Desktop::<3>::new(NodeId::new(number), config, bootstrap, equipment, &mut rng)
+    });
+    let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
+    let wanted = (0..24).map(|number| {
+        let mut job = job(number, 1);
+        job.requirement = Requirement::any().with(cores, 1 + number % 4);
+        (600, 1 + number as usize % 3, job)
+    });
+    let said = grid::run(nodes, &wanted.collect::<Vec<_>>(), 12_000);
+    let kinds = [
+        "Overlay.Grant",
+        "Overlay.Heartbeat",
+        "Owners.Give",
+        "Runs.Give",
+        "Errand",
+        "Found",
+    ];
+    assert_said(&said, 24, &kinds);
 }
 
 /// `cargo test -p gridweave-tests --test wire -- --ignored regenerate`

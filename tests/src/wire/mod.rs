@@ -2,6 +2,7 @@
 
 pub mod fill;
 pub mod grammar;
+pub mod grid;
 pub mod messages;
 mod values;
 pub mod vectors;
