@@ -274,10 +274,17 @@ impl<const D: usize> Bounded for desktop::Trail<D> {
     const MOST_BYTES: usize = sum!(desktop::Merits, Option<Point<D>>, u32, u8, u16);
 }
 
+impl<const D: usize> Bounded for desktop::Gather<D> {
+    const MOST_BYTES: usize = sum!(NodeId, desktop::Status, Point<D>, u16);
+}
+
 impl<const D: usize> Bounded for desktop::Errand<D> {
     const MOST_BYTES: usize = larger(
         sum!(JobId, desktop::Quest, Point<D>, u16),
-        sum!(Job, desktop::Quest, desktop::Trail<D>),
+        larger(
+            sum!(Job, desktop::Quest, desktop::Trail<D>),
+            sum!(desktop::Gather<D>),
+        ),
     )
     .saturating_add(1);
 }

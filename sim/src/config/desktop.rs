@@ -3,7 +3,7 @@
 use gridweave_core::custody;
 use gridweave_core::overlay::can;
 use gridweave_core::resource::Capability;
-use gridweave_core::scheduler::desktop::{Config, Direction, Residues, Scheduling};
+use gridweave_core::scheduler::desktop::{Config, Direction, Preference, Residues, Scheduling};
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Fault, Lasting};
@@ -30,9 +30,17 @@ pub struct DesktopConfig {
     pub stopping: f64,
     /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
     pub probes: u8,
+    /// Where a job goes that could start at once at several nodes.
+    pub preference: PreferenceName,
     /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
     /// none they go only to neighbours, as in P4.
     pub searches_again: u8,
+    /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it; with none
+    /// only neighbours are asked, as in P4.
+    pub pull_hops: u16,
+    /// How long after each other nodes join, before the first job comes; if left out, all have their zones at the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub join_every: Option<Lasting>,
     /// Whether others than neighbours know what a node has left while it runs something.
     pub residues: ResiduesName,
     /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
@@ -98,6 +106,17 @@ impl SchedulingName {
     }
 }
 
+/// Where a job goes that could start at once at several nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PreferenceName {
+    /// To the first that is found, and of those found together to one where nothing runs: P4's rule.
+    Free,
+    /// To the fastest of those that are found with all probes.
+    #[default]
+    Fastest,
+}
+
 /// Who knows what a node has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -117,8 +136,11 @@ impl Default for DesktopConfig {
             heartbeat: None,
             round: None,
             stopping: 1.0,
-            probes: 4,
+            probes: 2,
+            preference: PreferenceName::Fastest,
             searches_again: 8,
+            pull_hops: 32,
+            join_every: None,
             residues: ResiduesName::Balloons,
             lease: None,
             owner_lease: None,
@@ -172,6 +194,11 @@ impl DesktopConfig {
             stopping: (self.stopping * 100.0) as u16,
             probes: self.probes,
             searches_again: self.searches_again,
+            preference: match self.preference {
+                PreferenceName::Free => Preference::Free,
+                PreferenceName::Fastest => Preference::Fastest,
+            },
+            pull_hops: self.pull_hops,
             scheduling: self.scheduling.scheduling(),
             residues: match self.residues {
                 ResiduesName::Neighbours => Residues::Neighbours,

@@ -30,7 +30,7 @@ pub use criteria::{
     Criteria, CriteriaConfig, CriterionName, ExplorationName, HelperName, MOST_GOSSIP, MOST_NEAR,
     ObjectiveConfig, PartConfig, PlacesConfig,
 };
-pub use desktop::{DesktopConfig, ResiduesName, SchedulingName};
+pub use desktop::{DesktopConfig, PreferenceName, ResiduesName, SchedulingName};
 pub use workload::{Shape, Source, WorkloadConfig};
 
 use std::io::Read;

@@ -30,6 +30,7 @@ impl<const D: usize> Protocol for Desktop<D> {
         "pull_reject",
         "balloon",
         "acknowledged",
+        "gather",
     ];
 
     fn drawn(&self) -> Option<Drawn> {
@@ -59,6 +60,7 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::Errand { errand, .. } => match errand {
                 Errand::Route { .. } => 2,
                 Errand::Hunt { .. } => 3,
+                Errand::Gather(_) => 16,
             },
             Message::Search { .. } => 4,
             Message::Found { .. } => 5,

@@ -172,7 +172,7 @@ impl Prepared {
     /// How many nodes there will ever be. Where nodes differ, the grid has those that join, too; they are its last ones.
     fn nodes_ever(&self) -> u32 {
         let nodes = match &*self.grid {
-            Grid::Uniform(nodes) => *nodes as usize + self.joining().count(),
+            Grid::Uniform(nodes) => *nodes as usize + self.joining_later().count(),
             Grid::Mixed(mixed) => mixed.nodes.len(),
         };
         u32::try_from(nodes).unwrap_or(u32::MAX)
@@ -186,6 +186,25 @@ impl Prepared {
 
     /// When nodes join, in the order of their numbers.
     fn joining(&self) -> impl Iterator<Item = Time> {
+        self.joining_first().chain(self.joining_later())
+    }
+
+    /// When those join that are there when the first job comes, the very first node aside.
+    fn joining_first(&self) -> impl Iterator<Item = Time> {
+        let is_desktop = self.config.scheduler == Scheduler::Desktop;
+        let every = self.config.desktop.join_every.filter(|_| is_desktop);
+        every.into_iter().flat_map(|every| {
+            let later = self.joining_later().count();
+            let nodes = match &*self.grid {
+                Grid::Uniform(nodes) => *nodes as usize,
+                Grid::Mixed(mixed) => mixed.nodes.len().saturating_sub(later),
+            };
+            (1..nodes as u64).map(move |node| Time::ZERO + every.span().times(node))
+        })
+    }
+
+    /// When those join whose joining is one of the faults.
+    fn joining_later(&self) -> impl Iterator<Item = Time> {
         self.config.faults.iter().filter_map(|fault| match fault {
             Fault::Join { at } => Some(Time::ZERO + at.span()),
             _ => None,

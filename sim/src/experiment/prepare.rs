@@ -212,7 +212,21 @@ impl Prepared {
             }),
             slot: config.slot.map(Lasting::span),
         };
-        self.apply(&transform)
+        self.apply(&transform)?;
+        self.wait_for_nodes();
+        Ok(())
+    }
+
+    /// Where nodes join one after the other, jobs come when all have.
+    fn wait_for_nodes(&mut self) {
+        if let Some(every) = self.config.desktop.join_every {
+            let all = every.span().times(self.grid.len() as u64 + 1);
+            let mut workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
+            for job in &mut workload.jobs {
+                job.at += all;
+            }
+            self.workload = Arc::new(workload);
+        }
     }
 
     fn apply(&mut self, transform: &Transform) -> Result<(), InputError> {

@@ -12,8 +12,8 @@ use gridweave_core::overlay::flood::{FloodId, Header};
 use gridweave_core::queue::Waiting;
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use gridweave_core::scheduler::desktop::{
-    Bootstrap, Config, Desktop, Direction, Equipment, Errand, Key, Merit, Merits, Message, MoveTo,
-    Quest, Record, Scheduling, Status, Timer, Trail, Turn, Wanted,
+    Bootstrap, Config, Desktop, Direction, Equipment, Errand, Gather, Key, Merit, Merits, Message,
+    MoveTo, Quest, Record, Scheduling, Status, Timer, Trail, Turn, Wanted,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -286,6 +286,15 @@ impl Host {
                 };
                 Message::Errand { number: 1, errand }
             }
+            7 if choices.below(2) == 0 => {
+                let errand = Errand::Gather(Gather {
+                    asker: choices.peer(),
+                    status: status(choices),
+                    toward: point,
+                    hops,
+                });
+                Message::Errand { number: 2, errand }
+            }
             7 => Message::Acknowledged(choices.pick([0, 1, 2, 3, u32::MAX])),
             8 => {
                 let id = FloodId {
@@ -475,10 +484,11 @@ impl Host {
             }
             Message::Errand { errand, .. } => {
                 self.count("errand");
-                self.quest = Some(match errand {
-                    Errand::Route { job, quest, .. } => (job, quest),
-                    Errand::Hunt { job, quest, .. } => (job.get().id, quest),
-                });
+                self.quest = match errand {
+                    Errand::Route { job, quest, .. } => Some((job, quest)),
+                    Errand::Hunt { job, quest, .. } => Some((job.get().id, quest)),
+                    Errand::Gather(_) => self.quest,
+                };
             }
             Message::Search { job, quest, .. } => {
                 self.count("search");

@@ -414,13 +414,19 @@ impl<const D: usize> Made for desktop::Trail<D> {
 
 impl<const D: usize> Made for desktop::Errand<D> {
     fn made(fill: &mut dyn Fill) -> Self {
-        match fill.variant(2) {
+        match fill.variant(3) {
             0 => Self::Route {
                 job: some(fill),
                 quest: some(fill),
                 point: some(fill),
                 hops: some(fill),
             },
+            1 => Self::Gather(desktop::Gather {
+                asker: some(fill),
+                status: some(fill),
+                toward: some(fill),
+                hops: some(fill),
+            }),
             _ => Self::Hunt {
                 job: some(fill),
                 quest: some(fill),

@@ -17,6 +17,8 @@ pub struct Config {
     /// How often a search that ends with nobody who could start the job at once begins anew elsewhere, among those who have what the job
     /// needs. With none it is as in the paper, whose searches only go outwards.
     pub probes: u8,
+    /// Where a job goes that could start at once at several nodes.
+    pub preference: Preference,
     /// What is done for jobs that wait.
     pub scheduling: Scheduling,
     /// Whether nodes make known what they have left while they run something.
@@ -24,6 +26,9 @@ pub struct Config {
     /// For how many of the jobs that wait somebody who could start them at once is searched for in each round, wherever that is. With none,
     /// as in the paper, they go only to neighbours.
     pub searches_again: u8,
+    /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it. With
+    /// none, as in the paper, only neighbours are asked.
+    pub pull_hops: u16,
     /// How often jobs that wait are looked at, and for how long nobody is asked for another job (PROTOCOLS L8, L16).
     pub round: Span,
     /// Between where a job was submitted and the owner of its point.
@@ -49,6 +54,15 @@ pub struct Scheduling {
     pub internode: Option<Direction>,
     /// Queue balancing: a job goes where fewer wait.
     pub balancing: Option<Direction>,
+}
+
+/// Where a job goes that could start at once at several nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Preference {
+    /// To the first that is found, and of those found together to one where nothing runs, as in the paper.
+    Free,
+    /// To the fastest of those that are found with all probes; of equals to where least is left.
+    Fastest,
 }
 
 /// Who begins.
@@ -108,10 +122,12 @@ impl Config {
             can: can::Config::DEFAULT,
             most,
             stopping: 100,
-            probes: 4,
+            probes: 2,
+            preference: Preference::Fastest,
             scheduling: Scheduling::balanced(Direction::Pull),
             residues: Residues::Balloons,
             searches_again: 8,
+            pull_hops: 32,
             round: can::Config::DEFAULT.period,
             owners: custody::Config::DEFAULT,
             runs: custody::Config {

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
-use super::{Config, Desktop, Shared, space};
+use super::{Config, Desktop, Preference, Shared, space};
 use crate::custody::Candidates;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
@@ -186,7 +186,7 @@ impl<const D: usize> Desktop<D> {
         trail.probes = trail.probes.min(self.config.probes);
         let needs = self.needs(job.get());
         self.see_candidates(job.get().id, &needs, &mut trail);
-        if let Some(to) = self.next_on_trail(&needs, &mut trail, cx) {
+        if let Some(to) = self.next_on_trail(&needs, &mut trail, quest.wanted, cx) {
             trail.hops = trail.hops.saturating_sub(1);
             self.run_errand(to, Errand::Hunt { job, quest, trail }, cx);
             return;
@@ -206,10 +206,12 @@ impl<const D: usize> Desktop<D> {
         self.counts.hunts = self.counts.hunts.saturating_add(1);
         let taken = u64::from(self.config.hops.saturating_sub(trail.hops));
         self.counts.hunt_hops = self.counts.hunt_hops.saturating_add(taken);
-        // Whoever gets it does not say so before its next heartbeat.
-        let dimensions = self.queue.pool().dimensions();
-        self.known.expect(found.node, dimensions, &needs);
-        self.balloons.expect(found.node, dimensions, &needs);
+        // Whoever gets it does not say so before its next heartbeat. Who is only offered a job may well say no.
+        if quest.wanted == Wanted::RunNode {
+            let dimensions = self.queue.pool().dimensions();
+            self.known.expect(found.node, dimensions, &needs);
+            self.balloons.expect(found.node, dimensions, &needs);
+        }
         self.answer(job.get().id, quest, trail.best.nodes(), cx);
     }
 
@@ -218,10 +220,12 @@ impl<const D: usize> Desktop<D> {
         &self,
         needs: &Requirement,
         trail: &mut Trail<D>,
+        wanted: Wanted,
         cx: &mut impl Context<Self>,
     ) -> Option<NodeId> {
         let found = trail.best.best().copied();
-        if trail.hops == 0 || found.is_some_and(|merit| merit.turn < Turn::Later) {
+        let is_settled = wanted == Wanted::Sooner || self.config.preference == Preference::Free;
+        if trail.hops == 0 || is_settled && found.is_some_and(|merit| merit.turn < Turn::Later) {
             return None;
         }
         loop {
@@ -280,11 +284,17 @@ impl<const D: usize> Desktop<D> {
         } else {
             Turn::Later
         };
-        let load = match turn {
-            Turn::Free => u64::from(u32::MAX),
-            Turn::Beside | Turn::Later => status.share_with(dimensions, needs),
-        };
         let speed = u64::from(status.speed.as_millionths().get());
+        let is_fastest = self.config.preference == Preference::Fastest;
+        let (turn, load) = match turn {
+            // Of equally fast ones the fullest, since the job may be one that others leave room for.
+            Turn::Free | Turn::Beside if is_fastest => {
+                let share = status.share_with(dimensions, needs).min(1 << 16);
+                (Turn::Free, (1_u64 << 24).saturating_sub(share))
+            }
+            Turn::Free => (turn, u64::from(u32::MAX)),
+            Turn::Beside | Turn::Later => (turn, status.share_with(dimensions, needs)),
+        };
         // Multiplied, so that what is left after the division tells loads apart.
         let cost = load
             .saturating_mul(1 << 20)

@@ -207,6 +207,22 @@ pub enum Errand<const D: usize> {
         /// How far the search is.
         trail: Trail<D>,
     },
+    /// Has anyone a job for what I have left? Sent on to where jobs wait; who has one gives it.
+    Gather(Gather<D>),
+}
+
+/// Somebody who has something free looks for a job that could start there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Gather<const D: usize> {
+    /// Who.
+    pub asker: NodeId,
+    /// How it is.
+    pub status: Shared<Status>,
+    /// Where the question goes while nobody is near who has jobs that wait.
+    pub toward: Point<D>,
+    /// How many hops it may still take.
+    pub hops: u16,
 }
 
 /// Who searches for somebody who takes a job.

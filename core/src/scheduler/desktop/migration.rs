@@ -32,6 +32,8 @@ pub(super) struct Migration {
     pulling: Option<(NodeId, Time)>,
     /// Whom it asked when, in the order of ids.
     asked: Vec<(NodeId, Time)>,
+    /// Whether a job has ended since others than neighbours were asked for one.
+    pub(super) freed: bool,
 }
 
 /// Room that is kept for a job that is on its way.
@@ -218,7 +220,13 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Gives a job that waits here to another node.
-    fn hand_over(&mut self, job: JobId, to: NodeId, move_to: MoveTo, cx: &mut impl Context<Self>) {
+    pub(super) fn hand_over(
+        &mut self,
+        job: JobId,
+        to: NodeId,
+        move_to: MoveTo,
+        cx: &mut impl Context<Self>,
+    ) {
         let Some(waiting) = self.queue.remove(job) else {
             return;
         };
@@ -257,6 +265,9 @@ impl<const D: usize> Desktop<D> {
         if let Some((from, _)) = longest {
             self.migration.note_asked(from, cx.now());
             self.ask_for(from, MoveTo::Start, cx);
+        } else if self.migration.freed && self.config.pull_hops > 0 {
+            self.migration.freed = false;
+            self.begin_gathering(cx);
         }
     }
 
@@ -286,20 +297,25 @@ impl<const D: usize> Desktop<D> {
         let job = if !asker.is_possible(self.dimensions(), &self.config.most) {
             None
         } else if move_to == MoveTo::Start {
-            let pool = Pool::with_free(self.dimensions().clone(), asker.total, asker.free);
-            let pool = pool.ok();
-            let best = pool.and_then(|pool| self.queue.best_for(&pool, asker.head_passed).copied());
-            best.map(|job| job.job)
+            self.job_for(asker)
         } else {
             self.best_to_balance(from, asker)
+                .filter(|job| !self.migration.is_offered(*job))
         };
-        match job.filter(|job| !self.migration.is_offered(*job)) {
+        match job {
             Some(job) => self.hand_over(job, from, move_to, cx),
             None => {
                 let status = self.status();
                 cx.send(from, Message::PullReject { status });
             }
         }
+    }
+
+    /// The job that waits here and would do best where somebody has something free.
+    pub(super) fn job_for(&self, asker: &Status) -> Option<JobId> {
+        let pool = Pool::with_free(self.dimensions().clone(), asker.total, asker.free).ok()?;
+        let best = self.queue.best_for(&pool, asker.head_passed)?;
+        Some(best.job).filter(|job| !self.migration.is_offered(*job))
     }
 
     /// Somebody who was asked for a job has none: another is asked.

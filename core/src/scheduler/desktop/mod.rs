@@ -38,6 +38,7 @@
 mod balancing;
 mod balloons;
 mod config;
+mod gathering;
 mod matching;
 mod message;
 mod migration;
@@ -49,8 +50,8 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, Direction, Residues, Scheduling};
-pub use message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
+pub use config::{Config, ConfigError, Direction, Preference, Residues, Scheduling};
+pub use message::{Errand, Gather, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 pub use status::Status;
 
 use alloc::collections::VecDeque;
@@ -540,6 +541,7 @@ impl<const D: usize> Desktop<D> {
                             hops,
                         } => self.route(job, quest, point, hops, cx),
                         Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
+                        Errand::Gather(gather) => self.gather(from, gather, cx),
                     }
                 }
             }

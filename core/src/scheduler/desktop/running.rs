@@ -101,6 +101,7 @@ impl<const D: usize> Desktop<D> {
             Outcome::Broke => Ending::Failed(Failure::Broke),
         };
         self.in_runs(cx, |runs, cx| runs.ended(job, ending, cx));
+        self.migration.freed = true;
         self.start_jobs(cx);
     }
 

@@ -2,10 +2,11 @@
 
 use super::waits::table;
 use super::{Planned, Scheme, Setup};
+use crate::config::PreferenceName;
 use crate::experiment::InputError;
 use crate::reproduce::{Report, Sample};
 
-pub(super) const TITLE: &str = "as in the paper: no searches elsewhere, none for jobs that wait";
+pub(super) const TITLE: &str = "as in the paper: no searches elsewhere, none for jobs that wait, neighbours only, free nodes first";
 
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 2] = [2000, 3000];
@@ -21,6 +22,8 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
             planned.name.push_str("-literal");
             planned.config.desktop.probes = 0;
             planned.config.desktop.searches_again = 0;
+            planned.config.desktop.pull_hops = 0;
+            planned.config.desktop.preference = PreferenceName::Free;
         }
         planned
     });

@@ -1,7 +1,7 @@
 //! What the choices that P4 leaves open change.
 
 use super::{Planned, Scheme, Setup, beside, wait};
-use crate::config::{Config, Lasting, ResiduesName, SchedulingName};
+use crate::config::{Config, Lasting, PreferenceName, ResiduesName, SchedulingName};
 use crate::experiment::InputError;
 use crate::reproduce::{Report, Sample, Table};
 
@@ -10,7 +10,7 @@ pub(super) const TITLE: &str = "LIQ-PULL and CENT with other choices where P4 ma
 /// A choice: its title, its name in runs, and what sets it apart.
 struct Case(&'static str, &'static str, fn(&mut Config));
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 13] = [
     Case("as chosen", "", |_| {}),
     Case("10 kinds of nodes and of jobs", "kinds10", |config| {
         config.workload.desktop.clusters = 10;
@@ -41,6 +41,16 @@ const CASES: [Case; 11] = [
     }),
     Case("none for jobs that wait", "again0", |config| {
         config.desktop.searches_again = 0;
+    }),
+    Case(
+        "no questions for jobs beyond neighbours",
+        "pull0",
+        |config| {
+            config.desktop.pull_hops = 0;
+        },
+    ),
+    Case("free nodes first", "free", |config| {
+        config.desktop.preference = PreferenceName::Free;
     }),
 ];
 

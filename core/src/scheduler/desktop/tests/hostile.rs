@@ -99,7 +99,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
         rng.below(u32::MAX),
     ]);
     let hops = rng.below(1 << 16) as u16;
-    match rng.below(13) {
+    match rng.below(14) {
         0 => Message::Owners(custody(rng)),
         1 => Message::Runs(custody(rng)),
         2 => Message::Errand {
@@ -175,6 +175,15 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
             version: number(rng),
             point,
             hops,
+        },
+        12 => Message::Errand {
+            number: rng.below(3),
+            errand: Errand::Gather(Gather {
+                asker: id(u64::from(rng.below(3))),
+                status: status(rng),
+                toward: point,
+                hops,
+            }),
         },
         _ => Message::Overlay {
             message: can::Message::Ping,

@@ -7,6 +7,7 @@ fn with(scheduling: Scheduling) -> Config {
     Config {
         scheduling,
         searches_again: 0,
+        pull_hops: 0,
         probes: 0,
         ..config()
     }
@@ -128,6 +129,80 @@ fn who_has_room_gets_a_job_that_waits_next_to_it() {
             "{direction:?}: none is idle while another waits, {moved} moved"
         );
     }
+}
+
+#[test]
+fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
+    let config = Config {
+        pull_hops: 8,
+        ..with(Scheduling::LOCAL)
+    };
+    let mut network = Network::new(config, &[(4, 16), (4, 16)]);
+    for number in 1..=3 {
+        network.submit(0, job(number, 4, 1));
+        network.pass(40);
+    }
+    let has_waiting = |network: &Network, node: u64| {
+        let queue = network.nodes[&id(node)].queue();
+        !queue.waiting().is_empty()
+    };
+    let with_jobs = u64::from(!has_waiting(&network, 0));
+    let without = 1 - with_jobs;
+    assert!(has_waiting(&network, with_jobs) && !has_waiting(&network, without));
+    let mut status = *network.nodes.get_mut(&id(without)).unwrap().status().get();
+    let gather = |status: Status, hops| Message::Errand {
+        number: 0,
+        errand: Errand::Gather(Gather {
+            asker: id(77),
+            status: Shared::new(status),
+            toward: can::Point::new([0; 3]),
+            hops,
+        }),
+    };
+    let hear = |network: &mut Network, node, message| {
+        let machine = network.nodes.get_mut(&id(node)).unwrap();
+        let mut effects = EffectQueue::new();
+        let from = id(78);
+        let event = Event::Message { from, message };
+        effects.feed(machine, event, network.now, &mut network.rng);
+        machine.check().unwrap();
+        let sent = effects.drain().filter_map(|effect| match effect {
+            Effect::Send { to, message } => Some((to, message)),
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    // Where none waits, it goes on to the neighbour where one does, unless it has gone far enough.
+    status.free = status.total;
+    assert_eq!(hear(&mut network, without, gather(status, 0)), []);
+    let sent = hear(&mut network, without, gather(status, u16::MAX));
+    let [(to, message)] = sent.as_slice() else {
+        panic!("{sent:?}")
+    };
+    assert_eq!((*to, message), (id(with_jobs), &gather(status, 7)));
+    // Where one waits that does not fit, too.
+    let full = Status {
+        free: status.free.with(dimension("cores"), 3),
+        ..status
+    };
+    let sent = hear(&mut network, with_jobs, gather(full, 3));
+    let [(to, message)] = sent.as_slice() else {
+        panic!("{sent:?}")
+    };
+    assert_eq!(*to, id(without));
+    assert!(matches!(
+        message,
+        Message::Errand {
+            errand: Errand::Gather(Gather { hops: 2, .. }),
+            ..
+        }
+    ));
+    // One that fits goes to who asks.
+    let sent = hear(&mut network, with_jobs, gather(status, 0));
+    let gives = |(to, message): &(NodeId, Message<3>)| {
+        *to == id(77) && matches!(message, Message::Runs(custody::Message::Give { .. }))
+    };
+    assert!(sent.iter().any(gives), "{sent:?}");
 }
 
 #[test]

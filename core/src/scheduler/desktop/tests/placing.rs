@@ -1,5 +1,7 @@
 //! From a submission to a run, and the refusals.
 
+use std::num::NonZeroU32;
+
 use super::*;
 use crate::time::Time;
 
@@ -60,6 +62,7 @@ fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
     let literal = Config {
         probes: 0,
         searches_again: 0,
+        pull_hops: 0,
         ..config()
     };
     let mut network = Network::new(literal, &[(1, 1), (1, 64), (16, 1), (2, 2), (16, 32)]);
@@ -92,7 +95,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     inside.scope = Scope::Organisation;
     cases.push((inside, Refusal::UnsupportedScope));
     let mut gang = job(5, 1, 1);
-    gang.demand = Demand::Nodes(core::num::NonZeroU32::new(2).unwrap());
+    gang.demand = Demand::Nodes(NonZeroU32::new(2).unwrap());
     cases.push((gang, Refusal::UnsupportedDemand));
     cases.push((job(6, 17, 1), Refusal::TooLarge));
     cases.push((job(7, u64::MAX, u64::MAX), Refusal::TooLarge));
@@ -169,7 +172,11 @@ fn a_node_that_cannot_be_is_refused_by_name() {
 
 #[test]
 fn the_free_and_fastest_come_first_then_who_can_start_it_then_the_least_loaded() {
-    let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8)]);
+    let literal = Config {
+        preference: Preference::Free,
+        ..config()
+    };
+    let mut network = Network::new(literal, &[(4, 16), (8, 32), (2, 8)]);
     // The first free one takes it; the second job of two cores fits beside it or goes to another free one.
     for number in 1..=3 {
         network.submit(2, job(number, 2, 2));
@@ -184,6 +191,34 @@ fn the_free_and_fastest_come_first_then_who_can_start_it_then_the_least_loaded()
         place == [id(0)] || place == [id(1)],
         "beside another: {place:?}"
     );
+}
+
+#[test]
+fn of_nodes_as_fast_as_each_other_the_fullest_comes_first() {
+    let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8)]);
+    for number in 1..=4 {
+        network.submit(1, job(number, 2, 2));
+        network.pass(15);
+    }
+    let places = [1, 2, 3, 4].map(|job| network.started(job));
+    assert_eq!(places, [[id(2)], [id(0)], [id(0)], [id(1)]]);
+}
+
+#[test]
+fn the_fastest_comes_first_though_another_is_fuller() {
+    let mut network = Network::new(config(), &[(4, 16), (2, 8)]);
+    let fast = Equipment {
+        speed: Speed::from_millionths(NonZeroU32::new(2_000_000).unwrap()),
+        ..equipment(8, 32)
+    };
+    network.equipment.insert(id(2), fast);
+    network.boot(id(2));
+    network.pass(60);
+    for number in 1..=3 {
+        network.submit(1, job(number, 2, 2));
+        network.pass(15);
+        assert_eq!(network.started(number), [id(2)]);
+    }
 }
 
 #[test]

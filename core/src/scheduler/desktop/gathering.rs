@@ -1,0 +1,87 @@
+//! Internode scheduling beyond the neighbours: who has something free, and finds nobody around with a job for it, has a question go from
+//! node to node, to where jobs wait. P4 asks neighbours only (PROTOCOLS L8).
+
+use super::message::{Errand, Gather, MoveTo};
+use super::{Desktop, space};
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::overlay::can::{END, Hop, Point};
+use crate::resource::Capability;
+use crate::rng::Choose;
+
+impl<const D: usize> Desktop<D> {
+    /// Has a question for a job go round that could start here at once.
+    pub(super) fn begin_gathering(&mut self, cx: &mut impl Context<Self>) {
+        let status = self.status();
+        let toward = self.within(&status.get().free, cx);
+        let gather = Gather {
+            asker: self.me,
+            status,
+            toward,
+            hops: self.config.pull_hops,
+        };
+        self.gather_on(None, gather, cx);
+    }
+
+    /// Somebody has something free: it gets a job that waits here and could start there, or its question goes on.
+    pub(super) fn gather(&mut self, from: NodeId, gather: Gather<D>, cx: &mut impl Context<Self>) {
+        let (asker, status) = (gather.asker, gather.status.get());
+        if asker == self.me || !status.is_possible(self.dimensions(), &self.config.most) {
+            return;
+        }
+        if let Some(job) = self.job_for(status) {
+            self.hand_over(job, asker, MoveTo::Start, cx);
+        } else {
+            self.gather_on(Some(from), gather, cx);
+        }
+    }
+
+    /// Sends a question on: to a neighbour where jobs wait, else towards its point, and from there towards another.
+    fn gather_on(
+        &mut self,
+        from: Option<NodeId>,
+        mut gather: Gather<D>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let hops = gather.hops.min(self.config.pull_hops);
+        let Some(left) = hops.checked_sub(1) else {
+            return;
+        };
+        gather.hops = left;
+        let busy = self.known.iter().filter(|(id, status)| {
+            status.queue_len > 0 && Some(*id) != from && *id != gather.asker
+        });
+        // One of all of them, so that not all who ask take the same way.
+        let mut chosen = None;
+        for (count, (id, _)) in (1_u32..).zip(busy) {
+            if cx.rng().below(count) == 0 {
+                chosen = Some(id);
+            }
+        }
+        let to = chosen.or_else(|| match self.can.next_hop(&gather.toward) {
+            Hop::To(to) => Some(to),
+            Hop::Here | Hop::Stuck => {
+                gather.toward = self.within(&gather.status.get().free, cx);
+                match self.can.next_hop(&gather.toward) {
+                    Hop::To(to) => Some(to),
+                    Hop::Here | Hop::Stuck => None,
+                }
+            }
+        });
+        if let Some(to) = to {
+            self.run_errand(to, Errand::Gather(gather), cx);
+        }
+    }
+
+    /// A point of a job that needs no more than this.
+    fn within(&self, free: &Capability, cx: &mut impl Context<Self>) -> Point<D> {
+        let mut point = [END.saturating_sub(1); D];
+        for (at, (k, ..)) in point.iter_mut().zip(self.dimensions().iter()) {
+            *at = space::coordinate(free.value(k), self.config.most.value(k));
+        }
+        for at in &mut point {
+            *at = cx.rng().below(at.saturating_add(1));
+        }
+        Point::new(point)
+    }
+}
