@@ -13,6 +13,7 @@
 //! | [`central`] | schedulers that know everything |
 //! | [`decentral`] | the host of schedulers that are one machine per node |
 //! | [`reproduce`] | the papers' tables and figures, published beside measured |
+//! | [`torture`] | adversarial runs: faults by seed, invariants after every event |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
 //! | `program` | the command line, with the feature of that name |
 //!
@@ -39,4 +40,5 @@ pub mod reproduce;
 pub mod results;
 pub mod run;
 pub mod scheduler;
+pub mod torture;
 pub mod workload;

@@ -149,6 +149,7 @@ fn no_bytes_break_a_node_of_desktop() {
         "pull",
         "restart",
         "search",
+        "second",
         "started",
         "stopped",
     ];

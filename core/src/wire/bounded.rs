@@ -256,6 +256,8 @@ one_of! {
     desktop::Turn: [];
     desktop::Wanted: [];
     desktop::MoveTo: [];
+    desktop::Stand: [], [desktop::Members], [];
+    desktop::Way: [];
 }
 
 impl Bounded for asap::Offer {
@@ -280,10 +282,14 @@ impl<const D: usize> Bounded for desktop::Gather<D> {
 
 impl<const D: usize> Bounded for desktop::Errand<D> {
     const MOST_BYTES: usize = larger(
-        sum!(JobId, desktop::Quest, Point<D>, u16),
         larger(
-            sum!(Job, desktop::Quest, desktop::Trail<D>),
+            sum!(JobId, desktop::Quest, Point<D>, u16),
+            sum!(NodeId, desktop::Stand, u16),
+        ),
+        larger(
             sum!(desktop::Gather<D>),
+            // A hunt is the same without its way and steps.
+            sum!(Job, desktop::Quest, desktop::Trail<D>, desktop::Way, u8),
         ),
     )
     .saturating_add(1);

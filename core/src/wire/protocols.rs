@@ -206,4 +206,7 @@ framed! {
     PullReject: Status;
     Inflate: NodeId, u64, Status, Point<D>, u16;
     Deflate: NodeId, u64, Point<D>, u16;
+    Residue in can::Message<D>: Option<Shared<Status>>;
+    ResidueChanged: Status;
+    Members: desktop::Members;
 }

@@ -13,7 +13,7 @@ use gridweave_core::queue::Waiting;
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use gridweave_core::scheduler::desktop::{
     Bootstrap, Config, Desktop, Direction, Equipment, Errand, Gather, Key, Merit, Merits, Message,
-    MoveTo, Quest, Record, Scheduling, Status, Timer, Trail, Turn, Wanted,
+    MoveTo, Quest, Record, Residues, Scheduling, Stand, Status, Timer, Trail, Turn, Wanted, Way,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -77,6 +77,7 @@ fn config(choices: &mut Choices<'_>) -> Config {
         Scheduling::balanced(Direction::Push),
         Scheduling::balanced(Direction::Pull),
     ]);
+    config.residues = choices.pick([Residues::Balloons, Residues::DualCan]);
     (config.owners.tasks, config.owners.held) = (3, 3);
     (config.runs.tasks, config.runs.held) = (3, 3);
     (config.queue, config.searches) = (3, 8);
@@ -295,6 +296,44 @@ impl Host {
                 });
                 Message::Errand { number: 2, errand }
             }
+            8 if choices.below(2) == 0 => {
+                let members = (0..choices.below(3)).map(|_| choices.peer()).collect();
+                let stand = match choices.below(3) {
+                    0 => Stand::Outside,
+                    1 => Stand::Inside(members),
+                    _ => Stand::Gone,
+                };
+                let node = choices.peer();
+                let errand = Errand::Enter { node, stand, hops };
+                Message::Errand { number: 1, errand }
+            }
+            14 if choices.below(2) == 0 => {
+                let errand = Errand::Forage {
+                    job: Shared::new(job(choices)),
+                    quest,
+                    trail: trail(point, choices),
+                    way: choices.pick([Way::Begins, Way::Hearsay, Way::Rendezvous, Way::Inside]),
+                    steps: choices.byte(),
+                };
+                Message::Errand { number: 1, errand }
+            }
+            13 if choices.below(2) == 0 => match choices.below(3) {
+                0 => Message::Members((0..choices.below(4)).map(|_| choices.peer()).collect()),
+                1 => Message::ResidueChanged {
+                    status: status(choices),
+                },
+                _ => Message::Residue {
+                    message: can::Message::Join {
+                        joiner: Name {
+                            id: choices.peer(),
+                            life: Incarnation::new(u32::from(choices.byte())),
+                        },
+                        point,
+                        hops,
+                    },
+                    status: None,
+                },
+            },
             7 => Message::Acknowledged(choices.pick([0, 1, 2, 3, u32::MAX])),
             8 => {
                 let id = FloodId {
@@ -436,8 +475,8 @@ impl Host {
             self.execute(effect);
         }
         let Config { owners, runs, .. } = self.config;
-        // And the number of its life and a few peers, for the overlay.
-        let most_records = 2 + owners.tasks + owners.held + runs.tasks + runs.held;
+        // And the number of its life and a few peers, for each of two overlays.
+        let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
         assert!(
             self.disk.len() <= most_records as usize,
             "{} records",
@@ -486,8 +525,10 @@ impl Host {
                 self.count("errand");
                 self.quest = match errand {
                     Errand::Route { job, quest, .. } => Some((job, quest)),
-                    Errand::Hunt { job, quest, .. } => Some((job.get().id, quest)),
-                    Errand::Gather(_) => self.quest,
+                    Errand::Hunt { job, quest, .. } | Errand::Forage { job, quest, .. } => {
+                        Some((job.get().id, quest))
+                    }
+                    Errand::Gather(_) | Errand::Enter { .. } => self.quest,
                 };
             }
             Message::Search { job, quest, .. } => {
@@ -498,6 +539,9 @@ impl Host {
             Message::Offer { .. } | Message::OfferAnswer { .. } => self.count("offer"),
             Message::Pull { .. } | Message::PullReject { .. } => self.count("pull"),
             Message::Inflate { .. } | Message::Deflate { .. } => self.count("balloon"),
+            Message::Residue { .. } | Message::ResidueChanged { .. } | Message::Members(_) => {
+                self.count("second");
+            }
             Message::Overlay { .. } | Message::Acknowledged(_) => {}
         }
     }

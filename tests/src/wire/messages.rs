@@ -419,6 +419,14 @@ impl<const D: usize> Each for desktop::Message<D> {
                 hops: some(fill),
             },
         ]);
+        all.extend(around(fill, |message, fill| Self::Residue {
+            message,
+            status: some(fill),
+        }));
+        all.extend([
+            Self::ResidueChanged { status: some(fill) },
+            Self::Members(some(fill)),
+        ]);
         all
     }
 }

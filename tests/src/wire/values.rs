@@ -325,6 +325,12 @@ made! {
     };
     desktop::Wanted: |fill| one_of(fill, [Self::Owner, Self::RunNode, Self::Sooner]);
     desktop::Quest: |fill| Self { asker: some(fill), attempt: some(fill), wanted: some(fill) };
+    desktop::Stand: |fill| match fill.variant(3) {
+        0 => Self::Outside,
+        1 => Self::Gone,
+        _ => Self::Inside(some(fill)),
+    };
+    desktop::Way: |fill| one_of(fill, [Self::Begins, Self::Hearsay, Self::Rendezvous, Self::Inside]);
     desktop::MoveTo: |fill| one_of(fill, [Self::Start, Self::Wait]);
 }
 
@@ -414,7 +420,7 @@ impl<const D: usize> Made for desktop::Trail<D> {
 
 impl<const D: usize> Made for desktop::Errand<D> {
     fn made(fill: &mut dyn Fill) -> Self {
-        match fill.variant(3) {
+        match fill.variant(5) {
             0 => Self::Route {
                 job: some(fill),
                 quest: some(fill),
@@ -427,10 +433,22 @@ impl<const D: usize> Made for desktop::Errand<D> {
                 toward: some(fill),
                 hops: some(fill),
             }),
-            _ => Self::Hunt {
+            2 => Self::Enter {
+                node: some(fill),
+                stand: some(fill),
+                hops: some(fill),
+            },
+            3 => Self::Hunt {
                 job: some(fill),
                 quest: some(fill),
                 trail: some(fill),
+            },
+            _ => Self::Forage {
+                job: some(fill),
+                quest: some(fill),
+                trail: some(fill),
+                way: some(fill),
+                steps: some(fill),
             },
         }
     }

@@ -163,6 +163,45 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
 }
 
 #[test]
+fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
+    let mut bench = Bench::with_job(1);
+    let mut coordinated = |minute: u64, notice: coordinator::Notice| {
+        let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
+        let mut zeros = Zeros;
+        bench
+            .0
+            .coordinated(notice, &mut effects.at(now, &mut zeros));
+        notices(effects.drain().collect())
+    };
+    let placed = |start| coordinator::Notice::Placed {
+        holder: Holder {
+            job: JOB,
+            epoch: Epoch::new(1),
+        },
+        interval: minutes(start, start + 1),
+    };
+    let lost = coordinator::Notice::Unplaced {
+        job: JOB,
+        setback: coordinator::Setback::Lost {
+            node: NodeId::new(1),
+        },
+    };
+    coordinated(0, placed(5));
+    assert_eq!(coordinated(6, lost), [search(1, Some(1))]);
+    // A place, and a better one, before the job begins.
+    coordinated(6, placed(9));
+    coordinated(6, placed(8));
+    assert_eq!(coordinated(9, lost), [search(0, Some(1))]);
+    coordinated(9, placed(12));
+    coordinated(9, placed(11));
+    let last = Notice::Job(job::Notice {
+        job: JOB,
+        news: News::Failed(Failure::NodeLost),
+    });
+    assert_eq!(coordinated(12, lost), [last, Notice::Done { job: JOB }]);
+}
+
+#[test]
 fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
     let improve = || Command::Improve {
         job: JOB,

@@ -53,6 +53,7 @@ const CONFIG: Config = Config {
     lead: Span::from_secs(60),
     rounds: 2,
     improve: None,
+    horizon: Config::DEFAULT.horizon,
     timeout: Span::from_secs(2),
     search_limit: Span::from_secs(9),
     commit: commit::Config {
