@@ -54,7 +54,6 @@ const CONFIG: Config = Config {
     horizon: Span::from_secs(86_400),
     rounds: 2,
     improve: None,
-    horizon: Config::DEFAULT.horizon,
     timeout: Span::from_secs(2),
     search_limit: Span::from_secs(9),
     commit: commit::Config {
