@@ -34,10 +34,11 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// Why a job is not taken up, if that can be seen from the job alone.
     fn refusal(&self, job: &Job, cx: &mut impl Context<Self>) -> Option<Refusal> {
-        if self.leaving {
-            Some(Refusal::Leaving)
-        } else if self.custody.answers_for(job.id) {
+        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        if self.custody.answers_for(job.id) {
             Some(Refusal::Known)
+        } else if self.leaving {
+            Some(Refusal::Leaving)
         } else if job.criterion != Criterion::Soonest {
             Some(Refusal::UnsupportedCriterion)
         } else if job.deadline.is_some_and(|deadline| deadline <= cx.now()) {
@@ -79,7 +80,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
         let (attempt, candidates) = (about.attempt, offers.candidates());
         self.in_custody(cx, |custody, cx| {
-            custody.found(job, attempt, candidates, cx)
+            custody.found(job, attempt, candidates, cx);
         });
     }
 

@@ -96,10 +96,11 @@ impl<P: Policy> Desk<P> {
     ) {
         let place = place(&self.tasks, job.id);
         let room = self.tasks.len() < usize::from(self.config.commit.tasks);
-        let refused = if self.leaving {
-            Some(Refusal::Leaving)
-        } else if place.is_ok() {
+        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        let refused = if place.is_ok() {
             Some(Refusal::Known)
+        } else if self.leaving {
+            Some(Refusal::Leaving)
         } else if !room {
             Some(Refusal::Full)
         } else {

@@ -141,6 +141,17 @@ fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
 }
 
 #[test]
+fn who_leaves_says_of_a_job_that_it_has_that_it_is_known() {
+    let mut bench = Bench::with_job(1);
+    bench.order(Command::Leave);
+    let again = Command::Submit {
+        job: job(1),
+        refused: None,
+    };
+    assert_eq!(bench.order(again), [failed(Refusal::Known)]);
+}
+
+#[test]
 fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
     let mut bench = Bench::with_job(2);
     let place = Command::Place {
@@ -167,8 +178,9 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
-        let mut zeros = Zeros;
-        bench.0.coordinated(notice, &mut effects.at(now, &mut zeros));
+        bench
+            .0
+            .coordinated(notice, &mut effects.at(now, &mut Zeros));
         notices(effects.drain().collect())
     };
     let placed = |start| coordinator::Notice::Placed {

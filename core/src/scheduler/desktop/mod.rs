@@ -551,8 +551,12 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Why nobody can run a job, if that can be seen from the job alone.
+    /// Why a job is not taken here, if that can be seen from the job alone.
     fn refusal(&self, job: &Job) -> Option<Refusal> {
+        // First: who is asked again after a crash must not have the job go elsewhere, too.
+        if self.owners.answers_for(job.id) {
+            return Some(Refusal::Known);
+        }
         if self.leaving {
             return Some(Refusal::Leaving);
         }

@@ -51,9 +51,9 @@ const CONFIG: Config = Config {
     choice: Choice::Nearest,
     slot: Span::from_secs(60),
     lead: Span::from_secs(60),
+    horizon: Span::from_secs(86_400),
     rounds: 2,
     improve: None,
-    horizon: Config::DEFAULT.horizon,
     timeout: Span::from_secs(2),
     search_limit: Span::from_secs(9),
     commit: commit::Config {
