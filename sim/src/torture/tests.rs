@@ -19,7 +19,7 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let made = workers.into_iter().map(|worker| worker.join());
+        let made = workers.into_iter().map(thread::ScopedJoinHandle::join);
         made.flat_map(|reports| reports.expect("a run does not panic"))
             .collect()
     })
