@@ -34,6 +34,7 @@ use crate::grid::Grid;
 use crate::monitor::Monitor;
 use crate::network::{Network, NetworkError};
 use crate::overlay::{ants, regular, warmed_up};
+use crate::report::{self, Contest, Page, Track};
 use crate::results::{
     Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
 };
@@ -606,6 +607,7 @@ impl From<central::Run> for Run {
             faults: Faults::default(),
             stopped: run.stopped,
             pictures: Vec::new(),
+            in_degrees: Vec::new(),
             violations: 0,
             events: run.events,
             digest: run.digest,
@@ -643,8 +645,29 @@ impl Results {
         draft.write(place.join("summary.json"), |file| {
             write_json(&self.summary, file)
         })?;
+        draft.write(place.join("report.html"), |file| {
+            self.page(prepared)?.write(file)
+        })?;
         draft.write(place.join("engine.json"), |file| {
             write_json(&self.cost, file)
         })
+    }
+
+    /// The report of the run alone.
+    fn page(&self, prepared: &Prepared) -> io::Result<Page> {
+        let mut page = Page::new(
+            report::Kind::Run,
+            format!(
+                "{} on {}",
+                prepared.config.scheduler, prepared.workload.name
+            ),
+            "gridweave run --config config.toml --out again",
+        );
+        page.notes.clone_from(&prepared.notes);
+        page.partial = self.summary.partial;
+        page.config = prepared.config.to_toml().map_err(io::Error::other)?;
+        let contest = Contest::of(prepared, Track::of(prepared, self));
+        page.contests.push(contest);
+        Ok(page)
     }
 }

@@ -44,6 +44,16 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-+.,_/=:%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    let inside = word.replace('\'', "'\\''");
+    format!("'{inside}'")
+}
+
 /// One run to be made, and where its files go in the draft.
 pub(super) struct Task {
     pub(super) place: PathBuf,
