@@ -188,7 +188,7 @@ await check('zones', {}, async page => {
 });
 
 await check('empty', {}, async page => {
-  assert.deepEqual((await chartsOf(page)).filter(chart => chart.gantt).map(chart => chart.jobs), [0]);
+  assert.deepEqual((await chartsOf(page)).filter(chart => chart.gantt).map(chart => [chart.jobs, chart.started]), [[rows('empty', 'jobs.csv'), 0]]);
 });
 
 await check('failed', {}, async page => {

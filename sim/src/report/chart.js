@@ -5,7 +5,7 @@ const charts = [];
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 345600, 604800, 1209600, 2419200, 4838400, 9676800, 31536000, 63072000, 157680000];
-const FINE_WAITS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 86400, 172800, 432000, 864000];
+const FINE_WAITS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000, 17280000, 43200000, 86400000, 864000000];
 const WAITS = [1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000, 86400000];
 
 /// What an axis shows: how its scale is laid out, how a mark and how a value is written.
@@ -19,36 +19,50 @@ const KINDS = {
   slowdown: { log: true, least: 1, marks: values => values.map(short), text: value => number(value, 2) },
 };
 
-/// Marks of a logarithmic axis: those given, or powers of ten, and what lies between if those are few.
-function logMarks(kind, min, max) {
+/// Marks of a logarithmic axis of so many points of the screen: those given, or powers of ten and what lies between if those
+/// are few; and of each two that are too close, the first.
+function logMarks(kind, min, max, length, room) {
+  const inside = marks => marks.filter(mark => mark >= min * 0.999 && mark <= max * 1.001);
+  let marks = [];
   if (kind.splits) {
-    for (const splits of kind.splits) {
-      const marks = splits.filter(mark => mark >= min * 0.999 && mark <= max * 1.001);
-      if (marks.length > 3) return marks;
+    marks = kind.splits.map(inside).find(marks => marks.length > 3) || inside(kind.splits[kind.splits.length - 1]);
+  } else {
+    const decades = Math.log10(max / min);
+    const between = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
+    for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++) {
+      marks.push(...inside(between.map(part => part * 10 ** power)));
     }
   }
-  const marks = [];
-  const decades = Math.log10(max / min);
-  const between = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
-  for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++) {
-    for (const part of between) {
-      const mark = part * 10 ** power;
-      if (mark >= min * 0.999 && mark <= max * 1.001) marks.push(mark);
-    }
+  const place = mark => Math.log(mark / min) / Math.log(max / min) * length;
+  const kept = [];
+  for (const mark of marks) {
+    if (kept.length === 0 || place(mark) - place(kept[kept.length - 1]) >= room) kept.push(mark);
   }
-  return marks;
+  return kept;
+}
+
+/// The range of a logarithmic axis around some values: from mark to mark where there are any given, never too narrow.
+function logRange(kind, min, max) {
+  if (!kind.splits) {
+    const low = kind.least == null ? min / 1.3 : Math.max(kind.least, min / 1.3);
+    return [low, Math.max(low * 2, max * 1.3)];
+  }
+  const marks = kind.splits[kind.splits.length - 1];
+  let low = marks.findLastIndex(mark => mark <= min);
+  let high = marks.findIndex(mark => mark >= max);
+  if (high < 0) return [marks[Math.max(low, 0)], max * 1.3];
+  while (high - low < 3) {
+    if (low > 0) low -= 1;
+    if (high < marks.length - 1) high += 1;
+  }
+  return [marks[Math.max(low, 0)], marks[high]];
 }
 
 function scaleOf(kind, options) {
   const scale = { time: false };
   if (kind.log) {
     scale.distr = 3;
-    scale.range = (u, min, max) => {
-      if (min == null || max == null) return [1, 10];
-      if (options.exact) return [min, max];
-      const low = kind.least == null ? min / 1.3 : Math.max(kind.least, min / 1.3);
-      return [low, Math.max(low * 2, max * 1.3)];
-    };
+    scale.range = (u, min, max) => min == null || max == null ? [1, 10] : options.exact ? [min, max] : logRange(kind, min, max);
   } else if (options.exact) {
     scale.range = (u, min, max) => min == null ? [0, 1] : min === max ? [min - 0.5, max + 0.5] : [min, max];
   } else {
@@ -84,7 +98,7 @@ function axisOf(kind, options) {
     axis.values = (u, values) => values.map(value => number(value));
   }
   if (kind.log) {
-    axis.splits = (u, at, min, max) => logMarks(kind, min, max);
+    axis.splits = (u, at, min, max) => at === 0 ? logMarks(kind, min, max, u.bbox.width / devicePixelRatio, 44) : logMarks(kind, min, max, u.bbox.height / devicePixelRatio, 17);
     axis.filter = axis.grid.filter = axis.ticks.filter = (u, values) => values;
   }
   return axis;
@@ -196,7 +210,7 @@ function chart(parent, options, series) {
     return index;
   };
   const [lowest, highest] = [xs[0], xs[xs.length - 1]];
-  const whole = () => options.x.whole || (options.x.kind === 'power' && !options.x.names ? [lowest / 1.15, highest * 1.15]
+  const whole = () => options.x.whole || (xKind.log && (options.x.kind === 'power' || lowest === highest) ? [lowest / 1.15, highest * 1.15]
     : options.x.pad ? [lowest - options.x.pad, highest + options.x.pad] : lowest === highest ? [lowest - 0.5, highest + 0.5] : [lowest, highest]);
   const names = options.x.names;
   const longest = names ? widest(names) : 0;

@@ -34,7 +34,7 @@ function seedsOf(contest) {
 function overviewOf(contest) {
   const part = el('div', {});
   if (contest.tracks.length === 1 && DATA.kind === 'run' && typeof contest.tracks[0].summary.seed === 'number') part.append(facts(contest.tracks[0]));
-  else part.append(el('p', {}, `${contest.title}. Seed ${seedsOf(contest)}.`), summaryTable(contest), el('p', { class: 'soft small' }, 'Hide and show lines in all charts:'), chips(contest));
+  else part.append(el('p', {}, `${contest.title}. Seed ${seedsOf(contest)}.`), summaryTable(contest));
   return part;
 }
 
@@ -50,6 +50,8 @@ function drawContests(main) {
     [...tabs.children].forEach((tab, at) => tab.setAttribute('aria-selected', String(at === number)));
     drawContest(rest, DATA.contests[number]);
     navigate();
+    const several = DATA.contests[number].tracks.length > 1;
+    document.getElementById('drawn').replaceChildren(...several ? [chips(DATA.contests[number])] : []);
   };
   if (DATA.contests.length > 1) {
     DATA.contests.forEach((contest, at) => tabs.append(el('button', { type: 'button', role: 'tab', onclick: () => show(at) }, contest.title.split(':')[0])));

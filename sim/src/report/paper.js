@@ -29,18 +29,18 @@ function drawPaper(parent, paper) {
   }
 }
 
-/// What a row is about: its texts, and where those do not tell rows apart, its first numbers too.
+/// What a row is about: its first cell and its texts, and where those do not tell rows apart, more of its numbers.
 function rowNames(one, used) {
   const free = one.columns.map((_, at) => at).filter(at => !used.has(at));
-  const texts = free.filter(at => one.rows.every(row => !isNumber(row[at])) && one.rows.some(row => row[at] != null));
-  const name = row => columns => columns.map(at => cellText(row[at])).join(', ');
-  let columns = texts;
-  const distinct = () => new Set(one.rows.map(row => name(row)(columns))).size === one.rows.length;
-  for (const at of free.filter(at => !texts.includes(at))) {
-    if (columns.length > 0 && distinct()) break;
-    if (one.rows.every(row => isNumber(row[at]))) columns = [...columns, at].sort((one, other) => one - other);
+  const isText = at => one.rows.every(row => !isNumber(row[at])) && one.rows.some(row => row[at] != null);
+  let columns = free.filter((at, place) => place === 0 || isText(at));
+  const name = row => columns.map(at => cellText(row[at])).join(', ');
+  const distinct = () => new Set(one.rows.map(name)).size === one.rows.length;
+  for (const at of free) {
+    if (distinct()) break;
+    if (!columns.includes(at)) columns = [...columns, at].sort((one, other) => one - other);
   }
-  return one.rows.map((row, at) => columns.length > 0 ? name(row)(columns) : `row ${at + 1}`);
+  return { names: one.rows.map(name), label: columns.map(at => one.columns[at]).join(', ') };
 }
 
 /// A chart for each pair of columns of which one was published and the other measured.
@@ -56,9 +56,9 @@ function drawPairs(grid, one) {
   });
   const used = new Set(pairs.flat());
   one.columns.forEach((name, at) => { if (/\b(published|measured)\b/.test(name)) used.add(at); });
-  const rows = rowNames(one, used);
+  const { names, label } = rowNames(one, used);
   for (const [published, measured] of pairs) {
-    const kept = one.rows.map((row, at) => [row, rows[at]]).filter(([row]) => isNumber(row[published]) || isNumber(row[measured]));
+    const kept = one.rows.map((row, at) => [row, names[at]]).filter(([row]) => isNumber(row[published]) || isNumber(row[measured]));
     const values = column => kept.flatMap(([row], at) => isNumber(row[column]) ? [[at, row[column][0]]] : []);
     const all = [...values(published), ...values(measured)].map(pair => pair[1]);
     const least = Math.min(...all);
@@ -70,7 +70,7 @@ function drawPairs(grid, one) {
     };
     chart(grid, {
       title: `${one.title}: ${what}`, legend: true, height: 260,
-      x: { kind: 'count', names: kept.map(([, name]) => name), pad: 0.5 }, y: { kind: log ? 'power' : 'count' },
+      x: { kind: 'count', label, names: kept.map(([, name]) => name), pad: 0.5 }, y: { kind: log ? 'power' : 'count' },
     }, [
       { name: 'published', number: 1, values: values(published), style: 'diamonds' },
       { name: 'measured', number: 0, values: values(measured), style: 'dots', text: interval },

@@ -211,7 +211,7 @@ function drawTraffic(grid, tracks, time, single) {
       const series = own.map(([total, at], number) => ({ name: `${track.sent.kinds[at]} (${what === 'bytes' ? bytes(total) : short(total)})`, number, values: rate(track, [track.sent[what][at]]), style: 'steps' }));
       if (others.length > 0) {
         const total = others.reduce((sum, [own]) => sum + own, 0);
-        series.push({ name: `${others.length} others (${what === 'bytes' ? bytes(total) : short(total)})`, number: 'soft', values: rate(track, others.map(([, at]) => track.sent[what][at])), style: 'steps' });
+        series.push({ name: `${others.length} more kinds (${what === 'bytes' ? bytes(total) : short(total)})`, number: 'soft', values: rate(track, others.map(([, at]) => track.sent[what][at])), style: 'steps' });
       }
       chart(changing, { title: `${what === 'bytes' ? 'Bytes' : 'Messages'} by kind${tracks.length > 1 ? ', ' + track.name : ''}`, grouped: true, legend: true, x: time, y: rates[what] }, series);
     }

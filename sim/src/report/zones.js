@@ -4,7 +4,7 @@ function drawZones(parent, track) {
   const { zones } = track;
   const depth = zones.dimensions.length;
   const title = `Zones, ${track.name}`;
-  const { box, plot, reset, tip } = frame(parent, title, 'Who owns which part of the space. Where zones lie behind each other, colour is their mean.');
+  const { box, plot, reset, tip } = frame(parent, title, 'Who owns which part of the space. Coordinates go from nothing to the most that any node has, by logarithm; virtual ones are drawn at random. Where zones lie behind each other, colour is their mean.');
   reset.remove();
   const shapes = column(zones.shapes, zones.count * depth * 2);
   const moments = zones.moments.map(moment => {
@@ -22,8 +22,11 @@ function drawZones(parent, track) {
     return list;
   };
   const named = zones.dimensions.map((name, at) => [String(at), name]);
-  const across = select(named, '0');
-  const along = select(named, String(Math.min(1, depth - 1)));
+  // Those that are cut most often show most.
+  const cuts = dimension => new Set(Array.from({ length: zones.count }, (_, at) => shapes[(at * depth + dimension) * 2])).size;
+  const [finest, next] = named.map(([at]) => [cuts(Number(at)), at]).sort((one, other) => other[0] - one[0] || one[1] - other[1]).map(([, at]) => at);
+  const across = select(named, finest);
+  const along = select(named, next || finest);
   const load = select([['used', 'cores in use'], ['running', 'jobs that run'], ['waiting', 'jobs that wait']], 'used');
   const slider = el('input', { type: 'range', min: 0, max: moments.length - 1, step: 1, value: Math.floor((moments.length - 1) / 2), 'aria-label': 'moment' });
   const when = el('output', {});
@@ -32,7 +35,6 @@ function drawZones(parent, track) {
     el('div', { class: 'bar' }, slider, when));
   const most = { used: 100 };
   for (const what of ['running', 'waiting']) most[what] = Math.max(1, ...moments.map(moment => moment.nodes.reduce((most, node) => Math.max(most, node[what]), 0)));
-  const unit = { kind: 'count', names: null };
   const height = 380;
   const axis = name => ({ ...axisOf(KINDS.count, { label: name }), values: (u, values) => values.map(trimmed) });
   const u = new uPlot({
