@@ -94,6 +94,24 @@ async function drawn(page, titles) {
 
 const RUN = ['Utilisation over time', 'Jobs that wait', 'Idle nodes', 'Distribution of waits', 'Waits by nodes', 'Waits by duration', 'Waits over time', 'Bounded slowdown'];
 
+// What must be noticed is: this is what keeps the others honest.
+{
+  const { page, problems, close } = await open(browser, join(results, 'run'));
+  assert.deepEqual(problems, []);
+  await page.evaluate(() => {
+    console.error('planted');
+    new Image().src = 'http://planted.invalid/image';
+    setTimeout(() => { throw new Error('thrown'); });
+  });
+  await page.waitForTimeout(300);
+  await page.evaluate(() => { location.href = 'http://planted.invalid/page'; }).catch(() => {});
+  await page.waitForTimeout(300);
+  for (const word of ['console: planted', 'image', 'error: thrown', 'request: http://planted.invalid/page']) {
+    assert.ok(problems.some(problem => problem.includes(word)), `${word} is noticed: ${problems.join('; ')}`);
+  }
+  await close();
+}
+
 await check('run', {}, async page => {
   const charts = await drawn(page, [...RUN, 'Messages by kind', 'Bytes by kind', 'In-degree', 'Jobs on nodes']);
   const gantt = charts.find(chart => chart.gantt);

@@ -34,7 +34,6 @@ use crate::grid::Grid;
 use crate::monitor::Monitor;
 use crate::network::{Network, NetworkError};
 use crate::overlay::{ants, regular, warmed_up};
-use crate::report::{self, Contest, Page, Track};
 use crate::results::{
     Cost, Draft, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
 };
@@ -645,29 +644,8 @@ impl Results {
         draft.write(place.join("summary.json"), |file| {
             write_json(&self.summary, file)
         })?;
-        draft.write(place.join("report.html"), |file| {
-            self.page(prepared)?.write(file)
-        })?;
         draft.write(place.join("engine.json"), |file| {
             write_json(&self.cost, file)
         })
-    }
-
-    /// The report of the run alone.
-    fn page(&self, prepared: &Prepared) -> io::Result<Page> {
-        let mut page = Page::new(
-            report::Kind::Run,
-            format!(
-                "{} on {}",
-                prepared.config.scheduler, prepared.workload.name
-            ),
-            "gridweave run --config config.toml --out again",
-        );
-        page.notes.clone_from(&prepared.notes);
-        page.partial = self.summary.partial;
-        page.config = prepared.config.to_toml().map_err(io::Error::other)?;
-        let contest = Contest::of(prepared, Track::of(prepared, self));
-        page.contests.push(contest);
-        Ok(page)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Ending;
 use super::progress::{Goal, Watched};
-use super::session::{Session, quoted};
+use super::session::{Session, quoted, write_report};
 use crate::experiment::{Point, Sweep, prepare};
 use crate::monitor::Monitor;
 use crate::report::{self, Kind, Page, SweepPoint};
@@ -96,6 +96,7 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
         return Ok(());
     }
     results.write(&prepared, &draft, Path::new(""))?;
+    write_report(&prepared, &results, &draft, Path::new(""))?;
     let request = point.config.to_toml()?;
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
     draft.publish()?;

@@ -85,7 +85,7 @@ function axisOf(kind, options) {
     labelSize: 22,
     labelGap: 2,
     values: (u, values, at, space, step) => options.names
-      ? values.map(value => Number.isInteger(value) && options.names[value] != null ? options.names[value] : '')
+      ? values.map(value => Number.isInteger(value) && options.names[value] != null ? cut(options.names[value]) : '')
       : kind.marks(values, step),
   };
   if (kind.incrs) axis.incrs = kind.incrs;
@@ -102,6 +102,11 @@ function axisOf(kind, options) {
     axis.filter = axis.grid.filter = axis.ticks.filter = (u, values) => values;
   }
   return axis;
+}
+
+/// A name as far as an axis has room for it.
+function cut(name) {
+  return name.length > 30 ? name.slice(0, 29) + '…' : name;
 }
 
 /// The widest of some texts, in points of the screen.
@@ -147,10 +152,19 @@ function placeTip(tip, plot, left, top) {
   tip.style.top = Math.max(0, top - tip.offsetHeight / 2) + 'px';
 }
 
+/// Makes charts as wide as a sheet of paper has room for, or as wide as they were.
+function fitToPaper(printing) {
+  for (const { u, box } of charts) {
+    if (!u) continue;
+    const width = !printing ? u.root.parentElement.clientWidth : box.classList.contains('wide') ? 660 : 318;
+    u.setSize({ width, height: u.height });
+  }
+}
+
 function watchSize(plot, u, height) {
   let width = plot.clientWidth;
   new ResizeObserver(() => {
-    if (plot.clientWidth !== width && plot.clientWidth > 0) {
+    if (!theme.printing && plot.clientWidth !== width && plot.clientWidth > 0) {
       width = plot.clientWidth;
       u.setSize({ width, height });
     }
@@ -181,7 +195,6 @@ function chart(parent, options, series) {
   const real = uPlot.join(series.map((one, at) => [tables[at][0], one.values.map(pair => pair[1])]));
   const data = uPlot.join(tables);
   const xs = data[0];
-  const height = options.height || 260;
   const xOptions = { exact: true, ...options.x };
   const line = (one, at) => {
     const style = one.style || 'line';
@@ -213,20 +226,23 @@ function chart(parent, options, series) {
   const whole = () => options.x.whole || (xKind.log && (options.x.kind === 'power' || lowest === highest) ? [lowest / 1.15, highest * 1.15]
     : options.x.pad ? [lowest - options.x.pad, highest + options.x.pad] : lowest === highest ? [lowest - 0.5, highest + 0.5] : [lowest, highest]);
   const names = options.x.names;
-  const longest = names ? widest(names) : 0;
+  const longest = names ? widest(names.map(cut)) : 0;
+  // Names stand beside each other if there is room.
+  const aslant = width => names != null && longest + 8 > (width - 90) / (names.length - 1 + 2 * (options.x.pad || 0));
   const xAxis = axisOf(xKind, options.x);
   xAxis.space = names ? 10 : options.x.kind === 'time' ? 76 : 56;
   if (names) {
-    xAxis.rotate = names.length * (longest + 14) > Math.max(plot.clientWidth, 300) - 80 ? -40 : 0;
-    xAxis.size = xAxis.rotate ? Math.min(longest * 0.66 + 26, 150) : 34;
+    xAxis.rotate = u => aslant(u.width) ? 35 : 0;
+    xAxis.size = u => aslant(u.width) ? longest * 0.6 + 24 : 34;
   } else {
     xAxis.size = 34;
   }
+  const height = (options.height || 260) + (aslant(plot.clientWidth) ? longest * 0.6 - 10 : 0);
   const yAxis = axisOf(yKind, options.y);
   yAxis.size = (u, values) => Math.ceil(widest(values || [])) + 18;
   const u = new uPlot({
     width: Math.max(plot.clientWidth, 200),
-    height: height + (names && xAxis.rotate ? xAxis.size - 34 : 0),
+    height,
     padding: [12, 14, 0, 4],
     legend: { show: false },
     cursor: {

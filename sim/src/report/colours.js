@@ -22,8 +22,8 @@ const theme = {
   },
 };
 theme.system.addEventListener('change', () => theme.apply());
-addEventListener('beforeprint', () => { theme.printing = true; theme.apply(); });
-addEventListener('afterprint', () => { theme.printing = false; theme.apply(); });
+addEventListener('beforeprint', () => { theme.printing = true; theme.apply(); fitToPaper(true); });
+addEventListener('afterprint', () => { theme.printing = false; theme.apply(); fitToPaper(false); });
 
 /// The colour and dashes of the line of this number.
 function colour(number) {
@@ -70,7 +70,7 @@ function ramp() {
     return [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16));
   };
   const dark = theme.name === 'dark';
-  const stops = dark ? ['#14171b', '#1f4e79', '#4fa8e0', '#f7e08a'] : ['#ffffff', '#a9d3ee', '#0072b2', '#062a4f'];
+  const stops = dark ? ['#14171b', '#1f4e79', '#4fa8e0', '#f7e08a'] : ['#ffffff', '#c5e1f2', '#5aa9d8', '#005a91'];
   const colours = stops.map(parse);
   const table = new Uint8ClampedArray(256 * 3);
   for (let at = 0; at < 256; at++) {

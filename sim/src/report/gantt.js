@@ -1,7 +1,7 @@
 // Jobs on nodes: boxes while they are few, and how busy nodes are where they are many.
 
 /// The most boxes that are drawn each on its own.
-const MOST_BOXES = 8000;
+const MOST_BOXES = 4000;
 
 /// How many boxes are looked at before the page may do something else.
 const AT_ONCE = 500000;
@@ -62,7 +62,7 @@ function drawGantt(parent, contest, track) {
   const started = jobs.count - never;
   const title = `Jobs on nodes, ${track.name}`;
   const { box, plot, reset, tip } = frame(parent, title,
-    `${number(jobs.count)} jobs${never > 0 ? `, of which ${number(never)} never started` : ''}, on ${number(nodes)} nodes. Drag to zoom in, double-click to see all. Far away, colour is how busy nodes are; near, each box is a job, and orange ones were killed.`);
+    `${number(jobs.count)} jobs${never > 0 ? `, of which ${number(never)} never started` : ''}, on ${number(nodes)} nodes. Drag to zoom in, double-click to see all. Far away, colour is how busy nodes are; near, each box is a job, and orange ones were killed.`, null, true);
   const entry = { title, points: boxes.count, jobs: jobs.count, started, u: null, box, gantt: true };
   charts.push(entry);
   if (boxes.count === 0) {

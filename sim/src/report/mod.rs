@@ -40,6 +40,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::config::ConfigError;
+use crate::experiment::{Prepared, Results};
+
 /// What a report is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -94,6 +97,9 @@ const PLACES: [(&str, &[&str]); 3] = [
     (
         "/*SCRIPTS*/",
         &[
+            "/*!",
+            include_str!("vendor/LICENSE-uPlot"),
+            "*/",
             include_str!("vendor/uPlot.iife.min.js"),
             include_str!("text.js"),
             include_str!("data.js"),
@@ -124,6 +130,22 @@ impl Page {
             sweep: None,
             paper: None,
         }
+    }
+
+    /// A page about one run.
+    pub fn of_run(prepared: &Prepared, results: &Results) -> Result<Self, ConfigError> {
+        let config = &prepared.config;
+        let mut page = Self::new(
+            Kind::Run,
+            format!("{} on {}", config.scheduler, prepared.workload.name),
+            "gridweave run --config config.toml --out again",
+        );
+        page.notes.clone_from(&prepared.notes);
+        page.partial = results.summary.partial;
+        page.config = config.to_toml()?;
+        let contest = Contest::of(prepared, Track::of(prepared, results));
+        page.contests.push(contest);
+        Ok(page)
     }
 
     /// Writes it as a file for a browser.

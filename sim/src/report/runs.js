@@ -30,7 +30,7 @@ const FIGURES = [
   ['mean wait', ['wait', 'mean'], lasting],
   ['median wait', ['wait', 'median'], lasting],
   ['95 % waited at most', ['wait', 'p95'], lasting],
-  ['mean bounded slowdown', ['bounded_slowdown', 'mean'], value => number(value, 2)],
+  ['mean bounded slowdown', ['bounded_slowdown', 'mean'], value => value.toFixed(2)],
   ['used', ['utilization', 'effective'], percent],
   ['messages', ['messages', 'total'], value => short(value)],
   ['messages per job', ['messages', 'per_job'], value => number(value, 1)],
@@ -57,7 +57,7 @@ function summaryTable(contest) {
   const rows = contest.tracks.map(track => [
     el('span', {}, key(numbers.get(track.name)), track.report ? el('a', { href: track.report.split('/').map(encodeURIComponent).join('/') }, track.name) : track.name),
     ...shown.map(([, path, text]) => figure(track.summary, path, text)),
-    el('code', {}, digests(track.summary).map(digest => digest.slice(0, 12)).slice(0, 3).join(' ') + (digests(track.summary).length > 3 ? ' …' : '')),
+    el('code', {}, digests(track.summary).map(digest => digest.slice(0, 10)).slice(0, 3).join(' ') + (digests(track.summary).length > 3 ? ' …' : '')),
   ]);
   return table(columns, rows);
 }

@@ -17,10 +17,7 @@ fn made(settings: &str) -> (Prepared, Results) {
 }
 
 fn page(prepared: &Prepared, results: &Results) -> Page {
-    let mut page = Page::new(Kind::Run, "a title", "a command");
-    let contest = Contest::of(prepared, Track::of(prepared, results));
-    page.contests.push(contest);
-    page
+    Page::of_run(prepared, results).unwrap()
 }
 
 fn text(page: &Page) -> String {

@@ -96,8 +96,8 @@ function drawZones(parent, track) {
     canvas.getContext('2d').putImageData(image, 0, 0);
     ctx.drawImage(canvas, bbox.left, bbox.top);
     ctx.save();
-    ctx.strokeStyle = shade('--soft');
-    ctx.globalAlpha = nodes.length > 500 ? 0.3 : 0.7;
+    ctx.strokeStyle = shade('--ground');
+    ctx.globalAlpha = nodes.length > 500 ? 0.3 : 0.6;
     ctx.lineWidth = devicePixelRatio * 0.7;
     for (const node of nodes) {
       const [left, right] = part(node, dx).map(at => u.valToPos(at, 'x', true));
