@@ -13,6 +13,7 @@ const KINDS = {
   time: { incrs: SECONDS, marks: (values, step) => values.map(value => moment(value, step)), text: lasting },
   share: { marks: values => values.map(value => `${trimmed(100 * value)} %`), text: percent },
   count: { marks: values => values.map(short), text: value => number(value) },
+  whole: { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9], marks: values => values.map(short), text: value => number(value) },
   bytes: { marks: values => values.map(value => value === 0 ? '0' : bytes(value)), text: bytes },
   wait: { log: true, splits: [WAITS, FINE_WAITS], least: 1, marks: values => values.map(value => lasting(value)), text: lasting },
   power: { log: true, least: null, marks: values => values.map(short), text: value => number(value) },

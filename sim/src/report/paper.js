@@ -29,51 +29,65 @@ function drawPaper(parent, paper) {
   }
 }
 
-/// What a row is about: its first cell and its texts, and where those do not tell rows apart, more of its numbers.
+/// What a row is about: its first cell, and where that does not tell rows apart, its texts and then its numbers.
 function rowNames(one, used) {
   const free = one.columns.map((_, at) => at).filter(at => !used.has(at));
   const isText = at => one.rows.every(row => !isNumber(row[at])) && one.rows.some(row => row[at] != null);
-  let columns = free.filter((at, place) => place === 0 || isText(at));
+  let columns = free.slice(0, 1);
   const name = row => columns.map(at => cellText(row[at])).join(', ');
   const distinct = () => new Set(one.rows.map(name)).size === one.rows.length;
-  for (const at of free) {
+  for (const at of [...free.filter(isText), ...free.filter(at => !isText(at))]) {
     if (distinct()) break;
     if (!columns.includes(at)) columns = [...columns, at].sort((one, other) => one - other);
   }
   return { names: one.rows.map(name), label: columns.map(at => one.columns[at]).join(', ') };
 }
 
-/// A chart for each pair of columns of which one was published and the other measured.
-function drawPairs(grid, one) {
+/// Columns of which one was published and others were measured: those that are called so, or as if nothing had been published.
+function pairsOf(one) {
+  const some = at => one.rows.some(row => isNumber(row[at]));
   const pairs = [];
   one.columns.forEach((name, published) => {
-    if (!/\bpublished\b/.test(name)) return;
+    if (!/\bpublished\b/.test(name) || !some(published)) return;
     const wanted = name.replace(/\bpublished\b/, 'measured');
-    let measured = one.columns.indexOf(wanted);
-    if (measured < 0) measured = one.columns.findIndex(other => other.startsWith(wanted));
-    const some = at => at >= 0 && one.rows.some(row => isNumber(row[at]));
-    if (some(published) && some(measured)) pairs.push([published, measured]);
+    const plain = name.replace(/\bpublished\b\s*/, '').trim();
+    const all = one.columns.map((other, at) => [other, at]).filter(([, at]) => at !== published && some(at));
+    for (const fits of [other => other === wanted, other => other.startsWith(wanted), other => other === plain]) {
+      const measured = all.filter(([other]) => fits(other)).map(([, at]) => at);
+      if (measured.length > 0) {
+        pairs.push({ published, measured, what: plain });
+        return;
+      }
+    }
   });
-  const used = new Set(pairs.flat());
+  return pairs;
+}
+
+/// A chart for each figure that was published and measured.
+function drawPairs(grid, one) {
+  const pairs = pairsOf(one);
+  const used = new Set(pairs.flatMap(pair => [pair.published, ...pair.measured]));
   one.columns.forEach((name, at) => { if (/\b(published|measured)\b/.test(name)) used.add(at); });
   const { names, label } = rowNames(one, used);
-  for (const [published, measured] of pairs) {
-    const kept = one.rows.map((row, at) => [row, names[at]]).filter(([row]) => isNumber(row[published]) || isNumber(row[measured]));
+  for (const { published, measured, what } of pairs) {
+    const columns = [published, ...measured];
+    const kept = one.rows.map((row, at) => [row, names[at]]).filter(([row]) => columns.some(at => isNumber(row[at])));
     const values = column => kept.flatMap(([row], at) => isNumber(row[column]) ? [[at, row[column][0]]] : []);
-    const all = [...values(published), ...values(measured)].map(pair => pair[1]);
+    const all = columns.flatMap(values).map(pair => pair[1]);
     const least = Math.min(...all);
     const log = least > 0 && Math.max(...all) / least > 50;
-    const what = one.columns[published].replace(/\s*\bpublished\b\s*/, ' ').trim() || one.title;
-    const interval = (at, value) => {
-      const cell = kept[at][0][measured];
+    const interval = column => (at, value) => {
+      const cell = kept[at][0][column];
       return cell && cell[1] > 0 ? `${number(value)} ± ${number(cell[1])}` : number(value);
     };
     chart(grid, {
-      title: `${one.title}: ${what}`, legend: true, height: 260,
+      title: what ? `${one.title}: ${what}` : one.title, legend: true, height: 260,
       x: { kind: 'count', label, names: kept.map(([, name]) => name), pad: 0.5 }, y: { kind: log ? 'power' : 'count' },
     }, [
       { name: 'published', number: 1, values: values(published), style: 'diamonds' },
-      { name: 'measured', number: 0, values: values(measured), style: 'dots', text: interval },
+      ...measured.map((column, at) => ({
+        name: measured.length > 1 ? one.columns[column] : 'measured', number: [0, 2, 3, 4, 5, 6][at % 6], values: values(column), style: 'dots', text: interval(column),
+      })),
     ]);
   }
 }
@@ -102,13 +116,14 @@ function drawLines(grid, one) {
     else charts.push([column]);
   }
   const many = groups.size > 1;
-  const draw = (title, lines) => {
+  const draw = (title, lines, group) => {
     const xs = lines.flatMap(line => line.values.map(pair => pair[0]));
     const [low, high] = [xs.reduce((least, x) => Math.min(least, x), Infinity), xs.reduce((most, x) => Math.max(most, x), -Infinity)];
-    const log = low > 0 && high / low > 100;
+    const log = low > 0 && high / low > 30;
+    const label = one.columns[across] === 'from' && group ? group : one.columns[across];
     chart(grid, {
       title, legend: true, nothing: 'There is nothing to show.', help: one.every > 1 ? `Every ${one.every}th row of the file is drawn.` : null,
-      x: { kind: log ? 'power' : 'count', label: one.columns[across], tell: value => `${one.columns[across]} ${number(value)}` }, y: { kind: 'count' },
+      x: { kind: log ? 'power' : 'count', label, tell: value => `${label} ${number(value)}` }, y: { kind: 'count' },
     }, lines);
   };
   const values = (rows, column) => rows.filter(row => isNumber(row[column])).map(row => [row[across][0], row[column][0]]).sort((one, other) => one[0] - other[0]);
@@ -119,7 +134,7 @@ function drawLines(grid, one) {
     } else {
       for (const [name, rows] of [...groups].slice(0, 14)) {
         const lines = list.map((column, number) => ({ name: one.columns[column], number, values: values(rows, column) })).filter(line => line.values.length > 0);
-        if (lines.length > 0) draw(many ? `${one.title}: ${name}` : one.title, lines);
+        if (lines.length > 0) draw(many ? `${one.title}: ${name}` : one.title, lines, name);
       }
     }
   }

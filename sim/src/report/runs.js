@@ -82,16 +82,19 @@ function lines(tracks, values, style) {
   return tracks.map(track => ({ name: track.name, number: numbers.get(track.name), track: track.name, values: values(track), style }));
 }
 
-const windows = (column, width, at) => column.map((value, index) => [index * width + (at || 0) * width, value]);
+/// A value for each window, until the end of the last.
+const steps = (column, width) => [...column.map((value, at) => [at * width, value]), ...column.slice(-1).map(value => [column.length * width, value])];
+/// A value at the end of each window.
+const ends = (column, width) => column.map((value, at) => [(at + 1) * width, value]);
 
 /// Draws everything about a contest.
 function drawContest(parent, contest) {
   const { tracks } = contest;
   const single = tracks.length === 1;
-  const ends = tracks.map(track => track.over_time.effective.length * track.over_time.window);
-  const end = Math.max(...ends, 0);
+  const lengths = tracks.map(track => track.over_time.effective.length * track.over_time.window);
+  const end = Math.max(...lengths, 0);
   // Runs that take far longer than most would leave no room for them.
-  const sorted = [...ends].sort((one, other) => one - other);
+  const sorted = [...lengths].sort((one, other) => one - other);
   const usual = sorted[Math.floor((sorted.length - 1) * 0.7)] || 0;
   const time = { kind: 'time', label: 'time since the start', whole: [0, end], shown: end > 1.6 * usual && usual > 0 ? [0, usual] : null };
   const section = (name, title, help) => {
@@ -103,7 +106,7 @@ function drawContest(parent, contest) {
   const use = section('use', 'Utilisation', 'Requested: the work of jobs in the window in which they are submitted. Effective: the work done in a window. Both over what all nodes can do in it.');
   const longest = tracks.reduce((most, track) => !most || track.over_time.requested.length > most.over_time.requested.length ? track : most, null);
   if (longest) {
-    const requested = windows(longest.over_time.requested, longest.over_time.window);
+    const requested = steps(longest.over_time.requested, longest.over_time.window);
     const most = longest.over_time.requested.reduce((most, value) => Math.max(most, value), 0);
     const top = Math.max(1, ...tracks.map(track => track.over_time.effective.reduce((most, value) => Math.max(most, value), 0))) * 1.5;
     const cut = most > top;
@@ -112,13 +115,13 @@ function drawContest(parent, contest) {
       help: cut ? `The requested one goes up to ${percent(most)}; the chart ends at ${percent(top)}.` : null,
       y: { kind: 'share', atLeast: 1, atMost: top },
     }, [
-      ...lines(tracks, track => windows(track.over_time.effective, track.over_time.window), 'steps').map(line => single ? { ...line, name: 'effective' } : line),
+      ...lines(tracks, track => steps(track.over_time.effective, track.over_time.window), 'steps').map(line => single ? { ...line, name: 'effective' } : line),
       { name: 'requested', number: 'soft', values: requested, style: 'steps' },
     ]);
-    chart(use, { title: 'Jobs that wait', grouped: true, x: time, y: { kind: 'count' }, help: 'At the end of each window.' },
-      lines(tracks, track => windows(track.over_time.queue, track.over_time.window, 1)));
-    chart(use, { title: 'Idle nodes', grouped: true, x: time, y: { kind: 'count' }, help: 'At the end of each window.' },
-      lines(tracks, track => windows(track.over_time.idle, track.over_time.window, 1)));
+    chart(use, { title: 'Jobs that wait', grouped: true, x: time, y: { kind: 'whole' }, help: 'At the end of each window.' },
+      lines(tracks, track => ends(track.over_time.queue, track.over_time.window)));
+    chart(use, { title: 'Idle nodes', grouped: true, x: time, y: { kind: 'whole' }, help: 'At the end of each window.' },
+      lines(tracks, track => ends(track.over_time.idle, track.over_time.window)));
   }
 
   const waits = section('waits', 'Waiting time', 'Over the jobs that ran to an end. Axes of waits are logarithmic, and a second is the least they show.');
@@ -175,7 +178,7 @@ function drawContest(parent, contest) {
     if (linked.length > 0) {
       chart(overlay, {
         title: 'In-degree of nodes', help: 'How many nodes are known to so many others, at the end of the run.', legend: false,
-        x: { kind: 'count', label: 'known to so many nodes', tell: degree => `known to ${number(degree)} nodes`, pad: 1 }, y: { kind: 'count', label: 'nodes' },
+        x: { kind: 'whole', label: 'known to so many nodes', tell: degree => `known to ${number(degree)} nodes`, pad: 1 }, y: { kind: 'whole', label: 'nodes' },
       }, lines(linked, track => Object.entries(track.in_degrees).map(([degree, count]) => [Number(degree), count]), linked.length === 1 ? 'bars' : 'line'));
     }
     for (const track of mapped) drawZones(overlay, track);
@@ -188,7 +191,7 @@ const MOST_KINDS = 6;
 function drawTraffic(grid, tracks, time, single) {
   const rate = (track, columns) => {
     const length = Math.max(0, ...columns.map(column => column.length));
-    return Array.from({ length }, (_, at) => [at * track.sent.window, columns.reduce((sum, column) => sum + (column[at] || 0), 0) / track.sent.window]);
+    return steps(Array.from({ length }, (_, at) => columns.reduce((sum, column) => sum + (column[at] || 0), 0) / track.sent.window), track.sent.window);
   };
   const rates = { messages: { kind: 'count', text: value => `${number(value)} per s`, label: 'messages per s' }, bytes: { kind: 'bytes', text: value => `${bytes(value)} per s`, label: 'bytes per s' } };
   if (!single) {
