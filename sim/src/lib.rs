@@ -14,6 +14,7 @@
 //! | [`decentral`] | the host of schedulers that are one machine per node |
 //! | [`reproduce`] | the papers' tables and figures, published beside measured |
 //! | [`report`] | `report.html`: results to look at |
+//! | [`torture`] | adversarial runs: faults by seed, invariants after every event |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
 //! | `program` | the command line, with the feature of that name |
 //!
@@ -41,4 +42,5 @@ pub mod reproduce;
 pub mod results;
 pub mod run;
 pub mod scheduler;
+pub mod torture;
 pub mod workload;

@@ -58,6 +58,7 @@ fn help_shows_examples_and_every_command() {
         "compare",
         "sweep",
         "reproduce",
+        "torture",
         "trace",
         "validate",
         "completions",
@@ -446,6 +447,9 @@ fn bad_usage_is_told_by_name() {
         (&["sweep"], "FILE.toml"),
         (&["run", "--seed", "18446744073709551615"], "--seed"),
         (&["run", "--seed", "-1"], "-1"),
+        (&["torture", "--seeds", "5"], "--seeds"),
+        (&["torture", "--seed", "1", "--without", "rain"], "rain"),
+        (&["torture", "--trace"], "--seed"),
     ] {
         let line = desk.bad(arguments);
         assert!(line.contains(named), "{arguments:?}: {line}");
@@ -813,5 +817,37 @@ fn what_is_not_a_run_can_be_read_by_programs_too() {
         let text = desk.good(arguments);
         let printed: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
         assert_eq!(printed[key], value, "{arguments:?}");
+    }
+}
+
+#[test]
+fn torture_says_what_it_ran_and_replays_a_seed() {
+    let desk = Desk::new();
+    let text = desk.good(&["torture", "--seeds", "0..4"]);
+    for word in ["4 runs", "jobs taken", "nothing broke", "job: finished"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let replay = ["torture", "--seed", "2", "--without", "loss,liars"];
+    let replay = [&replay[..], &["--nodes", "5", "--jobs", "3", "--trace"]].concat();
+    let trace = desk.good(&replay);
+    for word in ["is told Submit", "digest", "3 taken"] {
+        assert!(trace.contains(word), "{word}: {trace}");
+    }
+    assert_eq!(trace, desk.good(&replay));
+    let json = desk.good(&["torture", "--seeds", "0..2", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(json["runs"], 2);
+    assert_eq!(json["failing_seeds"], serde_json::json!([]));
+    let line = desk.bad(&["torture", "--scheduler", "random"]);
+    assert!(line.contains("random cannot be tortured"), "{line}");
+    let line = desk.bad(&["torture", "--seeds", "5..5"]);
+    assert!(line.contains("5..5 names no seed"), "{line}");
+    let help = desk.good(&["torture", "--help"]);
+    for word in [
+        "far-clocks",
+        "one-execution",
+        "keeps state, bounded, outcome",
+    ] {
+        assert!(help.contains(word), "{word}: {help}");
     }
 }

@@ -27,7 +27,7 @@ mod sweep;
 
 pub use aggregate::aggregate;
 pub use comparison::{Waits, wait_difference, wait_ratio};
-pub(crate) use execute::{CriteriaNode, bootstrap, profile as node_profile};
+pub(crate) use execute::{CriteriaNode, bootstrap, laid_out, profile as node_profile};
 pub use execute::{MOST_NODES, Results};
 pub use prepare::{Prepared, prepare};
 pub use sweep::{Point, Sweep};

@@ -23,9 +23,11 @@ mod delay;
 mod places;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 pub use delay::{Delay, DelayConfig};
 pub use places::{NetworkError, Plane, RoundTrips};
+pub use trouble::{Cut, Passage, Trouble, TroubleMet};
 
 use gridweave_core::rand_core::Rng;
 use gridweave_core::time::{Span, Time};
@@ -118,6 +120,8 @@ pub struct Network {
     held_up: Span,
     report_unreachable: bool,
     partitions: Vec<Partition>,
+    trouble: Option<(Trouble, Chance)>,
+    met: TroubleMet,
     rng: Xoshiro256PlusPlus,
     lost: u64,
     duplicated: u64,
@@ -143,12 +147,26 @@ impl Network {
             held_up: config.held_up.span(),
             report_unreachable: config.report_unreachable,
             partitions: config.partitions.clone(),
+            trouble: None,
+            met: TroubleMet::default(),
             rng,
             lost: 0,
             duplicated: 0,
             held: 0,
             cut: 0,
         })
+    }
+
+    /// Lets more go wrong than the configuration says, and all of it end at some time.
+    pub fn troubled(mut self, trouble: Trouble) -> Result<Self, NetworkError> {
+        let late = Chance::new("late", trouble.late)?;
+        self.trouble = Some((trouble, late));
+        Ok(self)
+    }
+
+    /// How often that trouble was met so far.
+    pub fn trouble_met(&self) -> TroubleMet {
+        self.met
     }
 
     /// Sends a message and tells when it arrives: never, once or twice.
@@ -160,6 +178,19 @@ impl Network {
         from: u32,
         to: u32,
     ) -> impl Iterator<Item = Time> + use<> {
+        if let Some((trouble, _)) = &self.trouble {
+            if now >= trouble.until {
+                let calm = now + self.delay.between(from, to, &mut self.rng);
+                return Some(calm).into_iter().chain(None);
+            }
+            if let Some(passage) = trouble.stopped_by(now, from, to) {
+                match passage {
+                    Passage::None => self.met.cut += 1,
+                    Passage::In | Passage::Out => self.met.cut_one_way += 1,
+                }
+                return None.into_iter().chain(None);
+            }
+        }
         let cut = self.partitions.iter().any(|partition| {
             partition.holds(now) && partition.is_inside(from) != partition.is_inside(to)
         });
@@ -187,6 +218,16 @@ impl Network {
             self.held += 1;
             let longest = self.held_up.as_micros();
             delay += Span::from_micros(below(&mut self.rng, longest.saturating_add(1)));
+        }
+        if let Some((trouble, late)) = &self.trouble {
+            let slowness = trouble.slowness(from, to);
+            self.met.slowed += u64::from(!slowness.is_zero());
+            delay += slowness;
+            if late.comes_true(&mut self.rng) {
+                self.met.late += 1;
+                let longest = trouble.late_by.as_micros();
+                delay += Span::from_micros(below(&mut self.rng, longest.saturating_add(1)));
+            }
         }
         now + delay
     }

@@ -104,6 +104,53 @@ fn a_partition_cuts_both_ways_while_it_lasts() {
 }
 
 #[test]
+fn trouble_stops_what_it_should_and_ends() {
+    let secs = Time::from_secs;
+    let cut = |from, until, passage| Cut {
+        from: secs(from),
+        until: secs(until),
+        nodes: vec![0, 1],
+        passage,
+    };
+    let config = NetworkConfig {
+        loss: 1.0,
+        ..constant()
+    };
+    let trouble = Trouble {
+        until: secs(100),
+        ..Trouble::default()
+    };
+    let lossy = Network::new(&config, 6, 1).unwrap();
+    let mut lossy = lossy.troubled(trouble.clone()).unwrap();
+    assert_eq!(lossy.transmit(secs(99), 0, 1).count(), 0);
+    assert_eq!(lossy.transmit(secs(100), 0, 1).count(), 1, "calm");
+
+    let trouble = Trouble {
+        late: 1.0,
+        late_by: Span::from_secs(20),
+        cuts: vec![
+            cut(10, 20, Passage::None),
+            cut(30, 40, Passage::In),
+            cut(50, 60, Passage::Out),
+        ],
+        slow: vec![(5, Span::from_secs(3))],
+        ..trouble
+    };
+    let network = Network::new(&constant(), 6, 1).unwrap();
+    let mut network = network.troubled(trouble).unwrap();
+    let mut passes = |at, from, to| network.transmit(secs(at), from, to).count() == 1;
+    assert!(passes(9, 0, 2) && passes(20, 2, 0) && passes(15, 0, 1) && passes(15, 2, 3));
+    assert!(!passes(10, 0, 2) && !passes(19, 2, 1));
+    assert!(!passes(30, 0, 2) && passes(30, 2, 0));
+    assert!(passes(50, 0, 2) && !passes(50, 2, 0));
+    let slow: Vec<Time> = network.transmit(secs(70), 5, 4).collect();
+    assert!(slow[0] >= secs(73) && slow[0] <= secs(94), "{slow:?}");
+    let met = network.trouble_met();
+    assert_eq!((met.cut, met.cut_one_way, met.slowed), (2, 2, 1));
+    assert!(met.late > 5);
+}
+
+#[test]
 fn coordinates_come_from_lines_or_from_oversims_xml() {
     let lines = Plane::parse("# x y\n0 0\n3 4\n\n-3.0 -4\n").unwrap();
     assert_eq!(lines.len(), 3);

@@ -9,6 +9,7 @@ mod run;
 mod session;
 mod sweep;
 mod table;
+mod torture;
 mod trace;
 mod validate;
 
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         }
         Some(Action::Sweep { file, out }) => sweep::sweep(&session, file, out),
         Some(Action::Reproduce { paper, choice }) => reproduce::paper(&session, paper, choice),
+        Some(Action::Torture(options)) => torture::torture(&session, options),
         Some(Action::Trace(TraceAction::Info { file, nodes })) => {
             trace::info(&session, file, *nodes)
         }

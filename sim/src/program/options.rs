@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 use crate::config::{Config, Lasting, Source};
 use crate::outcome::Estimates;
 use crate::scheduler::Scheduler;
+use crate::torture::Fault;
 use crate::workload::{AboveCap, Cap, Parallel, TargetLoad, Transform, Window, WorkUnit};
 use gridweave_core::time::Span;
 
@@ -41,6 +43,7 @@ Examples:
   gridweave reproduce p1 --quick
   gridweave reproduce p2 --only fig1 --runs 5
   gridweave reproduce p3 --runs 10
+  gridweave torture --seeds 0..1000
   gridweave trace info log.swf.gz
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
@@ -98,6 +101,9 @@ pub(super) enum Action {
         #[command(flatten)]
         choice: Reproduction,
     },
+    /// Let schedulers run while everything goes wrong that may, and look for broken invariants
+    #[command(after_help = super::torture::table())]
+    Torture(Torture),
     /// Look at, convert or make up a trace
     #[command(subcommand)]
     Trace(TraceAction),
@@ -207,6 +213,43 @@ pub(super) struct Reproduction {
     /// Where results go; an earlier result is replaced
     #[arg(long, value_name = "DIR", default_value = "gridweave-reproduce")]
     pub(super) out: PathBuf,
+}
+
+/// Which adversarial runs are made.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Torture {
+    /// Who schedules: asap, criteria, aria or desktop [default: each seed picks one]
+    #[arg(long, value_name = "NAME")]
+    pub(super) scheduler: Option<Scheduler>,
+    /// Which seeds, the last one left out [default: 0..1000]
+    #[arg(long, value_name = "A..B", value_parser = seeds, conflicts_with = "seed")]
+    pub(super) seeds: Option<Range<u64>>,
+    /// One seed
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// What does not go wrong, though the seed wants it
+    #[arg(long, value_name = "FAULT,FAULT", value_delimiter = ',')]
+    pub(super) without: Vec<Fault>,
+    /// How many nodes there are at the beginning [default: the seed picks]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(super) nodes: Option<u32>,
+    /// How many jobs come [default: the seed picks]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) jobs: Option<u32>,
+    /// For how many seconds things go wrong [default: the seed picks]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) chaos: Option<u32>,
+    /// Print what happens, line by line
+    #[arg(long, requires = "seed")]
+    pub(super) trace: bool,
+}
+
+/// A range of seeds as people write it.
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let wrong = || format!("'{text}' is no range of seeds; write 0..1000");
+    let (first, end) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+    Ok(number(first)?..number(end)?)
 }
 
 /// What is run.

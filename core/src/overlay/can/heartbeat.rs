@@ -11,7 +11,7 @@ use super::zone::{Face, Side, Zone};
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// Up to how many neighbours a node tells of those beyond.
 const FEW: usize = 8;
@@ -286,25 +286,33 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is told so.
+    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is told so, now and
+    /// then: who does not know this node answers with what it told before, and two that did so at once would never end.
     fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut impl Context<Can<D>>) -> bool {
-        let name = own.name;
-        if own.zone.overlaps(&self.leaf.zone) {
-            cx.send(name.id, Message::Evicted(name.life));
-            self.tell(name.id, cx);
-            return false;
-        }
+        let (name, now) = (own.name, cx.now());
+        let is_mine = own.zone.overlaps(&self.leaf.zone);
         let others = self.peers.living().filter(|peer| peer.first_hand);
         let owners = others.filter(|peer| peer.entry.zone.overlaps(&own.zone));
         let owners: Vec<_> = owners.map(|peer| peer.entry.clone()).collect();
-        if !owners.is_empty() {
-            cx.send(name.id, Message::Evicted(name.life));
+        if !is_mine && owners.is_empty() {
+            // What it told before it left may come late.
+            return since + self.config.period <= now;
+        }
+        let pause = Span::from_micros(self.config.period.as_micros() / 4);
+        if let Some(peer) = self.peers.get_mut(name) {
+            if peer.warned.is_some_and(|warned| now < warned + pause) {
+                return false;
+            }
+            peer.warned = Some(now);
+        }
+        cx.send(name.id, Message::Evicted(name.life));
+        if is_mine {
+            self.tell(name.id, cx);
+        } else {
             let owners = owners.into_iter().collect();
             cx.send(name.id, Message::Introduction(owners));
-            return false;
         }
-        // What it told before it left may come late.
-        since + self.config.period <= cx.now()
+        false
     }
 
     /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a neighbour.

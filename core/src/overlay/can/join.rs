@@ -24,8 +24,11 @@ pub(super) struct Joining {
 impl<const D: usize> Can<D> {
     /// Has the whole space.
     pub(super) fn found(&mut self, cx: &mut impl Context<Self>) {
-        let Life::Outside { last } = self.life else {
-            return;
+        let last = match &self.life {
+            Life::Outside { last } => *last,
+            // Whoever has a zone is not there, or never answers.
+            Life::Joining(joining) => Some(joining.life),
+            Life::NotStarted { .. } | Life::Inside(_) | Life::Left { .. } => return,
         };
         let life = self.next_life(last, cx);
         let leaf = Leaf::whole();

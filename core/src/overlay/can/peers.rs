@@ -38,6 +38,8 @@ pub struct Neighbour<const D: usize> {
     pub(super) watched: bool,
     /// It is gone, and others have told since that they have what it had at the node's zone.
     pub(super) replaced: bool,
+    /// When it was told last that others have its zone, while it is held to be dead.
+    pub(super) warned: Option<Time>,
     /// With which edition of its account what edition of the own was compared last.
     pub(super) compared: Option<(u32, u32)>,
     pub(super) told: Told,
@@ -54,6 +56,7 @@ impl<const D: usize> Neighbour<D> {
             first_hand: false,
             watched: false,
             replaced: false,
+            warned: None,
             compared: None,
             told: Told {
                 own: NOTHING,

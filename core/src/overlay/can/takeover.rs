@@ -375,6 +375,8 @@ impl<const D: usize> Member<D> {
         let new: Vec<_> = self.said_around(&gone).cloned().collect();
         self.refresh_faces();
         for account in taken {
+            // It may be there all the same, cut off with others: who is asked for at times when that is over.
+            self.meet(account.get().own.name.id, cx);
             for to in &around {
                 cx.send(*to, Message::Obituary(account.clone()));
             }

@@ -143,10 +143,11 @@ impl<S: LocalScheduler> Aria<S> {
 
     pub(super) fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
         let place = self.task_place(job.id);
-        let refused = if self.leaving {
-            Some(Refusal::Leaving)
-        } else if place.is_ok() {
+        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        let refused = if place.is_ok() {
             Some(Refusal::Known)
+        } else if self.leaving {
+            Some(Refusal::Leaving)
         } else if self.tasks.len() >= usize::from(self.config.tasks) {
             Some(Refusal::Full)
         } else if job.criterion != Criterion::Soonest {

@@ -33,6 +33,9 @@ pub struct Config {
     pub slot: Span,
     /// How long before its start a job must be found a place; a slot or more when messages take time (PROTOCOLS D6).
     pub lead: Span,
+    /// How much later than its earliest start a job may start. Who offers a later place has nothing to offer: else a liar could have a
+    /// job wait for ever.
+    pub horizon: Span,
     /// How often a place is searched for before a job fails (PROTOCOLS D11).
     pub rounds: u8,
     /// How often a better place is searched for a job that has one, while it waits. Never in the paper; but where run times
@@ -119,6 +122,7 @@ impl Config {
         choice: Choice::Nearest,
         slot: Span::from_secs(60),
         lead: Span::from_secs(60),
+        horizon: Span::from_secs(365 * 86_400),
         rounds: 4,
         improve: None,
         timeout: Span::from_secs(2),

@@ -226,6 +226,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(count) = self.desk.job(ask.job).map(count) else {
             return;
         };
+        let horizon = self.config.horizon;
         let Some(request) = self.request_mut(ask.job) else {
             return;
         };
@@ -247,7 +248,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         awaited.swap_remove(place);
         match outcome {
             // Whoever offers something else than was asked for has nothing to offer.
-            Ok(offer) if offer.nodes.len() == count as usize && offer.start >= *earliest => {
+            Ok(offer)
+                if offer.nodes.len() == count as usize
+                    && offer.start >= *earliest
+                    && offer.start - *earliest <= horizon =>
+            {
                 offers.push(offer);
             }
             Ok(_) => {}

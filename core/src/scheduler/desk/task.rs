@@ -17,6 +17,8 @@ pub(super) struct Task {
     pub(super) stage: Stage,
     /// How often a place may still be searched for.
     left: u8,
+    /// It was to begin and was lost: it may be too long for its time, whatever that is.
+    is_lost: bool,
 }
 
 /// How far a job is, as far as it must not be forgotten.
@@ -43,6 +45,7 @@ impl Task {
             job,
             stage,
             left: 0,
+            is_lost: false,
         }
     }
 
@@ -93,10 +96,11 @@ impl<P: Policy> Desk<P> {
     ) {
         let place = place(&self.tasks, job.id);
         let room = self.tasks.len() < usize::from(self.config.commit.tasks);
-        let refused = if self.leaving {
-            Some(Refusal::Leaving)
-        } else if place.is_ok() {
+        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        let refused = if place.is_ok() {
             Some(Refusal::Known)
+        } else if self.leaving {
+            Some(Refusal::Leaving)
         } else if !room {
             Some(Refusal::Full)
         } else {
@@ -216,8 +220,8 @@ impl<P: Policy> Desk<P> {
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        // What started and was lost has only the rounds that are left: it may be too long for its time, whatever that is.
-        let started = task.has_started(now);
+        // What started and was lost has only the rounds that are left, also when a better place than the next is found.
+        task.is_lost |= task.has_started(now);
         let news = match task.stage {
             Stage::Open => Some(News::Accepted { start }),
             Stage::Accepted { start: told } if told != start => Some(News::Moved { start }),
@@ -226,7 +230,7 @@ impl<P: Policy> Desk<P> {
         };
         task.stage = Stage::Accepted { start };
         if let Some(news) = news {
-            if !started {
+            if !task.is_lost {
                 task.left = rounds;
             }
             cx.persist(Key::Job(job), task.record());

@@ -141,6 +141,17 @@ fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
 }
 
 #[test]
+fn who_leaves_says_of_a_job_that_it_has_that_it_is_known() {
+    let mut bench = Bench::with_job(1);
+    bench.order(Command::Leave);
+    let again = Command::Submit {
+        job: job(1),
+        refused: None,
+    };
+    assert_eq!(bench.order(again), [failed(Refusal::Known)]);
+}
+
+#[test]
 fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
     let mut bench = Bench::with_job(2);
     let place = Command::Place {
@@ -160,6 +171,44 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
     };
     assert_eq!(bench.hear(3, refused), [], "nobody asked it");
     assert_eq!(bench.hear(2, refused), [search(0, Some(2))]);
+}
+
+#[test]
+fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
+    let mut bench = Bench::with_job(1);
+    let mut coordinated = |minute: u64, notice: coordinator::Notice| {
+        let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
+        bench
+            .0
+            .coordinated(notice, &mut effects.at(now, &mut Zeros));
+        notices(effects.drain().collect())
+    };
+    let placed = |start| coordinator::Notice::Placed {
+        holder: Holder {
+            job: JOB,
+            epoch: Epoch::new(1),
+        },
+        interval: minutes(start, start + 1),
+    };
+    let lost = coordinator::Notice::Unplaced {
+        job: JOB,
+        setback: coordinator::Setback::Lost {
+            node: NodeId::new(1),
+        },
+    };
+    coordinated(0, placed(5));
+    assert_eq!(coordinated(6, lost), [search(1, Some(1))]);
+    // A place, and a better one, before the job begins.
+    coordinated(6, placed(9));
+    coordinated(6, placed(8));
+    assert_eq!(coordinated(9, lost), [search(0, Some(1))]);
+    coordinated(9, placed(12));
+    coordinated(9, placed(11));
+    let last = Notice::Job(job::Notice {
+        job: JOB,
+        news: News::Failed(Failure::NodeLost),
+    });
+    assert_eq!(coordinated(12, lost), [last, Notice::Done { job: JOB }]);
 }
 
 #[test]

@@ -22,6 +22,27 @@ pub(super) struct AsRuns {
     notices: Vec<custody::Notice>,
 }
 
+impl AsOwners {
+    /// What a host is told is told at once: behind it the job may be forgotten, and who crashes in between must say it again.
+    fn hear<const D: usize>(&mut self, notice: custody::Notice, cx: &mut impl Context<Desktop<D>>) {
+        match notice {
+            // An owner that lets a job go has nobody to tell.
+            custody::Notice::Tell(Notice {
+                news: News::Orphaned | News::Stopped | News::Started,
+                ..
+            }) => {}
+            custody::Notice::Tell(notice) => cx.notify(notice),
+            other => self.notices.push(other),
+        }
+    }
+}
+
+impl AsRuns {
+    fn hear<const D: usize>(&mut self, notice: custody::Notice, _: &mut impl Context<Desktop<D>>) {
+        self.notices.push(notice);
+    }
+}
+
 macro_rules! custody_as {
     ($embed:ident, $kind:ident) => {
         impl<const D: usize> Embed<Custody, Desktop<D>> for $embed {
@@ -37,8 +58,8 @@ macro_rules! custody_as {
             fn record(&mut self, record: custody::Record) -> Record {
                 Record::$kind(record)
             }
-            fn notice(&mut self, notice: custody::Notice, _: &mut impl Context<Desktop<D>>) {
-                self.notices.push(notice);
+            fn notice(&mut self, notice: custody::Notice, cx: &mut impl Context<Desktop<D>>) {
+                self.hear(notice, cx);
             }
         }
     };
@@ -99,12 +120,8 @@ impl<const D: usize> Desktop<D> {
     /// The custody of a job among those who submit and owners has something to say.
     pub(super) fn owners_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
         match notice {
-            custody::Notice::Tell(notice) => {
-                // An owner that lets a job go has nobody to tell.
-                if !matches!(notice.news, News::Orphaned | News::Stopped | News::Started) {
-                    cx.notify(notice);
-                }
-            }
+            // It was told.
+            custody::Notice::Tell(_) => {}
             custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
             custody::Notice::Queue {
                 job, term, until, ..

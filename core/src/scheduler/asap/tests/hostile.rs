@@ -19,6 +19,8 @@ fn offers_of_other_sizes_times_or_nodes_are_none() {
         found(1, 60, 1, &[4, 4]),
         found(1, 0, 1, &[4, 5]),
         found(1, 59, 1, &[4, 5]),
+        // Beyond the horizon: a liar could have the job wait for ever.
+        found(1, 60 + 86_400 + 60, 1, &[4, 5]),
     ] {
         let mut bench = asking();
         assert_eq!(bench.hear(1, bad.clone()), []);

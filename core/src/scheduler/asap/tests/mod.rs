@@ -51,6 +51,7 @@ const CONFIG: Config = Config {
     choice: Choice::Nearest,
     slot: Span::from_secs(60),
     lead: Span::from_secs(60),
+    horizon: Span::from_secs(86_400),
     rounds: 2,
     improve: None,
     timeout: Span::from_secs(2),

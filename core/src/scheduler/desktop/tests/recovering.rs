@@ -14,6 +14,18 @@ fn running() -> (Network, NodeId, NodeId) {
 }
 
 #[test]
+fn who_was_down_is_in_the_overlay_again() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
+    for node in 0..4 {
+        network.crash(id(node));
+        network.pass(120);
+        network.boot(id(node));
+        network.pass(120);
+        assert!(network.nodes[&id(node)].can().is_settled(), "{node}");
+    }
+}
+
+#[test]
 fn if_who_runs_a_job_is_lost_its_owner_finds_another() {
     let (mut network, place, owner) = running();
     if place == owner || place == id(0) {
@@ -102,4 +114,26 @@ fn a_cancelled_job_stops_wherever_it_is() {
     assert!(network.running.is_empty());
     let queue = network.nodes[&place].queue();
     assert!(queue.running().is_empty() && queue.pool().is_idle());
+}
+
+#[test]
+fn the_last_word_is_told_before_the_job_is_forgotten() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    network.submit(0, job(1, 1, 1));
+    network.pass(5);
+    let ended = Event::Command(job::Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    });
+    let (mut effects, now) = (EffectQueue::new(), network.now);
+    let node = network.nodes.get_mut(&id(0)).unwrap();
+    effects.feed(node, ended, now, &mut network.rng);
+    let told = Effect::Notify(Notice {
+        job: JobId::new(1),
+        news: News::Finished,
+    });
+    let forgotten = Effect::Forget(Key::Owners(custody::Key::Task(JobId::new(1))));
+    let place = |wanted| effects.as_slice().iter().position(|it| *it == wanted);
+    let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
+    assert!(told < forgotten, "who crashes in between would never tell");
 }

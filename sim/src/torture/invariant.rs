@@ -1,0 +1,118 @@
+//! What must hold, by name.
+
+use std::fmt;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::time::Time;
+
+/// A promise that a run is held to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Invariant {
+    /// A node's own invariants hold after each of its events.
+    State,
+    /// One event has a bounded number of effects; messages, records, timers and jobs of a node are bounded.
+    Bounded,
+    /// Every job that a living node took has a last word by the end of the calm.
+    Outcome,
+    /// No job has two last words, unless a node that went down says the same again.
+    LastWord,
+    /// A last word is true.
+    TrueWord,
+    /// No two attempts at a job run at once, and none on more nodes than it wants.
+    OneExecution,
+    /// Nothing begins that was said to be done or cancelled.
+    NoRerun,
+    /// Nothing begins on a node that has no room for it.
+    Room,
+    /// A job that does not run on all of its nodes within the grace is stopped.
+    Together,
+    /// Nobody speaks of a job that nobody submitted.
+    Known,
+    /// In the end nothing is left of any job, at any node.
+    Settled,
+    /// In the end the overlay is whole.
+    Overlay,
+}
+
+impl Invariant {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::State,
+        Self::Bounded,
+        Self::Outcome,
+        Self::LastWord,
+        Self::TrueWord,
+        Self::OneExecution,
+        Self::NoRerun,
+        Self::Room,
+        Self::Together,
+        Self::Known,
+        Self::Settled,
+        Self::Overlay,
+    ];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Bounded => "bounded",
+            Self::Outcome => "outcome",
+            Self::LastWord => "last-word",
+            Self::TrueWord => "true-word",
+            Self::OneExecution => "one-execution",
+            Self::NoRerun => "no-rerun",
+            Self::Room => "room",
+            Self::Together => "together",
+            Self::Known => "known",
+            Self::Settled => "settled",
+            Self::Overlay => "overlay",
+        }
+    }
+
+    /// What it says.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::State => "a node's own invariants hold after each of its events",
+            Self::Bounded => "effects of an event, messages, records and timers stay within caps",
+            Self::Outcome => "every job that was taken has a last word by the end of the calm",
+            Self::LastWord => "no job has two last words",
+            Self::TrueWord => "a last word is true",
+            Self::OneExecution => "no two attempts at a job run at once",
+            Self::NoRerun => "nothing begins that was said to be done or cancelled",
+            Self::Room => "nothing begins where there is no room for it",
+            Self::Together => "a job runs on all of its nodes within the grace, or is stopped",
+            Self::Known => "nobody speaks of a job that nobody submitted",
+            Self::Settled => "in the end nothing is left of any job",
+            Self::Overlay => "in the end the overlay is whole",
+        }
+    }
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An invariant that did not hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Breach {
+    /// Which.
+    pub invariant: Invariant,
+    /// When.
+    pub at: Time,
+    /// Where, if it was at one node.
+    pub node: Option<NodeId>,
+    /// What happened.
+    pub what: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:?}", self.invariant, self.at)?;
+        if let Some(node) = self.node {
+            write!(f, " on {node}")?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}

@@ -1,0 +1,89 @@
+//! What the harness needs to know of a scheduler that cannot be seen from outside.
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::time::Span;
+use serde::de::DeserializeOwned;
+
+use super::dice::Dice;
+use super::scenario::{Equipped, Scenario};
+use super::witness::Counters;
+use crate::engine::Protocol;
+
+/// Builds the machine of a node.
+pub(super) type Build<M> = Box<dyn FnMut(NodeId) -> M>;
+
+/// A scheduler that is tortured.
+pub(super) trait Subject:
+    Protocol<Command = Command, Notice = Notice, Message: DeserializeOwned> + Sized
+{
+    /// Kinds of messages that come all the time and say little, and are left out of traces.
+    const GOSSIP: &'static [&'static str];
+
+    /// How nodes of this scenario are made.
+    fn build(scenario: &Scenario) -> Build<Self>;
+
+    /// A job that runs for so long, as far as this scheduler can take one.
+    fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job;
+
+    /// What a job takes on each of its nodes.
+    fn takes(job: &Job) -> Equipped;
+
+    /// What a node has room for.
+    fn room(scenario: &Scenario, node: NodeId) -> Equipped;
+
+    /// Which attempt at a job runs at this node. Where a job runs on one node, each start is an attempt of its own, and this is none.
+    fn attempt(&self, _job: JobId) -> Option<u64> {
+        None
+    }
+
+    /// How many jobs it still answers for, has, or keeps time for.
+    fn left(&self) -> usize;
+
+    /// Whether it can go, having been asked to leave.
+    fn may_go(&self) -> bool {
+        self.left() == 0
+    }
+
+    /// The caps that it keeps.
+    fn caps(scenario: &Scenario) -> Caps;
+
+    /// For how long a job may run on some of its nodes only.
+    fn grace() -> Option<Span> {
+        None
+    }
+
+    /// For how long after it was said to be cancelled a job may still begin or run.
+    fn lingers() -> Span {
+        Span::ZERO
+    }
+
+    /// A rare situation that a message is part of.
+    fn situation(_message: &Self::Message) -> Option<&'static str> {
+        None
+    }
+
+    /// What happened at this node in this life.
+    fn count(&self, _counters: &mut Counters) {}
+
+    /// Whom it knows.
+    fn knows(&self) -> Vec<NodeId>;
+
+    /// Whether the overlay is whole that these nodes make.
+    fn is_whole(_nodes: &[&Self]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The most that a node may do and have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Caps {
+    /// Effects of one event.
+    pub effects: usize,
+    /// Bytes of a message.
+    pub bytes: usize,
+    /// Records on its disk.
+    pub records: usize,
+    /// Timers that it waits for.
+    pub timers: usize,
+}

@@ -1,0 +1,109 @@
+//! `asap` under torture.
+
+use gridweave_core::commit::Everyone;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::Job;
+use gridweave_core::overlay::cyclon;
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::asap::{Asap, Config, Exchange, Links};
+use gridweave_core::time::Span;
+
+use super::{DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
+use crate::torture::dice::{Dice, For};
+use crate::torture::scenario::{Equipped, Scenario};
+use crate::torture::subject::{Build, Caps, Subject};
+
+/// A node with at most eight links.
+pub(in crate::torture) type Node = Asap<{ DEGREE as usize }, { SHUFFLE as usize }>;
+
+fn rules(scenario: &Scenario) -> Config {
+    let mut dice = Dice::new(scenario.request.seed, For::Rules, 0);
+    let commit = super::commit(scenario, &mut dice);
+    Config {
+        overlay: cyclon::Config {
+            view: DEGREE,
+            shuffle: SHUFFLE,
+            period: Span::from_secs(15),
+            ..Config::DEFAULT.overlay
+        },
+        links: match dice.percent(40) && scenario.joins.is_empty() {
+            true => Links::Static,
+            false => Links::Dynamic,
+        },
+        exchange: match dice.below(3) {
+            0 => Exchange::Push {
+                lease: Span::from_secs(60),
+            },
+            1 => Exchange::Pull,
+            _ => Exchange::Poll {
+                period: Span::from_secs(20),
+            },
+        },
+        forward: 3,
+        slot: SLOT,
+        lead: SLOT,
+        horizon: HORIZON,
+        width: 4,
+        search_limit: Span::from_secs(4),
+        improve: dice.percent(30).then_some(Span::from_secs(20)),
+        commit,
+        ..Config::DEFAULT
+    }
+}
+
+impl Subject for Node {
+    const GOSSIP: &'static [&'static str] = &[
+        "push",
+        "poll",
+        "new_link",
+        "subscribe",
+        "unsubscribe",
+        "shuffle",
+        "shuffled",
+        "join",
+        "join_walk",
+        "join_give",
+    ];
+
+    fn build(scenario: &Scenario) -> Build<Self> {
+        let (config, bootstrap) = (rules(scenario), super::bootstraps(scenario));
+        Box::new(move |me| {
+            Self::new(me, config, bootstrap(me), Everyone).expect("the rules are sound")
+        })
+    }
+
+    fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
+        super::gang(id, estimate, scenario, dice)
+    }
+
+    fn takes(_: &Job) -> Equipped {
+        WHOLE
+    }
+
+    fn room(_: &Scenario, _: NodeId) -> Equipped {
+        WHOLE
+    }
+
+    fn attempt(&self, job: JobId) -> Option<u64> {
+        let mut running = self.commitments().participant.running();
+        let holder = running.find(|holder| holder.job == job)?;
+        Some(holder.epoch.get())
+    }
+
+    fn left(&self) -> usize {
+        let parts = self.commitments();
+        self.jobs().count() + parts.coordinator.jobs().count() + parts.participant.schedule().len()
+    }
+
+    fn knows(&self) -> Vec<NodeId> {
+        self.overlay().view().ids().to_vec()
+    }
+
+    fn caps(scenario: &Scenario) -> Caps {
+        super::reserving_caps(scenario)
+    }
+
+    fn grace() -> Option<Span> {
+        Some(super::gang_grace())
+    }
+}

@@ -1,0 +1,242 @@
+//! `desktop` under torture: nodes of one to four cores in a space of two dimensions and a virtual one.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::custody;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Demand, Job};
+use gridweave_core::overlay::can;
+use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Speed};
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::desktop::{
+    Bootstrap, Config, Desktop, Direction, Equipment, Message, Residues, Scheduling,
+};
+use gridweave_core::time::Span;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::{most_jobs, most_nodes};
+use crate::experiment::laid_out;
+use crate::torture::dice::{Dice, For};
+use crate::torture::fault::Fault;
+use crate::torture::scenario::{Equipped, MAX_SKEW, Scenario};
+use crate::torture::subject::{Build, Caps, Subject};
+use crate::torture::witness::Counters;
+
+/// A desktop in a space of cores, memory and a virtual dimension.
+pub(in crate::torture) type Node = Desktop<3>;
+
+/// How long a node may have a job without word from its owner.
+const LEASE: Span = Span::from_secs(40);
+
+/// How long an owner may, without word from where it was submitted.
+const OWNER_LEASE: Span = Span::from_secs(60);
+
+fn dimensions() -> (Dimensions, [Dimension; 2]) {
+    let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)])
+        .expect("two dimensions are not too many");
+    let named = |name| dimensions.named(name).expect("it was named just now");
+    let both = [named("cores"), named("memory")];
+    (dimensions, both)
+}
+
+fn capability(Equipped { cores, memory }: Equipped) -> Capability {
+    let (_, [k_cores, k_memory]) = dimensions();
+    Capability::none()
+        .with(k_cores, u64::from(cores))
+        .with(k_memory, u64::from(memory))
+}
+
+fn rules(scenario: &Scenario) -> Config {
+    let mut dice = Dice::new(scenario.request.seed, For::Rules, 0);
+    let full = scenario.has(Fault::Full);
+    let direction = match dice.percent(50) {
+        true => Direction::Push,
+        false => Direction::Pull,
+    };
+    let custody = custody::Config {
+        max_skew: MAX_SKEW,
+        retry: Span::from_secs(2),
+        retention: Span::from_secs(300),
+        search: Span::from_secs(10),
+        pause: Span::from_secs(3),
+        tasks: if full { 3 } else { 256 },
+        held: if full { 3 } else { 256 },
+        ..custody::Config::DEFAULT
+    };
+    Config {
+        can: can::Config {
+            period: Span::from_secs(5),
+            grace: Span::from_secs(3),
+            spread: Span::from_secs(5),
+            confirmation: Span::from_secs(3),
+            timeout: Span::from_secs(10),
+            ..can::Config::DEFAULT
+        },
+        scheduling: match dice.below(5) {
+            0 => Scheduling::VANILLA,
+            1 => Scheduling::LOCAL,
+            2 => Scheduling::internode(direction),
+            _ => Scheduling::balanced(direction),
+        },
+        residues: match dice.percent(30) {
+            true => Residues::Neighbours,
+            false => Residues::Balloons,
+        },
+        round: Span::from_secs(5),
+        owners: custody::Config {
+            lease: OWNER_LEASE,
+            ..custody
+        },
+        runs: custody::Config {
+            lease: LEASE,
+            bounded: true,
+            ..custody
+        },
+        queue: if full { 2 } else { 256 },
+        ..Config::new(capability(Scenario::MOST))
+    }
+}
+
+fn equipment(scenario: &Scenario, node: NodeId) -> Equipment {
+    let (dimensions, [cores, _]) = dimensions();
+    Equipment {
+        dimensions,
+        cores,
+        capability: capability(scenario.equipment(node)),
+        speed: Speed::BASELINE,
+    }
+}
+
+impl Subject for Node {
+    const GOSSIP: &'static [&'static str] = &["heartbeat", "overlay", "balloon", "acknowledged"];
+
+    fn build(scenario: &Scenario) -> Build<Self> {
+        let config = rules(scenario);
+        let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let first = (0..u64::from(scenario.nodes)).map(NodeId::new);
+        let nodes: Vec<Equipment> = first.map(|node| equipment(scenario, node)).collect();
+        let placed = laid_out::<3>(&config, &nodes, &mut rng);
+        let scenario = scenario.clone();
+        Box::new(move |me| {
+            let bootstrap = match placed.get(me.get() as usize) {
+                Some((point, grant)) => Bootstrap::Placed(*point, grant.clone()),
+                None => Bootstrap::Join(scenario.introducer(me)),
+            };
+            let equipment = equipment(&scenario, me);
+            // The same virtual coordinates in every life.
+            let mut rng = Dice::new(scenario.request.seed, For::Rules, 1 + me.get());
+            Self::new(me, config, bootstrap, equipment, &mut rng).expect("the rules are sound")
+        })
+    }
+
+    fn job(id: JobId, estimate: Span, _: &Scenario, dice: &mut Dice) -> Job {
+        let (_, [cores, memory]) = dimensions();
+        let count = NonZeroU32::new(dice.between(1, 3)).unwrap_or(NonZeroU32::MIN);
+        let mut job = Job::new(id, Demand::Cores(count), estimate).expect("planned jobs take time");
+        job.requirement = job
+            .requirement
+            .with(cores, u64::from(count.get()))
+            .with(memory, u64::from(dice.between(1, 5)));
+        job
+    }
+
+    fn takes(job: &Job) -> Equipped {
+        let (_, [cores, memory]) = dimensions();
+        let value = |k| {
+            let value = job.requirement.value(k).unwrap_or(0);
+            u32::try_from(value).unwrap_or(u32::MAX)
+        };
+        Equipped {
+            cores: value(cores),
+            memory: value(memory),
+        }
+    }
+
+    fn room(scenario: &Scenario, node: NodeId) -> Equipped {
+        scenario.equipment(node)
+    }
+
+    fn left(&self) -> usize {
+        let queue = self.queue().running().len() + self.queue().waiting().len();
+        self.jobs().count() + self.owned().count() + self.held().count() + queue
+    }
+
+    fn may_go(&self) -> bool {
+        self.left() == 0 && self.can().zone().is_none()
+    }
+
+    fn knows(&self) -> Vec<NodeId> {
+        let neighbours = self.can().neighbours();
+        neighbours.map(|it| it.entry.name.id).collect()
+    }
+
+    fn caps(scenario: &Scenario) -> Caps {
+        let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
+        Caps {
+            effects: 64 + 16 * jobs + 16 * nodes,
+            bytes: 32 * 1024,
+            records: 16 + 4 * jobs,
+            timers: 16 + 4 * jobs + 2 * nodes,
+        }
+    }
+
+    fn lingers() -> Span {
+        OWNER_LEASE + LEASE + MAX_SKEW.times(2)
+    }
+
+    fn situation(message: &Message<3>) -> Option<&'static str> {
+        let Message::Overlay { message, .. } = message else {
+            return None;
+        };
+        Some(match message {
+            can::Message::Claim { .. } => "can: a zone claimed whose node is missed",
+            can::Message::Obituary(_) => "can: a zone taken over",
+            can::Message::Evicted(_) => "can: a node told that it lost its zone",
+            can::Message::Grant(_) => "can: a zone granted",
+            can::Message::Alive { .. } => "can: a claim objected to",
+            can::Message::Agreed { .. } => "can: a neighbour let go",
+            _ => return None,
+        })
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        let (runs, owners, counts) = (self.custody_counts(), self.owner_counts(), self.counts());
+        counters.add("desktop: a run node replaced", runs.placed_again);
+        counters.add("desktop: an owner replaced", owners.placed_again);
+        let orphaned = runs.orphaned + owners.orphaned;
+        counters.add("desktop: a job let go that nobody answers for", orphaned);
+        counters.add("desktop: a job moved to start at once", counts.migrated);
+        counters.add("desktop: a job moved to where fewer wait", counts.balanced);
+        counters.add("desktop: a search among all", counts.floods);
+    }
+
+    fn is_whole(nodes: &[&Self]) -> Result<(), String> {
+        let zones: Vec<_> = nodes
+            .iter()
+            .filter_map(|node| Some((node.id(), *node.can().zone()?)))
+            .collect();
+        let outside = nodes.iter().find(|node| node.can().zone().is_none());
+        if let Some(node) = outside {
+            return Err(format!("{} has no zone", node.id()));
+        }
+        for (place, (one, zone)) in zones.iter().enumerate() {
+            if let Some((two, _)) = zones[place + 1..].iter().find(|(_, it)| it.overlaps(zone)) {
+                return Err(format!("the zones of {one} and {two} overlap"));
+            }
+        }
+        // Disjoint, so the space is whole if volumes add up.
+        let whole: u128 = u128::from(can::END).pow(3);
+        let volumes = zones.iter().map(|(_, zone)| {
+            let lengths = zone.stretches().iter();
+            lengths.fold(1, |volume, it| volume * u128::from(it.to() - it.from()))
+        });
+        let sum: u128 = volumes.sum();
+        if sum == whole {
+            Ok(())
+        } else {
+            Err("a part of the space belongs to nobody".into())
+        }
+    }
+}

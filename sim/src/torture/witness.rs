@@ -1,0 +1,130 @@
+//! What is seen while a run goes on: counts, and if it is wanted a trace that people can read.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gridweave_core::time::Time;
+
+/// How often things happened, by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counters(BTreeMap<&'static str, u64>);
+
+impl Counters {
+    /// Adds to one of them.
+    pub fn add(&mut self, name: &'static str, count: u64) {
+        if count > 0 {
+            *self.0.entry(name).or_default() += count;
+        }
+    }
+
+    /// Keeps the larger of what is known and this.
+    pub fn at_least(&mut self, name: &'static str, count: u64) {
+        let known = self.0.entry(name).or_default();
+        *known = (*known).max(count);
+    }
+
+    /// How often something happened.
+    pub fn get(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// All that happened, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.0.iter().map(|(name, count)| (*name, *count))
+    }
+
+    /// Adds those of another run; of what is a greatest value, the greater is kept.
+    pub fn merge(&mut self, other: &Self) {
+        for (name, count) in other.iter() {
+            if name.starts_with(MOST) {
+                self.at_least(name, count);
+            } else {
+                self.add(name, count);
+            }
+        }
+    }
+}
+
+/// What names of greatest values begin with.
+pub(super) const MOST: &str = "most ";
+
+/// A handle on what is seen, which all nodes of a run share. It is no part of their state.
+#[derive(Clone)]
+pub(super) struct Witness {
+    seen: Arc<Mutex<Seen>>,
+    traces: bool,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    counters: Counters,
+    trace: Vec<String>,
+}
+
+impl Witness {
+    pub(super) fn new(traces: bool) -> Self {
+        Self {
+            seen: Arc::default(),
+            traces,
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a trace is wanted.
+    pub(super) const fn traces(&self) -> bool {
+        self.traces
+    }
+
+    pub(super) fn count(&self, name: &'static str) {
+        self.seen().counters.add(name, 1);
+    }
+
+    pub(super) fn add(&self, name: &'static str, count: u64) {
+        self.seen().counters.add(name, count);
+    }
+
+    /// Keeps the greater of what is known and these.
+    pub(super) fn most<const N: usize>(&self, values: [(&'static str, usize); N]) {
+        let mut seen = self.seen();
+        for (name, value) in values {
+            seen.counters.at_least(name, value as u64);
+        }
+    }
+
+    /// Adds a line to the trace, if there is one.
+    pub(super) fn line(&self, at: Time, who: &dyn fmt::Display, what: fmt::Arguments<'_>) {
+        if self.traces {
+            let line = format!("{:>14} {who:>5} {what}", format!("{at:?}"));
+            self.seen().trace.push(line);
+        }
+    }
+
+    /// What was seen.
+    pub(super) fn take(&self) -> (Counters, Vec<String>) {
+        let seen = std::mem::take(&mut *self.seen());
+        (seen.counters, seen.trace)
+    }
+}
+
+impl PartialEq for Witness {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Witness {}
+
+impl Hash for Witness {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Witness")
+    }
+}
