@@ -20,6 +20,7 @@
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
 //! | [`custody`] | who has a job, so that none is lost and none runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
+//! | `wire` | every message as bytes, bounded (feature `wire`) |
 //!
 //! # Co-allocation in five minutes
 //! Four nodes keep their schedules; a job wants three of them for an hour, as soon as possible, all at once.
@@ -80,10 +81,11 @@
 //! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
 //!   resources, jobs, most overlays, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
+//! - `wire`: every message as bytes and back, whatever the bytes are. `docs/wire.md` is its specification.
 //!
 //! # What it does not do
-//! It does not run jobs, move data, authenticate peers or encrypt anything; the host does. It does not encode messages yet:
-//! with `serde` the host picks a format.
+//! It does not run jobs, move data, authenticate peers or encrypt anything; the host does. How messages are
+//! encoded is up to the host: `wire` has a format, and with `serde` it can be another.
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(
@@ -141,3 +143,5 @@ pub mod select;
 #[cfg(feature = "alloc")]
 pub mod shared;
 pub mod time;
+#[cfg(feature = "wire")]
+pub mod wire;

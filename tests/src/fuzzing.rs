@@ -15,7 +15,12 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::twins::Twins;
+use crate::twins::availability::Profiles;
+use crate::twins::common_slot::Grids;
+use crate::twins::events::Events;
+use crate::twins::ledger::Ledgers;
+use crate::twins::timers::Timers;
+use crate::twins::{Twins, backfill::Backfill, schedule::Growable, site::Sites};
 
 pub mod aria;
 pub mod asap;
@@ -23,7 +28,44 @@ pub mod can;
 mod choices;
 pub mod commit;
 pub mod criteria;
+pub mod desktop;
+pub mod files;
 pub mod vicinity;
+pub mod wire;
+
+/// A fuzz target: bytes in, a panic if anything is wrong, and else what came of it, in words.
+pub type Target = fn(&[u8]) -> String;
+
+/// All targets by name: those in `fuzz/fuzz_targets`, and those with seeds in `fuzz/seeds`.
+pub const TARGETS: [(&str, Target); 20] = [
+    ("aria", |bytes| format!("{:?}", aria::drive(bytes))),
+    ("asap", |bytes| format!("{:?}", asap::drive(bytes))),
+    ("availability", driven::<Profiles>),
+    ("backfill", driven::<Backfill>),
+    ("can", |bytes| format!("{:?}", can::drive(bytes))),
+    ("commit", |bytes| format!("{:?}", commit::drive(bytes))),
+    ("common_slot", driven::<Grids>),
+    ("config", |bytes| {
+        format!("config: {}", u8::from(files::config(bytes)))
+    }),
+    ("criteria", |bytes| format!("{:?}", criteria::drive(bytes))),
+    ("decode", |bytes| format!("decoded: {}", decode(bytes))),
+    ("desktop", |bytes| format!("{:?}", desktop::drive(bytes))),
+    ("events", driven::<Events>),
+    ("gwf", |bytes| format!("jobs: {}", files::gwf(bytes))),
+    ("ledger", driven::<Ledgers>),
+    ("schedule", driven::<Growable>),
+    ("site", driven::<Sites>),
+    ("swf", |bytes| format!("jobs: {}", files::swf(bytes))),
+    ("timers", driven::<Timers>),
+    ("vicinity", |bytes| format!("{:?}", vicinity::drive(bytes))),
+    ("wire", |bytes| format!("messages: {}", wire::decode(bytes))),
+];
+
+fn driven<T: Twins>(bytes: &[u8]) -> String {
+    drive::<T>(bytes);
+    format!("steps: {}", bytes.len().div_ceil(BYTES_PER_STEP))
+}
 
 /// How many bytes choose one step.
 const BYTES_PER_STEP: usize = 8;

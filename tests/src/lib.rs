@@ -15,6 +15,7 @@ pub mod model;
 pub mod oracles;
 pub mod twins;
 pub mod watched;
+pub mod wire;
 
 /// The README's example runs as it stands.
 #[cfg(doctest)]

@@ -4,10 +4,14 @@ use gridweave_core::custody;
 use gridweave_core::overlay::can;
 use gridweave_core::resource::Capability;
 use gridweave_core::scheduler::desktop::{Config, Direction, Preference, Residues, Scheduling};
+use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Fault, Lasting};
 use crate::network::NetworkConfig;
+
+/// How long it is at most from one heartbeat to the next in the second space, if nothing is said: its members change all the time.
+const MOST_RESIDUE_HEARTBEAT: Span = Span::from_secs(60);
 
 /// How `desktop` schedules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ pub struct DesktopConfig {
     pub join_every: Option<Lasting>,
     /// Whether others than neighbours know what a node has left while it runs something.
     pub residues: ResiduesName,
+    /// How long it is from one heartbeat to the next in the second space of `dual-can`; if left out, as in the first, but a minute at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residue_heartbeat: Option<Lasting>,
     /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
     /// else a day.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,10 +129,13 @@ pub enum PreferenceName {
 #[serde(rename_all = "kebab-case")]
 pub enum ResiduesName {
     /// Its neighbours.
+    #[serde(alias = "none")]
     Neighbours,
     /// So does the owner of the point of that: P4's Balloon model.
     #[default]
     Balloons,
+    /// So do those around that point in a second space: P4's Dual-CAN.
+    DualCan,
 }
 
 impl Default for DesktopConfig {
@@ -142,6 +152,7 @@ impl Default for DesktopConfig {
             pull_hops: 32,
             join_every: None,
             residues: ResiduesName::Balloons,
+            residue_heartbeat: None,
             lease: None,
             owner_lease: None,
         }
@@ -182,6 +193,8 @@ impl DesktopConfig {
         let owner_lease = self.owner_lease.map_or(lease.times(2), Lasting::span);
         let often = if faults.is_empty() { 900 } else { 10 };
         let heartbeat = self.heartbeat.unwrap_or(Lasting::seconds(often)).span();
+        let residue_heartbeat = self.residue_heartbeat.map(Lasting::span);
+        let residue_heartbeat = residue_heartbeat.unwrap_or(heartbeat.min(MOST_RESIDUE_HEARTBEAT));
         let config = Config::new(most);
         Config {
             can: can::Config {
@@ -203,6 +216,11 @@ impl DesktopConfig {
             residues: match self.residues {
                 ResiduesName::Neighbours => Residues::Neighbours,
                 ResiduesName::Balloons => Residues::Balloons,
+                ResiduesName::DualCan => Residues::DualCan,
+            },
+            residue_can: can::Config {
+                period: residue_heartbeat,
+                ..config.residue_can
             },
             // Who never loses a message need not acknowledge any.
             resend: config.resend.filter(|_| !safe),

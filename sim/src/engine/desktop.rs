@@ -1,6 +1,7 @@
 //! `desktop` in a simulation: the kinds of its messages.
 
 use gridweave_core::custody;
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::can::{END, Point};
 use gridweave_core::scheduler::desktop::{Desktop, Errand, Message};
 
@@ -11,6 +12,13 @@ use crate::picture::Drawn;
 pub const HEARTBEAT: &str = "heartbeat";
 /// What else the overlay says.
 pub const OVERLAY: &str = "overlay";
+
+/// What keeps the second space of the Dual-CAN model up to date.
+pub const RESIDUE_HEARTBEAT: &str = "residue_heartbeat";
+/// What else is said in the second space.
+pub const RESIDUE_OVERLAY: &str = "residue_overlay";
+/// What is said about who is in the second space.
+pub const RENDEZVOUS: &str = "rendezvous";
 
 impl<const D: usize> Protocol for Desktop<D> {
     const KINDS: &'static [&'static str] = &[
@@ -31,6 +39,10 @@ impl<const D: usize> Protocol for Desktop<D> {
         "balloon",
         "acknowledged",
         "gather",
+        RESIDUE_HEARTBEAT,
+        RESIDUE_OVERLAY,
+        RENDEZVOUS,
+        "forage",
     ];
 
     fn drawn(&self) -> Option<Drawn> {
@@ -54,6 +66,13 @@ impl<const D: usize> Protocol for Desktop<D> {
         })
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.can()
+            .neighbours()
+            .map(|other| other.entry.name.id)
+            .collect()
+    }
+
     fn kind(message: &Message<D>) -> usize {
         match message {
             Message::Overlay { message, .. } => usize::from(!message.is_heartbeat()),
@@ -61,6 +80,8 @@ impl<const D: usize> Protocol for Desktop<D> {
                 Errand::Route { .. } => 2,
                 Errand::Hunt { .. } => 3,
                 Errand::Gather(_) => 16,
+                Errand::Enter { .. } => 19,
+                Errand::Forage { .. } => 20,
             },
             Message::Search { .. } => 4,
             Message::Found { .. } => 5,
@@ -76,6 +97,9 @@ impl<const D: usize> Protocol for Desktop<D> {
             Message::PullReject { .. } => 13,
             Message::Inflate { .. } | Message::Deflate { .. } => 14,
             Message::Acknowledged(_) => 15,
+            Message::Residue { message, .. } => 17 + usize::from(!message.is_heartbeat()),
+            Message::ResidueChanged { .. } => 18,
+            Message::Members(_) => 19,
         }
     }
 }

@@ -220,7 +220,8 @@ pub enum Timer {
 pub enum Command<const D: usize> {
     /// Have the whole space: for the first node only.
     Found,
-    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay.
+    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked somebody else asks this
+    /// one, too, if it gets no answer.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
@@ -231,6 +232,8 @@ pub enum Command<const D: usize> {
     Load(Load),
     /// Stop for good, and leave the zone to others.
     Leave,
+    /// Be at this point from now on, if it is in the zone; else nothing happens. Nobody else needs to know.
+    Move(Point<D>),
 }
 
 /// What a node tells.
@@ -454,6 +457,12 @@ impl<const D: usize> Can<D> {
                     member.seek_itself(introducer, cx);
                 }
             }
+            // Two wishes on their way would be in each other's way: this one is for when it is time to ask again.
+            (Command::Join { introducer }, Life::Joining(_)) => {
+                if introducer != self.me {
+                    meet(&mut self.asked, introducer, cx.rng());
+                }
+            }
             (Command::Join { introducer }, _) => self.join(introducer, cx),
             (Command::Place(grant), _) => self.place(grant.get(), cx),
             (Command::Load(load), life) => {
@@ -462,6 +471,13 @@ impl<const D: usize> Can<D> {
                     member.load = load;
                 }
             }
+            (Command::Move(point), Life::Inside(member)) => {
+                if member.leaf.zone.contains(&point) {
+                    self.point = point;
+                    member.point = point;
+                }
+            }
+            (Command::Move(_), _) => {}
             (Command::Leave, Life::Inside(member)) => {
                 let outcome = member.leave(cx);
                 self.conclude(outcome, cx);

@@ -14,7 +14,7 @@ use crate::scheduler::Bootstrap;
 const VIEW: usize = 20;
 
 /// The most of them in a message.
-const SHUFFLE: usize = 8;
+pub(crate) const SHUFFLE: usize = 8;
 
 /// The links of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -23,6 +23,8 @@ pub struct Config {
     pub scheduling: Scheduling,
     /// Whether nodes make known what they have left while they run something.
     pub residues: Residues,
+    /// With [`Residues::DualCan`]: the second space, which has as many virtual dimensions as the first.
+    pub residue_can: can::Config,
     /// For how many of the jobs that wait somebody who could start them at once is searched for in each round, wherever that is. With none,
     /// as in the paper, they go only to neighbours.
     pub searches_again: u8,
@@ -81,6 +83,8 @@ pub enum Residues {
     Neighbours,
     /// So does the owner of the point at which they would be if that were all they have: P4's Balloon model.
     Balloons,
+    /// They are members of a second space, at the point of what they have left: P4's Dual-CAN.
+    DualCan,
 }
 
 impl Scheduling {
@@ -126,6 +130,11 @@ impl Config {
             preference: Preference::Fastest,
             scheduling: Scheduling::balanced(Direction::Pull),
             residues: Residues::Balloons,
+            // Who has nothing left any more does not wait long for others who might want to get in.
+            residue_can: can::Config {
+                farewell: 8,
+                ..can::Config::DEFAULT
+            },
             searches_again: 8,
             pull_hops: 32,
             round: can::Config::DEFAULT.period,

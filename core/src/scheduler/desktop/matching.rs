@@ -4,12 +4,12 @@ use core::cmp::Ordering;
 
 use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
-use super::{Config, Desktop, Preference, Shared, space};
+use super::{Config, Desktop, Preference, Residues, Shared, space};
 use crate::custody::Candidates;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
-use crate::overlay::can::{END, Hop, Load, Neighbour, Point, Side};
+use crate::overlay::can::{Can, END, Hop, Load, Neighbour, Point, Side};
 use crate::overlay::flood::{FloodId, Header, Reach, Seen, Sight};
 use crate::resource::Requirement;
 use crate::rng::Choose;
@@ -191,11 +191,28 @@ impl<const D: usize> Desktop<D> {
             self.run_errand(to, Errand::Hunt { job, quest, trail }, cx);
             return;
         }
+        let found = trail.best.best();
+        let is_at_once = found.is_some_and(|merit| merit.turn < Turn::Later);
+        if self.config.residues == Residues::DualCan && !is_at_once {
+            self.begin_forage(job, quest, trail, cx);
+        } else {
+            self.conclude_hunt(&job, quest, &trail, cx);
+        }
+    }
+
+    /// A search is over: says who was found.
+    pub(super) fn conclude_hunt(
+        &mut self,
+        job: &Shared<Job>,
+        quest: Quest,
+        trail: &Trail<D>,
+        cx: &mut impl Context<Self>,
+    ) {
         let found = trail.best.best().copied();
         let Some(found) = found else {
             if quest.wanted == Wanted::RunNode {
                 // Nobody, as far as is known; whoever hears of it and can run the job says so.
-                self.flood(&job, quest, cx);
+                self.flood(job, quest, cx);
                 self.answer(job.get().id, quest, Candidates::new(), cx);
             }
             return;
@@ -208,9 +225,13 @@ impl<const D: usize> Desktop<D> {
         self.counts.hunt_hops = self.counts.hunt_hops.saturating_add(taken);
         // Whoever gets it does not say so before its next heartbeat. Who is only offered a job may well say no.
         if quest.wanted == Wanted::RunNode {
+            let needs = self.needs(job.get());
             let dimensions = self.queue.pool().dimensions();
             self.known.expect(found.node, dimensions, &needs);
             self.balloons.expect(found.node, dimensions, &needs);
+            if let Some(space) = &mut self.residue_space {
+                space.known.expect(found.node, dimensions, &needs);
+            }
         }
         self.answer(job.get().id, quest, trail.best.nodes(), cx);
     }
@@ -235,7 +256,7 @@ impl<const D: usize> Desktop<D> {
                 }
                 trail.toward = None;
             }
-            let outwards = self.push_target(needs, cx);
+            let outwards = push_target(&self.can, &self.needed(needs), cx);
             let goes_on =
                 outwards.filter(|(beyond, _)| found.is_none() || !self.stops(*beyond, cx));
             if let Some((_, to)) = goes_on {
@@ -263,7 +284,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    fn merit(
+    pub(super) fn merit(
         &self,
         node: NodeId,
         status: &Status,
@@ -309,51 +330,13 @@ impl<const D: usize> Desktop<D> {
         })
     }
 
-    /// Where to push a job: how many nodes are beyond along the dimension with the least load, and the neighbour there.
-    fn push_target(
-        &self,
-        needs: &Requirement,
-        cx: &mut impl Context<Self>,
-    ) -> Option<(f64, NodeId)> {
-        let needed = self.needed(needs);
-        let mut best: Option<(usize, Load)> = None;
-        for k in 0..D {
-            if !self.upper(k, &needed).any(|_| true) {
-                continue;
-            }
-            let beyond = self.can.load_beyond(k);
-            let order = best.map_or(Ordering::Less, |(_, load)| less_loaded(&beyond, &load));
-            if order == Ordering::Less || (order == Ordering::Equal && cx.rng().below(2) == 0) {
-                best = Some((k, beyond));
-            }
-        }
-        let (k, beyond) = best?;
-        let load = |peer: &&Neighbour<D>| peer.load().plus(peer.load_beyond());
-        let target = self
-            .upper(k, &needed)
-            .min_by(|a, b| less_loaded(&load(a), &load(b)).then(a.id().cmp(&b.id())))?;
-        let nodes = beyond.nodes as f64 / Load::ONE as f64;
-        Some((nodes, target.id()))
-    }
-
     /// What a job needs, as coordinates.
-    fn needed(&self, needs: &Requirement) -> [u32; D] {
+    pub(super) fn needed(&self, needs: &Requirement) -> [u32; D] {
         let mut needed = [0; D];
         for (at, (k, ..)) in needed.iter_mut().zip(self.dimensions().iter()) {
             *at = space::coordinate(needs.value(k).unwrap_or(0), self.config.most.value(k));
         }
         needed
-    }
-
-    /// The neighbours above in a dimension whose zones reach to where somebody could be who has what is needed.
-    fn upper(&self, dimension: usize, needed: &[u32; D]) -> impl Iterator<Item = &Neighbour<D>> {
-        self.can.neighbours().filter(move |peer| {
-            let face = peer.face();
-            let is_above = face.is_some_and(|face| {
-                face.side == Side::Upper && usize::from(face.dimension) == dimension
-            });
-            is_above && reaches(peer, needed)
-        })
     }
 
     /// Whether a job stops here, with so many nodes beyond.
@@ -418,6 +401,46 @@ impl<const D: usize> Desktop<D> {
             self.spread(header, job, quest, Some(from), cx);
         }
     }
+}
+
+/// Where to push a job: how many nodes are beyond along the dimension with the least load, and the neighbour there.
+pub(super) fn push_target<const D: usize>(
+    can: &Can<D>,
+    needed: &[u32; D],
+    cx: &mut impl Context<Desktop<D>>,
+) -> Option<(f64, NodeId)> {
+    let mut best: Option<(usize, Load)> = None;
+    for k in 0..D {
+        if !upper(can, k, needed).any(|_| true) {
+            continue;
+        }
+        let beyond = can.load_beyond(k);
+        let order = best.map_or(Ordering::Less, |(_, load)| less_loaded(&beyond, &load));
+        if order == Ordering::Less || (order == Ordering::Equal && cx.rng().below(2) == 0) {
+            best = Some((k, beyond));
+        }
+    }
+    let (k, beyond) = best?;
+    let load = |peer: &&Neighbour<D>| peer.load().plus(peer.load_beyond());
+    let target = upper(can, k, needed)
+        .min_by(|a, b| less_loaded(&load(a), &load(b)).then(a.id().cmp(&b.id())))?;
+    let nodes = beyond.nodes as f64 / Load::ONE as f64;
+    Some((nodes, target.id()))
+}
+
+/// The neighbours above in a dimension whose zones reach to where somebody could be who has what is needed.
+fn upper<'a, const D: usize>(
+    can: &'a Can<D>,
+    dimension: usize,
+    needed: &'a [u32; D],
+) -> impl Iterator<Item = &'a Neighbour<D>> {
+    can.neighbours().filter(move |peer| {
+        let face = peer.face();
+        let is_above = face.is_some_and(|face| {
+            face.side == Side::Upper && usize::from(face.dimension) == dimension
+        });
+        is_above && reaches(peer, needed)
+    })
 }
 
 /// Whether a neighbour's zone reaches to where somebody could be who has what is needed.

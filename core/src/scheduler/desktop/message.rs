@@ -101,12 +101,29 @@ pub enum Message<const D: usize> {
         /// How many hops it may still take.
         hops: u16,
     },
+    /// Of the second space, in the Dual-CAN model.
+    Residue {
+        /// What.
+        message: can::Message<D>,
+        /// With a heartbeat: how the sender is.
+        status: Option<Shared<Status>>,
+    },
+    /// To neighbours in the second space: what I have left has changed.
+    ResidueChanged {
+        /// How the sender is.
+        status: Shared<Status>,
+    },
+    /// From the rendezvous: these are members of the second space. If there are none, found it.
+    Members(Members),
 }
+
+/// Some members of the second space.
+pub type Members = heapless::Vec<NodeId, 4, u8>;
 
 impl<const D: usize> Message<D> {
     /// Whether it is one of those that only keep the overlay up to date.
     pub const fn is_heartbeat(&self) -> bool {
-        matches!(self, Self::Overlay { .. })
+        matches!(self, Self::Overlay { .. } | Self::Residue { .. })
     }
 }
 
@@ -209,6 +226,28 @@ pub enum Errand<const D: usize> {
     },
     /// Has anyone a job for what I have left? Sent on to where jobs wait; who has one gives it.
     Gather(Gather<D>),
+    /// How a node stands to the second space; sent on to the rendezvous, the owner of the origin of the primary one.
+    Enter {
+        /// Who.
+        node: NodeId,
+        /// How.
+        stand: Stand,
+        /// How many hops it may still take.
+        hops: u16,
+    },
+    /// Who has left what this job needs? Sent on to a member of the second space, there to the job's point, and then outwards.
+    Forage {
+        /// The job.
+        job: Shared<Job>,
+        /// Who asks, and how often the job was given away before.
+        quest: Quest,
+        /// How far the search is.
+        trail: Trail<D>,
+        /// How it comes to where it goes next.
+        way: Way,
+        /// How many members it may still go through.
+        steps: u8,
+    },
 }
 
 /// Somebody who has something free looks for a job that could start there.
@@ -223,6 +262,32 @@ pub struct Gather<const D: usize> {
     pub toward: Point<D>,
     /// How many hops it may still take.
     pub hops: u16,
+}
+
+/// How a node stands to the second space.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Stand {
+    /// It wants to get in.
+    Outside,
+    /// It has the origin of the second space, and these are some around it.
+    Inside(Members),
+    /// It is not in any more.
+    Gone,
+}
+
+/// How a search comes to a member of the second space.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Way {
+    /// It has just begun, at a node that need not be one.
+    Begins,
+    /// To somebody who was one not long ago.
+    Hearsay,
+    /// By the rendezvous, which knows some.
+    Rendezvous,
+    /// From one to another.
+    Inside,
 }
 
 /// Who searches for somebody who takes a job.

@@ -29,7 +29,8 @@
 //! - Local scheduling, internode scheduling and queue balancing are those of the paper, see [`Scheduling`]: a job that waits may pass
 //!   others in its queue or at another node only if it was passed itself no less often than the first there (L1, L3).
 //! - Every node's neighbours know how it is, since the last heartbeat. What a node has left while it runs something is also known to the
-//!   owner of the point where it would be if that were all it has: its balloon (PROTOCOLS 3.3).
+//!   owner of the point where it would be if that were all it has: its balloon. Or it is a member of a second CAN, at that point: see
+//!   [`Residues`] (PROTOCOLS 3.3).
 //!
 //! # Limits
 //! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
@@ -38,12 +39,15 @@
 mod balancing;
 mod balloons;
 mod config;
+mod dual_can;
+mod foraging;
 mod gathering;
 mod matching;
 mod message;
 mod migration;
 mod ownership;
 mod relay;
+mod rendezvous;
 mod running;
 mod space;
 mod status;
@@ -51,13 +55,17 @@ mod status;
 mod tests;
 
 pub use config::{Config, ConfigError, Direction, Preference, Residues, Scheduling};
-pub use message::{Errand, Gather, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
+pub use message::{
+    Errand, Gather, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
+};
 pub use status::Status;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use balloons::Balloons;
+use dual_can::ResidueSpace;
 use migration::{Migration, Promise};
 use relay::Relay;
 use status::Known;
@@ -116,6 +124,8 @@ pub struct Desktop<const D: usize> {
     queue: BackfillQueue,
     known: Known,
     balloons: Balloons<D>,
+    /// In the Dual-CAN model only.
+    residue_space: Option<Box<ResidueSpace<D>>>,
     migration: Migration,
     relay: Relay<D>,
     seen: Seen,
@@ -172,6 +182,10 @@ pub enum Timer {
     Round(u32),
     /// A question may have to be sent again.
     Resend,
+    /// By the second space.
+    Residue(can::Timer),
+    /// It is time to get into the second space, or to say who is in it.
+    Rendezvous,
 }
 
 /// The name of a record.
@@ -184,6 +198,8 @@ pub enum Key {
     Owners(custody::Key),
     /// A job that this node owns, or runs.
     Runs(custody::Key),
+    /// Of the second space.
+    Residue(can::Key),
 }
 
 /// What a node must not forget in a crash.
@@ -196,6 +212,8 @@ pub enum Record {
     Owners(custody::Record),
     /// About a job that this node owns, or runs.
     Runs(custody::Record),
+    /// Of the second space.
+    Residue(can::Record),
 }
 
 /// The overlay as a part of a node. Heartbeats carry how the node is.
@@ -276,6 +294,17 @@ impl<const D: usize> Desktop<D> {
                 rng,
             ),
         };
+        let residue_can = can::Config {
+            virtual_dimensions: config.can.virtual_dimensions,
+            ..config.residue_can
+        };
+        let residue_space = match config.residues {
+            Residues::Neighbours | Residues::Balloons => None,
+            Residues::DualCan => {
+                let space = ResidueSpace::new(me, point, residue_can);
+                Some(Box::new(space.map_err(ConfigError::Can)?))
+            }
+        };
         let pool = Pool::new(dimensions, capability);
         Ok(Self {
             me,
@@ -288,6 +317,7 @@ impl<const D: usize> Desktop<D> {
             queue: BackfillQueue::new(pool, config.queue as usize),
             known: Known::default(),
             balloons: Balloons::default(),
+            residue_space,
             migration: Migration::default(),
             relay: Relay::default(),
             seen: matching::seen(&config),
@@ -352,6 +382,11 @@ impl<const D: usize> Desktop<D> {
     /// The nodes of which this node knows what they have left, because that lies in its zone, and what that is.
     pub fn balloons(&self) -> impl Iterator<Item = (NodeId, &can::Point<D>)> + '_ {
         self.balloons.iter()
+    }
+
+    /// Its part of the second space, in the Dual-CAN model; with a zone while it is a member.
+    pub fn residue_can(&self) -> Option<&Can<D>> {
+        self.residue_space.as_ref().map(|space| space.can())
     }
 
     /// What happened here in this life.
@@ -433,6 +468,7 @@ impl<const D: usize> Desktop<D> {
         if self.can.load() != load {
             self.overlay(Event::Command(can::Command::Load(load)), cx);
         }
+        self.tell_residue_load(load, cx);
     }
 
     /// What a job takes of a node: what it names, and at least one core.
@@ -566,6 +602,14 @@ impl<const D: usize> Desktop<D> {
                         } => self.route(job, quest, point, hops, cx),
                         Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
                         Errand::Gather(gather) => self.gather(from, gather, cx),
+                        Errand::Enter { node, stand, hops } => self.enter(node, stand, hops, cx),
+                        Errand::Forage {
+                            job,
+                            quest,
+                            trail,
+                            way,
+                            steps,
+                        } => self.forage((job, quest, trail), way, steps, cx),
                     }
                 }
             }
@@ -599,6 +643,11 @@ impl<const D: usize> Desktop<D> {
                 point,
                 hops,
             } => self.deflate((node, version), point, hops, cx),
+            Message::Residue { message, status } => {
+                self.residue_message(from, message, status, cx);
+            }
+            Message::ResidueChanged { status } => self.hear_residue(from, status),
+            Message::Members(members) => self.hear_members(members, cx),
         }
     }
 
@@ -637,6 +686,11 @@ impl<const D: usize> Desktop<D> {
                 let event = Event::Restored(key, record);
                 self.in_runs(cx, |runs, cx| runs.handle(event, cx));
             }
+            (Key::Residue(key), Record::Residue(record)) => {
+                if let Some(space) = &mut self.residue_space {
+                    space.restore(key, &record);
+                }
+            }
             // No such pair was ever written.
             _ => {}
         }
@@ -659,6 +713,7 @@ impl<const D: usize> Desktop<D> {
             }
         }
         self.tell_load(cx);
+        self.settle_residue(cx);
         // A node that leaves is gone from the overlay once nobody needs it any more.
         if self.leaving && self.owners.is_empty() && self.runs.is_empty() {
             self.overlay(Event::Command(can::Command::Leave), cx);
@@ -684,6 +739,7 @@ impl<const D: usize> Machine for Desktop<D> {
             Event::Message { from, message } => self.receive(from, message, cx),
             Event::Unreachable { to } => {
                 self.overlay(Event::Unreachable { to }, cx);
+                self.residue_unreachable(to, cx);
                 self.in_owners(cx, |owners, cx| {
                     owners.handle(Event::Unreachable { to }, cx);
                 });
@@ -699,6 +755,8 @@ impl<const D: usize> Machine for Desktop<D> {
             }
             Event::Timer(Timer::Round(round)) => self.next_round(round, cx),
             Event::Timer(Timer::Resend) => self.resend(cx),
+            Event::Timer(Timer::Residue(timer)) => self.in_residue_space(Event::Timer(timer), cx),
+            Event::Timer(Timer::Rendezvous) => self.see_to_membership(cx),
             Event::Command(command) => self.obey(&command, cx),
         }
         self.finish(cx);
@@ -709,6 +767,9 @@ impl<const D: usize> Machine for Desktop<D> {
         self.owners.check()?;
         self.runs.check()?;
         self.queue.check()?;
+        if let Some(space) = &self.residue_space {
+            space.check()?;
+        }
         Violation::unless(
             self.known.is_in_order() && self.known.len() <= can::MOST_NEIGHBOURS,
             "a node knows no more of others than of neighbours, each once",

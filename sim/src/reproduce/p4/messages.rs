@@ -22,6 +22,9 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         .collect())
 }
 
+/// What keeps the overlay up to date.
+pub(super) const UPKEEP: [&str; 2] = [HEARTBEAT, OVERLAY];
+
 /// CENT sends nothing.
 fn schemes() -> impl Iterator<Item = Scheme> {
     Scheme::ALL
@@ -30,7 +33,7 @@ fn schemes() -> impl Iterator<Item = Scheme> {
 }
 
 /// What is sent while jobs come, but for the first and the last fifth of that time, for each node and minute.
-fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
+pub(super) fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
     let last = run.prepared.workload.jobs.last();
     let last = last.map_or(0, |job| job.at.as_micros());
     let (from, until) = (last / 5, last - last / 5);
@@ -42,11 +45,10 @@ fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
     (messages as f64 / node_minutes, bytes as f64 / node_minutes)
 }
 
-fn jobs_kinds(run: &Finished) -> Vec<&'static str> {
+/// All kinds but those that keep the overlay up to date.
+pub(super) fn jobs_kinds(run: &Finished) -> Vec<&'static str> {
     let kinds = run.run.traffic.kinds().iter().map(|(name, _)| *name);
-    kinds
-        .filter(|name| ![HEARTBEAT, OVERLAY].contains(name))
-        .collect()
+    kinds.filter(|name| !UPKEEP.contains(name)).collect()
 }
 
 pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
@@ -68,7 +70,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         .iter()
         .flat_map(|gap| schemes().map(move |scheme| (*gap, scheme)));
     for ((gap, scheme), sample) in rows.zip(samples) {
-        let upkeep = |run: &Finished| steady(run, &[HEARTBEAT, OVERLAY]);
+        let upkeep = |run: &Finished| steady(run, &UPKEEP);
         let jobs = |run: &Finished| steady(run, &jobs_kinds(run));
         let cell = |figure: &dyn Fn(&Finished) -> f64, digits| {
             Cell::Number(sample.estimate(figure), digits)

@@ -8,6 +8,7 @@ mod constraints;
 mod faults;
 mod literal;
 mod messages;
+mod residues;
 mod sensitivity;
 mod varieties;
 mod waits;
@@ -52,6 +53,12 @@ pub const PAPER: Paper<Setup> = Paper {
             sensitivity::TITLE,
             sensitivity::plan,
             sensitivity::report,
+        ),
+        part(
+            "residues",
+            residues::TITLE,
+            residues::plan,
+            residues::report,
         ),
         part("faults", faults::TITLE, faults::plan, faults::report),
     ],

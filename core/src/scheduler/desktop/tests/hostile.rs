@@ -83,6 +83,38 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
     }
 }
 
+fn members(rng: &mut Xoshiro256PlusPlus) -> Members {
+    (0..rng.below(5)).map(|_| id(number(rng))).collect()
+}
+
+/// Something about lives that may be those of others.
+fn overlay(rng: &mut Xoshiro256PlusPlus, point: can::Point<3>) -> can::Message<3> {
+    let life = crate::id::Incarnation::new(rng.below(4));
+    let whys = [
+        can::Refusal::Busy,
+        can::Refusal::SamePoint,
+        can::Refusal::Full,
+        can::Refusal::Outside,
+    ];
+    match rng.below(5) {
+        0 => can::Message::Ping,
+        1 => can::Message::Evicted(life),
+        2 => can::Message::Refused {
+            life,
+            why: *rng.pick(&whys).unwrap(),
+        },
+        3 => can::Message::Stays(life),
+        _ => can::Message::Join {
+            joiner: can::Name {
+                id: id(u64::from(rng.below(5))),
+                life,
+            },
+            point,
+            hops: 3,
+        },
+    }
+}
+
 fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
     let quest = Quest {
         asker: id(u64::from(rng.below(3))),
@@ -99,7 +131,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
         rng.below(u32::MAX),
     ]);
     let hops = rng.below(1 << 16) as u16;
-    match rng.below(14) {
+    match rng.below(19) {
         0 => Message::Owners(custody(rng)),
         1 => Message::Runs(custody(rng)),
         2 => Message::Errand {
@@ -185,6 +217,44 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
                 hops,
             }),
         },
+        13 => Message::Errand {
+            number: rng.below(3),
+            errand: Errand::Enter {
+                node: id(number(rng)),
+                stand: match rng.below(3) {
+                    0 => Stand::Outside,
+                    1 => Stand::Inside(members(rng)),
+                    _ => Stand::Gone,
+                },
+                hops,
+            },
+        },
+        14 => Message::Errand {
+            number: rng.below(3),
+            errand: Errand::Forage {
+                job: Shared::new(any_job(rng)),
+                quest,
+                trail: Trail {
+                    best: Merits::default(),
+                    toward: (rng.below(2) == 0).then_some(point),
+                    passed: rng.below(u32::MAX),
+                    probes: rng.below(256) as u8,
+                    hops,
+                },
+                way: *rng
+                    .pick(&[Way::Begins, Way::Hearsay, Way::Rendezvous, Way::Inside])
+                    .unwrap(),
+                steps: rng.below(256) as u8,
+            },
+        },
+        15 => Message::Members(members(rng)),
+        16 => Message::ResidueChanged {
+            status: status(rng),
+        },
+        17 => Message::Residue {
+            message: overlay(rng, point),
+            status: Some(status(rng)),
+        },
         _ => Message::Overlay {
             message: can::Message::Ping,
             status: Some(status(rng)),
@@ -194,13 +264,15 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
 
 #[test]
 fn whatever_others_say_a_node_keeps_its_rules_and_its_bounds() {
-    for scheduling in [
-        Scheduling::VANILLA,
-        Scheduling::balanced(Direction::Pull),
-        Scheduling::balanced(Direction::Push),
+    for (scheduling, residues) in [
+        (Scheduling::VANILLA, Residues::Balloons),
+        (Scheduling::balanced(Direction::Pull), Residues::Balloons),
+        (Scheduling::balanced(Direction::Pull), Residues::DualCan),
+        (Scheduling::balanced(Direction::Push), Residues::Neighbours),
     ] {
         let config = Config {
             scheduling,
+            residues,
             resend: Some(Span::from_secs(1)),
             queue: 8,
             ..config()

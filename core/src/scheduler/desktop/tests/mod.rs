@@ -1,5 +1,6 @@
 //! Small grids in which everything can be seen.
 
+mod dual_can;
 mod hostile;
 mod moving;
 mod placing;

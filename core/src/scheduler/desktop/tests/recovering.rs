@@ -14,6 +14,18 @@ fn running() -> (Network, NodeId, NodeId) {
 }
 
 #[test]
+fn who_was_down_is_in_the_overlay_again() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
+    for node in 0..4 {
+        network.crash(id(node));
+        network.pass(120);
+        network.boot(id(node));
+        network.pass(120);
+        assert!(network.nodes[&id(node)].can().is_settled(), "{node}");
+    }
+}
+
+#[test]
 fn if_who_runs_a_job_is_lost_its_owner_finds_another() {
     let (mut network, place, owner) = running();
     if place == owner || place == id(0) {

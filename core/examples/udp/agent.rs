@@ -1,0 +1,286 @@
+//! An agent: one `asap` node with a socket, a clock, timers and a disk.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{BufRead, ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use gridweave_core::commit::{self, Everyone, Permission};
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
+use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+use gridweave_core::overlay::cyclon;
+use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Timer};
+use gridweave_core::time::{Span, Time};
+use gridweave_core::wire;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::disk::Disk;
+
+/// At most 20 links, of which 8 are exchanged at once.
+pub(super) type Node = Asap<20, 8>;
+
+/// How long a job is expected to run, and how long it does.
+const ESTIMATE: Span = Span::from_secs(1);
+const RUN_TIME: Span = Span::from_millis(700);
+
+/// After how long a job that found no place is submitted again: others may have been faster, or a node is not known to be gone yet.
+const PAUSE: Span = Span::from_millis(500);
+
+/// How long an agent waits for a datagram before it looks for orders.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// The largest datagram.
+const ROOM: usize = 65_507;
+
+/// Times for processes of one machine, which answer within half a second: jobs start at quarters of a second.
+fn config() -> Config {
+    let millis = Span::from_millis;
+    Config {
+        overlay: cyclon::Config {
+            period: millis(500),
+            timeout: millis(400),
+            ..Config::DEFAULT.overlay
+        },
+        exchange: Exchange::Push {
+            lease: millis(3000),
+        },
+        slot: millis(250),
+        lead: millis(1500),
+        timeout: millis(500),
+        search_limit: millis(2000),
+        commit: commit::Config {
+            lease: millis(2500),
+            max_delay: millis(500),
+            max_skew: millis(50),
+            retry: millis(400),
+            jitter: millis(100),
+            lead: millis(1000),
+            grace: millis(3000),
+            permission: Permission::Renewed(millis(3000)),
+            ..commit::Config::DEFAULT
+        },
+        ..Config::DEFAULT
+    }
+}
+
+/// What an agent is woken by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Alarm {
+    Machine(Timer),
+    /// The program that runs for a job is done.
+    Program(JobId),
+    /// A job that found no place may find one now.
+    Again(JobId),
+}
+
+struct Agent {
+    node: Node,
+    socket: UdpSocket,
+    disk: Disk,
+    /// Where others are, which is also how they are known.
+    peers: BTreeMap<NodeId, SocketAddr>,
+    alarms: TimerQueue<Alarm>,
+    /// The jobs that were submitted here.
+    jobs: BTreeMap<JobId, Job>,
+    /// Microseconds between 1970 and the time zero of the grid.
+    origin: u64,
+    now: Time,
+    rng: Xoshiro256PlusPlus,
+}
+
+/// Says its port, takes orders, and does its work until there are no more orders.
+pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    println!("{}", socket.local_addr()?.port());
+    let orders = orders();
+    let bootstrap = match id {
+        0 => Bootstrap::Alone,
+        _ => Bootstrap::Join(NodeId::new(0)),
+    };
+    let node = Node::new(NodeId::new(id), config(), bootstrap, Everyone)?;
+    // Chance comes from the host; an agent would ask its system.
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64 ^ id;
+    let mut agent = Agent {
+        node,
+        socket,
+        disk: Disk::open(folder)?,
+        peers: BTreeMap::new(),
+        alarms: TimerQueue::new(),
+        jobs: BTreeMap::new(),
+        origin: 0,
+        now: Time::ZERO,
+        rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+    };
+    // Not before it knows where others are, and what time it is.
+    while agent.origin == 0 {
+        agent.order(&orders.recv()?)?;
+    }
+    agent.boot()?;
+    loop {
+        match orders.try_recv() {
+            Ok(order) => agent.order(&order)?,
+            Err(TryRecvError::Empty) => {
+                agent.listen()?;
+                agent.ring()?;
+            }
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+/// The lines of the input, as they come.
+fn orders() -> Receiver<String> {
+    let (giving, orders) = channel();
+    std::thread::spawn(move || {
+        for order in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if giving.send(order).is_err() {
+                return;
+            }
+        }
+    });
+    orders
+}
+
+impl Agent {
+    /// Restores what was persisted, then starts.
+    fn boot(&mut self) -> Result<(), Box<dyn Error>> {
+        let records = self.disk.read()?;
+        if !records.is_empty() {
+            say(&format!("{} records are on its disk", records.len()))?;
+        }
+        for (key, record) in records {
+            self.feed(Event::Restored(key, record))?;
+        }
+        self.feed(Event::Start)
+    }
+
+    fn order(&mut self, order: &str) -> Result<(), Box<dyn Error>> {
+        let words: Vec<&str> = order.split(' ').collect();
+        match words.as_slice() {
+            ["peer", id, port] => {
+                let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse()?));
+                self.peers.insert(NodeId::new(id.parse()?), address);
+            }
+            ["start", origin] => self.origin = origin.parse()?,
+            ["submit", id, nodes] => {
+                let demand = Demand::Nodes(nodes.parse::<NonZeroU32>()?);
+                let job = Job::new(JobId::new(id.parse()?), demand, ESTIMATE)?;
+                self.jobs.insert(job.id, job);
+                self.submit(job.id)?;
+            }
+            _ => return Err(format!("what is '{order}'?").into()),
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, job: JobId) -> Result<(), Box<dyn Error>> {
+        let mut job = *self.jobs.get(&job).ok_or("it was submitted here")?;
+        job.submitted = self.clock()?;
+        self.feed(Event::Command(Command::Submit(job)))
+    }
+
+    /// The time of the grid, which does not go back when the clock of the machine does.
+    fn clock(&mut self) -> Result<Time, Box<dyn Error>> {
+        let micros = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros() as u64;
+        let now = Time::from_micros(micros.saturating_sub(self.origin));
+        self.now = self.now.max(now);
+        Ok(self.now)
+    }
+
+    /// Waits for a datagram, no longer than until the next alarm.
+    fn listen(&mut self) -> Result<(), Box<dyn Error>> {
+        let now = self.clock()?;
+        let next = self.alarms.next_at().map_or(LONGEST_WAIT, |at| {
+            Duration::from_micros((at - now).as_micros())
+        });
+        let wait = next.clamp(Duration::from_millis(1), LONGEST_WAIT);
+        self.socket.set_read_timeout(Some(wait))?;
+        let mut room = [0; ROOM];
+        let (length, address) = match self.socket.recv_from(&mut room) {
+            Ok(received) => received,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Ok(());
+            }
+            // Somebody's port is closed: one that was killed.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        // Who is not known by the address says nothing here. (On a real network addresses can be forged.)
+        let known = self.peers.iter().find(|(_, peer)| **peer == address);
+        let Some((&from, _)) = known else {
+            return Ok(());
+        };
+        match wire::decode(&room[..length]) {
+            Ok(message) => self.feed(Event::Message { from, message }),
+            Err(refused) => say(&format!("a frame from {address} is refused: {refused}")),
+        }
+    }
+
+    /// All alarms that are due.
+    fn ring(&mut self) -> Result<(), Box<dyn Error>> {
+        let now = self.clock()?;
+        while let Some((_, alarm)) = self.alarms.pop_due(now) {
+            match alarm {
+                Alarm::Machine(timer) => self.feed(Event::Timer(timer))?,
+                Alarm::Program(job) => {
+                    let outcome = Outcome::Done;
+                    self.feed(Event::Command(Command::Ended { job, outcome }))?;
+                }
+                Alarm::Again(job) => self.submit(job)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Feeds an event, and executes its effects in order: a record lasts before anything behind it is done.
+    fn feed(&mut self, event: Event<Node>) -> Result<(), Box<dyn Error>> {
+        let now = self.clock()?;
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.node, event, now, &mut self.rng);
+        for effect in effects.drain() {
+            match effect {
+                Effect::Persist(key, record) => self.disk.write(&key, &record)?,
+                Effect::Forget(key) => self.disk.erase(&key)?,
+                Effect::Send { to, message } => {
+                    let mut room = [0; ROOM];
+                    let length = wire::encode_into(&message, &mut room);
+                    // What is too long for a datagram is lost, and so is what nobody takes: a network may do that.
+                    if let (Ok(length), Some(address)) = (length, self.peers.get(&to)) {
+                        let _ = self.socket.send_to(&room[..length], address);
+                    }
+                }
+                Effect::Wake { at, timer } => self.alarms.wake(at, Alarm::Machine(timer)),
+                Effect::Cancel(timer) => self.alarms.cancel(Alarm::Machine(timer)),
+                Effect::Notify(Notice { job, news }) => {
+                    let number = job.get();
+                    match news {
+                        News::Failed(Failure::Refused(why)) => {
+                            say(&format!("job {number} finds no place: {why}; tries again"))?;
+                            self.alarms.wake(now + PAUSE, Alarm::Again(job));
+                        }
+                        news => say(&format!("job {number}: {news:?}"))?,
+                    }
+                    match news {
+                        News::Started => self.alarms.wake(now + RUN_TIME, Alarm::Program(job)),
+                        News::Stopped => self.alarms.cancel(Alarm::Program(job)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells whoever started this process.
+fn say(line: &str) -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
+}

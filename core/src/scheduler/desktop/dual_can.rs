@@ -1,0 +1,552 @@
+//! What nodes have left while they run something, as a space of its own: P4's Dual-CAN (PROTOCOLS 3.3).
+//!
+//! A node that runs something and has cores left is a member of a second [CAN](crate::overlay::can), at the point of what it has left. Jobs
+//! that start and end change only that one: a point moves within its zone, and if it comes out of that, the node leaves and joins where it
+//! belongs. Both its neighbours there are told of at once.
+
+use super::message::{Members, Message, Stand};
+use super::rendezvous::{Registry, origin};
+use super::status::Known;
+use super::{Desktop, Key, Record, Shared, Status, Timer, space};
+use crate::id::{Incarnation, NodeId};
+use crate::machine::{Context, Embed, Event, Machine};
+use crate::overlay::can::{self, Can, Hop, Point};
+use crate::rng::Choose;
+use crate::time::{Span, Time};
+
+/// For how many periods a node believes that others are members.
+const HEARSAY: u64 = 3;
+
+/// How long a node that was refused waits at least until it asks again, and how much longer at most.
+const AGAIN: Span = Span::from_secs(1);
+
+/// A node's part in the second space.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct ResidueSpace<const D: usize> {
+    pub(super) config: can::Config,
+    /// Its part of the overlay; one that has left is kept to tell those who have not heard.
+    pub(super) can: Can<D>,
+    /// The number of its last life there.
+    life: Option<Incarnation>,
+    standing: Standing,
+    /// Who is to be asked for a zone again, if it was refused.
+    again: Option<NodeId>,
+    /// Some who were members when it last heard of them, and until when it believes that.
+    contacts: Members,
+    contacts_until: Time,
+    /// Whether it said that it is the anchor.
+    pub(super) is_anchor: bool,
+    /// How its neighbours in this space are.
+    pub(super) known: Known,
+    /// When it is woken next to see to its membership.
+    wake: Option<Time>,
+    pub(super) registry: Registry,
+}
+
+/// How a node stands to the second space.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Standing {
+    /// It is not in, and does not want to be.
+    Out,
+    /// It looks for somebody who lets it in.
+    Asking,
+    /// It is in, or asks somebody for a zone.
+    In,
+    /// It leaves as soon as its neighbours agree.
+    Leaving,
+}
+
+/// How somebody did not let a node in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Silence {
+    /// It said nothing.
+    Unanswered,
+    /// It said that it is not in itself.
+    Refused,
+}
+
+impl<const D: usize> ResidueSpace<D> {
+    pub(super) fn new(
+        me: NodeId,
+        point: Point<D>,
+        config: can::Config,
+    ) -> Result<Self, can::ConfigError> {
+        Ok(Self {
+            config,
+            can: Can::new(me, point, config)?,
+            life: None,
+            standing: Standing::Out,
+            again: None,
+            contacts: Members::new(),
+            contacts_until: Time::ZERO,
+            is_anchor: false,
+            known: Known::default(),
+            wake: None,
+            registry: Registry::default(),
+        })
+    }
+
+    pub(super) const fn can(&self) -> &Can<D> {
+        &self.can
+    }
+
+    pub(super) fn check(&self) -> Result<(), crate::machine::Violation> {
+        use crate::machine::Violation;
+        self.can.check()?;
+        Violation::unless(
+            self.known.is_in_order() && self.known.len() <= can::MOST_NEIGHBOURS,
+            "a node knows no more of members than of neighbours, each once",
+        )?;
+        let is_outside = matches!(self.standing, Standing::Out | Standing::Asking);
+        Violation::unless(
+            !is_outside || self.can.zone().is_none(),
+            "who is outside of the second space has no zone there",
+        )
+    }
+
+    /// A number was given to a life in that space before.
+    pub(super) fn restore(&mut self, key: can::Key, record: &can::Record) {
+        if let (can::Key::Life, can::Record::Life(life)) = (key, record) {
+            self.life = self.life.max(Some(*life));
+        }
+    }
+
+    fn unreachable(&mut self, node: NodeId) {
+        self.contacts.retain(|member| *member != node);
+        self.registry.members.retain(|member| *member != node);
+        self.known.retain(|id| id != node);
+    }
+
+    fn is_inside(&self) -> bool {
+        self.can.zone().is_some()
+    }
+
+    pub(super) fn holds_origin(&self) -> bool {
+        self.can.zone().is_some_and(|zone| zone.contains(&origin()))
+    }
+
+    /// Somebody who was a member not long ago.
+    pub(super) fn contact(&self, now: Time) -> Option<NodeId> {
+        let contact = self.contacts.first().copied();
+        contact.filter(|_| now < self.contacts_until)
+    }
+
+    /// The same, who is not asked a second time.
+    fn next_contact(&mut self, now: Time) -> Option<NodeId> {
+        let contact = self.contact(now)?;
+        self.contacts.remove(0);
+        Some(contact)
+    }
+}
+
+/// The second space as a part of a node. Heartbeats carry how the node is.
+struct AsResidueCan {
+    status: Shared<Status>,
+    life: Option<Incarnation>,
+    changed: bool,
+    unanswered: bool,
+    full: bool,
+    evicted: bool,
+    left: bool,
+}
+
+impl AsResidueCan {
+    const fn new(status: Shared<Status>) -> Self {
+        Self {
+            status,
+            life: None,
+            changed: false,
+            unanswered: false,
+            full: false,
+            evicted: false,
+            left: false,
+        }
+    }
+}
+
+impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsResidueCan {
+    fn message(&mut self, message: can::Message<D>) -> Message<D> {
+        let status = message.is_heartbeat().then(|| self.status.clone());
+        Message::Residue { message, status }
+    }
+    fn timer(&mut self, timer: can::Timer) -> Timer {
+        Timer::Residue(timer)
+    }
+    fn key(&mut self, key: can::Key) -> Key {
+        Key::Residue(key)
+    }
+    fn record(&mut self, record: can::Record) -> Record {
+        if let can::Record::Life(life) = &record {
+            self.life = Some(*life);
+        }
+        Record::Residue(record)
+    }
+    fn notice(&mut self, notice: can::Notice<D>, _: &mut impl Context<Desktop<D>>) {
+        match notice {
+            can::Notice::Joined | can::Notice::Zone => self.changed = true,
+            can::Notice::Moved(_) => {}
+            can::Notice::Unanswered(_) => self.unanswered = true,
+            can::Notice::Full => self.full = true,
+            can::Notice::Evicted => self.evicted = true,
+            can::Notice::Left => self.left = true,
+        }
+    }
+}
+
+impl<const D: usize> Desktop<D> {
+    /// What this node has left while it runs something, if it does: as a point like another one in the virtual dimensions.
+    pub(super) fn residue_like(&mut self, like: &Point<D>) -> Option<Point<D>> {
+        let status = *self.status().get();
+        if !self.has_residue(&status) || self.leaving {
+            return None;
+        }
+        let (dimensions, most) = (self.dimensions(), &self.config.most);
+        let mut coordinates = *like.coordinates();
+        for (at, (k, ..)) in coordinates.iter_mut().zip(dimensions.iter()) {
+            *at = space::coordinate(status.free.value(k), most.value(k));
+        }
+        Some(Point::new(coordinates))
+    }
+
+    /// Whether a node runs something and has cores left.
+    pub(super) fn has_residue(&self, status: &Status) -> bool {
+        status.running > 0 && status.free.value(self.cores) > 0
+    }
+
+    /// Something happens to the second space.
+    pub(super) fn in_residue_space<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
+        let status = self.status();
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        let mut embed = AsResidueCan::new(status);
+        space.can.handle(event, &mut cx.lift(&mut embed));
+        space.life = space.life.max(embed.life);
+        if embed.evicted {
+            // It joins anew by itself. If it was leaving, it is to leave again.
+            space.standing = Standing::In;
+            space.known.retain(|_| false);
+        }
+        if embed.changed {
+            space.again = None;
+        }
+        if embed.left {
+            space.standing = Standing::Out;
+            space.again = None;
+            space.known.retain(|_| false);
+        }
+        if embed.full {
+            self.ask_later(cx);
+        }
+        if embed.unanswered {
+            self.try_another(Silence::Unanswered, cx);
+        }
+        self.tell_anchor(cx);
+    }
+
+    /// Somebody is not in, or does not answer: another is asked, or the rendezvous.
+    fn try_another<C: Context<Self>>(&mut self, answer: Silence, cx: &mut C) {
+        let now = cx.now();
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        if space.standing != Standing::In || space.is_inside() {
+            return;
+        }
+        space.again = None;
+        let point = *space.can.point();
+        if let Some(introducer) = space.next_contact(now) {
+            let join = can::Command::Join { introducer };
+            match answer {
+                // The overlay has asked again already, so this one is next.
+                Silence::Unanswered => self.in_residue_space(Event::Command(join), cx),
+                Silence::Refused => self.begin_there(point, join, cx),
+            }
+        } else {
+            self.in_residue_space(Event::Command(can::Command::Leave), cx);
+            self.ask_later(cx);
+        }
+    }
+
+    /// Asks the rendezvous in a while, if it is not in by then.
+    fn ask_later(&mut self, cx: &mut impl Context<Self>) {
+        if let Some(space) = &mut self.residue_space
+            && !space.is_inside()
+        {
+            space.standing = Standing::Asking;
+            self.wake_again(cx);
+        }
+    }
+
+    /// Is woken in a moment that is not the same for all.
+    fn wake_again(&mut self, cx: &mut impl Context<Self>) {
+        let part = u64::from(cx.rng().below(1 << 16));
+        let more = AGAIN.as_micros().saturating_mul(part) >> 16_u32;
+        let at = cx.now() + AGAIN + Span::from_micros(more);
+        self.wake_by(at, cx);
+    }
+
+    fn wake_by(&mut self, at: Time, cx: &mut impl Context<Self>) {
+        if let Some(space) = &mut self.residue_space
+            && space.wake.is_none_or(|wake| at < wake)
+        {
+            space.wake = Some(at);
+            cx.wake(at, Timer::Rendezvous);
+        }
+    }
+
+    /// Becomes a member where this node has something left, and is none where it has not.
+    pub(super) fn settle_residue<C: Context<Self>>(&mut self, cx: &mut C) {
+        if self.residue_space.is_none() {
+            return;
+        }
+        self.note_rendezvous(cx.now());
+        // A member that moves leaves, and asks to get in: no more than that happens at once.
+        for _ in 0..3 {
+            let Some(space) = &self.residue_space else {
+                return;
+            };
+            let (standing, at) = (space.standing, *space.can.point());
+            match standing {
+                Standing::Out => {
+                    let own = *self.can.point();
+                    let Some(point) = self.residue_like(&own) else {
+                        return;
+                    };
+                    self.get_in(point, cx);
+                }
+                Standing::Asking => {
+                    let wants = self.residue_like(&at).is_some();
+                    if let Some(space) = &mut self.residue_space
+                        && !wants
+                    {
+                        space.standing = Standing::Out;
+                    }
+                    return;
+                }
+                Standing::In => {
+                    let want = self.residue_like(&at);
+                    if want == Some(at) || !self.move_to(want, cx) {
+                        return;
+                    }
+                }
+                Standing::Leaving => return,
+            }
+        }
+    }
+
+    /// Has a member go where it belongs. Says whether it left to do so.
+    fn move_to(&mut self, want: Option<Point<D>>, cx: &mut impl Context<Self>) -> bool {
+        let status = self.status();
+        let Some(space) = &mut self.residue_space else {
+            return false;
+        };
+        // The next heartbeat would be too late: what they know is why jobs come here.
+        for peer in space.can.neighbours() {
+            let status = status.clone();
+            cx.send(peer.id(), Message::ResidueChanged { status });
+        }
+        let zone = space.can.zone();
+        if let Some(point) = want.filter(|point| zone.is_some_and(|zone| zone.contains(point))) {
+            self.in_residue_space(Event::Command(can::Command::Move(point)), cx);
+            return false;
+        }
+        // Who it knows there lets it in again, the nearest first.
+        let nearest = want.map(|point| space.can.next_hop(&point));
+        let mut contacts = Members::new();
+        if let Some(Hop::To(nearest)) = nearest {
+            contacts.extend([nearest]);
+        }
+        let others = space.can.neighbours().map(can::Neighbour::id);
+        let others = others.filter(|id| nearest != Some(Hop::To(*id)));
+        let room = contacts.capacity().saturating_sub(contacts.len());
+        contacts.extend(others.take(room));
+        if !contacts.is_empty() {
+            space.contacts = contacts;
+            space.contacts_until = cx.now() + space.config.period.times(HEARSAY);
+        }
+        space.standing = Standing::Leaving;
+        self.in_residue_space(Event::Command(can::Command::Leave), cx);
+        let left = self.residue_space.as_ref();
+        left.is_some_and(|space| space.standing == Standing::Out)
+    }
+
+    /// Gets in through somebody it knows there, or asks the rendezvous.
+    fn get_in(&mut self, point: Point<D>, cx: &mut impl Context<Self>) {
+        let (me, now) = (self.me, cx.now());
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        space.standing = Standing::Asking;
+        let contact = space.next_contact(now);
+        match contact.filter(|introducer| *introducer != me) {
+            Some(introducer) => self.begin_there(point, can::Command::Join { introducer }, cx),
+            None => self.ask_rendezvous(cx),
+        }
+    }
+
+    /// A new life in the second space, at this point.
+    fn begin_there(
+        &mut self,
+        point: Point<D>,
+        command: can::Command<D>,
+        cx: &mut impl Context<Self>,
+    ) {
+        let load = self.can.load();
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        // The configuration was good enough for the first one.
+        let Ok(can) = Can::new(self.me, point, space.config) else {
+            return;
+        };
+        space.can = can;
+        space.standing = Standing::In;
+        space.again = None;
+        if let Some(life) = space.life {
+            let record = can::Record::Life(life);
+            self.in_residue_space(Event::Restored(can::Key::Life, record), cx);
+        }
+        self.in_residue_space(Event::Start, cx);
+        self.in_residue_space(Event::Command(can::Command::Load(load)), cx);
+        self.in_residue_space(Event::Command(command), cx);
+        let period = self.config.residue_can.period;
+        self.wake_by(cx.now() + period, cx);
+    }
+
+    fn ask_rendezvous(&mut self, cx: &mut impl Context<Self>) {
+        let period = self.config.residue_can.period;
+        self.wake_by(cx.now() + period, cx);
+        self.enter(self.me, Stand::Outside, self.config.hops, cx);
+    }
+
+    /// Has the second space tell of the load, as the first does.
+    pub(super) fn tell_residue_load(&mut self, load: can::Load, cx: &mut impl Context<Self>) {
+        let inside = self.residue_space.as_ref();
+        if inside.is_some_and(|space| space.is_inside() && space.can.load() != load) {
+            self.in_residue_space(Event::Command(can::Command::Load(load)), cx);
+        }
+    }
+
+    /// It is time to see to the membership.
+    pub(super) fn see_to_membership(&mut self, cx: &mut impl Context<Self>) {
+        let now = cx.now();
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        match space.wake {
+            Some(wake) if now < wake => return cx.wake(wake, Timer::Rendezvous),
+            _ => space.wake = None,
+        }
+        let around = space.can.neighbours().map(can::Neighbour::id);
+        let around: alloc::vec::Vec<NodeId> = around.collect();
+        space.known.retain(|id| around.binary_search(&id).is_ok());
+        let period = space.config.period;
+        match space.standing {
+            Standing::Out => return,
+            Standing::Asking => self.ask_rendezvous(cx),
+            Standing::In => {
+                let point = *space.can.point();
+                if let Some(introducer) = space.again.take() {
+                    self.begin_there(point, can::Command::Join { introducer }, cx);
+                }
+                self.register(cx);
+            }
+            Standing::Leaving => self.register(cx),
+        }
+        self.wake_by(now + period, cx);
+    }
+
+    /// A node cannot be reached.
+    pub(super) fn residue_unreachable(&mut self, to: NodeId, cx: &mut impl Context<Self>) {
+        if let Some(space) = &mut self.residue_space {
+            space.unreachable(to);
+            self.in_residue_space(Event::Unreachable { to }, cx);
+        }
+    }
+
+    /// A member of the second space tells how it is.
+    pub(super) fn hear_residue(&mut self, from: NodeId, status: Shared<Status>) {
+        let (dimensions, most) = (self.queue.pool().dimensions(), &self.config.most);
+        if let Some(space) = &mut self.residue_space
+            && space.is_inside()
+            && status.get().is_possible(dimensions, most)
+        {
+            space.known.hear(from, status, can::MOST_NEIGHBOURS);
+        }
+    }
+
+    /// Something is said in the second space.
+    pub(super) fn residue_message(
+        &mut self,
+        from: NodeId,
+        message: can::Message<D>,
+        status: Option<Shared<Status>>,
+        cx: &mut impl Context<Self>,
+    ) {
+        if let Some(status) = status {
+            self.hear_residue(from, status);
+        }
+        let Some(space) = &self.residue_space else {
+            return;
+        };
+        let refused = match &message {
+            can::Message::Refused { life, why } => Some((*life, *why)),
+            _ => None,
+        };
+        let is_current =
+            |life| space.life == Some(life) && space.standing == Standing::In && !space.is_inside();
+        let refused = refused.filter(|(life, _)| is_current(*life));
+        self.in_residue_space(Event::Message { from, message }, cx);
+        // The overlay would wait for about a period. Here somebody else is free sooner than that.
+        match refused.map(|(_, why)| why) {
+            Some(can::Refusal::Busy) => {
+                if let Some(space) = &mut self.residue_space {
+                    space.again = Some(from);
+                }
+                self.wake_again(cx);
+            }
+            Some(can::Refusal::Outside) => self.try_another(Silence::Refused, cx),
+            Some(can::Refusal::SamePoint | can::Refusal::Full) | None => {}
+        }
+    }
+
+    pub(super) fn is_outside_of_residue_space(&self) -> bool {
+        let space = self.residue_space.as_ref();
+        space.is_some_and(|space| !space.is_inside())
+    }
+
+    /// The rendezvous says who is in the second space: nobody means that this node is to found it.
+    pub(super) fn hear_members(&mut self, mut members: Members, cx: &mut impl Context<Self>) {
+        let (me, now, own) = (self.me, cx.now(), *self.can.point());
+        let founds = members.is_empty();
+        members.retain(|member| *member != me);
+        let point = self.residue_like(&own);
+        let Some(space) = &mut self.residue_space else {
+            return;
+        };
+        let (standing, is_inside) = (space.standing, space.is_inside());
+        match (standing, point) {
+            (Standing::Asking, Some(point)) if founds => {
+                self.begin_there(point, can::Command::Found, cx);
+            }
+            (Standing::Asking, Some(point)) => {
+                space.contacts = members;
+                space.contacts_until = now + space.config.period.times(HEARSAY);
+                if let Some(introducer) = space.next_contact(now) {
+                    self.begin_there(point, can::Command::Join { introducer }, cx);
+                }
+            }
+            // It may have founded one of two spaces.
+            (Standing::In | Standing::Leaving, _) if is_inside => {
+                if let Some(introducer) = members.first().copied() {
+                    let join = Event::Command(can::Command::Join { introducer });
+                    self.in_residue_space(join, cx);
+                }
+            }
+            // It was to found the space, and does not want to be in it any more.
+            _ if founds => self.enter(me, Stand::Gone, self.config.hops, cx),
+            _ => {}
+        }
+    }
+}

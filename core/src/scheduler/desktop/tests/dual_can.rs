@@ -1,0 +1,281 @@
+//! The second space: who is in it, how they get there, and what it is good for.
+
+use super::*;
+use crate::overlay::can::Zone;
+
+fn dual() -> Config {
+    with(Residues::DualCan)
+}
+
+/// Leases are long, so that what a test gives to a node stays there.
+fn with(residues: Residues) -> Config {
+    let mut config = config();
+    config.residues = residues;
+    config.runs.lease = Span::from_secs(86_400);
+    config
+}
+
+impl Network {
+    /// Who has a zone in the second space.
+    fn members(&self) -> Vec<NodeId> {
+        let nodes = self.nodes.values();
+        let inside = nodes.filter(|node| node.residue_can().unwrap().zone().is_some());
+        inside.map(Node::id).collect()
+    }
+
+    /// Who runs something and has cores left.
+    fn with_residues(&self) -> Vec<NodeId> {
+        let nodes = self.nodes.values();
+        let some_left = nodes.filter(|node| {
+            let queue = node.queue();
+            let left = queue.pool().free().value(dimension("cores"));
+            !queue.running().is_empty() && left > 0
+        });
+        some_left.map(Node::id).collect()
+    }
+
+    /// Members are those with residues, at the points of them, and their zones are the whole space once.
+    fn assert_second_space(&self) {
+        assert_eq!(self.members(), self.with_residues());
+        let mut zones: Vec<Zone<3>> = Vec::new();
+        for id in self.members() {
+            let node = &self.nodes[&id];
+            let can = node.residue_can().unwrap();
+            let free = node.queue().pool().free();
+            for (place, (k, ..)) in dimensions().iter().enumerate() {
+                let most = self.config.most.value(k);
+                let at = space::coordinate(free.value(k), most);
+                assert_eq!(can.point().at(place), at, "{id:?} is at what it has left");
+            }
+            let zone = *can.zone().unwrap();
+            assert!(zones.iter().all(|other| !other.overlaps(&zone)));
+            zones.push(zone);
+            assert!(can.is_settled(), "{id:?}");
+        }
+        let share: f64 = zones
+            .iter()
+            .map(|zone| {
+                let sides = zone.stretches().iter();
+                let sides = sides.map(|side| f64::from(side.to() - side.from()));
+                sides.product::<f64>() / f64::from(can::END).powi(3)
+            })
+            .sum();
+        let whole = f64::from(u8::from(!zones.is_empty()));
+        assert!((share - whole).abs() < 1e-6, "{share} of {zones:?}");
+    }
+}
+
+#[test]
+fn members_are_those_who_have_something_left_at_the_point_of_that() {
+    let sizes = [(4, 16), (8, 32), (2, 8), (16, 64), (1, 2), (8, 16), (4, 64)];
+    let mut network = Network::new(dual(), &sizes);
+    network.assert_second_space();
+    network.run_time = Span::from_secs(700);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut most = 0;
+    for number in 0..40 {
+        let (cores, memory) = (1 << rng.below(3), u64::from(rng.below(8)) + 1);
+        network.submit(u64::from(rng.below(7)), job(number, cores, memory));
+        network.pass(30);
+        if number % 4 == 3 {
+            // Long enough for those who are in each other's way.
+            network.submit(0, job(100 + number, 17, 1));
+            network.pass(150);
+            network.assert_second_space();
+            most = most.max(network.members().len());
+        }
+    }
+    assert!(most >= 3, "{most} at once");
+    network.pass(10_000);
+    assert_eq!(network.members(), []);
+}
+
+/// Everyone has a job that takes all of its cores, but the first node, which has three left.
+fn all_busy_but_one(residues: Residues) -> Network {
+    let mut sizes = std::vec![(4, 30)];
+    sizes.extend((0..40).map(|at| (1 << (at % 5), 8 + at)));
+    let mut network = Network::new(with(residues), &sizes);
+    network.run_time = Span::from_secs(20_000);
+    for (node, (cores, memory)) in (0..).zip(&sizes) {
+        let cores = if node == 0 { 1 } else { *cores };
+        give(&mut network, node, job(node, cores, *memory));
+    }
+    network.pass(400);
+    network
+}
+
+/// A node gets a job from somebody else, who answers for it ever after.
+fn give(network: &mut Network, node: u64, job: Job) {
+    let term = custody::Term {
+        attempt: 1,
+        ..custody::Term::default()
+    };
+    let give = custody::Message::Give {
+        job: Shared::new(job),
+        home: id(777),
+        term,
+        carried: 0,
+    };
+    let from = id(777);
+    let message = Message::Runs(give);
+    network.feed(id(node), Event::Message { from, message });
+    let mut claims = network
+        .events
+        .values()
+        .filter_map(|(to, event)| match event {
+            Event::Message {
+                message: Message::Runs(custody::Message::Report { claim, job: of, .. }),
+                ..
+            } if (*to, *of) == (from, job.id) => Some(*claim),
+            _ => None,
+        });
+    let claim = claims.next_back().expect("it is claimed");
+    let verdict = custody::Message::Verdict {
+        job: job.id,
+        term,
+        claim,
+        ruling: custody::Ruling::Granted {
+            until: network.now + Span::from_secs(100_000),
+        },
+    };
+    let message = Message::Runs(verdict);
+    network.feed(id(node), Event::Message { from, message });
+    assert!(network.running.contains_key(&(id(node), job.id)));
+}
+
+#[test]
+fn a_job_that_only_a_residue_can_start_now_is_found_through_it() {
+    // How many of ten jobs start, if a search stops with the first who could run the job later.
+    let started = |residues| {
+        let mut network = all_busy_but_one(residues);
+        let mut started = 0;
+        for number in 100..110 {
+            for node in network.nodes.values_mut() {
+                node.config.probes = 0;
+                node.config.stopping = 1;
+                node.config.searches_again = 0;
+                node.config.scheduling = Scheduling::VANILLA;
+            }
+            network.submit(number % 40, job(number, 2, 0));
+            network.pass(5);
+            started += network.started(number).len();
+            network.command(id(number % 40), job::Command::Cancel(JobId::new(number)));
+            network.pass(60);
+        }
+        started
+    };
+    assert_eq!(started(Residues::DualCan), 10);
+    let without = started(Residues::Neighbours);
+    assert!(without < 10, "{without} start without it");
+}
+
+#[test]
+fn two_who_found_the_second_space_become_one() {
+    let mut network = Network::new(dual(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
+    network.run_time = Span::from_secs(5000);
+    // Nobody else's word comes in between: each is told to found it, as by a rendezvous that forgot.
+    for node in 0..4 {
+        give(&mut network, node, job(node, 3, 8));
+        let from = id((node + 1) % 4);
+        let message = Message::Members(Members::new());
+        network.feed(id(node), Event::Message { from, message });
+    }
+    let zones = network.nodes.values();
+    let zones = zones.filter_map(|node| node.residue_can()?.zone().copied());
+    assert_eq!(zones.collect::<Vec<_>>(), [Zone::WHOLE; 4], "four spaces");
+    network.pass(600);
+    assert_eq!(network.members().len(), 4);
+    network.assert_second_space();
+}
+
+#[test]
+fn a_member_that_crashes_is_gone_from_the_second_space() {
+    let mut network = Network::new(dual(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
+    network.run_time = Span::from_secs(5000);
+    for number in 0..4 {
+        network.submit(number, job(number, 3, 8));
+        network.pass(60);
+    }
+    assert_eq!(network.members().len(), 4);
+    // Somebody who is not the rendezvous, and then the rendezvous.
+    let origin = can::Point::new([0; 3]);
+    for is_rendezvous in [false, true] {
+        let mut nodes = network.nodes.iter();
+        let gone = nodes.find(|(_, node)| {
+            is_rendezvous == node.can().zone().is_some_and(|zone| zone.contains(&origin))
+        });
+        let gone = *gone.unwrap().0;
+        network.crash(gone);
+        network.pass(400);
+        network.assert_second_space();
+        for node in network.nodes.values() {
+            let can = node.residue_can().unwrap();
+            assert!(can.neighbours().all(|peer| peer.id() != gone));
+        }
+        // Who is back has nothing, until it runs something.
+        network.boot(gone);
+        network.pass(400);
+        network.assert_second_space();
+    }
+}
+
+#[test]
+fn messages_that_are_lost_keep_nobody_out_of_the_second_space() {
+    let lossy = Config {
+        resend: Some(Span::from_secs(1)),
+        ..dual()
+    };
+    let mut network = Network::new(lossy, &[(4, 16), (8, 32), (2, 8), (16, 64), (4, 8)]);
+    network.run_time = Span::from_secs(900);
+    network.loss = Some(8);
+    // None of them has a multiple of three cores.
+    for number in 0..6 {
+        network.submit(number % 5, job(number, 3, 1));
+        network.pass(60);
+    }
+    network.loss = None;
+    network.pass(250);
+    assert!(!network.members().is_empty());
+    network.assert_second_space();
+}
+
+#[test]
+fn without_the_second_space_nothing_is_said_of_it() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    network.submit(0, job(1, 3, 8));
+    network.pass(60);
+    let point = can::Point::new([1, 2, 3]);
+    for message in [
+        Message::Members(Members::new()),
+        Message::Residue {
+            message: can::Message::Join {
+                joiner: can::Name {
+                    id: id(1),
+                    life: crate::id::Incarnation::default(),
+                },
+                point,
+                hops: 3,
+            },
+            status: None,
+        },
+    ] {
+        network.feed(
+            id(0),
+            Event::Message {
+                from: id(1),
+                message,
+            },
+        );
+    }
+    assert!(
+        network
+            .nodes
+            .values()
+            .all(|node| node.residue_can().is_none())
+    );
+    let other = |(_, event): &(NodeId, Event<Node>)| match event {
+        Event::Message { message, .. } => matches!(message, Message::Residue { .. }),
+        _ => false,
+    };
+    assert!(!network.events.values().any(other));
+}

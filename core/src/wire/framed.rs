@@ -1,0 +1,180 @@
+use core::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{HEADER, Refused};
+
+/// A message that can be framed: which protocol it belongs to, and which kinds of it there are.
+///
+/// The encoding must begin with the number of the kind in one byte, as that of an enum with at most 127 variants does.
+pub trait Framed: Serialize + DeserializeOwned {
+    /// The second byte of its frames.
+    const PROTOCOL: Protocol;
+
+    /// Its kinds, in the order of their numbers.
+    const KINDS: &'static [Kind];
+
+    /// The name of its kind.
+    fn kind(&self) -> &'static str;
+}
+
+/// The number of a protocol.
+///
+/// Those below 128 belong to this crate; a host may use the others for messages of its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Protocol(u8);
+
+impl Protocol {
+    /// [`heartbeat`](crate::heartbeat).
+    pub const HEARTBEAT: Self = Self(1);
+    /// [`cyclon`](crate::overlay::cyclon).
+    pub const CYCLON: Self = Self(2);
+    /// [`vicinity`](crate::overlay::vicinity).
+    pub const VICINITY: Self = Self(3);
+    /// [`blatant`](crate::overlay::blatant).
+    pub const BLATANT: Self = Self(4);
+    /// [`can`](crate::overlay::can).
+    pub const CAN: Self = Self(5);
+    /// [`commit`](crate::commit).
+    pub const COMMIT: Self = Self(6);
+    /// [`custody`](crate::custody).
+    pub const CUSTODY: Self = Self(7);
+    /// [`aria::links`](crate::scheduler::aria::links).
+    pub const LINKS: Self = Self(8);
+    /// [`asap`](crate::scheduler::asap).
+    pub const ASAP: Self = Self(16);
+    /// [`criteria`](crate::scheduler::criteria).
+    pub const CRITERIA: Self = Self(17);
+    /// [`aria`](crate::scheduler::aria).
+    pub const ARIA: Self = Self(18);
+    /// [`desktop`](crate::scheduler::desktop).
+    pub const DESKTOP: Self = Self(19);
+
+    /// The one of this number.
+    pub const fn new(number: u8) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its name, if it is one of this crate.
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::HEARTBEAT => "heartbeat",
+            Self::CYCLON => "cyclon",
+            Self::VICINITY => "vicinity",
+            Self::BLATANT => "blatant",
+            Self::CAN => "can",
+            Self::COMMIT => "commit",
+            Self::CUSTODY => "custody",
+            Self::LINKS => "links",
+            Self::ASAP => "asap",
+            Self::CRITERIA => "criteria",
+            Self::ARIA => "aria",
+            Self::DESKTOP => "desktop",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "{} ({name})", self.0),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A kind of message: its name, and the most bytes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    name: &'static str,
+    own: usize,
+    within: &'static [Kind],
+}
+
+impl Kind {
+    /// A kind whose fields together have at most so many bytes.
+    pub const fn new(name: &'static str, fields: usize) -> Self {
+        Self::around(name, &[], fields)
+    }
+
+    /// A kind that is a message of another protocol, and has other fields behind that with at most so many bytes together.
+    pub const fn around(name: &'static str, within: &'static [Self], fields: usize) -> Self {
+        Self {
+            name,
+            own: fields.saturating_add(1),
+            within,
+        }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The kinds of the message that it is around, each of which has a cap of its own; none if it is around none.
+    pub const fn within(&self) -> &'static [Self] {
+        self.within
+    }
+
+    /// The most bytes of it: its number, its fields, and the largest message that it can be around.
+    pub const fn most_bytes(&self) -> usize {
+        self.own.saturating_add(Self::largest(self.within))
+    }
+
+    /// The most bytes without the message that it is around.
+    pub const fn own_bytes(&self) -> usize {
+        self.own
+    }
+
+    /// The most bytes of any of them; zero, if there are none.
+    pub const fn largest(kinds: &[Self]) -> usize {
+        let (mut largest, mut rest) = (0, kinds);
+        while let [kind, others @ ..] = rest {
+            let most = kind.most_bytes();
+            if most > largest {
+                largest = most;
+            }
+            rest = others;
+        }
+        largest
+    }
+}
+
+/// The most bytes that a frame may have, by what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cap {
+    /// The name of the innermost kind.
+    pub(super) kind: &'static str,
+    pub(super) most: usize,
+}
+
+impl Cap {
+    /// Reads the numbers of kinds behind the header, from the outermost to the innermost.
+    pub(super) fn of(mut kinds: &'static [Kind], frame: &[u8]) -> Result<Self, Refused> {
+        let (mut at, mut most) = (HEADER, HEADER);
+        loop {
+            let found = *frame.get(at).ok_or(Refused::CutShort { at })?;
+            let unknown = Refused::UnknownKind { at, found };
+            let kind = kinds.get(usize::from(found)).ok_or(unknown)?;
+            most = most.saturating_add(kind.own);
+            if kind.within.is_empty() {
+                let kind = kind.name;
+                return Ok(Self { kind, most });
+            }
+            (kinds, at) = (kind.within, at.saturating_add(1));
+        }
+    }
+}

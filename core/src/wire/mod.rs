@@ -1,0 +1,146 @@
+//! Messages as bytes: a version, a protocol, and a body whose length is bounded by its kind.
+//!
+//! A frame is two bytes and a body. The first byte is the [`VERSION`], the second the [`Protocol`], and the body is the message in
+//! [postcard](https://postcard.jamesmunns.com)'s encoding, which begins with the kind of the message. `docs/wire.md` has every byte
+//! of it, and `tests/vectors/wire.txt` an example of each kind.
+//!
+//! - [`encode`] and [`encode_into`] write a frame. They refuse a message that is longer than its kind may be.
+//! - [`decode`] reads one, and says why and where if it refuses. It takes exactly the bytes that [`encode`] gives for the message:
+//!   no number that is longer than it need be, nothing behind the end.
+//! - [`protocol_of`] looks at the header only, for a host that speaks several protocols over one socket.
+//!
+//! Bytes come from anybody. Nothing panics here, whatever they are, and nothing is believed: the length is compared with the cap of
+//! its kind before anything is read, and no list is given more room than the bytes behind it can fill.
+//!
+//! The cap of a kind is not a guess. [`Bounded`] says of every type how many bytes its largest value takes, and the cap is the sum over
+//! the fields of the kind. So no message that a machine may send is refused for its length, and a test shows that the
+//! largest one of each kind has exactly the length of the cap.
+//!
+//! ```
+//! use gridweave_core::heartbeat::Message;
+//! use gridweave_core::id::Incarnation;
+//! use gridweave_core::wire::{self, Refused};
+//!
+//! let ping = Message::Ping { asker: Incarnation::new(3), round: 300 };
+//! let frame = wire::encode(&ping)?;
+//! // Version 1, protocol 1 (heartbeat), kind 0 (Ping), the asker, the round in two bytes.
+//! assert_eq!(frame, [1, 1, 0, 3, 0xac, 0x02]);
+//! assert_eq!(wire::decode(&frame), Ok(ping));
+//!
+//! assert_eq!(wire::decode::<Message>(&frame[..5]), Err(Refused::CutShort { at: 5 }));
+//! // The same asker in one byte more than it takes.
+//! let longer = [1, 1, 0, 0x83, 0x00, 0xac, 0x02];
+//! assert_eq!(wire::decode::<Message>(&longer), Err(Refused::NotCanonical { at: 3 }));
+//! # Ok::<(), wire::NotEncoded>(())
+//! ```
+
+mod bounded;
+mod canonical;
+mod framed;
+mod protocols;
+mod refused;
+#[cfg(test)]
+mod tests;
+
+pub use bounded::Bounded;
+pub use framed::{Framed, Kind, Protocol};
+pub use refused::{NotEncoded, Refused};
+
+use alloc::vec::Vec;
+
+use framed::Cap;
+use postcard::Deserializer;
+
+/// The version of the format, and the first byte of every frame.
+///
+/// It changes whenever the bytes of any message do. Nodes of different versions do not understand each other.
+pub const VERSION: u8 = 1;
+
+/// How many bytes come before the body: the version and the protocol.
+pub const HEADER: usize = 2;
+
+/// The frame of a message.
+pub fn encode<M: Framed>(message: &M) -> Result<Vec<u8>, NotEncoded> {
+    let header = Vec::from([VERSION, M::PROTOCOL.number()]);
+    let frame = postcard::to_extend(message, header).map_err(|_| NotEncoded::Broken)?;
+    within_cap::<M>(&frame)?;
+    Ok(frame)
+}
+
+/// Writes the frame of a message to the beginning of `room`, allocates nothing, and says how long the frame is.
+///
+/// If it does not fit, some of it may have been written.
+pub fn encode_into<M: Framed>(message: &M, room: &mut [u8]) -> Result<usize, NotEncoded> {
+    let [version, protocol, body @ ..] = room else {
+        return Err(NotEncoded::NoRoom);
+    };
+    (*version, *protocol) = (VERSION, M::PROTOCOL.number());
+    let body = match postcard::to_slice(message, body) {
+        Ok(body) => body.len(),
+        Err(postcard::Error::SerializeBufferFull) => return Err(NotEncoded::NoRoom),
+        Err(_) => return Err(NotEncoded::Broken),
+    };
+    let length = HEADER.saturating_add(body);
+    within_cap::<M>(room.get(..length).unwrap_or_default())?;
+    Ok(length)
+}
+
+/// A message has a cap only as long as its lists have; who fills one with more is told, rather than who gets it.
+fn within_cap<M: Framed>(frame: &[u8]) -> Result<(), NotEncoded> {
+    let Cap { kind, most } = Cap::of(M::KINDS, frame).map_err(|_| NotEncoded::Broken)?;
+    if frame.len() > most {
+        let length = frame.len();
+        return Err(NotEncoded::TooLong {
+            kind,
+            length,
+            cap: most,
+        });
+    }
+    Ok(())
+}
+
+/// The message in a frame.
+pub fn decode<M: Framed>(frame: &[u8]) -> Result<M, Refused> {
+    let found = protocol_of(frame)?;
+    if found != M::PROTOCOL {
+        return Err(Refused::Protocol {
+            found,
+            expected: M::PROTOCOL,
+        });
+    }
+    let Cap { kind, most } = Cap::of(M::KINDS, frame)?;
+    if frame.len() > most {
+        let length = frame.len();
+        return Err(Refused::TooLong {
+            kind,
+            length,
+            cap: most,
+        });
+    }
+    let body = frame.get(HEADER..).unwrap_or_default();
+    let mut decoder = Deserializer::from_bytes(body);
+    let read = M::deserialize(&mut decoder);
+    let left = decoder.finalize().map_or(0, <[u8]>::len);
+    let at = frame.len().saturating_sub(left);
+    match read {
+        Ok(_) if left > 0 => Err(Refused::Trailing { at }),
+        Ok(message) => match canonical::first_difference(&message, body) {
+            None => Ok(message),
+            Some(place) => Err(Refused::NotCanonical {
+                at: HEADER.saturating_add(place),
+            }),
+        },
+        Err(postcard::Error::DeserializeUnexpectedEnd) => Err(Refused::CutShort { at }),
+        Err(_) => Err(Refused::Malformed { at }),
+    }
+}
+
+/// The protocol of a frame, for a host that speaks several; the body is not looked at.
+pub fn protocol_of(frame: &[u8]) -> Result<Protocol, Refused> {
+    match *frame {
+        [] => Err(Refused::Empty),
+        [VERSION] => Err(Refused::CutShort { at: 1 }),
+        [VERSION, protocol, ..] => Ok(Protocol::new(protocol)),
+        [found, ..] => Err(Refused::Version { found }),
+    }
+}

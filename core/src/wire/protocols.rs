@@ -1,0 +1,212 @@
+//! Every message that travels: its number, and what its kinds are made of, field by field.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::bounded::{Bounded, list, sum};
+use super::framed::{Framed, Kind, Protocol};
+use crate::commit;
+use crate::custody;
+use crate::heartbeat;
+use crate::id::{Epoch, Incarnation, JobId, NodeId};
+use crate::job::{Job, Outcome, Submitter};
+use crate::overlay::blatant::{self, ChangeId, MOST_RECORDS, Neighbourhood, Purpose, Way};
+use crate::overlay::can::{self, Account, Entries, Entry, Grant, Name, Point, Told, Zone};
+use crate::overlay::cyclon;
+use crate::overlay::flood::{FloodId, Header};
+use crate::overlay::vicinity;
+use crate::overlay::view::{Link, Links};
+use crate::profile::Profile;
+use crate::queue::{Cost, Waiting};
+use crate::schedule::{Holder, Snapshot};
+use crate::scheduler::aria::links;
+use crate::scheduler::criteria::{Descriptor, Descriptors, LookId, Through};
+use crate::scheduler::desktop::{MoveTo, Quest, Status};
+use crate::scheduler::{aria, asap, criteria, desktop};
+use crate::shared::Shared;
+use crate::time::{Interval, Span, Time};
+
+/// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of another protocol.
+///
+/// A variant that is missing does not compile; a field that is missing, or too much, breaks the test of the largest messages.
+macro_rules! framed {
+    ($type:ty $(, [$($generics:tt)*])? = $protocol:expr; $($kind:ident $(in $inner:ty)?: $($field:ty),*;)+) => {
+        impl $(<$($generics)*>)? Framed for $type {
+            const PROTOCOL: Protocol = $protocol;
+            const KINDS: &'static [Kind] = &[$(
+                Kind::around(stringify!($kind), kinds_within!($($inner)?), sum!($($field),*)),
+            )+];
+
+            fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind { .. } => stringify!($kind),)+
+                }
+            }
+        }
+
+        impl $(<$($generics)*>)? Bounded for $type {
+            const MOST_BYTES: usize = Kind::largest(Self::KINDS);
+        }
+    };
+}
+
+macro_rules! kinds_within {
+    () => {
+        &[]
+    };
+    ($inner:ty) => {
+        <$inner as Framed>::KINDS
+    };
+}
+
+framed! {
+    heartbeat::Message = Protocol::HEARTBEAT;
+    Ping: Incarnation, u32;
+    Pong: Incarnation, Incarnation, u32;
+}
+
+framed! {
+    cyclon::Message<L>, [const L: usize] = Protocol::CYCLON;
+    Shuffle: cyclon::ExchangeId, Links<L>;
+    Shuffled: cyclon::ExchangeId, Links<L>;
+    Join: Incarnation;
+    JoinWalk: NodeId, Incarnation, u8, u8;
+    JoinGive: Incarnation, Link, Incarnation;
+}
+
+framed! {
+    vicinity::Message<P, G>, [P: Bounded + Serialize + DeserializeOwned, const G: usize] = Protocol::VICINITY;
+    Request: vicinity::ExchangeId, vicinity::Descriptors<P, G>;
+    Reply: vicinity::ExchangeId, vicinity::Descriptors<P, G>;
+}
+
+/// Some neighbourhoods, as they are in a message.
+struct Neighbourhoods;
+
+impl Bounded for Neighbourhoods {
+    const MOST_BYTES: usize = list::<Neighbourhood>(MOST_RECORDS);
+}
+
+framed! {
+    blatant::Message = Protocol::BLATANT;
+    Ant: u8, Neighbourhoods;
+    Update: Neighbourhood;
+    Ping: Neighbourhood;
+    Pong: Neighbourhood;
+    Link: ChangeId, Purpose, u8, Neighbourhoods;
+    Linked: ChangeId, Neighbourhood;
+    Refused: ChangeId, Option<NodeId>, Neighbourhoods;
+    Unlink: ChangeId, Way;
+    Kept: ChangeId;
+    NotLinked: ;
+    Leaving: Neighbourhood;
+}
+
+framed! {
+    can::Message<D>, [const D: usize] = Protocol::CAN;
+    Join: Name, Point<D>, u16;
+    Grant: Grant<D>;
+    Refused: Incarnation, can::Refusal;
+    Heartbeat: Account<D>, Told;
+    Beat: Incarnation, u32, Told;
+    Ping: ;
+    Introduction: Entries<D>;
+    Seek: Entry<D>, Point<D>, u16;
+    Inquiry: Name;
+    Claim: Entries<D>, Zone<D>;
+    Alive: Entry<D>, Span;
+    MayLeave: Entry<D>, u32;
+    Agreed: Incarnation, u32;
+    Disagreed: Incarnation, u32;
+    Stays: Incarnation;
+    Obituary: Account<D>;
+    Evicted: Incarnation;
+}
+
+framed! {
+    commit::Message = Protocol::COMMIT;
+    Prepare: Holder, Interval, Span, Submitter;
+    Prepared: Holder, Span;
+    Refused: Holder, commit::Refused, Time;
+    Commit: Holder;
+    Committed: Holder;
+    Expired: Holder;
+    Abort: Holder;
+    Permit: Holder, Time;
+    Alive: Holder, commit::Standing;
+    Query: Holder;
+    Extend: Holder, Time;
+    Release: JobId, Epoch;
+    Released: JobId, Epoch;
+    Ended: Holder, Outcome;
+}
+
+framed! {
+    custody::Message = Protocol::CUSTODY;
+    Give: Job, NodeId, custody::Term, u32;
+    Answer: JobId, custody::Term, custody::Answer;
+    Report: JobId, custody::Term, custody::Claim, custody::Standing;
+    Verdict: JobId, custody::Term, custody::Claim, custody::Ruling;
+}
+
+framed! {
+    links::Message = Protocol::LINKS;
+    Blatant in blatant::Message: ;
+    Cyclon in cyclon::Message<{ links::SHUFFLE }>: ;
+}
+
+framed! {
+    asap::Message<L>, [const L: usize] = Protocol::ASAP;
+    Overlay in cyclon::Message<L>: ;
+    Commit in commit::Message: ;
+    Search: asap::AskId, asap::Wanted;
+    Found: asap::AskId, asap::Offer;
+    NotFound: asap::AskId, u32;
+    WhoElse: asap::SearchId;
+    Others: asap::SearchId, asap::Others;
+    Fetch: asap::Reason;
+    Schedule: asap::Reason, Snapshot;
+    Subscribe: Option<u64>;
+    Unsubscribe: ;
+}
+
+framed! {
+    criteria::Message<L, G>, [const L: usize, const G: usize] = Protocol::CRITERIA;
+    Overlay in cyclon::Message<L>: Descriptors;
+    Helper: u8, vicinity::Message<Profile, G>;
+    Commit in commit::Message: ;
+    Look: LookId, Through;
+    Seen: LookId, Descriptor, Snapshot, Descriptors;
+}
+
+framed! {
+    aria::Message = Protocol::ARIA;
+    Overlay in links::Message: ;
+    Request: Header, Job;
+    Inform: Header, Job, Cost;
+    Accept: FloodId, Cost;
+    Assign: Job, NodeId, aria::Term;
+    AssignAck: JobId, aria::Term, aria::Answer;
+    Notify: JobId, aria::Term, aria::Standing;
+    Verdict: JobId, aria::Term, aria::Ruling;
+}
+
+framed! {
+    desktop::Message<D>, [const D: usize] = Protocol::DESKTOP;
+    Overlay in can::Message<D>: Option<Shared<Status>>;
+    Owners in custody::Message: ;
+    Runs in custody::Message: ;
+    Errand: u32, desktop::Errand<D>;
+    Acknowledged: u32;
+    Search: Header, Job, Quest;
+    Found: JobId, Quest, custody::Candidates;
+    Offer: Waiting, MoveTo;
+    OfferAnswer: JobId, bool, Status;
+    Pull: MoveTo, Status;
+    PullReject: Status;
+    Inflate: NodeId, u64, Status, Point<D>, u16;
+    Deflate: NodeId, u64, Point<D>, u16;
+    Residue in can::Message<D>: Option<Shared<Status>>;
+    ResidueChanged: Status;
+    Members: desktop::Members;
+}

@@ -1,0 +1,117 @@
+use core::fmt;
+
+use super::{Protocol, VERSION};
+
+/// Why bytes are no message, and where; places count from the first byte of the frame, which is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Refused {
+    /// There are no bytes.
+    Empty,
+    /// The first byte is not this [`VERSION`].
+    Version {
+        /// It.
+        found: u8,
+    },
+    /// The second byte is another protocol.
+    Protocol {
+        /// It.
+        found: Protocol,
+        /// That of the message that was expected.
+        expected: Protocol,
+    },
+    /// The protocol has no kind of this number.
+    UnknownKind {
+        /// Where the number is.
+        at: usize,
+        /// It.
+        found: u8,
+    },
+    /// The frame is longer than the largest message of its kind. Nothing of the body was read.
+    TooLong {
+        /// The name of the kind.
+        kind: &'static str,
+        /// How many bytes the frame has.
+        length: usize,
+        /// How many it may have.
+        cap: usize,
+    },
+    /// The bytes end inside the message.
+    CutShort {
+        /// Where what cannot be read begins.
+        at: usize,
+    },
+    /// The bytes before this place are no such field, or what was read breaks a rule: an unknown variant, a list that is too
+    /// long, an interval that ends before it starts.
+    Malformed {
+        /// Behind the last byte that was read.
+        at: usize,
+    },
+    /// There are bytes behind the message.
+    Trailing {
+        /// Where they begin.
+        at: usize,
+    },
+    /// The message has other bytes than these: a number is longer than it need be, or means another one.
+    NotCanonical {
+        /// The first byte that differs.
+        at: usize,
+    },
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there are no bytes"),
+            Self::Version { found } => write!(f, "version {found} is not {VERSION}"),
+            Self::Protocol { found, expected } => {
+                write!(f, "protocol {found} is not {expected}")
+            }
+            Self::UnknownKind { at, found } => {
+                write!(f, "there is no kind {found}, at byte {at}")
+            }
+            Self::TooLong { kind, length, cap } => {
+                write!(f, "{length} bytes are more than {cap}, the most of {kind}")
+            }
+            Self::CutShort { at } => write!(f, "cut short, at byte {at}"),
+            Self::Malformed { at } => write!(f, "malformed before byte {at}"),
+            Self::Trailing { at } => write!(f, "the message ends before byte {at}"),
+            Self::NotCanonical { at } => write!(f, "not canonical, at byte {at}"),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// Why a message is not encoded.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum NotEncoded {
+    /// It is longer than the room for it.
+    NoRoom,
+    /// It is longer than the largest of its kind, because a list in it is longer than it may be.
+    TooLong {
+        /// The name of the kind.
+        kind: &'static str,
+        /// How many bytes the frame would have.
+        length: usize,
+        /// How many it may have.
+        cap: usize,
+    },
+    /// Its type cannot be encoded. None of this crate's is so.
+    Broken,
+}
+
+impl fmt::Display for NotEncoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRoom => f.write_str("there is no room for the message"),
+            Self::TooLong { kind, length, cap } => {
+                write!(f, "{length} bytes are more than {cap}, the most of {kind}")
+            }
+            Self::Broken => f.write_str("the message cannot be encoded"),
+        }
+    }
+}
+
+impl core::error::Error for NotEncoded {}

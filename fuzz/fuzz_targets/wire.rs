@@ -1,0 +1,5 @@
+#![no_main]
+use gridweave_tests::fuzzing;
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    fuzzing::wire::decode(bytes);
+});

@@ -1,0 +1,43 @@
+//! Files that people give to the simulator: traces and configurations.
+
+use gridweave_sim::config::Config;
+use gridweave_sim::workload::{Kept, Origin, read_from, write};
+
+/// Reads bytes as a trace in the Standard Workload Format. Says how many jobs there were.
+pub fn swf(bytes: &[u8]) -> usize {
+    trace(&[b";\n", bytes].concat()) + trace(bytes)
+}
+
+/// Reads bytes as a trace in the Grid Workload Format. Says how many jobs there were.
+pub fn gwf(bytes: &[u8]) -> usize {
+    trace(&[b"#\n", bytes].concat())
+}
+
+/// What is read is in order, and reads back the same after it was written.
+fn trace(bytes: &[u8]) -> usize {
+    let Ok(trace) = read_from("fuzzed", bytes, Origin::FirstJob) else {
+        return 0;
+    };
+    let jobs = &trace.workload.jobs;
+    assert!(jobs.is_sorted_by_key(|job| job.at), "jobs are in order");
+    let mut text = Vec::new();
+    write(&trace.workload, &Kept::default(), &mut text).expect("memory takes any bytes");
+    let again = read_from("fuzzed", &text[..], Origin::Source).expect("what is written is a trace");
+    assert_eq!(again.workload.jobs, *jobs);
+    assert_eq!(again.skipped.total(), 0);
+    jobs.len()
+}
+
+/// Reads bytes as a configuration, and says whether it is one. What is read means the same after it was written.
+pub fn config(bytes: &[u8]) -> bool {
+    let Ok(text) = core::str::from_utf8(bytes) else {
+        return false;
+    };
+    let Ok(config) = Config::parse(text) else {
+        return false;
+    };
+    let written = config.to_toml().expect("what is read can be written");
+    let again = Config::parse(&written).expect("what is written can be read");
+    assert_eq!(again.to_toml().as_ref(), Ok(&written));
+    true
+}

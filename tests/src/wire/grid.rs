@@ -1,0 +1,129 @@
+//! A small grid whose messages travel as bytes, whichever scheduler it has.
+
+use std::collections::BTreeMap;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::{Command, Job, News, Notice, Outcome};
+use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
+use gridweave_core::time::{Span, Time};
+use gridweave_core::wire::{self, Framed, HEADER};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::{Each, paths};
+
+/// How long a message is on its way.
+const DELAY: Span = Span::from_millis(20);
+
+/// What a grid said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Said {
+    /// How many frames there were of each kind, and how long the longest was.
+    pub kinds: BTreeMap<String, (usize, usize)>,
+    /// How many jobs are done.
+    pub finished: usize,
+}
+
+impl Said {
+    /// How many frames there were.
+    pub fn frames(&self) -> usize {
+        self.kinds.values().map(|(count, _)| count).sum()
+    }
+
+    fn note<M: Framed>(&mut self, frame: &[u8]) {
+        let body = &frame[HEADER..];
+        let path = paths(M::KINDS)
+            .into_iter()
+            .find(|path| body.starts_with(&path.numbers))
+            .expect("it is of some kind");
+        assert!(frame.len() <= path.cap, "{} is too long", path.name);
+        let (count, longest) = self.kinds.entry(path.name).or_default();
+        (*count, *longest) = (*count + 1, frame.len().max(*longest));
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Alarm<T> {
+    Boot(usize),
+    Machine(usize, T),
+    /// The next of the frames arrives.
+    Frame(u64),
+    Submission(usize),
+    /// What a node runs for a job is done.
+    Program(usize, gridweave_core::id::JobId),
+}
+
+/// Boots nodes one after the other, half a minute apart, submits each job at a time and a node, and runs until that many seconds have passed.
+/// Programs take two thirds of what was estimated.
+pub fn run<M>(mut nodes: Vec<M>, jobs: &[(u64, usize, Job)], until: u64) -> Said
+where
+    M: Machine<Message: Each, Command = Command, Notice = Notice>,
+{
+    let mut said = Said::default();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let (mut effects, mut alarms) = (EffectQueue::new(), TimerQueue::new());
+    let (mut frames, mut sent) = (BTreeMap::<u64, (usize, usize, Vec<u8>)>::new(), 0);
+    for node in 0..nodes.len() {
+        alarms.wake(Time::from_secs(30 * node as u64), Alarm::Boot(node));
+    }
+    for (number, (at, ..)) in jobs.iter().enumerate() {
+        alarms.wake(Time::from_secs(*at), Alarm::Submission(number));
+    }
+    while let Some(now) = alarms
+        .next_at()
+        .filter(|now| *now <= Time::from_secs(until))
+    {
+        let Some((_, alarm)) = alarms.pop_due(now) else {
+            break;
+        };
+        let (node, event) = match alarm {
+            Alarm::Boot(node) => (node, Event::Start),
+            Alarm::Machine(node, timer) => (node, Event::Timer(timer)),
+            Alarm::Frame(number) => {
+                let (from, to, frame) = frames.remove(&number).expect("it was sent");
+                let message = wire::decode(&frame).expect("what a node says can be read");
+                let from = NodeId::new(from as u64);
+                (to, Event::Message { from, message })
+            }
+            Alarm::Submission(number) => {
+                let (_, node, mut job) = jobs[number];
+                job.submitted = now;
+                (node, Event::Command(Command::Submit(job)))
+            }
+            Alarm::Program(node, job) => {
+                let outcome = Outcome::Done;
+                (node, Event::Command(Command::Ended { job, outcome }))
+            }
+        };
+        effects.feed(&mut nodes[node], event, now, &mut rng);
+        for effect in effects.drain() {
+            match effect {
+                Effect::Persist(..) | Effect::Forget(_) => {}
+                Effect::Send { to, message } => {
+                    let frame = wire::encode(&message).expect("what a node says is not too long");
+                    said.note::<M::Message>(&frame);
+                    frames.insert(sent, (node, to.get() as usize, frame));
+                    alarms.wake(now + DELAY, Alarm::Frame(sent));
+                    sent += 1;
+                }
+                Effect::Wake { at, timer } => alarms.wake(at, Alarm::Machine(node, timer)),
+                Effect::Cancel(timer) => alarms.cancel(Alarm::Machine(node, timer)),
+                Effect::Notify(Notice { job, news }) => {
+                    let program = Alarm::Program(node, job);
+                    match news {
+                        News::Started => {
+                            let wanted = jobs.iter().find(|(.., wanted)| wanted.id == job);
+                            let (.., wanted) = wanted.expect("it was submitted");
+                            let micros = wanted.estimate().as_micros() * 2 / 3;
+                            alarms.wake(now + Span::from_micros(micros), program);
+                        }
+                        News::Stopped => alarms.cancel(program),
+                        News::Finished => said.finished += 1,
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    said
+}

@@ -1,0 +1,432 @@
+//! One message of each kind.
+
+use gridweave_core::overlay::{blatant, can, cyclon, vicinity};
+use gridweave_core::profile::Profile;
+use gridweave_core::scheduler::{aria, asap, criteria, desktop};
+use gridweave_core::shared::Shared;
+use gridweave_core::wire::Framed;
+use gridweave_core::{commit, custody, heartbeat};
+
+use super::fill::Fill;
+use super::values::{list, some};
+
+/// Messages of which there is one of each kind.
+pub trait Each: Framed + Clone + PartialEq + core::fmt::Debug {
+    /// One of each kind that is around no other, and of each that is around one of those, in the order of their numbers.
+    fn each(fill: &mut dyn Fill) -> Vec<Self>;
+}
+
+/// A message around each of another protocol.
+fn around<I: Each, M>(fill: &mut dyn Fill, around: impl Fn(I, &mut dyn Fill) -> M) -> Vec<M> {
+    let inner = I::each(fill);
+    inner.into_iter().map(|inner| around(inner, fill)).collect()
+}
+
+impl Each for heartbeat::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Ping {
+                asker: some(fill),
+                round: some(fill),
+            },
+            Self::Pong {
+                answerer: some(fill),
+                asker: some(fill),
+                round: some(fill),
+            },
+        ]
+    }
+}
+
+impl<const L: usize> Each for cyclon::Message<L> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Shuffle {
+                exchange: some(fill),
+                links: some(fill),
+            },
+            Self::Shuffled {
+                exchange: some(fill),
+                links: some(fill),
+            },
+            Self::Join {
+                incarnation: some(fill),
+            },
+            Self::JoinWalk {
+                joiner: some(fill),
+                incarnation: some(fill),
+                ttl: some(fill),
+                spare: some(fill),
+            },
+            Self::JoinGive {
+                joiner: some(fill),
+                link: some(fill),
+                giver: some(fill),
+            },
+        ]
+    }
+}
+
+impl<const G: usize> Each for vicinity::Message<Profile, G> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Request {
+                exchange: some(fill),
+                descriptors: some(fill),
+            },
+            Self::Reply {
+                exchange: some(fill),
+                descriptors: some(fill),
+            },
+        ]
+    }
+}
+
+impl Each for blatant::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Ant {
+                left: some(fill),
+                visited: list(fill, blatant::MOST_RECORDS),
+            },
+            Self::Update(some(fill)),
+            Self::Ping(some(fill)),
+            Self::Pong(some(fill)),
+            Self::Link {
+                change: some(fill),
+                purpose: some(fill),
+                detours: some(fill),
+                around: list(fill, blatant::MOST_RECORDS),
+            },
+            Self::Linked {
+                change: some(fill),
+                own: some(fill),
+            },
+            Self::Refused {
+                change: some(fill),
+                instead: some(fill),
+                around: list(fill, blatant::MOST_RECORDS),
+            },
+            Self::Unlink {
+                change: some(fill),
+                way: some(fill),
+            },
+            Self::Kept { change: some(fill) },
+            Self::NotLinked,
+            Self::Leaving(some(fill)),
+        ]
+    }
+}
+
+impl<const D: usize> Each for can::Message<D> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Join {
+                joiner: some(fill),
+                point: some(fill),
+                hops: some(fill),
+            },
+            Self::Grant(some(fill)),
+            Self::Refused {
+                life: some(fill),
+                why: some(fill),
+            },
+            Self::Heartbeat {
+                account: some(fill),
+                told: some(fill),
+            },
+            Self::Beat {
+                life: some(fill),
+                edition: some(fill),
+                told: some(fill),
+            },
+            Self::Ping,
+            Self::Introduction(some(fill)),
+            Self::Seek {
+                seeker: some(fill),
+                point: some(fill),
+                hops: some(fill),
+            },
+            Self::Inquiry(some(fill)),
+            Self::Claim {
+                missed: some(fill),
+                zone: some(fill),
+            },
+            Self::Alive {
+                entry: some(fill),
+                ago: some(fill),
+            },
+            Self::MayLeave {
+                own: some(fill),
+                epoch: some(fill),
+            },
+            Self::Agreed {
+                life: some(fill),
+                epoch: some(fill),
+            },
+            Self::Disagreed {
+                life: some(fill),
+                epoch: some(fill),
+            },
+            Self::Stays(some(fill)),
+            Self::Obituary(some(fill)),
+            Self::Evicted(some(fill)),
+        ]
+    }
+}
+
+impl Each for commit::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Prepare {
+                holder: some(fill),
+                interval: some(fill),
+                lease: some(fill),
+                submitter: some(fill),
+            },
+            Self::Prepared {
+                holder: some(fill),
+                lease: some(fill),
+            },
+            Self::Refused {
+                holder: some(fill),
+                reason: some(fill),
+                next_free: some(fill),
+            },
+            Self::Commit { holder: some(fill) },
+            Self::Committed { holder: some(fill) },
+            Self::Expired { holder: some(fill) },
+            Self::Abort { holder: some(fill) },
+            Self::Permit {
+                holder: some(fill),
+                until: some(fill),
+            },
+            Self::Alive {
+                holder: some(fill),
+                standing: some(fill),
+            },
+            Self::Query { holder: some(fill) },
+            Self::Extend {
+                holder: some(fill),
+                until: some(fill),
+            },
+            Self::Release {
+                job: some(fill),
+                through: some(fill),
+            },
+            Self::Released {
+                job: some(fill),
+                through: some(fill),
+            },
+            Self::Ended {
+                holder: some(fill),
+                outcome: some(fill),
+            },
+        ]
+    }
+}
+
+impl Each for custody::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        vec![
+            Self::Give {
+                job: some(fill),
+                home: some(fill),
+                term: some(fill),
+                carried: some(fill),
+            },
+            Self::Answer {
+                job: some(fill),
+                term: some(fill),
+                answer: some(fill),
+            },
+            Self::Report {
+                job: some(fill),
+                term: some(fill),
+                claim: some(fill),
+                standing: some(fill),
+            },
+            Self::Verdict {
+                job: some(fill),
+                term: some(fill),
+                claim: some(fill),
+                ruling: some(fill),
+            },
+        ]
+    }
+}
+
+impl Each for aria::links::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        let mut all = around(fill, |inner, _| Self::Blatant(inner));
+        all.extend(around(fill, |inner, _| Self::Cyclon(inner)));
+        all
+    }
+}
+
+impl<const L: usize> Each for asap::Message<L> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        let mut all = around(fill, |inner, _| Self::Overlay(inner));
+        all.extend(around(fill, |inner, _| Self::Commit(inner)));
+        all.extend([
+            Self::Search {
+                ask: some(fill),
+                wanted: some(fill),
+            },
+            Self::Found {
+                ask: some(fill),
+                offer: some(fill),
+            },
+            Self::NotFound {
+                ask: some(fill),
+                seen: some(fill),
+            },
+            Self::WhoElse { search: some(fill) },
+            Self::Others {
+                search: some(fill),
+                known: some(fill),
+            },
+            Self::Fetch(some(fill)),
+            Self::Schedule {
+                reason: some(fill),
+                schedule: some(fill),
+            },
+            Self::Subscribe { known: some(fill) },
+            Self::Unsubscribe,
+        ]);
+        all
+    }
+}
+
+impl<const L: usize, const G: usize> Each for criteria::Message<L, G> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        let mut all = around(fill, |message, fill| Self::Overlay {
+            message,
+            about: some(fill),
+        });
+        all.extend([Self::Helper {
+            number: some(fill),
+            message: Shared::new(vicinity::Message::each(fill).remove(0)),
+        }]);
+        all.extend(around(fill, |inner, _| Self::Commit(inner)));
+        all.extend([
+            Self::Look {
+                look: some(fill),
+                through: some(fill),
+            },
+            Self::Seen {
+                look: some(fill),
+                own: some(fill),
+                schedule: some(fill),
+                links: some(fill),
+            },
+        ]);
+        all
+    }
+}
+
+impl Each for aria::Message {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        let mut all = around(fill, |inner, _| Self::Overlay(inner));
+        all.extend([
+            Self::Request {
+                header: some(fill),
+                job: some(fill),
+            },
+            Self::Inform {
+                header: some(fill),
+                job: some(fill),
+                cost: some(fill),
+            },
+            Self::Accept {
+                flood: some(fill),
+                cost: some(fill),
+            },
+            Self::Assign {
+                job: some(fill),
+                initiator: some(fill),
+                term: some(fill),
+            },
+            Self::AssignAck {
+                job: some(fill),
+                term: some(fill),
+                answer: some(fill),
+            },
+            Self::Notify {
+                job: some(fill),
+                term: some(fill),
+                standing: some(fill),
+            },
+            Self::Verdict {
+                job: some(fill),
+                term: some(fill),
+                ruling: some(fill),
+            },
+        ]);
+        all
+    }
+}
+
+impl<const D: usize> Each for desktop::Message<D> {
+    fn each(fill: &mut dyn Fill) -> Vec<Self> {
+        let mut all = around(fill, |message, fill| Self::Overlay {
+            message,
+            status: some(fill),
+        });
+        all.extend(around(fill, |inner, _| Self::Owners(inner)));
+        all.extend(around(fill, |inner, _| Self::Runs(inner)));
+        all.extend([
+            Self::Errand {
+                number: some(fill),
+                errand: some(fill),
+            },
+            Self::Acknowledged(some(fill)),
+            Self::Search {
+                header: some(fill),
+                job: some(fill),
+                quest: some(fill),
+            },
+            Self::Found {
+                job: some(fill),
+                quest: some(fill),
+                candidates: some(fill),
+            },
+            Self::Offer {
+                waiting: some(fill),
+                move_to: some(fill),
+            },
+            Self::OfferAnswer {
+                job: some(fill),
+                takes: some(fill),
+                status: some(fill),
+            },
+            Self::Pull {
+                move_to: some(fill),
+                status: some(fill),
+            },
+            Self::PullReject { status: some(fill) },
+            Self::Inflate {
+                node: some(fill),
+                version: some(fill),
+                status: some(fill),
+                point: some(fill),
+                hops: some(fill),
+            },
+            Self::Deflate {
+                node: some(fill),
+                version: some(fill),
+                point: some(fill),
+                hops: some(fill),
+            },
+        ]);
+        all.extend(around(fill, |message, fill| Self::Residue {
+            message,
+            status: some(fill),
+        }));
+        all.extend([
+            Self::ResidueChanged { status: some(fill) },
+            Self::Members(some(fill)),
+        ]);
+        all
+    }
+}
