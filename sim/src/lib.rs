@@ -13,6 +13,7 @@
 //! | [`central`] | schedulers that know everything |
 //! | [`decentral`] | the host of schedulers that are one machine per node |
 //! | [`reproduce`] | the papers' tables and figures, published beside measured |
+//! | [`report`] | `report.html`: results to look at |
 //! | [`torture`] | adversarial runs: faults by seed, invariants after every event |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
 //! | `program` | the command line, with the feature of that name |
@@ -36,6 +37,7 @@ pub mod overlay;
 pub mod picture;
 #[cfg(feature = "program")]
 pub mod program;
+pub mod report;
 pub mod reproduce;
 pub mod results;
 pub mod run;

@@ -23,6 +23,8 @@ pub struct Run {
     pub stopped: Option<Time>,
     /// How it looked from time to time, if that was asked for.
     pub pictures: Vec<Picture>,
+    /// By how many others each node is known that is up at the end; nothing if nodes keep no links.
+    pub in_degrees: Vec<u32>,
     /// How many invariants were found broken.
     pub violations: u64,
     /// How many events there were.

@@ -102,6 +102,7 @@ fn a_comparison_has_all_schedulers_and_repeats() {
         "jobs.csv",
         "summary.json",
         "series.csv",
+        "report.html",
         "config.toml",
         "engine.json",
     ] {
@@ -118,6 +119,7 @@ fn a_comparison_has_all_schedulers_and_repeats() {
             "{file}"
         );
     }
+    assert!(desk.path("gridweave-out/report.html").is_file());
     let easy = summary(&desk.path("gridweave-out/gangs/central-easy"));
     assert_eq!(easy["jobs"]["completed"], 150);
     // A second time the old results are replaced, and the new ones are the same.
@@ -237,6 +239,7 @@ fn a_sweep_skips_what_is_finished() {
     assert!(desk.good(&["validate", "sweep.toml"]).contains("4 runs"));
     desk.good(&["sweep", "sweep.toml", "--out", "s"]);
     let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    assert!(desk.path("s/report.html").is_file());
     assert_eq!(table.lines().count(), 5, "{table}");
     let first = desk.path("s/scheduler=central-easy,workload.estimates=kill");
     let before = fs::metadata(first.join("engine.json"))
@@ -487,6 +490,8 @@ fn an_interrupted_run_leaves_whole_partial_files() {
     let jobs = fs::read_to_string(desk.path("out/jobs.csv")).expect("there are jobs");
     let all = count("submitted") + count("not_submitted");
     assert_eq!(jobs.lines().count() as u64, all + 1);
+    let report = fs::read_to_string(desk.path("out/report.html")).expect("there is a report");
+    assert!(report.contains("\"partial\":true") && report.ends_with("</html>\n"));
 }
 
 /// Of several runs some are missing then, and the joint summary says so in the shape that it always has.
@@ -505,6 +510,7 @@ fn interrupted_runs_say_how_many_are_missing() {
     assert_eq!(summary["runs"]["wanted"], 9);
     assert!(summary["runs"]["made"].as_u64() < Some(9));
     assert!(summary["jobs"]["submitted"]["mean"].is_number());
+    assert!(desk.path("out/report.html").is_file());
 }
 
 /// Asked twice, it ends without results and leaves nothing behind.

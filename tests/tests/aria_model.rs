@@ -163,7 +163,7 @@ fn large_three_sites() {
         "3 sites, 8 arrivals",
         arriving(8, sites(3)),
         &[running(), placed_again()],
-        124_416,
+        131_904,
     );
 }
 
@@ -184,7 +184,7 @@ fn large_one_of_two_nodes_crashes_at_any_moment() {
         "1 site, 7 arrivals, one crash, cancelled, whole life",
         arriving(7, with_crash(cancelled(whole_life(sites(1))))),
         &[recovery(), finished(), withdrawn()],
-        1_437_341,
+        2_066_410,
     );
 }
 

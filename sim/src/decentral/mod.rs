@@ -587,6 +587,29 @@ where
         self.simulation.command_first(now, node, ended);
     }
 
+    /// By how many others each node is known that is up; nothing if nodes keep no links.
+    fn in_degrees(&self) -> Vec<u32> {
+        let nodes = || (0..self.simulation.len() as u64).map(NodeId::new);
+        let mut known_by = vec![0_u32; self.simulation.len()];
+        let mut linked = false;
+        for node in nodes() {
+            let machine = self.simulation.machine(node);
+            for other in machine.map(Protocol::neighbours).unwrap_or_default() {
+                if let Some(count) = known_by.get_mut(other.get() as usize) {
+                    *count += 1;
+                    linked = true;
+                }
+            }
+        }
+        let up = nodes().filter(|node| self.simulation.machine(*node).is_some());
+        let known_by = up.map(|node| known_by[node.get() as usize]);
+        if linked {
+            known_by.collect()
+        } else {
+            Vec::new()
+        }
+    }
+
     fn finish(mut self, stopped: Stopped) -> Run {
         let mut outcomes = Vec::with_capacity(self.tracked.len());
         let mut nodes = Vec::with_capacity(self.tracked.len());
@@ -611,6 +634,7 @@ where
             outcomes.push(outcome);
         }
         let traffic = self.simulation.traffic().clone();
+        let in_degrees = self.in_degrees();
         Run {
             outcomes,
             placement: Placement::Assigned(nodes),
@@ -622,6 +646,7 @@ where
             traffic,
             stopped: (stopped == Stopped::OnRequest).then_some(self.now),
             pictures: self.pictures,
+            in_degrees,
             violations: self.violations + self.simulation.broken().len() as u64,
             events: self.simulation.events(),
             digest: self.simulation.digest(),

@@ -1,6 +1,7 @@
 //! `aria` in a simulation: the kinds of its messages.
 
 use gridweave_core::custody;
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::blatant::Blatant;
 use gridweave_core::queue::LocalScheduler;
 use gridweave_core::scheduler::aria::{Aria, Message, links};
@@ -29,6 +30,10 @@ impl<S: LocalScheduler> Protocol for Aria<S> {
         "links",
         "gossip",
     ];
+
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.links().neighbours()
+    }
 
     fn kind(message: &Message) -> usize {
         match message {

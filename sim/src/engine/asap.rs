@@ -1,6 +1,7 @@
 //! `asap` in a simulation: the kinds of its messages.
 
 use gridweave_core::commit::{self, Policy};
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{Asap, Message, Reason};
 
@@ -51,6 +52,10 @@ impl<const C: usize, const L: usize, P: Policy> Protocol for Asap<C, L, P> {
         "ended",
         "extend",
     ];
+
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.overlay().view().ids().to_vec()
+    }
 
     fn kind(message: &Message<L>) -> usize {
         match message {

@@ -1,6 +1,7 @@
 //! `criteria` in a simulation: the kinds of its messages.
 
 use gridweave_core::commit::{self, Policy};
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::{cyclon, vicinity};
 use gridweave_core::scheduler::criteria::{Catalogue, Criteria, Message};
 
@@ -52,6 +53,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Pr
         "ended",
         "extend",
     ];
+
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.overlay().view().ids().to_vec()
+    }
 
     fn kind(message: &Message<L, G>) -> usize {
         match message {

@@ -1,6 +1,7 @@
 //! `desktop` in a simulation: the kinds of its messages.
 
 use gridweave_core::custody;
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::can::{END, Point};
 use gridweave_core::scheduler::desktop::{Desktop, Errand, Message};
 
@@ -63,6 +64,13 @@ impl<const D: usize> Protocol for Desktop<D> {
                 .map(|(node, at)| (node.get(), point(at)))
                 .collect(),
         })
+    }
+
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.can()
+            .neighbours()
+            .map(|other| other.entry.name.id)
+            .collect()
     }
 
     fn kind(message: &Message<D>) -> usize {

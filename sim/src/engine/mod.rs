@@ -97,6 +97,11 @@ pub trait Protocol:
         None
     }
 
+    /// Whom it would send a message to of its own accord, if it keeps links.
+    fn neighbours(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
     /// Reads a word here and there of what a machine needs for its next event, so that it is in the cache then. Worth it for
     /// machines of several cache lines of which there are many.
     fn touch(&self) -> u64 {

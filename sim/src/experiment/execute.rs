@@ -606,6 +606,7 @@ impl From<central::Run> for Run {
             faults: Faults::default(),
             stopped: run.stopped,
             pictures: Vec::new(),
+            in_degrees: Vec::new(),
             violations: 0,
             events: run.events,
             digest: run.digest,

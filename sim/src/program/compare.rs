@@ -13,6 +13,7 @@ use super::table::{Line, draw};
 use crate::central::Central;
 use crate::experiment::{Prepared, Results, Waits, prepare, wait_ratio};
 use crate::grid::Grid;
+use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Summary, write_json};
 use crate::scheduler::Scheduler;
 
@@ -28,7 +29,12 @@ struct Table {
 struct Made {
     summary: Summary,
     waits: Waits,
+    /// How it is drawn, if its seed is the first.
+    track: Option<Track>,
 }
+
+/// How many bytes of a report may say where jobs ran: with more it would be slow to open.
+const MOST_PLACES: usize = 4_000_000;
 
 /// Replays a workload under several schedulers.
 pub(super) fn compare(
@@ -51,9 +57,10 @@ pub(super) fn compare(
     let tasks = tables.iter().flat_map(|table| table.tasks(setup));
     let keep = |prepared: &Prepared, results: Results| Made {
         waits: Waits::of(&prepared.workload, &results.run),
+        track: (prepared.config.seed == config.seed).then(|| Track::of(prepared, &results)),
         summary: results.summary,
     };
-    let made = session.execute(tasks.collect(), &draft, keep)?;
+    let mut made = session.execute(tasks.collect(), &draft, keep)?;
     if made.iter().all(Option::is_none) {
         session.note("gridweave: stopped before the first run began; nothing is written");
         return Ok(Ending::Interrupted);
@@ -62,13 +69,16 @@ pub(super) fn compare(
     let wanted = setup.runs();
     let mut report = Map::new();
     let mut drawn = Vec::new();
-    let mut rest = made.as_slice();
+    let mut contests = Vec::new();
+    let mut rest = made.as_mut_slice();
     for table in &tables {
-        let (own, others) = rest.split_at(table.schedulers.len() * wanted as usize);
+        let (own, others) = rest.split_at_mut(table.schedulers.len() * wanted as usize);
         rest = others;
+        let tracks = table.tracks(own, setup);
         let lines = table.lines(own, wanted);
         let rows = lines.iter().map(|line| join(&line.summaries, wanted));
         let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
+        contests.push(table.contest(tracks, &rows));
         report.insert(table.name.into(), Value::Array(rows));
         let text = draw(&lines, Some(table.reference().name()));
         drawn.push(format!("{}\n{text}", table.title));
@@ -81,6 +91,25 @@ pub(super) fn compare(
     let report = Value::Object(report);
     draft.write("summary.json", |file| write_json(&report, file))?;
     write_config(&draft, &prepared.config)?;
+    let mut page = Page::new(
+        Kind::Compare,
+        format!("Schedulers on {}", prepared.workload.name),
+        command(chosen, wanted),
+    );
+    page.notes.clone_from(&prepared.notes);
+    if wanted > 1 {
+        page.notes.push(format!(
+            "numbers are means over {wanted} seeds with 95 % confidence intervals; charts show the first seed"
+        ));
+    }
+    page.partial = partial;
+    page.config = prepared.config.to_toml()?;
+    let mut bytes = MOST_PLACES;
+    for contest in &mut contests {
+        bytes = contest.fit_into(bytes);
+    }
+    page.contests = contests;
+    draft.write("report.html", |file| page.write(file))?;
     session.publish(draft)?;
 
     session.note_workload(&prepared);
@@ -112,6 +141,39 @@ impl Table {
         tasks
     }
 
+    /// Takes how the runs under the first seed are drawn, with where their own reports are.
+    fn tracks(&self, made: &mut [Option<Made>], setup: &Setup) -> Vec<Option<Track>> {
+        let by_scheduler = self
+            .schedulers
+            .iter()
+            .zip(made.chunks_mut(setup.runs() as usize));
+        let track = |(scheduler, runs): (&Scheduler, &mut [Option<Made>])| {
+            let made = runs.first_mut()?.as_mut()?;
+            let mut track = made.track.take()?;
+            let mut place = format!("{}/{}", self.name, scheduler.name());
+            if setup.runs() > 1 {
+                place.push_str(&format!("/seed-{}", made.summary.seed));
+            }
+            track.report = Some(format!("{place}/report.html"));
+            Some(track)
+        };
+        by_scheduler.map(track).collect()
+    }
+
+    /// It as a report draws it, with the summaries of all schedulers that made a run.
+    fn contest(&self, tracks: Vec<Option<Track>>, rows: &[Value]) -> Contest {
+        let mut contest = Contest::among(self.name, &self.prepared);
+        contest.title.clone_from(&self.title);
+        for mut track in tracks.into_iter().flatten() {
+            let own = rows.iter().find(|row| row["scheduler"] == track.name);
+            if let Some(row) = own {
+                track.summary = row.clone();
+            }
+            contest.tracks.push(track);
+        }
+        contest
+    }
+
     /// The scheduler that others are compared with.
     fn reference(&self) -> Scheduler {
         let first = self.schedulers.first().copied().unwrap_or_default();
@@ -139,6 +201,19 @@ impl Table {
             .filter(|line| !line.summaries.is_empty())
             .collect()
     }
+}
+
+/// What repeats a comparison.
+fn command(chosen: &[Scheduler], wanted: u32) -> String {
+    let mut command = String::from("gridweave compare --config config.toml");
+    if !chosen.is_empty() {
+        let names: Vec<&str> = chosen.iter().map(|scheduler| scheduler.name()).collect();
+        command.push_str(&format!(" --schedulers {}", names.join(",")));
+    }
+    if wanted > 1 {
+        command.push_str(&format!(" --runs {wanted}"));
+    }
+    command + " --out again"
 }
 
 /// How long jobs waited against the reference, for each seed that both have.

@@ -127,6 +127,7 @@ Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns
   summary.json  waits, slowdowns, utilisation, messages, digest
   series.csv    utilisation, queue, idle nodes and messages over time
+  report.html   all of it to look at: charts, a Gantt chart, the configuration; opens in any browser
   config.toml   everything the run depends on; --config with it repeats the run
   engine.json   time and memory, the only file that differs between two runs of one seed
 
@@ -160,7 +161,7 @@ A sweep has a configuration under [base] and lists of values under [vary]:
   [vary]
   'workload.estimates' = ['kill', 'extend', 'exact']
   'grid.nodes' = [100, 128]
-The six runs go into six folders, and a table of them into table.csv.";
+The six runs go into six folders, a table of them into table.csv, and charts of them into report.html.";
 
 const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
@@ -173,6 +174,7 @@ Files in the output folder:
   PAPER/*.csv  a table or the data of a figure each
   PAPER/*.txt  the tables as they are printed
   PAPER/runs/  the configuration of each run; gridweave run --config with one repeats it
+  report.html  all of it to look at, published beside measured
   config.toml  what all runs begin with
   engine.json  how long each run took
 

@@ -12,10 +12,11 @@ use super::Ending;
 use super::options::Reproduction;
 use super::progress::{Goal, Watched};
 use super::run::{note_violations, write_config};
-use super::session::Session;
+use super::session::{Session, quoted};
 use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::history::History;
+use crate::report::{self, Kind, Page};
 use crate::reproduce::{
     Cell, Finished, Making, Measured, Paper, Part, Planned, Report, Sample, Size, Table, p1, p2,
     p3, p4,
@@ -250,6 +251,8 @@ fn reproduce<S: Sync>(
     });
     let text: Vec<String> = shown.iter().map(Shown::text).collect();
     let text = text.join("\n");
+    let page = page(paper, &shown, &report, choice);
+    draft.write("report.html", |file| page.write(file))?;
     write(&draft, paper.key, &shown, &text)?;
     write_runs(&draft, paper.key, &runs, choice)?;
     write_config(&draft, base)?;
@@ -268,6 +271,62 @@ fn reproduce<S: Sync>(
     session.tell(&report)?;
     let broken = summaries.iter().any(|summary| summary.violations > 0);
     Ok(if broken { Ending::Broken } else { Ending::Done })
+}
+
+/// The report of what was made of a paper.
+fn page<S>(paper: &Paper<S>, shown: &[Shown], report: &Value, choice: &Reproduction) -> Page {
+    let mut page = Page::new(
+        Kind::Reproduce,
+        format!("{} reproduced", paper.key.to_uppercase()),
+        command(paper.key, choice),
+    );
+    let runs = report["runs"].as_array().cloned().unwrap_or_default();
+    page.paper = Some(report::Paper {
+        key: paper.key.into(),
+        title: paper.title.into(),
+        seeds: (0..u64::from(choice.runs))
+            .map(|number| choice.seed + number)
+            .collect(),
+        parts: shown
+            .iter()
+            .map(|part| report::Part::of(part.name, part.title, &part.report))
+            .collect(),
+        runs: runs
+            .iter()
+            .map(|run| json!([run["name"], run["scheduler"], run["seed"], run["digest"]]))
+            .collect(),
+    });
+    page
+}
+
+/// What repeats it.
+fn command(key: &str, choice: &Reproduction) -> String {
+    let mut command = format!("gridweave reproduce {key}");
+    let mut add = |option: &str, value: &str| command.push_str(&format!(" {option}{value}"));
+    if choice.quick {
+        add("--quick", "");
+    }
+    if !choice.only.is_empty() {
+        add("--only ", &quoted(&choice.only.join(",")));
+    }
+    for (option, file) in [
+        ("--trace ", &choice.trace),
+        ("--coordinates ", &choice.coordinates),
+        ("--round-trips ", &choice.round_trips),
+    ] {
+        if let Some(file) = file {
+            add(option, &quoted(&file.to_string_lossy()));
+        }
+    }
+    if let Some(nodes) = choice.nodes {
+        add("--nodes ", &nodes.to_string());
+    }
+    add("--seed ", &choice.seed.to_string());
+    if choice.runs > 1 {
+        add("--runs ", &choice.runs.to_string());
+    }
+    add("--out ", "again");
+    command
 }
 
 /// All runs under all seeds: those of the first name, one per seed, then those of the second, and so on. Each workload is read

@@ -10,7 +10,8 @@ use super::options::Setup;
 use super::session::{Session, Task};
 use super::table::{Line, draw};
 use crate::config::Config;
-use crate::experiment::{aggregate, prepare};
+use crate::experiment::{Prepared, Results, aggregate, prepare};
+use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Draft, FolderError, Summary, write_json};
 use crate::scheduler::Scheduler;
 
@@ -33,8 +34,15 @@ pub(super) fn run(
         prepared: prepared.clone(),
         seed,
     });
-    let made = session.execute(tasks.collect(), &draft, |_, results| results.summary)?;
-    let summaries: Vec<Summary> = made.into_iter().flatten().collect();
+    let first = config.seed;
+    let keep = |prepared: &Prepared, results: Results| {
+        let drawn = wanted > 1 && prepared.config.seed - first < MOST_DRAWN;
+        let track = drawn.then(|| of_seed(prepared, &results));
+        (results.summary, track)
+    };
+    let made = session.execute(tasks.collect(), &draft, keep)?;
+    let (summaries, tracks): (Vec<Summary>, Vec<Option<Track>>) =
+        made.into_iter().flatten().unzip();
     let summaries: Vec<&Summary> = summaries.iter().collect();
     if summaries.is_empty() {
         session.note("gridweave: stopped before the first run began; nothing is written");
@@ -44,6 +52,26 @@ pub(super) fn run(
     if wanted > 1 {
         write_config(&draft, &prepared.config)?;
         draft.write("summary.json", |file| write_json(&joined, file))?;
+        let mut page = Page::new(
+            Kind::Run,
+            format!(
+                "{} on {}, {wanted} seeds",
+                config.scheduler, prepared.workload.name
+            ),
+            format!("gridweave run --config config.toml --runs {wanted} --out again"),
+        );
+        page.notes.clone_from(&prepared.notes);
+        if u64::from(wanted) > MOST_DRAWN {
+            page.notes.push(format!(
+                "the first {MOST_DRAWN} of {wanted} seeds are drawn"
+            ));
+        }
+        page.partial = is_partial(&summaries, wanted);
+        page.config = prepared.config.to_toml()?;
+        let mut contest = Contest::among("seeds", &prepared);
+        contest.tracks = tracks.into_iter().flatten().collect();
+        page.contests.push(contest);
+        draft.write("report.html", |file| page.write(file))?;
     }
     session.publish(draft)?;
 
@@ -68,6 +96,20 @@ pub(super) fn run(
     }
     session.tell(&joined)?;
     Ok(ending)
+}
+
+/// The most seeds that are drawn on the same axes.
+const MOST_DRAWN: u64 = 10;
+
+/// A run under one of several seeds. Jobs may differ between seeds, so where they ran is in the report of the run alone.
+fn of_seed(prepared: &Prepared, results: &Results) -> Track {
+    let seed = prepared.config.seed;
+    Track {
+        name: format!("seed {seed}"),
+        report: Some(format!("seed-{seed}/report.html")),
+        places: None,
+        ..Track::of(prepared, results)
+    }
 }
 
 /// Where the files of a run go: a folder per seed if there are several.

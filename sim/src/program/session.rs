@@ -10,6 +10,7 @@ use super::options::Output;
 use super::progress::{Goal, Watched};
 use crate::experiment::{Prepared, Results};
 use crate::monitor::Monitor;
+use crate::report::Page;
 use crate::results::Draft;
 
 /// One use of the program.
@@ -42,6 +43,28 @@ impl Write for Stdout {
 /// Says something on standard error; if nobody can hear it, there is nobody to tell.
 pub(super) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Writes the report of one run beside its other files.
+pub(super) fn write_report(
+    prepared: &Prepared,
+    results: &Results,
+    draft: &Draft,
+    place: &Path,
+) -> anyhow::Result<()> {
+    let page = Page::of_run(prepared, results)?;
+    draft.write(place.join("report.html"), |file| page.write(file))?;
+    Ok(())
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-+.,_/=:%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    let inside = word.replace('\'', "'\\''");
+    format!("'{inside}'")
 }
 
 /// One run to be made, and where its files go in the draft.
@@ -128,6 +151,7 @@ impl Session {
             let prepared = task.prepared.seeded(task.seed)?;
             let results = prepared.execute(monitor)?;
             results.write(&prepared, draft, &task.place)?;
+            write_report(&prepared, &results, draft, &task.place)?;
             Ok(Some(keep(&prepared, results)))
         });
         made.into_iter().collect()

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::Ending;
 use super::progress::{Goal, Watched};
-use super::session::Session;
+use super::session::{Session, quoted, write_report};
 use crate::experiment::{Point, Sweep, prepare};
 use crate::monitor::Monitor;
+use crate::report::{self, Kind, Page, SweepPoint};
 use crate::results::{NewFolders, write_whole};
 
 /// What a point asks for, as its folder remembers it: a finished run of the same is not repeated.
@@ -55,6 +56,9 @@ pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Resul
     if !table.rows.is_empty() {
         write_whole(&out.join(TABLE), |file| file.write_all(&table.csv))
             .with_context(|| unwritable(out))?;
+        let page = table.page(&sweep, file);
+        write_whole(&out.join("report.html"), |file| page.write(file))
+            .with_context(|| unwritable(out))?;
     }
     session.interrupt.end();
     drop(new);
@@ -92,6 +96,7 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
         return Ok(());
     }
     results.write(&prepared, &draft, Path::new(""))?;
+    write_report(&prepared, &results, &draft, Path::new(""))?;
     let request = point.config.to_toml()?;
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
     draft.publish()?;
@@ -142,6 +147,8 @@ fn summary_of(point: &Point, out: &Path) -> Option<Value> {
 
 /// All runs that are finished.
 struct Table {
+    keys: Vec<String>,
+    points: Vec<SweepPoint>,
     csv: Vec<u8>,
     drawn: String,
     rows: Vec<Value>,
@@ -166,7 +173,7 @@ impl Table {
             .collect();
         csv.write_record(&header)?;
         table.set_header(&header);
-        let (mut rows, mut broken) = (Vec::new(), false);
+        let (mut rows, mut points, mut broken) = (Vec::new(), Vec::new(), false);
         for point in &sweep.points {
             let Some(summary) = summary_of(point, out) else {
                 continue;
@@ -183,13 +190,47 @@ impl Table {
                 _ => figure.to_string(),
             });
             table.add_row(values.chain(short));
+            points.push(SweepPoint {
+                folder: point.name.clone(),
+                values: point
+                    .values
+                    .iter()
+                    .map(|(_, value)| value.clone())
+                    .collect(),
+                digest: summary["digest"].as_str().unwrap_or_default().into(),
+                figures: figures.into(),
+            });
             rows.push(json!({ "run": point.name, "summary": summary }));
         }
         Ok(Self {
+            keys: keys.into_iter().map(str::to_owned).collect(),
+            points,
             csv: csv.into_inner()?,
             drawn: table.to_string(),
             rows,
             broken,
         })
+    }
+
+    /// The report of what is finished of a sweep from this file.
+    fn page(&self, sweep: &Sweep, file: &Path) -> Page {
+        let name = file.file_name().unwrap_or(file.as_os_str());
+        let mut page = Page::new(
+            Kind::Sweep,
+            format!("Sweep of {}", name.to_string_lossy()),
+            format!(
+                "gridweave sweep {} --out again",
+                quoted(&file.to_string_lossy())
+            ),
+        );
+        let missing = sweep.points.len() - self.points.len();
+        page.partial = missing > 0;
+        page.sweep = Some(report::Sweep {
+            keys: self.keys.clone(),
+            figures: FIGURES.map(|(name, _)| name.to_owned()).into(),
+            points: self.points.clone(),
+            missing,
+        });
+        page
     }
 }

@@ -49,12 +49,13 @@ impl From<io::Error> for FolderProblem {
 const MARK: &str = "config.toml";
 
 /// All files that we write into a folder.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     MARK,
     "summary.json",
     "jobs.csv",
     "series.csv",
     "engine.json",
+    "report.html",
     "request.toml",
     "p1.json",
     "p2.json",

@@ -50,6 +50,7 @@ fn small() -> (Workload, Run) {
         faults: Faults::default(),
         stopped: Some(Time::from_secs(30)),
         pictures: Vec::new(),
+        in_degrees: Vec::new(),
         violations: 0,
         events: 9,
         digest: "d".into(),

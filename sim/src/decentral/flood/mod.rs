@@ -315,6 +315,10 @@ impl Protocol for Flood {
         "overlay",
     ];
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.neighbours().to_vec()
+    }
+
     fn kind(message: &Message) -> usize {
         match message {
             Message::Search { .. } => 0,

@@ -1,0 +1,30 @@
+//! Many runs, as points of charts.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A sweep, for one chart per key that it varies.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Sweep {
+    /// What is varied.
+    pub keys: Vec<String>,
+    /// What is known about each run.
+    pub figures: Vec<String>,
+    /// The runs.
+    pub points: Vec<SweepPoint>,
+    /// How many are missing, since the sweep was stopped.
+    pub missing: usize,
+}
+
+/// One run of a sweep.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SweepPoint {
+    /// Its folder.
+    pub folder: String,
+    /// Its value of each key, as text.
+    pub values: Vec<String>,
+    /// Its figures.
+    pub figures: Vec<Value>,
+    /// Its digest.
+    pub digest: String,
+}
