@@ -147,7 +147,7 @@ fn a_job_stops_with_its_lease_however_little_was_left_when_it_was_granted() {
     bench.granted(20);
     // What is granted for less than a lease is asked for in time, too.
     let running = Send(OWNER, notify(1, 0, Standing::Running));
-    assert_eq!(bench.ring_until(10), [running.clone()]);
+    assert_eq!(bench.ring_until(10), vec![running.clone()]);
     let mut did = bench.ring_until(20);
     did.retain(|did| *did != running);
     assert_eq!(
