@@ -73,6 +73,7 @@ async function check(name, options, look) {
   await look(report.page, report);
   assert.deepEqual(report.problems, [], `${name}: nothing is complained of, and nothing leaves the page`);
   const size = statSync(join(results, name, 'report.html')).size;
+  assert.ok(size < 6e6, `${name}: ${size} bytes`);
   console.log(`ok ${name}: ${(size / 1e6).toFixed(2)} MB, open after ${report.took} ms`);
   checked += 1;
   await report.close();

@@ -70,6 +70,7 @@ pub(super) fn run(
         page.config = prepared.config.to_toml()?;
         let mut contest = Contest::among("seeds", &prepared);
         contest.tracks = tracks.into_iter().flatten().collect();
+        contest.fit_into(0);
         page.contests.push(contest);
         draft.write("report.html", |file| page.write(file))?;
     }

@@ -176,3 +176,16 @@ impl Session {
         self.say(&format!("\nresults: {}", folder.display()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
+        assert_eq!(quoted("runs/a-1.toml"), "runs/a-1.toml");
+        assert_eq!(quoted("two words"), "'two words'");
+        assert_eq!(quoted("it's $HOME"), "'it'\\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -10,8 +10,12 @@ function drawGantts(grid, contest) {
   grid.style.gridTemplateColumns = '1fr';
   const drawn = contest.tracks.filter(track => track.places);
   const left = contest.tracks.filter(track => !track.places);
+  if (left.some(track => !track.report)) {
+    grid.append(el('p', { class: 'soft' }, 'There are too many jobs to draw them here; they are in jobs.csv.'));
+    return;
+  }
   if (left.length > 0) {
-    grid.parentElement.insertBefore(el('p', { class: 'soft' }, 'In their own reports: ', left.flatMap((track, at) => [at > 0 ? ', ' : '', el('a', { href: track.report || '#gantt' }, track.name)]), '.'), grid);
+    grid.parentElement.insertBefore(el('p', { class: 'soft' }, 'In their own reports: ', left.flatMap((track, at) => [at > 0 ? ', ' : '', el('a', { href: track.report }, track.name)]), '.'), grid);
   }
   if (drawn.length === 0) return;
   const chosen = el('select', {}, drawn.map((track, at) => el('option', { value: at }, track.name)));

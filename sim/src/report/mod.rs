@@ -82,6 +82,9 @@ pub struct Page {
     pub paper: Option<Paper>,
 }
 
+/// How many bytes of the report of one run may say where jobs ran: with more, browsers would not open it.
+const MOST_PLACES: usize = 48_000_000;
+
 const PAGE: &str = include_str!("page.html");
 
 /// What stands in the page for what is put in there.
@@ -143,7 +146,8 @@ impl Page {
         page.notes.clone_from(&prepared.notes);
         page.partial = results.summary.partial;
         page.config = config.to_toml()?;
-        let contest = Contest::of(prepared, Track::of(prepared, results));
+        let mut contest = Contest::of(prepared, Track::of(prepared, results));
+        contest.fit_into(MOST_PLACES);
         page.contests.push(contest);
         Ok(page)
     }

@@ -67,6 +67,18 @@ impl Jobs {
         jobs
     }
 
+    /// Leaves only what is known about all of them.
+    pub(super) fn forget_each(&mut self) {
+        for column in [
+            &mut self.numbers,
+            &mut self.submitted,
+            &mut self.sizes,
+            &mut self.requested,
+        ] {
+            *column = Packed::default();
+        }
+    }
+
     /// How many bytes it takes in a page.
     pub fn size(&self) -> usize {
         let columns = [&self.numbers, &self.submitted, &self.sizes, &self.requested];

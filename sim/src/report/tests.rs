@@ -146,7 +146,7 @@ fn nodes_that_keep_links_are_known_as_often_as_they_know() {
 }
 
 #[test]
-fn where_jobs_ran_is_left_out_from_the_first_run_on_that_does_not_fit() {
+fn where_jobs_ran_is_left_out_where_it_does_not_fit() {
     let (prepared, results) = made(SHORT);
     let track = Track::of(&prepared, &results);
     let size = track.places.as_ref().unwrap().size();
@@ -161,4 +161,7 @@ fn where_jobs_ran_is_left_out_from_the_first_run_on_that_does_not_fit() {
         .map(|track| track.places.is_some())
         .collect();
     assert_eq!(left, [true, false]);
+    // Where no run is left, nothing is said about single jobs.
+    assert_eq!(contest.fit_into(5), 5);
+    assert_eq!((contest.jobs.size(), contest.jobs.count), (0, 40));
 }

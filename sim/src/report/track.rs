@@ -91,8 +91,10 @@ impl Contest {
         }
     }
 
-    /// Leaves out where jobs ran, from the first run on that does not fit into so many bytes. Returns what is left of those.
+    /// Leaves out where jobs ran of every run that does not fit into what is left of so many bytes, and the jobs if nothing is
+    /// said about them then. Returns how many bytes are left.
     pub fn fit_into(&mut self, mut bytes: usize) -> usize {
+        let all = bytes;
         bytes = bytes.saturating_sub(self.jobs.size());
         for track in &mut self.tracks {
             let size = track.places.as_ref().map_or(0, Places::size);
@@ -100,6 +102,10 @@ impl Contest {
                 Some(rest) => bytes = rest,
                 None => track.places = None,
             }
+        }
+        if self.tracks.iter().all(|track| track.places.is_none()) {
+            self.jobs.forget_each();
+            return all;
         }
         bytes
     }
