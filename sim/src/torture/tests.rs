@@ -19,7 +19,7 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let made = workers.into_iter().map(|worker| worker.join());
+        let made = workers.into_iter().map(thread::ScopedJoinHandle::join);
         made.flat_map(|reports| reports.expect("a run does not panic"))
             .collect()
     })
@@ -75,7 +75,7 @@ const SITUATIONS: &[&str] = &[
     "lie: two answers",
 ];
 
-/// Kinds of messages that these rules never lead to: helper overlays that nobody has.
+/// Kinds of messages that these rules never lead to, unless a liar makes one up: of helper overlays that nobody has.
 const NEVER_SENT: &[&str] = &["near_2", "nearer_2", "near_3", "nearer_3"];
 
 #[test]
@@ -99,7 +99,10 @@ fn nothing_breaks_in_240_seeds_and_all_that_should_go_wrong_does() {
         assert!(counters.get(situation) > 0, "never seen: {situation}");
     }
     for (kind, count) in sent {
-        assert_eq!(count == 0, NEVER_SENT.contains(&kind), "{kind}: {count}");
+        assert!(
+            count > 0 || NEVER_SENT.contains(&kind),
+            "never sent: {kind}"
+        );
     }
 }
 
