@@ -75,8 +75,18 @@ const SITUATIONS: &[&str] = &[
     "lie: two answers",
 ];
 
-/// Kinds of messages that these rules never lead to, unless a liar makes one up: of helper overlays that nobody has.
-const NEVER_SENT: &[&str] = &["near_2", "nearer_2", "near_3", "nearer_3"];
+/// Kinds of messages that these rules never lead to, unless a liar makes one up: of helper overlays that nobody has, and of P4's second
+/// space, which is not tortured yet.
+const NEVER_SENT: &[&str] = &[
+    "near_2",
+    "nearer_2",
+    "near_3",
+    "nearer_3",
+    "residue_heartbeat",
+    "residue_overlay",
+    "rendezvous",
+    "forage",
+];
 
 #[test]
 fn nothing_breaks_in_240_seeds_and_all_that_should_go_wrong_does() {
