@@ -184,8 +184,24 @@ fn the_fourth_paper_has_its_schemes_beside_the_centralised_one_and_no_job_is_los
 
 #[test]
 fn zones_are_written_down_as_often_as_is_asked_for() {
-    let desk = Desk::new();
-    desk.good(&[
+    zones_are_whole(&[]);
+}
+
+#[test]
+fn nodes_that_join_one_by_one_share_the_space_before_the_first_job_comes() {
+    let (desk, out) = zones_are_whole(&["--set", "desktop.join_every=10s"]);
+    let jobs = fs::read_to_string(desk.path(out).join("jobs.csv")).expect("there are jobs");
+    let first = jobs.lines().nth(1).and_then(|job| job.split(',').nth(3));
+    let first: f64 = first.and_then(|at| at.parse().ok()).expect("it has a time");
+    assert!((310.0..400.0).contains(&first), "{first}");
+    assert_eq!(summary(&desk.path(out))["jobs"]["completed"], 40);
+    assert_eq!(summary(&desk.path(out))["faults"]["starts"], 29);
+}
+
+/// Runs a small grid of desktops, and looks at its pictures.
+fn zones_are_whole(more: &[&str]) -> (Desk, &'static str) {
+    let (desk, out) = (Desk::new(), "drawn");
+    let common = [
         "run",
         "--scheduler",
         "desktop",
@@ -198,9 +214,10 @@ fn zones_are_written_down_as_often_as_is_asked_for() {
         "--set",
         "report.zones=1h",
         "--out",
-        "drawn",
-    ]);
-    let pictures = fs::read(desk.path("drawn/zones.json")).expect("there are pictures");
+        out,
+    ];
+    desk.good(&[&common, more].concat());
+    let pictures = fs::read(desk.path(out).join("zones.json")).expect("there are pictures");
     let pictures: serde_json::Value = serde_json::from_slice(&pictures).expect("it is JSON");
     let pictures = pictures.as_array().expect("it is a list");
     assert!(pictures.len() >= 2);
@@ -221,4 +238,5 @@ fn zones_are_written_down_as_often_as_is_asked_for() {
             assert!((whole - 1.0).abs() < 1e-6, "{whole}");
         }
     }
+    (desk, out)
 }

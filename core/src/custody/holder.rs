@@ -191,8 +191,8 @@ impl Custody {
         }
     }
 
-    /// Somebody gives a job to this node, which takes it or not: [`Message::Give`], for a parent that must look at the job first.
-    pub fn given(
+    /// Somebody gives a job to this node, which takes it or not.
+    pub(super) fn given(
         &mut self,
         from: NodeId,
         give: (Shared<Job>, NodeId, Term, u32),

@@ -242,6 +242,40 @@ impl Custody {
         self.post.pop()
     }
 
+    /// A message comes, for a parent that looks first at the job that it may give ([`Message::gift`]), and takes that or not.
+    pub fn hear(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        taking: Taking,
+        cx: &mut impl Context<Self>,
+    ) {
+        match message {
+            Message::Give {
+                job,
+                home,
+                term,
+                carried,
+            } => self.given(from, (job, home, term, carried), taking, cx),
+            Message::Answer { job, term, answer } => {
+                self.candidate_answered(from, job, term, answer, cx);
+                self.taker_answered(from, job, term, answer, cx);
+            }
+            Message::Report {
+                job,
+                term,
+                claim,
+                standing,
+            } => self.reported(job, Holding::new(term, from, claim), standing, cx),
+            Message::Verdict {
+                job,
+                term,
+                claim,
+                ruling,
+            } => self.ruled(from, job, (term, claim), ruling, cx),
+        }
+    }
+
     fn say(&mut self, to: NodeId, message: Message, cx: &mut impl Context<Self>) {
         if to == self.me {
             self.post.insert(0, message);
@@ -281,33 +315,9 @@ impl Machine for Custody {
     fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
         match event {
             Event::Start => self.resume(cx),
-            Event::Message { from, message } => match message {
-                Message::Give {
-                    job,
-                    home,
-                    term,
-                    carried,
-                } => {
-                    let taking = Taking::Takes { start: None };
-                    self.given(from, (job, home, term, carried), taking, cx);
-                }
-                Message::Answer { job, term, answer } => {
-                    self.candidate_answered(from, job, term, answer, cx);
-                    self.taker_answered(from, job, term, answer, cx);
-                }
-                Message::Report {
-                    job,
-                    term,
-                    claim,
-                    standing,
-                } => self.reported(job, Holding::new(term, from, claim), standing, cx),
-                Message::Verdict {
-                    job,
-                    term,
-                    claim,
-                    ruling,
-                } => self.ruled(from, job, (term, claim), ruling, cx),
-            },
+            Event::Message { from, message } => {
+                self.hear(from, message, Taking::Takes { start: None }, cx);
+            }
             Event::Unreachable { to } => {
                 self.candidate_unreachable(to, cx);
                 self.taker_unreachable(to, cx);

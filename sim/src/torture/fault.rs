@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::invariant::Invariant::{
-    self, Bounded, Known, LastWord, NoRerun, OneExecution, Outcome, Overlay, Room, Settled, State,
-    Together, TrueWord,
-};
+use super::invariant::Invariant::{self, Bounded, Outcome, Room, State};
 
 /// A class of faults. A seed picks some of them, and how bad each is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,22 +43,6 @@ pub enum Fault {
     /// Up to a third of all nodes lie.
     Liars,
 }
-
-/// Everything that is ever promised.
-const ALL: &[Invariant] = &[
-    State,
-    Bounded,
-    Outcome,
-    LastWord,
-    TrueWord,
-    OneExecution,
-    NoRerun,
-    Room,
-    Together,
-    Known,
-    Settled,
-    Overlay,
-];
 
 impl Fault {
     /// All of them.
@@ -153,7 +134,7 @@ impl Fault {
             Self::FarClocks => &[State, Bounded, Room],
             // Of what liars claim nothing is known; honest nodes stay sound and small, and honest jobs get an outcome.
             Self::Liars => &[State, Bounded, Outcome],
-            _ => ALL,
+            _ => &Invariant::ALL,
         }
     }
 
@@ -161,7 +142,7 @@ impl Fault {
     pub fn all_keep(faults: &BTreeSet<Self>) -> BTreeSet<Invariant> {
         let kept =
             |invariant: &&Invariant| faults.iter().all(|fault| fault.keeps().contains(invariant));
-        ALL.iter().filter(kept).copied().collect()
+        Invariant::ALL.iter().filter(kept).copied().collect()
     }
 }
 

@@ -291,21 +291,9 @@ impl Node {
         if let (Some(mine), Message::Verdict { claim, .. }) = (self.claim, &mut message) {
             *claim = mine;
         }
-        let Message::Give {
-            job,
-            home,
-            term,
-            carried,
-        } = message
-        else {
-            let event = Event::Message { from, message };
-            self.within(level, cx, |custody, cx| custody.handle(event, cx));
-            return;
-        };
-        let give = (job, home, term, carried);
         let taking = Taking::Takes { start: None };
         self.within(level, cx, |custody, cx| {
-            custody.given(from, give, taking, cx);
+            custody.hear(from, message, taking, cx);
         });
     }
 

@@ -58,26 +58,14 @@ impl<S: LocalScheduler> Aria<S> {
         message: custody::Message,
         cx: &mut impl Context<Self>,
     ) {
-        if let custody::Message::Give {
-            job,
-            home,
-            term,
-            carried,
-        } = message
-        {
-            // Whether there is room is asked by the custody: what it has already needs none.
-            let taking = if !self.leaving && self.site.takes(job.get()) {
-                Taking::Takes {
-                    start: self.start_if_taken(job.get(), cx.now()),
-                }
-            } else {
-                Taking::Refuses
-            };
-            let give = (job, home, term, carried);
-            self.in_custody(cx, |custody, cx| custody.given(from, give, taking, cx));
-        } else {
-            self.handle_custody(Event::Message { from, message }, cx);
-        }
+        // Whether there is room is asked by the custody: what it has already needs none.
+        let taking = match message.gift() {
+            Some((job, _)) if !self.leaving && self.site.takes(job) => Taking::Takes {
+                start: self.start_if_taken(job, cx.now()),
+            },
+            _ => Taking::Refuses,
+        };
+        self.in_custody(cx, |custody, cx| custody.hear(from, message, taking, cx));
     }
 
     fn custody_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {

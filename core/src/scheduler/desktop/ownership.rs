@@ -8,7 +8,7 @@ use super::{Desktop, Key, Message, Record, Timer, Todo};
 use crate::custody::{self, Custody, Taking, Tenure};
 use crate::id::{JobId, NodeId};
 use crate::job::{News, Notice, Refusal};
-use crate::machine::{Context, Embed, Event, Lifted, Machine};
+use crate::machine::{Context, Embed, Lifted};
 
 /// Custody between those who submit and owners, as a part of a node.
 #[derive(Default)]
@@ -97,24 +97,12 @@ impl<const D: usize> Desktop<D> {
         message: custody::Message,
         cx: &mut impl Context<Self>,
     ) {
-        if let custody::Message::Give {
-            job,
-            home,
-            term,
-            carried,
-        } = message
-        {
-            let taking = if self.leaving {
-                Taking::Refuses
-            } else {
-                Taking::Takes { start: None }
-            };
-            let give = (job, home, term, carried);
-            self.in_owners(cx, |owners, cx| owners.given(from, give, taking, cx));
+        let taking = if self.leaving {
+            Taking::Refuses
         } else {
-            let event = Event::Message { from, message };
-            self.in_owners(cx, |owners, cx| owners.handle(event, cx));
-        }
+            Taking::Takes { start: None }
+        };
+        self.in_owners(cx, |owners, cx| owners.hear(from, message, taking, cx));
     }
 
     /// The custody of a job among those who submit and owners has something to say.
@@ -146,25 +134,14 @@ impl<const D: usize> Desktop<D> {
         message: custody::Message,
         cx: &mut impl Context<Self>,
     ) {
-        if let custody::Message::Give {
-            job,
-            home,
-            term,
-            carried,
-        } = message
-        {
-            let taking = if self.takes(job.get(), carried) {
-                Taking::Takes { start: None }
-            } else {
-                Taking::Refuses
-            };
+        let mut taking = Taking::Refuses;
+        if let Some((job, carried)) = message.gift() {
+            if self.takes(job, carried) {
+                taking = Taking::Takes { start: None };
+            }
             self.pull_answered(from);
-            let give = (job, home, term, carried);
-            self.in_runs(cx, |runs, cx| runs.given(from, give, taking, cx));
-        } else {
-            let event = Event::Message { from, message };
-            self.in_runs(cx, |runs, cx| runs.handle(event, cx));
         }
+        self.in_runs(cx, |runs, cx| runs.hear(from, message, taking, cx));
     }
 
     /// The custody of a job among owners and those who run has something to say.

@@ -102,14 +102,11 @@ impl Subject for Node {
     }
 
     fn attempt(&self, job: JobId) -> Option<u64> {
-        let mut running = self.commitments().participant.running();
-        let holder = running.find(|holder| holder.job == job)?;
-        Some(holder.epoch.get())
+        super::attempt(self.commitments(), job)
     }
 
     fn left(&self) -> usize {
-        let parts = self.commitments();
-        self.jobs().count() + parts.coordinator.jobs().count() + parts.participant.schedule().len()
+        self.jobs().count() + super::commitments(self.commitments())
     }
 
     fn knows(&self) -> Vec<NodeId> {

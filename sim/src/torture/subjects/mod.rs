@@ -88,6 +88,18 @@ fn gang(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job 
     Job::new(id, Demand::Nodes(count), estimate).expect("planned jobs take time")
 }
 
+/// Under what a job runs that was confirmed there.
+fn attempt(node: &commit::Node, job: JobId) -> Option<u64> {
+    let mut running = node.participant.running();
+    let holder = running.find(|holder| holder.job == job)?;
+    Some(holder.epoch.get())
+}
+
+/// How much there is of jobs that are being confirmed, or were.
+fn commitments(node: &commit::Node) -> usize {
+    node.coordinator.jobs().count() + node.participant.schedule().len()
+}
+
 /// A node that is taken whole.
 const WHOLE: Equipped = Equipped {
     cores: 1,
