@@ -28,7 +28,8 @@ pub struct Neighbour<const D: usize> {
     /// At which face of the node's zone it is.
     pub(super) face: Option<Face>,
     pub(super) standing: Standing,
-    /// The last that it told of itself, or that was told of it when it was gone.
+    /// The last that it told of itself and its neighbours, or that was told of it when it was gone. Most who have many neighbours
+    /// do not tell who they are.
     pub(super) last: Option<Shared<Account<D>>>,
     /// When there was a word from it, or, if there never was, when somebody told of it.
     pub(super) heard: Time,
@@ -42,6 +43,8 @@ pub struct Neighbour<const D: usize> {
     pub(super) warned: Option<Time>,
     /// With which edition of its account what edition of the own was compared last.
     pub(super) compared: Option<(u32, u32)>,
+    /// How many neighbours it has, as it told last.
+    pub(super) crowd: u16,
     pub(super) told: Told,
 }
 
@@ -58,6 +61,7 @@ impl<const D: usize> Neighbour<D> {
             replaced: false,
             warned: None,
             compared: None,
+            crowd: 0,
             told: Told {
                 own: NOTHING,
                 beyond: NOTHING,
