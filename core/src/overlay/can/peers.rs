@@ -159,6 +159,9 @@ const NOTHING: Load = Load {
     speed_sum: 0,
 };
 
+/// For how many more there is room when there is none left.
+const ROOM: usize = 8;
+
 /// Everybody whom a node knows, in the order of names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Peers<const D: usize> {
@@ -225,6 +228,10 @@ impl<const D: usize> Peers<D> {
             .saturating_add(MOST_GONE);
         if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= all {
             return false;
+        }
+        // A few more at a time: twice as many would be room for many who never come.
+        if self.list.len() == self.list.capacity() {
+            self.list.reserve_exact(ROOM);
         }
         self.list.insert(place, peer);
         true
