@@ -32,6 +32,7 @@ impl Capability {
     }
 
     /// What it has in a dimension.
+    #[inline]
     pub fn value(&self, dimension: Dimension) -> u64 {
         self.values.get(dimension.position()).copied().unwrap_or(0)
     }
@@ -55,6 +56,7 @@ impl Requirement {
     }
 
     /// What it needs in a dimension; `None` if it names no need there.
+    #[inline]
     pub fn value(&self, dimension: Dimension) -> Option<u64> {
         self.values.get(dimension.position()).copied().flatten()
     }

@@ -121,6 +121,8 @@ framed! {
     Stays: Incarnation;
     Obituary: Account<D>;
     Evicted: Incarnation;
+    Here: Entry<D>, Option<u32>, u16, Told;
+    Pulse: Incarnation, u32, u32, u16, Told;
 }
 
 framed! {

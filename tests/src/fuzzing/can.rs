@@ -84,7 +84,11 @@ pub fn drive(bytes: &[u8]) -> Seen {
 }
 
 fn node(choices: &mut Choices<'_>) -> Can<2> {
-    Can::new(ME, point(choices), Config::DEFAULT).expect("the rules are sound")
+    let config = Config {
+        listed: choices.pick([0, Config::DEFAULT.listed]),
+        ..Config::DEFAULT
+    };
+    Can::new(ME, point(choices), config).expect("the rules are sound")
 }
 
 impl Host {
@@ -180,6 +184,8 @@ impl Host {
                         Message::Grant(_) => "granted",
                         Message::Refused { .. } => "refused",
                         Message::Beat { .. } => "beat",
+                        Message::Here { .. } => "told its zone",
+                        Message::Pulse { .. } => "told its epoch",
                         Message::Claim { .. } => "claimed",
                         Message::Obituary(_) => "mourned",
                         Message::Agreed { .. } => "agreed",
@@ -223,7 +229,7 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
         .unwrap_or_else(|| Incarnation::new(u32::from(choices.below(4))));
     let own_epoch = host.node.entry().map_or(0, |entry| entry.epoch);
     let epoch = choices.pick([0, 1, own_epoch, own_epoch, u32::MAX]);
-    match choices.below(20) {
+    match choices.below(23) {
         0 | 1 => Message::Join {
             joiner: Name { id: from, life },
             point: point(choices),
@@ -283,6 +289,23 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
             .then_some(life)
             .map_or(Message::Disagreed { life, epoch }, Message::Stays),
         18 => Message::Obituary(account(Some(from).filter(|_| hops > 1), choices)),
+        19 | 20 => {
+            let mut own = entry(choices);
+            own.name.id = from;
+            Message::Here {
+                own: Shared::new(own),
+                yours: choices.pick([None, Some(epoch)]),
+                neighbours: choices.pick([0, 1, u16::MAX]),
+                told: told(choices),
+            }
+        }
+        21 => Message::Pulse {
+            life,
+            epoch: u32::from(choices.below(4)),
+            yours: epoch,
+            neighbours: choices.pick([0, 1, u16::MAX]),
+            told: told(choices),
+        },
         _ => Message::Evicted(life),
     }
 }

@@ -171,6 +171,19 @@ impl<const D: usize> Each for can::Message<D> {
             Self::Stays(some(fill)),
             Self::Obituary(some(fill)),
             Self::Evicted(some(fill)),
+            Self::Here {
+                own: some(fill),
+                yours: some(fill),
+                neighbours: some(fill),
+                told: some(fill),
+            },
+            Self::Pulse {
+                life: some(fill),
+                epoch: some(fill),
+                yours: some(fill),
+                neighbours: some(fill),
+                told: some(fill),
+            },
         ]
     }
 }

@@ -23,6 +23,8 @@ pub struct Config {
     pub timeout: Span,
     /// How many hops a wish to join may take.
     pub hops: u16,
+    /// Up to how many neighbours a node tells all of them who they are; with more, only its heirs, who need it when the node is gone.
+    pub listed: u16,
     /// How often a node that is to leave asks its neighbours, twice or more in a period, until it goes all the same.
     pub farewell: u8,
 }
@@ -39,6 +41,7 @@ impl Config {
         memory: 64,
         timeout: Span::from_secs(30),
         hops: 4096,
+        listed: 16,
         farewell: 120,
     };
 

@@ -19,6 +19,56 @@ const FEW: usize = 8;
 /// Of how many at most, neighbours of neighbours and their neighbours alike.
 const MOST_BEYOND: usize = 16;
 
+/// What somebody tells of itself, in one way or another.
+#[derive(Clone, Copy)]
+pub(super) struct Word<'a, const D: usize> {
+    pub own: &'a Entry<D>,
+    pub list: List<'a, D>,
+    pub told: Told,
+}
+
+/// Whether somebody tells who its neighbours are.
+#[derive(Clone, Copy)]
+pub(super) enum List<'a, const D: usize> {
+    Told(&'a Shared<Account<D>>),
+    /// It tells only how many it has, and which epoch of the receiver's zone it knows.
+    Untold {
+        yours: Option<u32>,
+        neighbours: u16,
+    },
+}
+
+impl<const D: usize> List<'_, D> {
+    /// How many neighbours it has.
+    fn crowd(&self) -> u16 {
+        match self {
+            Self::Told(account) => {
+                u16::try_from(account.get().neighbours.len()).unwrap_or(u16::MAX)
+            }
+            Self::Untold { neighbours, .. } => *neighbours,
+        }
+    }
+}
+
+impl<'a, const D: usize> Word<'a, D> {
+    /// With the neighbours.
+    pub(super) fn with_list(account: &'a Shared<Account<D>>, told: Told) -> Self {
+        Self {
+            own: &account.get().own,
+            list: List::Told(account),
+            told,
+        }
+    }
+}
+
+/// What somebody tells of itself whose zone is as it was.
+#[derive(Clone, Copy)]
+pub(super) struct Pulse {
+    pub epoch: u32,
+    pub yours: u32,
+    pub neighbours: u16,
+}
+
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
     pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) {
@@ -100,40 +150,107 @@ impl<const D: usize> Member<D> {
     /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if that is new,
     /// short if not.
     pub(super) fn tell_all(&mut self, cx: &mut impl Context<Can<D>>) {
-        let (life, edition) = (self.name.life, self.edition);
-        let is_new = self.told != Some(edition);
-        let account = is_new.then(|| self.account());
-        self.told = Some(edition);
-        for (to, told) in self.told_to_all() {
-            let message = match account.clone() {
-                Some(account) => Message::Heartbeat { account, told },
-                None => Message::Beat {
+        let (life, edition, epoch) = (self.name.life, self.edition, self.epoch);
+        let before = self.told.replace((edition, epoch));
+        let account = (before != self.told).then(|| self.account());
+        let is_moved = before.is_none_or(|(_, told)| told != epoch);
+        let own = is_moved.then(|| Shared::new(self.entry()));
+        let neighbours = self.crowd();
+        for (peer, told) in self.told_to_all() {
+            let is_listed = self.lists_to(neighbours, &peer.entry.zone);
+            let yours = peer.entry.epoch;
+            let message = match (account.clone(), own.clone()) {
+                (Some(account), _) if is_listed => Message::Heartbeat { account, told },
+                (None, _) if is_listed => Message::Beat {
                     life,
                     edition,
                     told,
                 },
+                (_, Some(own)) => Message::Here {
+                    own,
+                    yours: Some(yours),
+                    neighbours,
+                    told,
+                },
+                (_, None) => Message::Pulse {
+                    life,
+                    epoch,
+                    yours,
+                    neighbours,
+                    told,
+                },
             };
-            cx.send(to, message);
+            cx.send(peer.id(), message);
         }
     }
 
-    /// Sends a heartbeat with the account to one node, whoever it is.
+    /// Tells one node of this one, whoever it is: with the account, or with the zone alone.
     pub(super) fn tell(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) {
-        let account = self.account();
-        let known = self.told_to_all().find(|(id, _)| *id == to);
+        let neighbours = self.crowd();
+        let told = self.told_to(to);
+        let known = self.peers.lives(to).last();
+        let is_listed = match known {
+            Some(peer) => self.lists_to(neighbours, &peer.entry.zone),
+            None => neighbours <= self.config.listed,
+        };
+        let yours = known.map(|peer| peer.entry.epoch);
+        let message = if is_listed {
+            let account = self.account();
+            Message::Heartbeat { account, told }
+        } else {
+            let own = Shared::new(self.entry());
+            Message::Here {
+                own,
+                yours,
+                neighbours,
+                told,
+            }
+        };
+        cx.send(to, message);
+    }
+
+    /// Tells somebody who knows the zone of this node that it is there.
+    fn confirm(&mut self, to: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+        let neighbours = self.crowd();
+        if self.lists_to(neighbours, &to.zone) {
+            self.tell(to.name.id, cx);
+            return;
+        }
+        let message = Message::Pulse {
+            life: self.name.life,
+            epoch: self.epoch,
+            yours: to.epoch,
+            neighbours,
+            told: self.told_to(to.name.id),
+        };
+        cx.send(to.name.id, message);
+    }
+
+    /// How many neighbours it has.
+    fn crowd(&self) -> u16 {
+        u16::try_from(self.peers.neighbours().count()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether somebody with this zone is told who the neighbours are, of whom there are so many.
+    fn lists_to(&self, neighbours: u16, zone: &Zone<D>) -> bool {
+        neighbours <= self.config.listed || self.leaf.is_left_to(zone)
+    }
+
+    /// What to tell of load to one node, whoever it is.
+    fn told_to(&self, to: NodeId) -> Told {
         let stranger = Told {
             own: self.load,
             ..Told::default()
         };
-        let told = known.map_or(stranger, |(_, told)| told);
-        cx.send(to, Message::Heartbeat { account, told });
+        let known = self.told_to_all().find(|(peer, _)| peer.id() == to);
+        known.map_or(stranger, |(_, told)| told)
     }
 
     /// What to tell of load to everyone at a face of the zone.
     ///
     /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The parts are cut
     /// out of the whole side by side, so that they sum up to it exactly.
-    fn told_to_all(&self) -> impl Iterator<Item = (NodeId, Told)> {
+    fn told_to_all(&self) -> impl Iterator<Item = (&Neighbour<D>, Told)> {
         let mut wholes = [0_u64; D];
         for peer in self.peers.neighbours() {
             if let Some(whole) = lower(peer).and_then(|k| wholes.get_mut(k)) {
@@ -163,7 +280,7 @@ impl<const D: usize> Member<D> {
                     share: self.load.plus(beyond).between(from, *place, whole),
                 })
             });
-            (peer.id(), told.unwrap_or(own))
+            (peer, told.unwrap_or(own))
         })
     }
 
@@ -211,6 +328,63 @@ impl<const D: usize> Member<D> {
         }
     }
 
+    /// Somebody whose neighbours need not be known here tells that it is there, and that its zone is as it was.
+    pub(super) fn hear_pulse(
+        &mut self,
+        name: Name,
+        pulse: Pulse,
+        told: Told,
+        cx: &mut impl Context<Can<D>>,
+    ) -> Outcome {
+        let known = self.peers.get_mut(name).filter(|peer| peer.is_living());
+        match known {
+            Some(peer) if peer.entry.epoch == pulse.epoch && peer.first_hand => {
+                peer.heard = cx.now();
+                peer.told = told;
+                peer.crowd = pulse.neighbours;
+                peer.last = None;
+                let own = peer.entry.clone();
+                if pulse.yours < self.epoch {
+                    self.set_right(&own, cx);
+                }
+            }
+            // Others told of this zone, and now it does so itself.
+            Some(peer) if peer.entry.epoch == pulse.epoch => {
+                let own = &peer.entry.clone();
+                let list = List::Untold {
+                    yours: Some(pulse.yours),
+                    neighbours: pulse.neighbours,
+                };
+                return self.hear(name.id, Word { own, list, told }, cx);
+            }
+            Some(peer) if peer.entry.epoch > pulse.epoch => {}
+            _ => cx.send(name.id, Message::Ping),
+        }
+        Outcome::Stays
+    }
+
+    /// Somebody knows an earlier zone of this node, and perhaps not who has the rest of it.
+    fn set_right(&mut self, other: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+        self.tell(other.name.id, cx);
+        self.introduce_to(other, cx);
+    }
+
+    /// Tells somebody which neighbours the two have in common. Who is told whom this node knows finds out itself.
+    pub(super) fn introduce_to(&self, other: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+        if self.lists_to(self.crowd(), &other.zone) {
+            return;
+        }
+        let common = self.peers.neighbours().filter(|peer| {
+            peer.first_hand
+                && peer.id() != other.name.id
+                && peer.entry.zone.neighbour_face(&other.zone).is_some()
+        });
+        let common: Entries<D> = common.map(|peer| peer.entry.clone()).collect();
+        if !common.is_empty() {
+            cx.send(other.name.id, Message::Introduction(common));
+        }
+    }
+
     /// Tells a neighbour what it does not know, and learns from it, for all that it told last.
     fn answer(&mut self, account: &Account<D>, cx: &mut impl Context<Can<D>>) {
         let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
@@ -224,12 +398,10 @@ impl<const D: usize> Member<D> {
     pub(super) fn hear(
         &mut self,
         from: NodeId,
-        account: &Shared<Account<D>>,
-        told: Told,
+        word: Word<'_, D>,
         cx: &mut impl Context<Can<D>>,
     ) -> Outcome {
-        let told_of = account.get();
-        let own = &told_of.own;
+        let own = word.own;
         let name = own.name;
         if name.id != from || from == self.name.id {
             return Outcome::Stays;
@@ -240,8 +412,13 @@ impl<const D: usize> Member<D> {
         }
         if let Some(peer) = self.peers.get(name) {
             let standing = peer.standing;
-            let known = (peer.entry.epoch, peer.edition());
-            let is_late = known > (own.epoch, Some(told_of.edition));
+            let is_late = match word.list {
+                List::Told(account) => {
+                    let known = (peer.entry.epoch, peer.edition());
+                    known > (own.epoch, Some(account.get().edition))
+                }
+                List::Untold { .. } => peer.entry.epoch > own.epoch,
+            };
             if let Standing::Dead { since } = standing
                 && !self.may_rise(own, since, cx)
             {
@@ -262,26 +439,44 @@ impl<const D: usize> Member<D> {
             }
         }
         let is_first_word = !self.peers.get(name).is_some_and(|peer| peer.first_hand);
-        if !self.note(account, told, cx) {
-            // It takes this node for a neighbour because it does not know its present zone.
-            let listed = told_of.neighbours.get(self.name);
-            if listed.is_some_and(|entry| entry.epoch < self.epoch) {
-                self.tell(from, cx);
+        let is_neighbour = self.note(word, cx);
+        match word.list {
+            List::Told(account) if is_neighbour => {
+                // Who is heard for the first time may not have heard of this node either.
+                if is_first_word {
+                    self.tell(from, cx);
+                }
+                let account = account.get();
+                let compared = Some((account.edition, self.edition));
+                if let Some(peer) = self.peers.get_mut(name)
+                    && peer.compared != compared
+                {
+                    peer.compared = compared;
+                    self.answer(account, cx);
+                }
             }
-            // Where one of the two is not, there is somebody else, whom the other may know.
-            self.compare(told_of, cx);
-            return Outcome::Stays;
-        }
-        // Who is heard for the first time may not have heard of this node either.
-        if is_first_word {
-            self.tell(from, cx);
-        }
-        let compared = Some((told_of.edition, self.edition));
-        if let Some(peer) = self.peers.get_mut(name)
-            && peer.compared != compared
-        {
-            peer.compared = compared;
-            self.answer(told_of, cx);
+            List::Told(account) => {
+                // It takes this node for a neighbour because it does not know its present zone.
+                let listed = account.get().neighbours.get(self.name);
+                if listed.is_some_and(|entry| entry.epoch < self.epoch) {
+                    self.tell(from, cx);
+                }
+                // Where one of the two is not, there is somebody else, whom the other may know.
+                self.compare(account.get(), cx);
+            }
+            List::Untold {
+                yours: Some(yours), ..
+            } if yours < self.epoch => self.set_right(own, cx),
+            List::Untold { yours: Some(_), .. } => {
+                if is_neighbour && is_first_word {
+                    self.confirm(own, cx);
+                }
+            }
+            List::Untold { yours: None, .. } => {
+                if is_neighbour {
+                    self.tell(from, cx);
+                }
+            }
         }
         Outcome::Stays
     }
@@ -316,13 +511,8 @@ impl<const D: usize> Member<D> {
     }
 
     /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a neighbour.
-    fn note(
-        &mut self,
-        account: &Shared<Account<D>>,
-        told: Told,
-        cx: &mut impl Context<Can<D>>,
-    ) -> bool {
-        let own = &account.get().own;
+    fn note(&mut self, word: Word<'_, D>, cx: &mut impl Context<Can<D>>) -> bool {
+        let own = word.own;
         let face = self.leaf.zone.neighbour_face(&own.zone);
         let known = self.peers.get(own.name);
         let is_watched = known.is_some_and(|peer| peer.watched) || self.is_in_the_way(&own.zone);
@@ -351,12 +541,18 @@ impl<const D: usize> Member<D> {
                 peer.replaced = false;
                 peer.first_hand = true;
             }
-            if peer.edition() != Some(account.get().edition) {
-                self.calm = None;
-            }
-            peer.last = Some(account.clone());
+            peer.last = match word.list {
+                List::Told(account) => {
+                    if peer.edition() != Some(account.get().edition) {
+                        self.calm = None;
+                    }
+                    Some(account.clone())
+                }
+                List::Untold { .. } => None,
+            };
+            peer.crowd = word.list.crowd();
             peer.heard = cx.now();
-            peer.told = told;
+            peer.told = word.told;
         }
         if is_news {
             self.touch();

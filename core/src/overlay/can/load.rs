@@ -24,6 +24,7 @@ impl Load {
 
     /// Two loads together; what does not fit stays at the most there is.
     #[must_use]
+    #[inline]
     pub const fn plus(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),

@@ -35,8 +35,8 @@ pub(super) struct Member<const D: usize> {
     pub before: Option<Leaf<D>>,
     /// How often there was something new to tell.
     pub edition: u32,
-    /// The edition that all neighbours were told.
-    pub told: Option<u32>,
+    /// The edition and the epoch that all neighbours were told.
+    pub told: Option<(u32, u32)>,
     /// The edition with which nothing was missing: neither neighbours nor a word of them.
     pub calm: Option<u32>,
     /// For how many periods there has been a gap at the zone, behind which nobody is known.
@@ -192,8 +192,7 @@ impl<const D: usize> Member<D> {
         let mut around: Vec<_> = touching.cloned().collect();
         // Who touches both parts has one more neighbour then.
         let is_crowded = |peer: &Neighbour<D>| {
-            let theirs = peer.neighbours();
-            theirs.is_some_and(|theirs| theirs.len() >= MOST_NEIGHBOURS)
+            usize::from(peer.crowd) >= MOST_NEIGHBOURS
                 && own.zone.neighbour_face(&peer.entry.zone).is_some()
                 && part.zone.neighbour_face(&peer.entry.zone).is_some()
         };
@@ -304,6 +303,7 @@ impl<const D: usize> Member<D> {
             (Hop::Here, _) => {
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
+                self.introduce_to(&seeker, cx);
             }
             (Hop::To(next), Some(hops)) => {
                 self.meet(id, cx);

@@ -180,14 +180,14 @@ pub enum Message<const D: usize> {
         /// Why.
         why: Refusal,
     },
-    /// To neighbours, after each change: I am here.
+    /// To neighbours who are to know the sender's, after each change: I am here.
     Heartbeat {
         /// The sender's zone and neighbours.
         account: Shared<Account<D>>,
         /// Its load.
         told: Told,
     },
-    /// To neighbours, from time to time: I am here, and nothing is new but my load.
+    /// To neighbours who are to know the sender's, from time to time: I am here, and nothing is new but my load.
     Beat {
         /// The sender's life.
         life: Incarnation,
@@ -252,12 +252,39 @@ pub enum Message<const D: usize> {
     Obituary(Shared<Account<D>>),
     /// Your zone in this life has been given away: join anew.
     Evicted(Incarnation),
+    /// To neighbours who need not know the sender's, after each change of its zone: I am here.
+    Here {
+        /// The sender's zone.
+        own: Shared<Entry<D>>,
+        /// The epoch of the receiver's zone, if the sender knows of it.
+        yours: Option<u32>,
+        /// How many neighbours the sender has.
+        neighbours: u16,
+        /// Its load.
+        told: Told,
+    },
+    /// To neighbours who need not know the sender's, from time to time: I am here, and my zone is as it was.
+    Pulse {
+        /// The sender's life.
+        life: Incarnation,
+        /// The epoch of its zone. Who lacks that asks with a ping.
+        epoch: u32,
+        /// The epoch of the receiver's zone, for all the sender knows.
+        yours: u32,
+        /// How many neighbours the sender has.
+        neighbours: u16,
+        /// Its load.
+        told: Told,
+    },
 }
 
 impl<const D: usize> Message<D> {
     /// Whether it is one of those that go to every neighbour from time to time, on which others may ride.
     pub const fn is_heartbeat(&self) -> bool {
-        matches!(self, Self::Heartbeat { .. } | Self::Beat { .. })
+        matches!(
+            self,
+            Self::Heartbeat { .. } | Self::Beat { .. } | Self::Here { .. } | Self::Pulse { .. }
+        )
     }
 }
 

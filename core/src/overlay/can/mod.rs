@@ -27,6 +27,9 @@
 //! - Who tells of itself is believed. Who tells of others is believed as long as that contradicts nobody's own word.
 //! - Neighbours compare their neighbours whenever these changed, so that those who touch come to know each other. As long as nothing
 //!   changes, a heartbeat has the load and the number of the last account only; who lacks that account asks.
+//! - Who has more neighbours than [`Config::listed`] tells only its heirs who they are, since they need it when the node is gone. To others
+//!   it tells of its own zone when that changed, and else its epoch. Who lacks somebody behind a face seeks there; who needs to know
+//!   who was around somebody who is gone asks its heirs.
 //! - Along each dimension, loads are summed up from the upper end: a node's lower neighbours get its load and what is beyond it in parts,
 //!   by the areas at which they touch it. At the lower border all of them together have the load of all nodes, exactly.
 //!
@@ -118,6 +121,7 @@ pub use zone::{Distance, Face, Side, Stretch, Zone};
 
 use alloc::boxed::Box;
 
+use heartbeat::{List, Pulse, Word};
 use join::Joining;
 use member::{Member, Outcome};
 
@@ -380,10 +384,7 @@ impl<const D: usize> Can<D> {
                 account: Some(account),
             } => {
                 // Who does not know yet that it left is told.
-                if matches!(
-                    message,
-                    Message::Heartbeat { .. } | Message::Beat { .. } | Message::Ping
-                ) {
+                if message.is_heartbeat() || message == Message::Ping {
                     cx.send(from, Message::Obituary(account.clone()));
                 }
                 return;
@@ -528,7 +529,32 @@ fn hear<const D: usize>(
             hops,
         } => member.answer_join(joiner, point, hops, cx),
         Message::Heartbeat { account, told } => {
-            return member.hear(from, &account, told, cx);
+            return member.hear(from, Word::with_list(&account, told), cx);
+        }
+        Message::Here {
+            own,
+            yours,
+            neighbours,
+            told,
+        } => {
+            let list = List::Untold { yours, neighbours };
+            let own = own.get();
+            return member.hear(from, Word { own, list, told }, cx);
+        }
+        Message::Pulse {
+            life,
+            epoch,
+            yours,
+            neighbours,
+            told,
+        } => {
+            let name = Name { id: from, life };
+            let pulse = Pulse {
+                epoch,
+                yours,
+                neighbours,
+            };
+            return member.hear_pulse(name, pulse, told, cx);
         }
         Message::Beat {
             life,

@@ -28,7 +28,8 @@ pub struct Neighbour<const D: usize> {
     /// At which face of the node's zone it is.
     pub(super) face: Option<Face>,
     pub(super) standing: Standing,
-    /// The last that it told of itself, or that was told of it when it was gone.
+    /// The last that it told of itself and its neighbours, or that was told of it when it was gone. Most who have many neighbours
+    /// do not tell who they are.
     pub(super) last: Option<Shared<Account<D>>>,
     /// When there was a word from it, or, if there never was, when somebody told of it.
     pub(super) heard: Time,
@@ -42,6 +43,8 @@ pub struct Neighbour<const D: usize> {
     pub(super) warned: Option<Time>,
     /// With which edition of its account what edition of the own was compared last.
     pub(super) compared: Option<(u32, u32)>,
+    /// How many neighbours it has, as it told last.
+    pub(super) crowd: u16,
     pub(super) told: Told,
 }
 
@@ -58,6 +61,7 @@ impl<const D: usize> Neighbour<D> {
             replaced: false,
             warned: None,
             compared: None,
+            crowd: 0,
             told: Told {
                 own: NOTHING,
                 beyond: NOTHING,
@@ -155,6 +159,9 @@ const NOTHING: Load = Load {
     speed_sum: 0,
 };
 
+/// For how many more there is room when there is none left.
+const ROOM: usize = 8;
+
 /// Everybody whom a node knows, in the order of names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Peers<const D: usize> {
@@ -221,6 +228,10 @@ impl<const D: usize> Peers<D> {
             .saturating_add(MOST_GONE);
         if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= all {
             return false;
+        }
+        // A few more at a time: twice as many would be room for many who never come.
+        if self.list.len() == self.list.capacity() {
+            self.list.reserve_exact(ROOM);
         }
         self.list.insert(place, peer);
         true

@@ -187,7 +187,10 @@ impl<const D: usize> Member<D> {
                 let around = living.chain(self.said_around(&hole));
                 let touching =
                     |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
-                let asked = around.filter(touching).take(ASKED);
+                // Its heirs know best.
+                let mut asked: Vec<_> = around.filter(touching).collect();
+                asked.sort_by_key(|entry| !leaf.is_left_to(&entry.zone));
+                let asked = asked.into_iter().take(ASKED);
                 questions.extend(asked.map(|entry| (entry.name.id, gone.entry.name)));
             }
         }
@@ -522,7 +525,8 @@ impl<const D: usize> Member<D> {
             peer.entry = own.clone();
             peer.face = face;
         }
-        if peer.last.is_none() || (is_news && !account.get().neighbours.is_empty()) {
+        // Who does not know its neighbours names none.
+        if (peer.last.is_none() || is_news) && !account.get().neighbours.is_empty() {
             peer.last = Some(account.clone());
         }
         if !was_dead {

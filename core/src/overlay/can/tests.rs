@@ -1,3 +1,4 @@
+mod heirs;
 mod network;
 mod overlays;
 mod shapes;

@@ -155,10 +155,15 @@ impl<const D: usize> Leaf<D> {
 
     /// Whether this leaf grows when another one vanishes.
     pub(super) fn inherits_from(&self, other: &Self) -> bool {
-        let last = other.history.last(&other.zone);
+        other.is_left_to(&self.zone)
+    }
+
+    /// Whether somebody who has this zone grows when this leaf vanishes.
+    pub(super) fn is_left_to(&self, zone: &Zone<D>) -> bool {
+        let last = self.history.last(&self.zone);
         last.is_some_and(|split| {
-            other.zone.neighbour_face(&self.zone) == Some(split.face())
-                && self.zone.is_within(&other.zone, split.dimension)
+            self.zone.neighbour_face(zone) == Some(split.face())
+                && zone.is_within(&self.zone, split.dimension)
         })
     }
 

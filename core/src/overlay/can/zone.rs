@@ -16,6 +16,7 @@ impl Stretch {
     pub const WHOLE: Self = Self { from: 0, to: END };
 
     /// From one coordinate up to, but without, another; `None` if nothing is between.
+    #[inline]
     pub const fn new(from: u32, to: u32) -> Option<Self> {
         if from < to {
             Some(Self { from, to })
@@ -25,11 +26,13 @@ impl Stretch {
     }
 
     /// Its first coordinate.
+    #[inline]
     pub const fn from(self) -> u32 {
         self.from
     }
 
     /// The coordinate behind its last.
+    #[inline]
     pub const fn to(self) -> u32 {
         self.to
     }
@@ -40,16 +43,19 @@ impl Stretch {
     }
 
     /// Whether a coordinate is in it.
+    #[inline]
     pub const fn contains(self, at: u32) -> bool {
         self.from <= at && at < self.to
     }
 
     /// What two have in common.
+    #[inline]
     pub fn overlap(self, other: Self) -> Option<Self> {
         Self::new(self.from.max(other.from), self.to.min(other.to))
     }
 
     /// How far a coordinate is from the closed stretch: the border counts as near, though it may be outside.
+    #[inline]
     const fn distance(self, at: u32) -> u32 {
         if at < self.from {
             self.from.saturating_sub(at)

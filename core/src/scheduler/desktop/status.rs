@@ -151,6 +151,9 @@ fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability)
     parts.fold(0.0, f64::max)
 }
 
+/// For how many more there is room when there is none left.
+const ROOM: usize = 8;
+
 /// What a node knows of others, in the order of ids.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Known {
@@ -175,7 +178,13 @@ impl Known {
                     *known = status;
                 }
             }
-            Err(place) if self.list.len() < most => self.list.insert(place, (id, status)),
+            Err(place) if self.list.len() < most => {
+                // A few more at a time: twice as many would be room for many who never come.
+                if self.list.len() == self.list.capacity() {
+                    self.list.reserve_exact(ROOM);
+                }
+                self.list.insert(place, (id, status));
+            }
             Err(_) => {}
         }
     }

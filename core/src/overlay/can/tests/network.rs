@@ -193,7 +193,8 @@ impl<const D: usize> Network<D> {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message<D>) {
         self.sent += 1;
-        self.beats += u64::from(matches!(message, Message::Beat { .. }));
+        let is_short = matches!(message, Message::Beat { .. } | Message::Pulse { .. });
+        self.beats += u64::from(is_short);
         if self.chance(self.lost) {
             return;
         }

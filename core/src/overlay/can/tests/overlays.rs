@@ -66,7 +66,17 @@ fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
 }
 
 fn grown<const D: usize>(population: Population, size: usize, gap: u32, seed: u64) -> Network<D> {
-    let mut network = Network::new(Config::DEFAULT, seed);
+    grown_with(Config::DEFAULT, population, size, gap, seed)
+}
+
+fn grown_with<const D: usize>(
+    config: Config,
+    population: Population,
+    size: usize,
+    gap: u32,
+    seed: u64,
+) -> Network<D> {
+    let mut network = Network::new(config, seed);
     for _ in 0..size {
         let point = population.draw(&mut network.rng);
         network.add(point);
@@ -91,16 +101,33 @@ const POPULATIONS: [Population; 4] = [
     Population::Repeated,
 ];
 
+/// Nobody but its heirs knows who is around a node.
+const HEIRS_ONLY: Config = Config {
+    listed: 0,
+    ..Config::DEFAULT
+};
+
 /// Lets populations of all kinds grow, churn and come to rest, and returns how often two zones overlapped meanwhile.
 fn all<const D: usize>(mix: Mix, wires: Wires, operations: usize, size: usize) -> u64 {
+    all_with::<D>(Config::DEFAULT, mix, wires, operations, size)
+}
+
+fn all_with<const D: usize>(
+    config: Config,
+    mix: Mix,
+    wires: Wires,
+    operations: usize,
+    size: usize,
+) -> u64 {
     // With all dimensions virtual, the nodes would be mixed.
     let differ = |population: &Population| *population != Population::Clustered(D);
     let populations = POPULATIONS.into_iter().filter(differ);
-    let overlaps = populations.map(|it| one::<D>(it, mix, wires, operations, size));
+    let overlaps = populations.map(|it| one::<D>(config, it, mix, wires, operations, size));
     overlaps.sum()
 }
 
 fn one<const D: usize>(
+    config: Config,
     population: Population,
     mix: Mix,
     wires: Wires,
@@ -108,7 +135,7 @@ fn one<const D: usize>(
     size: usize,
 ) -> u64 {
     let seed = 3;
-    let mut network = grown::<D>(population, size, 400, seed);
+    let mut network = grown_with::<D>(config, population, size, 400, seed);
     settle(&mut network, seed);
     let (grown, waiting) = (network.sent, network.nodes.len());
     if wires == Wires::Bad {
@@ -196,17 +223,18 @@ fn zones_tile_the_space_after_messages_were_lost_doubled_and_late() {
 /// Ten thousand changes, in tests that can be run one by one. Nodes only leave where wires are good, and crash where they are bad.
 mod zones_tile_the_space_after_ten_thousand_changes {
     use super::super::network::Population::{Clustered, Mixed, Repeated};
-    use super::{CALM, ROUGH, Wires, one};
+    use super::{CALM, HEIRS_ONLY, ROUGH, Wires, one};
+    use crate::overlay::can::Config;
 
     macro_rules! runs {
-        ($($dimensions:ident, $D:literal: $($name:ident $wires:ident $mix:ident $population:expr,)+;)+) => {
+        ($($dimensions:ident, $D:literal, $config:expr; $($name:ident $wires:ident $mix:ident $population:expr,)+;)+) => {
             $(mod $dimensions {
                 use super::*;
                 $(
                     #[test]
                     #[ignore = "takes minutes: run with --release"]
                     fn $name() {
-                        one::<$D>($population, $mix, Wires::$wires, 10_000, 60);
+                        one::<$D>($config, $population, $mix, Wires::$wires, 10_000, 60);
                     }
                 )+
             })+
@@ -214,7 +242,7 @@ mod zones_tile_the_space_after_ten_thousand_changes {
     }
 
     runs! {
-        in_two_dimensions, 2:
+        in_two_dimensions, 2, Config::DEFAULT;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_on_good_wires Good CALM Clustered(1),
@@ -222,7 +250,7 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             repeated_on_good_wires Good CALM Repeated,
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
-        in_three_dimensions, 3:
+        in_three_dimensions, 3, Config::DEFAULT;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_on_good_wires Good CALM Clustered(1),
@@ -232,7 +260,7 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             repeated_on_good_wires Good CALM Repeated,
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
-        in_four_dimensions, 4:
+        in_four_dimensions, 4, Config::DEFAULT;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_on_good_wires Good CALM Clustered(1),
@@ -242,7 +270,7 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             repeated_on_good_wires Good CALM Repeated,
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
-        in_five_dimensions, 5:
+        in_five_dimensions, 5, Config::DEFAULT;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_on_good_wires Good CALM Clustered(1),
@@ -252,7 +280,7 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             repeated_on_good_wires Good CALM Repeated,
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
-        in_six_dimensions, 6:
+        in_six_dimensions, 6, Config::DEFAULT;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_on_good_wires Good CALM Clustered(1),
@@ -260,14 +288,25 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
             all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
             repeated_on_good_wires Good CALM Repeated,
+            repeated_on_bad_wires Bad ROUGH Repeated,
+        ;
+        with_lists_for_heirs_only, 4, HEIRS_ONLY;
+            mixed_on_good_wires Good CALM Mixed,
+            mixed_on_bad_wires Bad ROUGH Mixed,
+            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
     }
 }
 
-fn after_many_crash_at_once<const D: usize>(population: Population, size: usize, part: usize) {
+fn after_many_crash_at_once<const D: usize>(
+    config: Config,
+    population: Population,
+    size: usize,
+    part: usize,
+) {
     for seed in 0..3 {
-        let mut network = grown::<D>(population, size, 400, seed);
+        let mut network = grown_with::<D>(config, population, size, 400, seed);
         settle(&mut network, seed);
         for _ in 0..size / part {
             let id = network.some_inside();
@@ -279,9 +318,23 @@ fn after_many_crash_at_once<const D: usize>(population: Population, size: usize,
 
 #[test]
 fn the_others_close_the_holes_when_many_crash_at_once() {
-    after_many_crash_at_once::<2>(Population::Mixed, 40, 4);
-    after_many_crash_at_once::<3>(Population::Mixed, 40, 2);
-    after_many_crash_at_once::<3>(Population::Clustered(1), 40, 4);
+    let config = Config::DEFAULT;
+    after_many_crash_at_once::<2>(config, Population::Mixed, 40, 4);
+    after_many_crash_at_once::<3>(config, Population::Mixed, 40, 2);
+    after_many_crash_at_once::<3>(config, Population::Clustered(1), 40, 4);
+}
+
+#[test]
+fn zones_tile_the_space_when_only_heirs_know_who_is_around() {
+    assert_eq!(all_with::<3>(HEIRS_ONLY, CALM, Wires::Good, 80, 40), 0);
+    all_with::<2>(HEIRS_ONLY, ROUGH, Wires::Bad, 120, 40);
+    all_with::<4>(HEIRS_ONLY, ROUGH, Wires::Bad, 60, 40);
+}
+
+#[test]
+fn the_others_close_the_holes_when_many_crash_at_once_and_only_heirs_knew_who_was_around() {
+    after_many_crash_at_once::<3>(HEIRS_ONLY, Population::Mixed, 40, 2);
+    after_many_crash_at_once::<4>(HEIRS_ONLY, Population::Mixed, 60, 3);
 }
 
 #[test]

@@ -368,7 +368,7 @@ fn a_short_heartbeat_is_a_tenth_of_one_with_an_account() {
 
 fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
     let from = id(u64::from(rng.below(12)));
-    let message = match rng.below(18) {
+    let message = match rng.below(20) {
         0 => Message::Join {
             joiner: name(rng),
             point: Population::Mixed.draw(rng),
@@ -430,6 +430,25 @@ fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
             epoch: rng.below(4),
         },
         17 => Message::Stays(name(rng).life),
+        18 => Message::Here {
+            own: Shared::new(Entry {
+                name: Name {
+                    id: from,
+                    ..name(rng)
+                },
+                ..entry(rng)
+            }),
+            yours: Some(rng.below(4)).filter(|epoch| *epoch > 0),
+            neighbours: MOST_NEIGHBOURS as u16,
+            told: Told::default(),
+        },
+        19 => Message::Pulse {
+            life: name(rng).life,
+            epoch: rng.below(4),
+            yours: rng.below(4),
+            neighbours: 3,
+            told: Told::default(),
+        },
         12 => {
             let Some(member) = node.member() else {
                 return Event::Start;
