@@ -136,6 +136,7 @@ impl<const D: usize> Member<D> {
     /// Gives somebody who wants to join its zone, or sends the wish on.
     pub(super) fn answer_join(
         &mut self,
+        from: NodeId,
         joiner: Name,
         point: Point<D>,
         hops: u16,
@@ -148,13 +149,15 @@ impl<const D: usize> Member<D> {
         if joiner.id == self.name.id {
             return;
         }
+        let is_astray = from != joiner.id && self.is_astray(from, &point);
+        let hops = hops.min(self.config.hops);
         match (self.next_hop(&point), hops.checked_sub(1)) {
             (Hop::Here, _) => {
                 if let Err(why) = self.grant(joiner, &point, cx) {
                     cx.send(joiner.id, refuse(why));
                 }
             }
-            (Hop::To(next), Some(hops)) => {
+            (Hop::To(next), Some(hops)) if !is_astray => {
                 self.meet(joiner.id, cx);
                 cx.send(
                     next,
@@ -165,7 +168,7 @@ impl<const D: usize> Member<D> {
                     },
                 );
             }
-            (Hop::Stuck, _) | (Hop::To(_), None) => cx.send(joiner.id, refuse(Refusal::Busy)),
+            (Hop::Stuck | Hop::To(_), _) => cx.send(joiner.id, refuse(Refusal::Busy)),
         }
     }
 
@@ -291,6 +294,7 @@ impl<const D: usize> Member<D> {
     /// Somebody looks for the owner of a point, which touches it.
     pub(super) fn sought(
         &mut self,
+        from: NodeId,
         seeker: Entry<D>,
         point: Point<D>,
         hops: u16,
@@ -300,12 +304,14 @@ impl<const D: usize> Member<D> {
         if id == self.name.id {
             return;
         }
+        let is_astray = from != id && self.is_astray(from, &point);
+        let hops = hops.min(self.config.hops);
         match (self.next_hop(&point), hops.checked_sub(1)) {
             (Hop::Here, _) => {
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
             }
-            (Hop::To(next), Some(hops)) => {
+            (Hop::To(next), Some(hops)) if !is_astray => {
                 self.meet(id, cx);
                 cx.send(
                     next,
@@ -322,7 +328,7 @@ impl<const D: usize> Member<D> {
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
             }
-            (Hop::To(_), None) => {}
+            (Hop::To(_), _) => {}
         }
     }
 
