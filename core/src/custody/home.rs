@@ -224,6 +224,11 @@ impl Custody {
     /// Until when this node itself may answer for a job: it grants nothing beyond that. Without [`Config::bounded`](super::Config::bounded)
     /// that is for ever, and otherwise not at all until this is called.
     pub fn bound(&mut self, job: JobId, until: Time) {
+        let until = if canary!(OwnerWithoutBound) {
+            Time::MAX
+        } else {
+            until
+        };
         if let Some(task) = self.task_mut(job) {
             task.bound = until;
         }
@@ -270,7 +275,13 @@ impl Custody {
 
     /// Does nothing about a job until whoever has it has surely let it go.
     fn wait_out(&mut self, job: JobId, until: Time, cx: &mut impl Context<Self>) {
-        self.wake_task(job, until + self.config.max_skew, cx);
+        let skew = self.config.max_skew;
+        let skew = if canary!(LeaseWithoutSkew) {
+            Span::ZERO
+        } else {
+            skew
+        };
+        self.wake_task(job, until + skew, cx);
     }
 
     /// Has somebody searched for, if it may.
