@@ -313,6 +313,10 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
         sent.collect::<Vec<_>>()
     };
     for from in [farther, stranger] {
+        let mut seek = seek.clone();
+        if let Message::Seek { seeker, .. } = &mut seek {
+            seeker.name.life = Incarnation::new(from.get() as u32);
+        }
         for message in [&seek, &join] {
             let sent = said(from, message.clone());
             assert!(
@@ -327,6 +331,53 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
     }
     assert_eq!(said(nearer, seek), []);
     assert_eq!(said(nearer, join), [(name.id, busy)]);
+}
+
+#[test]
+fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
+    let (mut node, mut effects, mut rng) = among_slices(2);
+    let plane = node.zone().unwrap().stretches()[0].to();
+    let seek = |number: usize| {
+        let name = Name {
+            id: id(100 + number as u64),
+            life: Incarnation::new(0),
+        };
+        let message = Message::Seek {
+            seeker: Entry {
+                name,
+                epoch: 1,
+                rank: 0,
+                zone: zone([(0, 1), (0, 1)]),
+                history: History::none(),
+            },
+            point: Point::new([plane + 100, END - 1]),
+            hops: 9,
+        };
+        let from = id(99);
+        Event::Message { from, message }
+    };
+    let mut passed_on = |event, at| {
+        effects.feed(&mut node, event, at, &mut rng);
+        let sent = effects.drain().filter(|effect| {
+            matches!(
+                effect,
+                Effect::Send {
+                    message: Message::Seek { seeker, .. },
+                    ..
+                } if seeker.name.id != id(0)
+            )
+        });
+        sent.count()
+    };
+    let most = member::MOST_PASSED_ON;
+    for number in 0..most {
+        assert_eq!(passed_on(seek(number), Time::ZERO), 1);
+        assert_eq!(passed_on(seek(number), Time::ZERO), 0);
+    }
+    assert_eq!(passed_on(seek(most), Time::ZERO), 0);
+    let beat = Event::Timer(Timer::Beat(0));
+    assert_eq!(passed_on(beat, Time::ZERO + Config::DEFAULT.period), 0);
+    assert_eq!(passed_on(seek(most), Time::ZERO), 1);
 }
 
 #[test]
