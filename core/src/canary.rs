@@ -97,18 +97,12 @@ canaries! {
     HoldLostInACrash in "commit::participant",
     /// A permission that is not renewed lasts.
     PermissionForEver in "commit::participant",
-    /// What may still run by another's clock is taken to be over.
-    PermitWithoutSkew in "commit::coordinator",
     /// A job is done when the first of its nodes is.
     DoneWhenOneIs in "commit::coordinator",
     /// A lease is over for who granted it as soon as its own clock says so.
     LeaseWithoutSkew in "custody",
     /// A job is not let go when its lease is over.
     LeaseNotWatched in "custody",
-    /// A grant from another time that a node had the job is believed.
-    OldGrantBelieved in "custody",
-    /// An owner grants beyond what it was granted.
-    OwnerWithoutBound in "custody",
     /// A search that finds nothing does not count.
     RoundsNotCounted in "scheduler::desk",
     /// A place is taken however far in the future it is.
@@ -123,8 +117,6 @@ canaries! {
     NobodyStartsAfterAnEnd in "scheduler::desktop",
     /// Who has nothing left any more stays in the second space.
     StaysWithNothingLeft in "scheduler::desktop",
-    /// An end is forgotten before the owner's home is told.
-    ForgottenBeforeToldOf in "scheduler::desktop",
     /// A frame may be longer than the longest message of its kind.
     FrameBeyondItsCap in "wire",
     /// A message may have other bytes than those that it is written with.

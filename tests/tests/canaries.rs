@@ -15,7 +15,7 @@ use gridweave_core::canary::Canary::{self, *};
 use gridweave_core::canary::plant;
 use gridweave_sim::scheduler::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_sim::torture::Invariant::{
-    Bounded, LastWord, OneExecution, Outcome, Overlay, Room, State, TrueWord,
+    Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
 };
 use gridweave_sim::torture::{Invariant, Request, run};
 use gridweave_tests::fuzzing;
@@ -60,13 +60,10 @@ const TABLE: &[(Canary, By, u64)] = &[
         20,
     ),
     (HoldLostInACrash, Torture(Asap, &[State]), 50),
-    (PermissionForEver, Torture(Asap, &[OneExecution]), 20),
-    (PermitWithoutSkew, Torture(Asap, &[OneExecution]), 20),
+    (PermissionForEver, Torture(Criteria, &[OneExecution]), 60),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
-    (LeaseWithoutSkew, Torture(Aria, &[OneExecution]), 20),
+    (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
     (LeaseNotWatched, Torture(Aria, &[Bounded, OneExecution]), 50),
-    (OldGrantBelieved, Torture(Aria, &[OneExecution]), 20),
-    (OwnerWithoutBound, Torture(Desktop, &[OneExecution]), 20),
     (RoundsNotCounted, Torture(Criteria, &[Outcome]), 20),
     (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 20),
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
@@ -74,7 +71,6 @@ const TABLE: &[(Canary, By, u64)] = &[
     (LastOfferFirst, Torture(Aria, &[State]), 20),
     (NobodyStartsAfterAnEnd, Torture(Desktop, &[Outcome]), 20),
     (StaysWithNothingLeft, Torture(Desktop, &[Overlay]), 20),
-    (ForgottenBeforeToldOf, Torture(Desktop, &[Outcome]), 20),
     (FrameBeyondItsCap, Vectors, 100),
     (OtherBytesTaken, Bytes("wire"), 100),
 ];

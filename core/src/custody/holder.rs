@@ -389,7 +389,7 @@ impl Custody {
             }
             return;
         };
-        let is_mine = (held.term, held.claim) == (term, claim) || canary!(OldGrantBelieved);
+        let is_mine = (held.term, held.claim) == (term, claim);
         match ruling {
             // What was granted once and comes late, or again, or at another time that this node had the job, grants nothing.
             Ruling::Granted { until } if is_mine && until > held.lease.max(now) => {

@@ -224,11 +224,6 @@ impl Custody {
     /// Until when this node itself may answer for a job: it grants nothing beyond that. Without [`Config::bounded`](super::Config::bounded)
     /// that is for ever, and otherwise not at all until this is called.
     pub fn bound(&mut self, job: JobId, until: Time) {
-        let until = if canary!(OwnerWithoutBound) {
-            Time::MAX
-        } else {
-            until
-        };
         if let Some(task) = self.task_mut(job) {
             task.bound = until;
         }

@@ -166,9 +166,6 @@ impl<const D: usize> Desktop<D> {
 
     /// The last word on a job that this node owned.
     fn pass_on(&mut self, job: JobId, ending: custody::Ending, cx: &mut impl Context<Self>) {
-        if canary!(ForgottenBeforeToldOf) {
-            self.in_runs(cx, |runs, cx| runs.passed_on(job, cx));
-        }
         self.in_owners(cx, |owners, cx| owners.ended(job, ending, cx));
         self.in_runs(cx, |runs, cx| runs.passed_on(job, cx));
     }
