@@ -117,6 +117,18 @@ extern crate std;
 
 pub use rand_core;
 
+// First, for its macro.
+#[cfg(canary)]
+#[macro_use]
+pub mod canary;
+/// Whether a mistake is made on purpose: never, unless the crate is built with `--cfg canary`.
+#[cfg(not(canary))]
+macro_rules! canary {
+    ($name:ident) => {
+        false
+    };
+}
+
 #[cfg(all(feature = "alloc", feature = "serde"))]
 mod bounded;
 #[cfg(feature = "alloc")]

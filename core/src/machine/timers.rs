@@ -51,7 +51,9 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
 
     /// Drops the timer if it is pending.
     pub fn cancel(&mut self, timer: T) {
-        self.pending.remove(&timer);
+        if !canary!(TimerNotCancelled) {
+            self.pending.remove(&timer);
+        }
         self.drop_stale();
     }
 

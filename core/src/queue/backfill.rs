@@ -140,7 +140,11 @@ impl BackfillQueue {
         if !self.pool.suits(&job.requirement) {
             return Err(QueueError::Unsuitable);
         }
-        if self.len() >= self.limit {
+        if self.len()
+            >= self
+                .limit
+                .saturating_add(usize::from(canary!(QueueOneTooLong)))
+        {
             return Err(QueueError::Full);
         }
         let place = self
@@ -170,7 +174,8 @@ impl BackfillQueue {
         let job = *self.waiting.get(place)?;
         self.run(&job).ok()?;
         self.waiting.remove(place);
-        for passed in self.waiting.iter_mut().take(place) {
+        let passed = if canary!(PassingNotCounted) { 0 } else { place };
+        for passed in self.waiting.iter_mut().take(passed) {
             passed.passed = passed.passed.saturating_add(1);
         }
         Some(job.job)

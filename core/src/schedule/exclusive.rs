@@ -163,7 +163,8 @@ impl<S: Storage<Reservation>> Schedule<S> {
         let Attempts { older, newest } = self.attempts(holder.job);
         if let Some(known) = newest.and_then(|place| self.at(place)) {
             match known.holder.epoch.cmp(&holder.epoch) {
-                Ordering::Greater => return Err(ReserveError::Stale),
+                Ordering::Greater if !canary!(StaleHoldTaken) => return Err(ReserveError::Stale),
+                Ordering::Greater => {}
                 Ordering::Equal if known.interval == interval => return Ok(()),
                 Ordering::Equal => return Err(ReserveError::OtherInterval),
                 Ordering::Less => {}
@@ -456,7 +457,10 @@ fn push_back(fit: Interval, sorted: &[Reservation]) -> Result<Interval, Interval
 
 fn overlapping(sorted: &[Reservation], interval: Interval) -> &[Reservation] {
     let rest = unfinished(sorted, interval.start());
-    let end = rest.partition_point(|known| known.interval.start() < interval.end());
+    let end = rest.partition_point(|known| match canary!(OverlapAtTheStartOnly) {
+        true => known.interval.start() <= interval.start(),
+        false => known.interval.start() < interval.end(),
+    });
     rest.get(..end).unwrap_or_default()
 }
 

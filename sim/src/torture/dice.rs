@@ -24,6 +24,7 @@ pub(super) enum For {
     Fault,
     Lies,
     Clocks,
+    Residues,
 }
 
 impl Dice {

@@ -226,7 +226,7 @@ impl<G: Guards> Desk<G> {
         {
             member.ended = Some(outcome);
             member.committed = true;
-            let all = attempt.is_done();
+            let all = attempt.is_done() || canary!(DoneWhenOneIs);
             self.persist(task);
             if outcome == Outcome::Broke {
                 self.fail_attempt(task, Setback::Broke { node });

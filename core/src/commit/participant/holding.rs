@@ -165,7 +165,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         };
         let holder = seat.holder(firm.epoch);
         self.schedule.release(holder);
-        if firm.phase.runs() {
+        if firm.phase.runs() && !canary!(StopNotTold) {
             cx.notify(Notice::Stop { holder, cause });
         }
         true

@@ -327,7 +327,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 let _ = self.schedule.reserve(holder, firm.interval);
             }
         }
-        if let Some(hold) = seat.hold {
+        if let Some(hold) = seat.hold.filter(|_| !canary!(HoldLostInACrash)) {
             let holder = seat.holder(hold.epoch);
             if self
                 .schedule

@@ -20,6 +20,11 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         if let Some(mut seat) = self.seat_of(holder.job, from)
             && let Some(firm) = seat.firm.as_mut().filter(|firm| firm.epoch == holder.epoch)
         {
+            let until = if canary!(PermissionForEver) {
+                Time::MAX
+            } else {
+                until
+            };
             firm.permitted = firm.permitted.max(until);
             standing = match firm.phase {
                 Phase::Waiting { .. } => Standing::Waiting,

@@ -541,7 +541,9 @@ impl Blatant {
         }
         running.version = running.version.saturating_add(1);
         running.alone = 0;
-        self.alpha.forget(peer);
+        if !canary!(NeighbourKeptInTheTable) {
+            self.alpha.forget(peer);
+        }
         cx.notify(Notice::Entered { peer });
         true
     }

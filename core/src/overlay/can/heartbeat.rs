@@ -82,6 +82,7 @@ impl<const D: usize> Member<D> {
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
         cx.wake(self.due, Timer::Beat(self.beat));
+        self.passed_on = Vec::new();
         self.miss_the_silent(cx);
         self.forget(cx);
         if self.calm != Some(self.edition) {

@@ -20,6 +20,10 @@ use crate::time::{Span, Time};
 /// Through how many nodes a node looks for a neighbour whom it does not know.
 const SOUGHT: usize = 4;
 
+/// How many searches of others a node passes on between two beats. There are few, but where liars have made nodes wrong about each other's
+/// zones they go round, and become more on their way.
+pub(super) const MOST_PASSED_ON: usize = 64;
+
 /// A node that has a zone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Member<const D: usize> {
@@ -57,6 +61,8 @@ pub(super) struct Member<const D: usize> {
     pub round: u32,
     pub leaving: Leaving,
     pub promises: Promises,
+    /// What searches were passed on since the last beat.
+    pub passed_on: Vec<(Name, Point<D>)>,
 }
 
 /// What an event makes of a member.
@@ -109,6 +115,7 @@ impl<const D: usize> Member<D> {
             round: 0,
             leaving: Leaving::No,
             promises: Promises::default(),
+            passed_on: Vec::new(),
         };
         cx.wake(due, Timer::Beat(0));
         for entry in neighbours.iter() {
@@ -136,6 +143,7 @@ impl<const D: usize> Member<D> {
     /// Gives somebody who wants to join its zone, or sends the wish on.
     pub(super) fn answer_join(
         &mut self,
+        from: NodeId,
         joiner: Name,
         point: Point<D>,
         hops: u16,
@@ -148,13 +156,15 @@ impl<const D: usize> Member<D> {
         if joiner.id == self.name.id {
             return;
         }
+        let is_astray = from != joiner.id && self.is_astray(from, &point);
+        let hops = hops.min(self.config.hops);
         match (self.next_hop(&point), hops.checked_sub(1)) {
             (Hop::Here, _) => {
                 if let Err(why) = self.grant(joiner, &point, cx) {
                     cx.send(joiner.id, refuse(why));
                 }
             }
-            (Hop::To(next), Some(hops)) => {
+            (Hop::To(next), Some(hops)) if !is_astray => {
                 self.meet(joiner.id, cx);
                 cx.send(
                     next,
@@ -165,7 +175,7 @@ impl<const D: usize> Member<D> {
                     },
                 );
             }
-            (Hop::Stuck, _) | (Hop::To(_), None) => cx.send(joiner.id, refuse(Refusal::Busy)),
+            (Hop::Stuck | Hop::To(_), _) => cx.send(joiner.id, refuse(Refusal::Busy)),
         }
     }
 
@@ -287,9 +297,20 @@ impl<const D: usize> Member<D> {
         }
     }
 
+    /// Whether a search is passed on: the same once between two beats, and no more than so many. Whoever looks for somebody does so again.
+    fn passes_on(&mut self, seeker: Name, point: Point<D>) -> bool {
+        let is_new = !self.passed_on.contains(&(seeker, point));
+        let passes = is_new && self.passed_on.len() < MOST_PASSED_ON;
+        if passes {
+            self.passed_on.push((seeker, point));
+        }
+        passes
+    }
+
     /// Somebody looks for the owner of a point, which touches it.
     pub(super) fn sought(
         &mut self,
+        from: NodeId,
         seeker: Entry<D>,
         point: Point<D>,
         hops: u16,
@@ -299,13 +320,15 @@ impl<const D: usize> Member<D> {
         if id == self.name.id {
             return;
         }
+        let is_astray = from != id && self.is_astray(from, &point);
+        let hops = hops.min(self.config.hops);
         match (self.next_hop(&point), hops.checked_sub(1)) {
             (Hop::Here, _) => {
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
                 self.introduce_to(&seeker, cx);
             }
-            (Hop::To(next), Some(hops)) => {
+            (Hop::To(next), Some(hops)) if !is_astray && self.passes_on(seeker.name, point) => {
                 self.meet(id, cx);
                 cx.send(
                     next,
@@ -322,7 +345,7 @@ impl<const D: usize> Member<D> {
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
             }
-            (Hop::To(_), None) => {}
+            (Hop::To(_), _) => {}
         }
     }
 

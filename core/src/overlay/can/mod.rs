@@ -527,7 +527,7 @@ fn hear<const D: usize>(
             joiner,
             point,
             hops,
-        } => member.answer_join(joiner, point, hops, cx),
+        } => member.answer_join(from, joiner, point, hops, cx),
         Message::Heartbeat { account, told } => {
             return member.hear(from, Word::with_list(&account, told), cx);
         }
@@ -571,7 +571,7 @@ fn hear<const D: usize>(
             seeker,
             point,
             hops,
-        } => member.sought(seeker, point, hops, cx),
+        } => member.sought(from, seeker, point, hops, cx),
         Message::Inquiry(name) => member.inquired(from, name, cx),
         Message::Claim { missed, zone } => member.examine(from, &missed, &zone, cx),
         Message::Alive { entry, ago } => member.reconsider(&entry, ago, cx),

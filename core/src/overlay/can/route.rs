@@ -29,4 +29,14 @@ impl<const D: usize> Member<D> {
             _ => Hop::Stuck,
         }
     }
+
+    /// Whether something on its way to a point comes from a neighbour that is no farther from it. That one is wrong about this zone, and
+    /// would have it back before long: among liars it would go round for ever, and become more on its way.
+    pub(super) fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
+        let mut senders = self.peers.lives(from).iter();
+        let own = self.leaf.zone.distance(point);
+        senders.any(|peer| {
+            peer.is_living() && peer.first_hand && peer.entry.zone.distance(point) <= own
+        })
+    }
 }

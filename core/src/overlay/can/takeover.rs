@@ -46,7 +46,7 @@ impl<const D: usize> Member<D> {
         let (now, limit) = (cx.now(), self.limit());
         let mut missed = false;
         for peer in self.peers.iter_mut() {
-            if peer.is_living() && peer.heard + limit <= now {
+            if peer.is_living() && peer.heard + limit <= now && !canary!(SilentNotMissed) {
                 peer.standing = Standing::Missed { since: now };
                 missed = true;
             }
@@ -529,7 +529,7 @@ impl<const D: usize> Member<D> {
         if (peer.last.is_none() || is_news) && !account.get().neighbours.is_empty() {
             peer.last = Some(account.clone());
         }
-        if !was_dead {
+        if !was_dead || canary!(ObituaryEchoed) {
             peer.standing = Standing::Dead { since: cx.now() };
             self.touch();
             self.pass_on(from, account, cx);

@@ -240,7 +240,8 @@ impl<const D: usize> Zone<D> {
     pub fn cut(&self, dimension: u8, plane: u32) -> Option<(Self, Self)> {
         let whole = self.stretch(dimension)?;
         let lower = Stretch::new(whole.from, plane.min(whole.to))?;
-        let upper = Stretch::new(plane.max(whole.from), whole.to)?;
+        let upper_from = plane.saturating_sub(u32::from(canary!(SplitOffByOne)));
+        let upper = Stretch::new(upper_from.max(whole.from), whole.to)?;
         Some((self.with(dimension, lower), self.with(dimension, upper)))
     }
 

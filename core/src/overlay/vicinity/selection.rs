@@ -116,6 +116,7 @@ fn is_outdone<P>(
     (0..).zip(pools).any(|(pool, others)| {
         (0..).zip(*others).any(|(place, other)| {
             other.id == descriptor.id
+                && !canary!(SamePeerTwice)
                 && match (pool, place).cmp(&at) {
                     Ordering::Less => other.outdoes(descriptor),
                     Ordering::Equal => false,

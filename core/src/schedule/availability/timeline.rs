@@ -163,7 +163,10 @@ impl Timeline {
         let mut index = first.index;
         let blocks = self.blocks.get(first.position..).unwrap_or_default();
         for (position, block) in (first.position..).zip(blocks) {
-            let before = block.count_before(end);
+            let before = match canary!(StepAtTheEndCounted) {
+                true => block.count_until(end),
+                false => block.count_before(end),
+            };
             let counts = block.free().get(index..before).unwrap_or_default();
             if counts.is_empty() {
                 break;

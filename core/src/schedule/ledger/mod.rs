@@ -256,7 +256,9 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
             // Acquire: pairs with the `Release` of who had the slots before. What others did to the word since was also a
             // read-modify-write, which passes that on.
             if let Err(obstacle) = self.change(piece, Word::hold, Ordering::Acquire) {
-                self.roll_back(slots.before_word(piece.word));
+                if !canary!(ClaimNotRolledBack) {
+                    self.roll_back(slots.before_word(piece.word));
+                }
                 return Err(refusal(piece, obstacle));
             }
         }

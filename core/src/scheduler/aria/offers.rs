@@ -26,7 +26,10 @@ impl Offers {
     /// Hears an offer. The last one of a node counts.
     pub(super) fn hear(&mut self, offer: Offer) {
         self.0.retain(|known| known.node != offer.node);
-        let place = self.0.partition_point(|known| *known < offer);
+        let place = match canary!(LastOfferFirst) {
+            true => 0,
+            false => self.0.partition_point(|known| *known < offer),
+        };
         if self.0.is_full() {
             if place >= MOST_OFFERS {
                 return;

@@ -168,7 +168,7 @@ impl Expedition {
 
     /// Goes on without those whose time is over; whether there were any.
     pub(super) fn stop_waiting(&mut self, now: Time) -> bool {
-        self.miss(|asked| asked.until <= now)
+        self.miss(|asked| asked.until <= now && !canary!(SilenceWaitedFor))
     }
 
     /// Goes on without a node; whether it was waited for.

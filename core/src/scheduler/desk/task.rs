@@ -160,7 +160,11 @@ impl<P: Policy> Desk<P> {
         };
         match task.left.checked_sub(1) {
             Some(left) => {
-                task.left = left;
+                task.left = if canary!(RoundsNotCounted) {
+                    task.left
+                } else {
+                    left
+                };
                 cx.notify(Notice::Search { job, left, failed });
             }
             None => {

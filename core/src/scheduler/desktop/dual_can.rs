@@ -326,6 +326,7 @@ impl<const D: usize> Desktop<D> {
                 }
                 Standing::In => {
                     let want = self.residue_like(&at);
+                    let want = want.or(canary!(StaysWithNothingLeft).then_some(at));
                     if want == Some(at) || !self.move_to(want, cx) {
                         return;
                     }

@@ -64,15 +64,18 @@ fn rules(scenario: &Scenario) -> Config {
         held: if full { 3 } else { 256 },
         ..custody::Config::DEFAULT
     };
+    let can = can::Config {
+        period: Span::from_secs(5),
+        grace: Span::from_secs(3),
+        spread: Span::from_secs(5),
+        confirmation: Span::from_secs(3),
+        timeout: Span::from_secs(10),
+        ..can::Config::DEFAULT
+    };
+    let in_two_spaces = Dice::new(scenario.request.seed, For::Residues, 0).below(3) == 0;
     Config {
-        can: can::Config {
-            period: Span::from_secs(5),
-            grace: Span::from_secs(3),
-            spread: Span::from_secs(5),
-            confirmation: Span::from_secs(3),
-            timeout: Span::from_secs(10),
-            ..can::Config::DEFAULT
-        },
+        can,
+        residue_can: can::Config { farewell: 8, ..can },
         scheduling: match dice.below(5) {
             0 => Scheduling::VANILLA,
             1 => Scheduling::LOCAL,
@@ -80,6 +83,7 @@ fn rules(scenario: &Scenario) -> Config {
             _ => Scheduling::balanced(direction),
         },
         residues: match dice.percent(30) {
+            _ if in_two_spaces => Residues::DualCan,
             true => Residues::Neighbours,
             false => Residues::Balloons,
         },
@@ -108,8 +112,26 @@ fn equipment(scenario: &Scenario, node: NodeId) -> Equipment {
     }
 }
 
+/// What a node has of the second space, if there is one.
+trait InTwoSpaces {
+    fn zone_of_residue(&self) -> Option<&can::Zone<3>>;
+}
+
+impl InTwoSpaces for Node {
+    fn zone_of_residue(&self) -> Option<&can::Zone<3>> {
+        self.residue_can()?.zone()
+    }
+}
+
 impl Subject for Node {
-    const GOSSIP: &'static [&'static str] = &["heartbeat", "overlay", "balloon", "acknowledged"];
+    const GOSSIP: &'static [&'static str] = &[
+        "heartbeat",
+        "overlay",
+        "residue_heartbeat",
+        "residue_overlay",
+        "balloon",
+        "acknowledged",
+    ];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let config = rules(scenario);
@@ -164,7 +186,8 @@ impl Subject for Node {
     }
 
     fn may_go(&self) -> bool {
-        self.left() == 0 && self.can().zone().is_none()
+        let is_outside = self.can().zone().is_none() && self.zone_of_residue().is_none();
+        self.left() == 0 && is_outside
     }
 
     fn knows(&self) -> Vec<NodeId> {
@@ -187,8 +210,16 @@ impl Subject for Node {
     }
 
     fn situation(message: &Message<3>) -> Option<&'static str> {
-        let Message::Overlay { message, .. } = message else {
-            return None;
+        let message = match message {
+            Message::Overlay { message, .. } => message,
+            Message::Residue { message, .. } => {
+                return Some(match message {
+                    can::Message::Grant(_) => "second space: a zone granted",
+                    can::Message::Obituary(_) => "second space: a zone left or taken over",
+                    _ => return None,
+                });
+            }
+            _ => return None,
         };
         Some(match message {
             can::Message::Claim { .. } => "can: a zone claimed whose node is missed",
@@ -220,6 +251,11 @@ impl Subject for Node {
         let outside = nodes.iter().find(|node| node.can().zone().is_none());
         if let Some(node) = outside {
             return Err(format!("{} has no zone", node.id()));
+        }
+        // Nothing runs any more, so nobody has something left beside that.
+        let inside = nodes.iter().find(|node| node.zone_of_residue().is_some());
+        if let Some(node) = inside {
+            return Err(format!("{} is still in the second space", node.id()));
         }
         for (place, (one, zone)) in zones.iter().enumerate() {
             if let Some((two, _)) = zones[place + 1..].iter().find(|(_, it)| it.overlaps(zone)) {

@@ -268,6 +268,118 @@ fn wish(joiner: u64, point: Point<2>) -> Event<Can<2>> {
     }
 }
 
+/// A liar between them had made two nodes each take the other for the nearer one (`gridweave torture --scheduler desktop --seed 8327`).
+#[test]
+fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
+    let (mut node, mut effects, mut rng) = among_slices(2);
+    let plane = node.zone().unwrap().stretches()[0].to();
+    // In the zone of the second, and near enough to this one's.
+    let point = Point::new([plane + 100, END - 1]);
+    let (farther, nearer, stranger) = (id(1), id(2), id(9));
+    let name = Name {
+        id: id(8),
+        life: Incarnation::new(0),
+    };
+    let seek = Message::Seek {
+        seeker: Entry {
+            name,
+            epoch: 1,
+            rank: 0,
+            zone: zone([(0, 1), (0, 1)]),
+            history: History::none(),
+        },
+        point,
+        hops: u16::MAX,
+    };
+    let join = Message::Join {
+        joiner: name,
+        point,
+        hops: u16::MAX,
+    };
+    let busy = Message::Refused {
+        life: name.life,
+        why: Refusal::Busy,
+    };
+    let mut said = |from, message| {
+        let event = Event::Message { from, message };
+        effects.feed(&mut node, event, Time::ZERO, &mut rng);
+        let sent = effects
+            .drain()
+            .into_iter()
+            .filter_map(|effect| match effect {
+                Effect::Send { to, message } => Some((to, message)),
+                _ => None,
+            });
+        sent.collect::<Vec<_>>()
+    };
+    for from in [farther, stranger] {
+        let mut seek = seek.clone();
+        if let Message::Seek { seeker, .. } = &mut seek {
+            seeker.name.life = Incarnation::new(from.get() as u32);
+        }
+        for message in [&seek, &join] {
+            let sent = said(from, message.clone());
+            assert!(
+                matches!(
+                    sent[..],
+                    [(to, Message::Seek { hops, .. } | Message::Join { hops, .. })]
+                        if to == nearer && hops == Config::DEFAULT.hops - 1
+                ),
+                "{sent:?}"
+            );
+        }
+    }
+    assert_eq!(said(nearer, seek), []);
+    assert_eq!(said(nearer, join), [(name.id, busy)]);
+}
+
+#[test]
+fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
+    let (mut node, mut effects, mut rng) = among_slices(2);
+    let plane = node.zone().unwrap().stretches()[0].to();
+    let seek = |number: usize| {
+        let name = Name {
+            id: id(100 + number as u64),
+            life: Incarnation::new(0),
+        };
+        let message = Message::Seek {
+            seeker: Entry {
+                name,
+                epoch: 1,
+                rank: 0,
+                zone: zone([(0, 1), (0, 1)]),
+                history: History::none(),
+            },
+            point: Point::new([plane + 100, END - 1]),
+            hops: 9,
+        };
+        let from = id(99);
+        Event::Message { from, message }
+    };
+    let mut passed_on = |event, at| {
+        effects.feed(&mut node, event, at, &mut rng);
+        let sent = effects.drain().filter(|effect| {
+            matches!(
+                effect,
+                Effect::Send {
+                    message: Message::Seek { seeker, .. },
+                    ..
+                } if seeker.name.id != id(0)
+            )
+        });
+        sent.count()
+    };
+    let most = member::MOST_PASSED_ON;
+    for number in 0..most {
+        assert_eq!(passed_on(seek(number), Time::ZERO), 1);
+        assert_eq!(passed_on(seek(number), Time::ZERO), 0);
+    }
+    assert_eq!(passed_on(seek(most), Time::ZERO), 0);
+    let beat = Event::Timer(Timer::Beat(0));
+    assert_eq!(passed_on(beat, Time::ZERO + Config::DEFAULT.period), 0);
+    assert_eq!(passed_on(seek(most), Time::ZERO), 1);
+}
+
 #[test]
 fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
     let most = MOST_NEIGHBOURS as u32;

@@ -1,0 +1,124 @@
+//! Mistakes that are made on purpose, one at a time, to see that the suites catch them. Only with `--cfg canary`.
+//!
+//! Each is one line in the code that it breaks, such as real systems of this kind have had: an end that is off by one, an old message that
+//! is believed, a skew that is not allowed for. `tests/tests/canaries.rs` has who must catch which, and within how many seeds. An ordinary
+//! build has none of it: there `canary!` is the constant `false`.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// The one that is planted, by its place in [`Canary::ALL`] and counted from one; zero is none.
+static PLANTED: AtomicU8 = AtomicU8::new(0);
+
+/// Plants a canary in place of the one before, or none. It is the same for all threads.
+pub fn plant(canary: Option<Canary>) {
+    let number = canary.map_or(0, |canary| (canary as u8).saturating_add(1));
+    PLANTED.store(number, Ordering::Relaxed);
+}
+
+/// Whether this one is planted.
+pub fn is_planted(canary: Canary) -> bool {
+    PLANTED.load(Ordering::Relaxed) == (canary as u8).saturating_add(1)
+}
+
+/// Whether a mistake is made on purpose.
+macro_rules! canary {
+    ($name:ident) => {
+        $crate::canary::is_planted($crate::canary::Canary::$name)
+    };
+}
+
+macro_rules! canaries {
+    ($($(#[doc = $says:literal])+ $name:ident in $layer:literal,)*) => {
+        /// A mistake that can be made.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Canary {
+            $($(#[doc = $says])+ $name,)*
+        }
+
+        impl Canary {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// What goes wrong.
+            pub const fn says(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($says,)+),)*
+                }
+            }
+
+            /// Where it is.
+            pub const fn layer(self) -> &'static str {
+                match self {
+                    $(Self::$name => $layer,)*
+                }
+            }
+        }
+    };
+}
+
+canaries! {
+    /// Time is free if nothing is reserved where it begins.
+    OverlapAtTheStartOnly in "schedule",
+    /// A hold of an older attempt is taken.
+    StaleHoldTaken in "schedule",
+    /// A schedule is free beyond its horizon.
+    HorizonNotKept in "schedule::common_slot",
+    /// What begins where an interval ends counts as within it.
+    StepAtTheEndCounted in "schedule::availability",
+    /// A claim that is refused keeps the slots that it had got.
+    ClaimNotRolledBack in "schedule::ledger",
+    /// A timer that is cancelled comes all the same.
+    TimerNotCancelled in "machine",
+    /// A queue takes one job more than it may have.
+    QueueOneTooLong in "queue::backfill",
+    /// Who passes those ahead of it is not counted.
+    PassingNotCounted in "queue::backfill",
+    /// Who passes the first may delay it.
+    ShadowNotKept in "queue::site",
+    /// The first starts, whether there are processors for it or not.
+    HeadNeedsNoRoom in "queue::site",
+    /// A view may hold its owner.
+    OwnLinkTaken in "overlay::cyclon",
+    /// Who is known from two sides is known twice.
+    SamePeerTwice in "overlay::vicinity",
+    /// A flood that was seen is passed on again.
+    FloodsSeenAgain in "overlay::flood",
+    /// What ants told of a node is kept when that becomes a neighbour, who tells better.
+    NeighbourKeptInTheTable in "overlay::blatant",
+    /// Of a zone that is split, the upper part begins one too low.
+    SplitOffByOne in "overlay::can",
+    /// Who is silent for long is not missed.
+    SilentNotMissed in "overlay::can",
+    /// An obituary is passed on as often as it is heard.
+    ObituaryEchoed in "overlay::can",
+    /// What no longer may run is not stopped.
+    StopNotTold in "commit::participant",
+    /// What was held when a node went down is free when it comes up.
+    HoldLostInACrash in "commit::participant",
+    /// A permission that is not renewed lasts.
+    PermissionForEver in "commit::participant",
+    /// A job is done when the first of its nodes is.
+    DoneWhenOneIs in "commit::coordinator",
+    /// A lease is over for who granted it as soon as its own clock says so.
+    LeaseWithoutSkew in "custody",
+    /// A job is not let go when its lease is over.
+    LeaseNotWatched in "custody",
+    /// A search that finds nothing does not count.
+    RoundsNotCounted in "scheduler::desk",
+    /// A place is taken however far in the future it is.
+    OfferBeyondTheHorizon in "scheduler::asap",
+    /// Who does not answer is waited for for ever.
+    SilenceWaitedFor in "scheduler::criteria",
+    /// A job that ran and was taken away keeps its processors.
+    DroppedJobKeepsItsRoom in "scheduler::aria",
+    /// The latest offer counts as the best.
+    LastOfferFirst in "scheduler::aria",
+    /// What waits is not looked at when something has ended.
+    NobodyStartsAfterAnEnd in "scheduler::desktop",
+    /// Who has nothing left any more stays in the second space.
+    StaysWithNothingLeft in "scheduler::desktop",
+    /// A frame may be longer than the longest message of its kind.
+    FrameBeyondItsCap in "wire",
+    /// A message may have other bytes than those that it is written with.
+    OtherBytesTaken in "wire",
+}

@@ -1,0 +1,208 @@
+//! Every mistake that can be planted in the core is planted once, and who is named here must catch it in time.
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg canary" cargo test --release -p gridweave-tests --test canaries --target-dir target/canary -- --nocapture
+//! ```
+//!
+//! It prints the table of [verification](../../docs/verification.md#canaries).
+#![cfg(canary)]
+
+use std::panic::{catch_unwind, set_hook, take_hook};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use gridweave_core::canary::Canary::{self, *};
+use gridweave_core::canary::plant;
+use gridweave_sim::scheduler::Scheduler::{self, Aria, Asap, Criteria, Desktop};
+use gridweave_sim::torture::Invariant::{
+    Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
+};
+use gridweave_sim::torture::{Invariant, Request, run};
+use gridweave_tests::fuzzing;
+use gridweave_tests::wire::vectors;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, SeedableRng};
+
+/// Who catches a canary.
+enum By {
+    /// `gridweave torture` of this scheduler, by one of these invariants.
+    Torture(Scheduler, &'static [Invariant]),
+    /// The body of a fuzz target, on random bytes.
+    Bytes(&'static str),
+    /// The test vectors of the wire format.
+    Vectors,
+}
+
+use By::{Bytes, Torture, Vectors};
+
+/// A canary, who catches it, and within how many seeds from zero.
+const TABLE: &[(Canary, By, u64)] = &[
+    (OverlapAtTheStartOnly, Torture(Asap, &[State]), 20),
+    (StaleHoldTaken, Bytes("schedule"), 20),
+    (HorizonNotKept, Bytes("common_slot"), 20),
+    (StepAtTheEndCounted, Bytes("availability"), 20),
+    (ClaimNotRolledBack, Bytes("ledger"), 20),
+    (TimerNotCancelled, Bytes("timers"), 20),
+    (QueueOneTooLong, Torture(Desktop, &[State]), 200),
+    (PassingNotCounted, Bytes("backfill"), 20),
+    (ShadowNotKept, Bytes("site"), 20),
+    (HeadNeedsNoRoom, Torture(Aria, &[State, Room]), 20),
+    (OwnLinkTaken, Torture(Asap, &[State]), 20),
+    (SamePeerTwice, Torture(Criteria, &[State]), 20),
+    (FloodsSeenAgain, Torture(Aria, &[Bounded]), 100),
+    (NeighbourKeptInTheTable, Torture(Aria, &[State]), 20),
+    (SplitOffByOne, Torture(Desktop, &[State, Overlay]), 20),
+    (SilentNotMissed, Torture(Desktop, &[Overlay]), 20),
+    (ObituaryEchoed, Torture(Desktop, &[Bounded]), 20),
+    (
+        StopNotTold,
+        Torture(Asap, &[TrueWord, OneExecution, Room]),
+        20,
+    ),
+    (HoldLostInACrash, Torture(Asap, &[State]), 50),
+    (PermissionForEver, Torture(Criteria, &[OneExecution]), 60),
+    (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
+    (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
+    (LeaseNotWatched, Torture(Aria, &[Bounded, OneExecution]), 50),
+    (RoundsNotCounted, Torture(Criteria, &[Outcome]), 20),
+    (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 20),
+    (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
+    (DroppedJobKeepsItsRoom, Torture(Aria, &[Outcome]), 20),
+    (LastOfferFirst, Torture(Aria, &[State]), 20),
+    (NobodyStartsAfterAnEnd, Torture(Desktop, &[Outcome]), 20),
+    (StaysWithNothingLeft, Torture(Desktop, &[Overlay]), 20),
+    (FrameBeyondItsCap, Vectors, 100),
+    (OtherBytesTaken, Vectors, 100),
+];
+
+/// How many bytes a fuzz target is fed.
+const BYTES: usize = 4000;
+
+/// What caught a canary: at which seed, and what was said.
+struct Caught {
+    seed: u64,
+    why: String,
+}
+
+fn tortured(scheduler: Scheduler, seed: u64) -> Option<gridweave_sim::torture::Breach> {
+    let request = Request {
+        scheduler: Some(scheduler),
+        ..Request::new(seed)
+    };
+    run(&request).breach
+}
+
+/// The first of these seeds for which this has something to say, and what.
+fn first<T: Send>(seeds: u64, says: impl Fn(u64) -> Option<T> + Sync) -> Option<(u64, T)> {
+    let (next, found) = (AtomicU64::new(0), AtomicU64::new(seeds));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let said = thread::scope(|scope| {
+        let work = || {
+            let mut said = Vec::new();
+            loop {
+                let seed = next.fetch_add(1, Ordering::SeqCst);
+                if seed >= found.load(Ordering::SeqCst) {
+                    return said;
+                }
+                if let Some(what) = says(seed) {
+                    found.fetch_min(seed, Ordering::SeqCst);
+                    said.push((seed, what));
+                }
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let said = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        said.flat_map(|said| said.expect("who looks does not panic"))
+            .collect::<Vec<_>>()
+    });
+    said.into_iter().min_by_key(|(seed, _)| *seed)
+}
+
+/// Whether a fuzz target complains of these random bytes.
+fn complains(target: &str, seed: u64) -> Option<()> {
+    let (_, drive) = fuzzing::TARGETS.iter().find(|(name, _)| *name == target)?;
+    let mut bytes = vec![0; BYTES];
+    Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut bytes);
+    catch_unwind(|| drive(&bytes)).err().map(|_| ())
+}
+
+/// The first test vector that is not refused as it should be.
+fn vector_taken(seeds: u64) -> Option<(u64, String)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt");
+    let text = std::fs::read_to_string(file).expect("it is part of the repository");
+    let (_, denied) = vectors::parse(&text).expect("it has three lines for each");
+    let denied = (0..seeds).zip(denied);
+    let mut taken = denied.filter(|(_, vector)| {
+        let outcome = vectors::outcome(&vector.protocol, &vector.frame);
+        outcome != Some(Err(vector.refused.clone()))
+    });
+    taken.next().map(|(place, vector)| (place, vector.wrong))
+}
+
+/// Who catches a planted canary, or why that does not count.
+fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
+    plant(Some(canary));
+    let caught = match by {
+        Torture(scheduler, reported) => {
+            let found = first(within, |seed| tortured(*scheduler, seed));
+            found.map(|(seed, breach)| {
+                if !reported.contains(&breach.invariant) {
+                    return Err(format!("seed {seed}: {breach}, which is not expected"));
+                }
+                let why = format!("`torture --scheduler {scheduler}`, {}", breach.invariant);
+                Ok(Caught { seed, why })
+            })
+        }
+        Bytes(target) => first(within, |seed| complains(target, seed)).map(|(seed, ())| {
+            let why = format!("fuzz target `{target}`");
+            Ok(Caught { seed, why })
+        }),
+        Vectors => vector_taken(within).map(|(seed, wrong)| {
+            let why = format!("wire vector: {wrong}");
+            Ok(Caught { seed, why })
+        }),
+    };
+    plant(None);
+    let caught = caught.unwrap_or_else(|| Err("nobody".into()))?;
+    let seed = caught.seed;
+    let is_quiet = match by {
+        Torture(scheduler, _) => tortured(*scheduler, seed).is_none(),
+        Bytes(target) => complains(target, seed).is_none(),
+        Vectors => vector_taken(within).is_none(),
+    };
+    match is_quiet {
+        true => Ok(caught),
+        false => Err(format!("seed {seed} is not quiet without it")),
+    }
+}
+
+#[test]
+fn every_canary_is_caught_in_time_and_by_who_should() {
+    for canary in Canary::ALL {
+        let rows = TABLE.iter().filter(|(planted, ..)| planted == canary);
+        assert_eq!(rows.count(), 1, "{canary:?} is to be caught by one");
+    }
+    // Most of what catches says so by a panic.
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    let mut missed = Vec::new();
+    println!("| canary | layer | what goes wrong | caught by | at seed | within |");
+    println!("|---|---|---|---|---|---|");
+    for (canary, by, within) in TABLE {
+        let says = canary.says().trim().trim_end_matches('.');
+        print!("| `{canary:?}` | `{}` | {says} |", canary.layer());
+        match caught(*canary, by, *within) {
+            Ok(Caught { seed, why }) => println!(" {why} | {seed} | {within} |"),
+            Err(why) => {
+                println!(" {why} | | {within} |");
+                missed.push(canary);
+            }
+        }
+    }
+    set_hook(hook);
+    assert!(
+        missed.is_empty(),
+        "not caught as they should be: {missed:?}"
+    );
+}
