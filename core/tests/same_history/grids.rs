@@ -121,7 +121,7 @@ fn asap(number: usize, _: &mut Xoshiro256PlusPlus) -> Asap<20, 8> {
 fn criteria(number: usize, _: &mut Xoshiro256PlusPlus) -> Criteria<20, 8, 10, OnlyStandard> {
     let (id, bootstrap) = begins(number);
     // Two towns.
-    let east = if number % 2 == 0 { 0 } else { 30_000 };
+    let east = 30_000 * (number as i32 % 2);
     let profile = Profile::at(Coordinate::at([east + 100 * number as i32, 0, 0]));
     let config = criteria::Config::DEFAULT;
     Criteria::new(id, config, bootstrap, profile, OnlyStandard, Everyone)
@@ -340,7 +340,7 @@ where
             Effect::Forget(key) => {
                 self.nodes[node].records.remove(&key);
             }
-            Effect::Send { to, message } => self.send(now, node, to, message),
+            Effect::Send { to, message } => self.send(now, node, to, &message),
             Effect::Wake { at, timer } => self.alarms.wake(at, Alarm::Timer(node, life, timer)),
             Effect::Cancel(timer) => self.alarms.cancel(Alarm::Timer(node, life, timer)),
             Effect::Notify(Notice { job, news }) => {
@@ -357,7 +357,7 @@ where
     }
 
     /// A message in 20 is lost, one in 20 comes twice, and each takes up to a fifth of a second.
-    fn send(&mut self, now: Time, node: usize, to: NodeId, says: M::Message) {
+    fn send(&mut self, now: Time, node: usize, to: NodeId, says: &M::Message) {
         let number = self.history.sent;
         self.history.sent += 1;
         let copies = match self.rng.below(20) {
