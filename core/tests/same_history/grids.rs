@@ -10,6 +10,7 @@ use gridweave_core::commit::Everyone;
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Criterion, Demand, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
+use gridweave_core::overlay::cyclon;
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::queue::{Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Kind, Speed};
@@ -97,13 +98,14 @@ pub(crate) fn run(scheduler: &str, seed: u64, watch: &mut dyn FnMut()) -> Option
         "asap" => Grid::new(asap, several, seed).play(watch),
         "criteria" => Grid::new(criteria, several_near, seed).play(watch),
         "aria" => Grid::new(aria, one, seed).play(watch),
+        "aria-cyclon" => Grid::new(aria_cyclon, one, seed).play(watch),
         "desktop" => Grid::new(desktop, one, seed).play(watch),
         _ => return None,
     })
 }
 
-/// The schedulers that there are.
-pub(crate) const SCHEDULERS: [&str; 4] = ["asap", "criteria", "aria", "desktop"];
+/// The schedulers that there are, one of them on both of its overlays.
+pub(crate) const SCHEDULERS: [&str; 5] = ["asap", "criteria", "aria", "aria-cyclon", "desktop"];
 
 fn begins(number: usize) -> (NodeId, Bootstrap) {
     let bootstrap = match number {
@@ -129,6 +131,19 @@ fn criteria(number: usize, _: &mut Xoshiro256PlusPlus) -> Criteria<20, 8, 10, On
 }
 
 fn aria(number: usize, _: &mut Xoshiro256PlusPlus) -> Aria<SiteQueue> {
+    site(number, aria::Config::DEFAULT)
+}
+
+fn aria_cyclon(number: usize, _: &mut Xoshiro256PlusPlus) -> Aria<SiteQueue> {
+    let overlay = aria::Overlay::Cyclon(cyclon::Config::DEFAULT);
+    let config = aria::Config {
+        overlay,
+        ..aria::Config::DEFAULT
+    };
+    site(number, config)
+}
+
+fn site(number: usize, config: aria::Config) -> Aria<SiteQueue> {
     let (id, bootstrap) = begins(number);
     let site = Site {
         dimensions: Dimensions::new(&[]).expect("none is not too many"),
@@ -136,7 +151,7 @@ fn aria(number: usize, _: &mut Xoshiro256PlusPlus) -> Aria<SiteQueue> {
         membership: Membership::default(),
         local: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 99),
     };
-    Aria::new(id, aria::Config::DEFAULT, bootstrap, site).expect("the defaults are sound")
+    Aria::new(id, config, bootstrap, site).expect("the defaults are sound")
 }
 
 fn desktop(number: usize, rng: &mut Xoshiro256PlusPlus) -> Desktop<3> {
