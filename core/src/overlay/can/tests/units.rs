@@ -303,13 +303,10 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
     let mut said = |from, message| {
         let event = Event::Message { from, message };
         effects.feed(&mut node, event, Time::ZERO, &mut rng);
-        let sent = effects
-            .drain()
-            .into_iter()
-            .filter_map(|effect| match effect {
-                Effect::Send { to, message } => Some((to, message)),
-                _ => None,
-            });
+        let sent = effects.drain().filter_map(|effect| match effect {
+            Effect::Send { to, message } => Some((to, message)),
+            _ => None,
+        });
         sent.collect::<Vec<_>>()
     };
     for from in [farther, stranger] {
