@@ -9,6 +9,7 @@ pub mod commit;
 pub mod common_slot;
 pub mod cyclon;
 pub mod events;
+pub mod gossip;
 pub mod ledger;
 pub mod schedule;
 pub mod select;

@@ -57,6 +57,10 @@ impl<const C: usize, const L: usize, P: Policy> Protocol for Asap<C, L, P> {
         self.overlay().view().ids().to_vec()
     }
 
+    fn touch(&self) -> u64 {
+        self.overlay().touch()
+    }
+
     fn kind(message: &Message<L>) -> usize {
         match message {
             Message::Schedule { reason, .. } => match reason {

@@ -58,6 +58,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Pr
         self.overlay().view().ids().to_vec()
     }
 
+    fn touch(&self) -> u64 {
+        self.overlay().touch()
+    }
+
     fn kind(message: &Message<L, G>) -> usize {
         match message {
             Message::Look { .. } => 0,

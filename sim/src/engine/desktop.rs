@@ -73,6 +73,10 @@ impl<const D: usize> Protocol for Desktop<D> {
             .collect()
     }
 
+    fn touch(&self) -> u64 {
+        self.can().touch()
+    }
+
     fn kind(message: &Message<D>) -> usize {
         match message {
             Message::Overlay { message, .. } => usize::from(!message.is_heartbeat()),

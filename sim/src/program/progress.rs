@@ -49,6 +49,8 @@ impl<'a> Watched<'a> {
     }
 
     /// Makes each run, several at a time, and returns what came of them in the given order.
+    ///
+    /// Whoever is free takes the last that is left: schedulers that take longer are named later, and the shortest even out the end.
     pub(super) fn each<T: Send, R: Send>(
         &self,
         tasks: Vec<T>,
@@ -58,9 +60,9 @@ impl<'a> Watched<'a> {
             if self.session.shows_progress() {
                 scope.spawn(|| self.show());
             }
-            let made = tasks
-                .into_par_iter()
-                .map(|task| {
+            let tasks = tasks.into_iter().enumerate().rev().par_bridge();
+            let mut made: Vec<(usize, R)> = tasks
+                .map(|(place, task)| {
                     let monitor = Arc::new(self.session.monitor());
                     self.with_running(|running| running.push(Arc::clone(&monitor)));
                     let made = make(task, &monitor);
@@ -69,11 +71,12 @@ impl<'a> Watched<'a> {
                     self.runs_done.fetch_add(1, Ordering::Relaxed);
                     self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
                     self.events_done.fetch_add(last.events, Ordering::Relaxed);
-                    made
+                    (place, made)
                 })
                 .collect();
             self.over.store(true, Ordering::Relaxed);
-            made
+            made.sort_unstable_by_key(|(place, _)| *place);
+            made.into_iter().map(|(_, made)| made).collect()
         })
     }
 

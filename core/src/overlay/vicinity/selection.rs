@@ -45,6 +45,7 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
     if most == 0 {
         return Descriptors::new();
     }
+    let twice = Twice::among(pools);
     let pooled = (0..).zip(pools).flat_map(|(pool, descriptors)| {
         let placed = (0..).zip(*descriptors);
         placed.map(move |(place, descriptor)| ((pool, place), descriptor))
@@ -58,7 +59,7 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         let full = ranked.len() >= most;
         // Most are too far, and need not be looked for elsewhere.
         let too_far = full && ranked.last().is_some_and(|farthest| farthest.key <= key);
-        if too_far || is_outdone(descriptor, pools, at) {
+        if too_far || twice.may_have(descriptor.id) && is_outdone(descriptor, pools, at) {
             continue;
         }
         if full {
@@ -71,6 +72,39 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         .iter()
         .map(|ranked| ranked.descriptor.clone())
         .collect()
+}
+
+/// Which nodes may have several descriptors: those whose place in a small table was hit twice.
+///
+/// Most have one, and need not be looked for among all the others.
+struct Twice([u64; PLACES / 64]);
+
+/// Several times as many as there are descriptors in most selections, so that few others share their places.
+const PLACES: usize = 512;
+
+impl Twice {
+    fn among<P>(pools: &[&[Descriptor<P>]]) -> Self {
+        let (mut once, mut twice) = ([0; PLACES / 64], [0; PLACES / 64]);
+        for descriptor in pools.iter().copied().flatten() {
+            let (word, bit) = Self::place(descriptor.id);
+            if let (Some(once), Some(twice)) = (once.get_mut(word), twice.get_mut(word)) {
+                *twice |= *once & bit;
+                *once |= bit;
+            }
+        }
+        Self(twice)
+    }
+
+    fn may_have(&self, id: NodeId) -> bool {
+        let (word, bit) = Self::place(id);
+        self.0.get(word).is_none_or(|twice| twice & bit != 0)
+    }
+
+    /// The word and the bit of a node: the upper bits of a product depend on all of its id.
+    const fn place(id: NodeId) -> (usize, u64) {
+        let hash = id.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55;
+        ((hash >> 6) as usize, 1 << (hash & 63))
+    }
 }
 
 /// Whether another descriptor of the same node counts instead of this one, which is at this place of this pool.

@@ -78,7 +78,7 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     desk: Desk<P>,
     /// What others are told of this node's schedule.
     own: Snapshot,
-    /// One for each link, in the order of ids.
+    /// One for each link, or for each link that there was when schedules were last pulled, in the order of ids.
     neighbours: Vec<Neighbour>,
     /// In the order of ids.
     subscribers: Vec<Subscriber>,
@@ -250,7 +250,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.overlay
                 .handle(Event::Command(join), &mut cx.lift(&mut embed));
         }
-        self.look_at_view(cx);
+        self.view_changed(cx);
     }
 
     /// Lets the desk handle something, and sees to what it wants.
@@ -277,7 +277,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             let mut child = cx.lift(AsOverlay::default());
             self.overlay.handle(Event::Command(command), &mut child);
         }
-        self.look_at_view(cx);
+        self.view_changed(cx);
         if let Some(period) = self.config.beat() {
             self.beat_at = cx.now() + period;
         }
@@ -407,14 +407,14 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
     fn check(&self) -> Result<(), Violation> {
         self.overlay.check()?;
         self.desk.check()?;
+        let (view, known) = (self.overlay.view(), &self.neighbours);
+        let pulls = self.config.exchange == Exchange::Pull;
         Violation::unless(
-            self.neighbours.is_sorted_by(|a, b| a.id < b.id)
-                && self
-                    .overlay
-                    .view()
-                    .ids()
-                    .iter()
-                    .eq(self.neighbours.iter().map(|known| &known.id)),
+            known.is_sorted_by(|a, b| a.id < b.id) && known.len() <= usize::from(view.limit()),
+            "schedules are known of no more nodes than a view may have, each once",
+        )?;
+        Violation::unless(
+            pulls || view.ids().iter().eq(known.iter().map(|known| &known.id)),
             "what is known of schedules is known of those in the view",
         )?;
         Violation::unless(

@@ -34,43 +34,36 @@ fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, 
 }
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
+    /// The view may have changed. Who pulls looks at it when there is something to search for, and not before.
+    pub(super) fn view_changed(&mut self, cx: &mut impl Context<Self>) {
+        if self.config.exchange != Exchange::Pull {
+            self.look_at_view(cx);
+        }
+    }
+
     /// Gets to know who came into the view, and forgets who left it.
     pub(super) fn look_at_view(&mut self, cx: &mut impl Context<Self>) {
         let view = self.overlay.view();
-        let unchanged = view.len() == self.neighbours.len()
-            && view
-                .links()
-                .zip(&self.neighbours)
-                .all(|(link, known)| (link.id, link.incarnation) == (known.id, known.life));
-        if unchanged {
-            return;
-        }
         let push = matches!(self.config.exchange, Exchange::Push { .. });
+        // Both are in the order of ids, and so are those who stay.
+        let mut ids = view.ids().iter().peekable();
         self.neighbours.retain(|known| {
-            let stays = view.contains(known.id);
+            while ids.next_if(|id| **id < known.id).is_some() {}
+            let stays = ids.peek() == Some(&&known.id);
             if !stays && push {
                 cx.send(known.id, Message::Unsubscribe);
             }
             stays
         });
-        let now = cx.now();
-        let ask_at = now + self.config.timeout;
-        for link in view.links() {
-            let place = self
-                .neighbours
-                .binary_search_by_key(&link.id, |known| known.id);
-            match place {
-                Ok(place) => {
-                    let Some(known) = self.neighbours.get_mut(place) else {
-                        continue;
-                    };
-                    if known.life == link.incarnation {
-                        continue;
-                    }
+        let ask_at = cx.now() + self.config.timeout;
+        for (place, link) in view.links().enumerate() {
+            match self.neighbours.get_mut(place) {
+                Some(known) if (known.id, known.life) == (link.id, link.incarnation) => continue,
+                Some(known) if known.id == link.id => {
                     known.life = link.incarnation;
                     known.ask_at = ask_at;
                 }
-                Err(place) => self.neighbours.insert(
+                _ => self.neighbours.insert(
                     place,
                     Neighbour {
                         id: link.id,

@@ -213,6 +213,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Asks all neighbours for their schedules first (PROTOCOLS D9).
     fn pull(&mut self, then: Then, cx: &mut impl Context<Self>) {
+        self.look_at_view(cx);
         let id = self.next_search();
         let awaited: Vec<NodeId> = self.neighbours.iter().map(|known| known.id).collect();
         for &node in &awaited {

@@ -80,6 +80,11 @@ impl Descriptors {
     pub fn iter(&self) -> impl Iterator<Item = &Descriptor> {
         self.0.iter()
     }
+
+    /// They, one after the other.
+    pub fn as_slice(&self) -> &[Descriptor] {
+        &self.0
+    }
 }
 
 impl FromIterator<Descriptor> for Descriptors {

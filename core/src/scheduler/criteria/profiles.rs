@@ -152,8 +152,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         {
             self.measure(from, exchange, about, cx);
         }
-        let heard: Vec<Descriptor> = about.iter().copied().collect();
-        self.shuffle_about(Event::Message { from, message }, &heard, cx);
+        self.shuffle_about(Event::Message { from, message }, about.as_slice(), cx);
     }
 
     /// Learns from a round trip where this node is. Who is asked again may answer what it was asked before.
@@ -182,12 +181,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// Gets to know who came into the view, forgets who left it, and tells the helpers.
     fn look_at_view(&mut self, heard: &[Descriptor], cx: &mut impl Context<Self>) {
         let view = self.overlay.view();
-        let known = &self.random;
+        // Both are in the order of ids.
+        let mut known = self.random.iter().peekable();
         let now_known: Vec<Descriptor> = view
             .links()
             .filter_map(|link| {
-                let place = known.binary_search_by_key(&link.id, |known| known.id);
-                let old = place.ok().and_then(|place| known.get(place)).copied();
+                while known.next_if(|known| known.id < link.id).is_some() {}
+                let old = known.next_if(|known| known.id == link.id).copied();
                 let told = heard.iter().filter(|told| told.id == link.id).copied();
                 let newest = old
                     .into_iter()
