@@ -134,8 +134,9 @@ fn vector_taken(seeds: u64) -> Option<(u64, String)> {
     let (_, denied) = vectors::parse(&text).expect("it has three lines for each");
     let denied = (0..seeds).zip(denied);
     let mut taken = denied.filter(|(_, vector)| {
-        let outcome = vectors::outcome(&vector.protocol, &vector.frame);
-        outcome != Some(Err(vector.refused.clone()))
+        // What is taken and has other bytes when it is written again ends in a panic.
+        let outcome = catch_unwind(|| vectors::outcome(&vector.protocol, &vector.frame));
+        outcome.ok().flatten() != Some(Err(vector.refused.clone()))
     });
     taken.next().map(|(place, vector)| (place, vector.wrong))
 }
