@@ -317,10 +317,9 @@ impl<const D: usize> Member<D> {
             Some(last) if last.get().edition == edition && last.get().own == peer.entry => {
                 peer.heard = cx.now();
                 peer.told = told;
-                let last = last.clone();
-                let is_compared = peer.compared == Some((edition, own_edition));
-                if !is_compared {
+                if peer.compared != Some((edition, own_edition)) {
                     peer.compared = Some((edition, own_edition));
+                    let last = last.clone();
                     self.answer(last.get(), cx);
                 }
             }
