@@ -10,11 +10,18 @@ use core::num::NonZeroU32;
 use std::hint::black_box;
 
 use gridweave_benches::availability::Dense;
+use gridweave_benches::central;
 use gridweave_benches::common_slot::{Answer, Workload};
+use gridweave_benches::cyclon::{self, Overlay};
+use gridweave_benches::events::{Delays, Draws, LookAhead, Phold, Simulation};
 use gridweave_benches::schedule::{Ours, Work};
 use gridweave_benches::select;
-use gridweave_core::id::JobId;
+use gridweave_core::id::{Incarnation, JobId, NodeId};
 use gridweave_core::machine::TimerQueue;
+use gridweave_core::overlay::cyclon::{ExchangeId, Message};
+use gridweave_core::overlay::vicinity::{Descriptor, Proximity, Target, nearest};
+use gridweave_core::overlay::view::Link;
+use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::queue::{
     BackfillQueue, Discipline, Lateness, LocalScheduler, Policy, QueuedJob, SiteQueue, Waiting,
     offer,
@@ -24,6 +31,10 @@ use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::CommonSearch;
 use gridweave_core::select::{Config, Selector};
 use gridweave_core::time::{Span, Time};
+use gridweave_core::wire;
+use gridweave_sim::central::Central;
+use gridweave_sim::event_queue::EventQueue;
+use gridweave_sim::workload::bundled;
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 
@@ -213,6 +224,107 @@ fn thousand_timers(mut timers: TimerQueue<u32>) -> TimerQueue<u32> {
     timers
 }
 
+type Queue = Phold<EventQueue<u32>>;
+
+/// As many nodes as pending events, after every node had its turn twice.
+fn phold(nodes: u32) -> Queue {
+    let mut queue = Phold::new(Draws::new(Delays::Exponential, nodes), LookAhead::Touch);
+    queue.run(2 * nodes as usize);
+    queue
+}
+
+#[library_benchmark]
+#[bench::at_1_000(args = (1_000), setup = phold, config = at_most(1))]
+#[bench::at_100_000(args = (100_000), setup = phold, config = at_most(1))]
+fn ten_thousand_events(mut queue: Queue) -> Queue {
+    queue.run(10_000);
+    queue
+}
+
+/// An overlay after some cycles.
+fn gossiping(nodes: u32) -> Overlay {
+    let mut overlay = cyclon::overlay(nodes);
+    cyclon::run(&mut overlay, 5);
+    overlay
+}
+
+#[library_benchmark]
+#[bench::of_100(args = (100), setup = gossiping, config = at_most(1))]
+fn ten_cycles_of_cyclon(mut overlay: Overlay) -> Overlay {
+    cyclon::run(&mut overlay, 10);
+    overlay
+}
+
+type Pools = [Vec<Descriptor<Profile>>; 3];
+
+/// What is known, what is fed and what came, twenty each; every fourth node is in all three.
+fn pools() -> Pools {
+    let descriptor = |pool: u64, place: u64| {
+        let id = if place.is_multiple_of(4) {
+            place
+        } else {
+            pool * 100 + place
+        };
+        let at = |factor: u64| (id * factor % 997) as i32;
+        Descriptor {
+            id: NodeId::new(id),
+            age: (place % 7) as u16,
+            version: pool,
+            profile: Profile::at(Coordinate::at([at(7_919), at(104_729), 0])),
+        }
+    };
+    [0, 1, 2].map(|pool| (0..20).map(|place| descriptor(pool, place)).collect())
+}
+
+#[library_benchmark]
+#[bench::of_60(args = (), setup = pools, config = at_most(1))]
+fn the_nearest_twenty(pools: Pools) -> Pools {
+    let profile = Profile::default();
+    let target = Target {
+        id: NodeId::new(9_999),
+        profile: &profile,
+    };
+    let lists = [&*pools[0], &*pools[1], &*pools[2]];
+    black_box(nearest::<_, _, 20>(&Proximity, target, &lists, 20));
+    pools
+}
+
+fn shuffle() -> Message<8> {
+    let links = (1..=8).map(|id| Link {
+        id: NodeId::new(id * 1_000),
+        ..Link::default()
+    });
+    Message::Shuffle {
+        exchange: ExchangeId {
+            incarnation: Incarnation::new(1),
+            cycle: 77,
+        },
+        links: links.collect(),
+    }
+}
+
+#[library_benchmark]
+#[bench::of_eight_links(args = (), setup = shuffle, config = at_most(1))]
+fn a_message_as_bytes_and_back(message: Message<8>) -> Message<8> {
+    let frame = wire::encode(black_box(&message)).expect("it is not too long");
+    wire::decode(&frame).expect("it was encoded just now")
+}
+
+#[library_benchmark]
+#[bench::the_bundled_week(config = at_most(1))]
+fn reading_a_trace() -> usize {
+    black_box(bundled()).workload.jobs.len()
+}
+
+#[library_benchmark]
+#[bench::of_2_000(args = (2_000, 1), setup = central::workload, config = at_most(1))]
+fn jobs_under_easy(
+    workload: gridweave_sim::workload::Workload,
+) -> gridweave_sim::workload::Workload {
+    black_box(central::replay(Central::Easy, &workload));
+    workload
+}
+
 library_benchmark_group!(
     name = hot_paths,
     benchmarks = [
@@ -224,7 +336,13 @@ library_benchmark_group!(
         bid_for_a_job,
         bid_for_a_job_on_a_cluster,
         backfill_a_desktop,
-        thousand_timers
+        thousand_timers,
+        ten_thousand_events,
+        ten_cycles_of_cyclon,
+        the_nearest_twenty,
+        a_message_as_bytes_and_back,
+        reading_a_trace,
+        jobs_under_easy
     ]
 );
 

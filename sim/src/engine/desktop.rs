@@ -74,7 +74,7 @@ impl<const D: usize> Protocol for Desktop<D> {
     }
 
     fn touch(&self) -> u64 {
-        self.can().touch()
+        self.read_ahead()
     }
 
     fn kind(message: &Message<D>) -> usize {

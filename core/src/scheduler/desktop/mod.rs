@@ -359,6 +359,11 @@ impl<const D: usize> Desktop<D> {
         &self.can
     }
 
+    /// Reads a word here and there, so that the node is in the cache for its next event, as [`Can::touch`] does. The word means nothing.
+    pub fn read_ahead(&self) -> u64 {
+        self.can.touch() ^ self.known.touch()
+    }
+
     /// Its queue.
     pub const fn queue(&self) -> &BackfillQueue {
         &self.queue

@@ -196,6 +196,13 @@ impl Known {
         self.list.len()
     }
 
+    /// Reads a word here and there.
+    pub(super) fn touch(&self) -> u64 {
+        // A cache line has four of them.
+        let ids = self.list.iter().step_by(4).map(|(id, _)| id.get());
+        ids.fold(0, |word, id| word ^ id)
+    }
+
     pub(super) fn is_in_order(&self) -> bool {
         self.list.is_sorted_by(|a, b| a.0 < b.0)
     }
