@@ -486,7 +486,7 @@ fn heartbeats_between_neighbours_in_the_can_do_not_allocate() {
             for effect in effects.drain() {
                 match effect {
                     Effect::Send { to, message } => {
-                        beats += u32::from(matches!(message, can::Message::Beat { .. }));
+                        beats += u32::from(message.is_heartbeat());
                         inbox.push((to.get(), Event::Message { from, message }));
                     }
                     Effect::Wake { at, timer } => timers.wake(at, (id, timer)),

@@ -174,6 +174,12 @@ impl Seen {
         Sight::First
     }
 
+    /// Whether it would have to forget one that may still be on its way. Who passes on others then keeps them going round for ever.
+    pub fn is_full(&mut self, now: Time) -> bool {
+        self.expire(now);
+        self.most > 0 && self.order.len() >= self.most as usize
+    }
+
     /// Forgets those whose time is over.
     pub fn expire(&mut self, now: Time) {
         while self.order.front().is_some_and(|(until, _)| *until <= now) {

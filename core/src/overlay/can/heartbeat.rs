@@ -82,7 +82,7 @@ impl<const D: usize> Member<D> {
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
         cx.wake(self.due, Timer::Beat(self.beat));
-        self.passed_on = Vec::new();
+        self.passed_on.clear();
         self.miss_the_silent(cx);
         self.forget(cx);
         if self.calm != Some(self.edition) {
@@ -343,8 +343,8 @@ impl<const D: usize> Member<D> {
                 peer.told = told;
                 peer.crowd = pulse.neighbours;
                 peer.last = None;
-                let own = peer.entry.clone();
                 if pulse.yours < self.epoch {
+                    let own = peer.entry.clone();
                     self.set_right(&own, cx);
                 }
             }

@@ -108,6 +108,20 @@ fn names_made_up_do_not_make_it_grow() {
     assert!(none.is_empty());
 }
 
+#[test]
+fn it_is_full_until_the_first_is_over() {
+    let mut seen = Seen::new(Span::from_secs(10), 2);
+    for sequence in 0..2 {
+        assert!(!seen.is_full(Time::from_secs(sequence)));
+        seen.see(flood(sequence), Time::from_secs(sequence));
+    }
+    assert!(seen.is_full(Time::from_micros(9_999_999)));
+    assert!(!seen.is_full(Time::from_secs(10)));
+    assert_eq!(seen.len(), 1);
+    // Where nothing is remembered, nothing is forgotten too early.
+    assert!(!Seen::new(Span::MAX, 0).is_full(Time::ZERO));
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn headers_survive_their_encoding() {

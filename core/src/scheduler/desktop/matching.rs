@@ -390,7 +390,8 @@ impl<const D: usize> Desktop<D> {
         quest: Quest,
         cx: &mut impl Context<Self>,
     ) {
-        if self.seen.see(header.id, cx.now()) != Sight::First {
+        // Of so many at once most are lies, and one that is forgotten too early would come by again and again.
+        if self.seen.is_full(cx.now()) || self.seen.see(header.id, cx.now()) != Sight::First {
             return;
         }
         let needs = self.needs(job.get());

@@ -108,7 +108,8 @@ pub enum Bootstrap<const D: usize> {
 
 /// A node of the grid: a desktop with several cores, where jobs can be submitted.
 ///
-/// Most effects per event, beside those of the overlay and of custody: one for each neighbour.
+/// Most effects per event, beside those of the overlay and of custody: one for each neighbour, or one for each of at most 256 errands that
+/// nobody acknowledged.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Desktop<const D: usize> {
     me: NodeId,

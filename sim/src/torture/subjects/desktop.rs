@@ -198,7 +198,8 @@ impl Subject for Node {
     fn caps(scenario: &Scenario) -> Caps {
         let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
         Caps {
-            effects: 64 + 16 * jobs + 16 * nodes,
+            // All errands that nobody acknowledged may be due again at once.
+            effects: 64 + 256 + 16 * jobs + 16 * nodes,
             bytes: 32 * 1024,
             records: 16 + 4 * jobs,
             timers: 16 + 4 * jobs + 2 * nodes,
