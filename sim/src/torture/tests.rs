@@ -127,8 +127,6 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 112),
         // Three nodes, one of them a liar, sent searches for zones round in circles.
         (Scheduler::Desktop, 8327),
-        // More forged searches for jobs than were remembered went round until their hops were used up.
-        (Scheduler::Desktop, 9839),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),
