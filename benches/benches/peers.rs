@@ -31,8 +31,8 @@ fn main() {
     let sizes: &[u32] = if smoke { &[100] } else { &[1_000, 10_000] };
     for &nodes in sizes {
         events(nodes, effort);
-        messages(nodes.min(1_000), effort);
     }
+    messages(if smoke { 100 } else { 1_000 }, effort);
     let traces = arguments.iter().filter(|one| !one.starts_with("--"));
     for (path, processors) in traces.filter_map(|one| one.rsplit_once('@')) {
         let processors = processors.parse().expect("after @ is a number");
