@@ -280,19 +280,19 @@ pub fn measure(contestants: &mut [Box<dyn Simulation>], events: usize, effort: E
     let mut rates = vec![0.0; contestants.len()];
     for _ in 0..effort.rounds {
         for (each, rate) in contestants.iter_mut().zip(&mut rates) {
-            *rate = f64::max(*rate, turn(each.as_mut(), effort.turn));
+            *rate = f64::max(*rate, rate_of(effort.turn, |events| each.run(events)));
         }
     }
     rates
 }
 
-/// Events per CPU-second, over at least this much processor time.
-fn turn(simulation: &mut dyn Simulation, least: Duration) -> f64 {
+/// How many are handled per CPU-second, over at least this much processor time, by what handles as many as it is told.
+pub fn rate_of(least: Duration, mut handle: impl FnMut(usize)) -> f64 {
     const BETWEEN_LOOKS: usize = 20_000;
     let begin = cpu_time();
     let mut events = 0;
     loop {
-        simulation.run(BETWEEN_LOOKS);
+        handle(BETWEEN_LOOKS);
         events += BETWEEN_LOOKS;
         let spent = cpu_time().saturating_sub(begin);
         if spent >= least && !spent.is_zero() {

@@ -13,7 +13,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::events::{Effort, cpu_time};
+use crate::events::{Effort, rate_of};
 
 /// A node, by number. It never comes back as another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl Cluster {
     }
 
     /// Handles events until so many messages were among them.
-    pub fn run(&mut self, messages: u64) {
+    pub fn run(&mut self, messages: usize) {
         let mut left = messages;
         while left > 0 {
             let (at, slot) = self.queue.pop().expect("nodes always have timers");
@@ -151,22 +151,8 @@ impl Cluster {
 
 /// Messages per CPU-second in the fastest of some turns.
 pub fn measure(cluster: &mut Cluster, effort: Effort) -> f64 {
-    const BETWEEN_LOOKS: u64 = 10_000;
-    let mut best = 0.0_f64;
-    for _ in 0..effort.rounds {
-        let began = cpu_time();
-        let mut messages = 0;
-        loop {
-            cluster.run(BETWEEN_LOOKS);
-            messages += BETWEEN_LOOKS;
-            let spent = cpu_time().saturating_sub(began);
-            if spent >= effort.turn && !spent.is_zero() {
-                best = best.max(messages as f64 / spent.as_secs_f64());
-                break;
-            }
-        }
-    }
-    best
+    let turns = (0..effort.rounds).map(|_| rate_of(effort.turn, |messages| cluster.run(messages)));
+    turns.fold(0.0, f64::max)
 }
 
 #[cfg(test)]

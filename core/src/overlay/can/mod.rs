@@ -348,7 +348,7 @@ impl<const D: usize> Can<D> {
 
     /// Reads a word of each whom it knows, so that they are in the cache for its next event: a host of many may do so for several
     /// nodes and then wait for their memory once. The word means nothing.
-    pub fn touch(&self) -> u64 {
+    pub fn read_ahead(&self) -> u64 {
         let peers = self.member().map(|member| member.peers.as_slice());
         let ids = peers.into_iter().flatten().map(|peer| peer.id().get());
         ids.fold(0, |word, id| word ^ id)

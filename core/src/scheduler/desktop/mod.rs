@@ -360,9 +360,9 @@ impl<const D: usize> Desktop<D> {
         &self.can
     }
 
-    /// Reads a word here and there, so that the node is in the cache for its next event, as [`Can::touch`] does. The word means nothing.
+    /// Reads a word here and there, so that the node is in the cache for its next event, as [`Can::read_ahead`] does. The word means nothing.
     pub fn read_ahead(&self) -> u64 {
-        self.can.touch() ^ self.known.touch()
+        self.can.read_ahead() ^ self.known.read_ahead()
     }
 
     /// Its queue.

@@ -206,7 +206,7 @@ impl Known {
     }
 
     /// Reads a word here and there.
-    pub(super) fn touch(&self) -> u64 {
+    pub(super) fn read_ahead(&self) -> u64 {
         // A cache line has four of them.
         let ids = self.list.iter().step_by(4).map(|(id, _)| id.get());
         ids.fold(0, |word, id| word ^ id)

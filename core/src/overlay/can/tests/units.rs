@@ -268,6 +268,21 @@ fn wish(joiner: u64, point: Point<2>) -> Event<Can<2>> {
     }
 }
 
+/// A search of somebody with a small zone.
+fn seek(name: Name, point: Point<2>, hops: u16) -> Message<2> {
+    Message::Seek {
+        seeker: Entry {
+            name,
+            epoch: 1,
+            rank: 0,
+            zone: zone([(0, 1), (0, 1)]),
+            history: History::none(),
+        },
+        point,
+        hops,
+    }
+}
+
 /// A liar between them had made two nodes each take the other for the nearer one (`gridweave torture --scheduler desktop --seed 8327`).
 #[test]
 fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
@@ -280,17 +295,7 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
         id: id(8),
         life: Incarnation::new(0),
     };
-    let seek = Message::Seek {
-        seeker: Entry {
-            name,
-            epoch: 1,
-            rank: 0,
-            zone: zone([(0, 1), (0, 1)]),
-            history: History::none(),
-        },
-        point,
-        hops: u16::MAX,
-    };
+    let seek = seek(name, point, u16::MAX);
     let join = Message::Join {
         joiner: name,
         point,
@@ -334,22 +339,12 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
 fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     let (mut node, mut effects, mut rng) = among_slices(2);
     let plane = node.zone().unwrap().stretches()[0].to();
-    let seek = |number: usize| {
+    let search = |number: usize| {
         let name = Name {
             id: id(100 + number as u64),
             life: Incarnation::new(0),
         };
-        let message = Message::Seek {
-            seeker: Entry {
-                name,
-                epoch: 1,
-                rank: 0,
-                zone: zone([(0, 1), (0, 1)]),
-                history: History::none(),
-            },
-            point: Point::new([plane + 100, END - 1]),
-            hops: 9,
-        };
+        let message = seek(name, Point::new([plane + 100, END - 1]), 9);
         let from = id(99);
         Event::Message { from, message }
     };
@@ -368,13 +363,13 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     };
     let most = member::MOST_PASSED_ON;
     for number in 0..most {
-        assert_eq!(passed_on(seek(number), Time::ZERO), 1);
-        assert_eq!(passed_on(seek(number), Time::ZERO), 0);
+        assert_eq!(passed_on(search(number), Time::ZERO), 1);
+        assert_eq!(passed_on(search(number), Time::ZERO), 0);
     }
-    assert_eq!(passed_on(seek(most), Time::ZERO), 0);
+    assert_eq!(passed_on(search(most), Time::ZERO), 0);
     let beat = Event::Timer(Timer::Beat(0));
     assert_eq!(passed_on(beat, Time::ZERO + Config::DEFAULT.period), 0);
-    assert_eq!(passed_on(seek(most), Time::ZERO), 1);
+    assert_eq!(passed_on(search(most), Time::ZERO), 1);
 }
 
 #[test]
