@@ -17,6 +17,11 @@ impl<T: Clone> Shared<T> {
         &self.0
     }
 
+    /// Whether the two are one, not only equal.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Takes it out, or a copy if others share it.
     pub fn take(self) -> T {
         Arc::unwrap_or_clone(self.0)

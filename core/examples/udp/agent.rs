@@ -54,6 +54,8 @@ fn config() -> Config {
         lead: millis(1500),
         timeout: millis(500),
         search_limit: millis(2000),
+        // Three of four are busy with others' jobs while a process is down, and ask each other at once.
+        rounds: 32,
         commit: commit::Config {
             lease: millis(2500),
             max_delay: millis(500),

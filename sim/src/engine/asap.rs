@@ -57,7 +57,7 @@ impl<const C: usize, const L: usize, P: Policy> Protocol for Asap<C, L, P> {
         self.overlay().view().ids().to_vec()
     }
 
-    fn touch(&self) -> u64 {
+    fn touch(&self, _from: Option<NodeId>) -> u64 {
         self.overlay().touch()
     }
 

@@ -58,7 +58,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Pr
         self.overlay().view().ids().to_vec()
     }
 
-    fn touch(&self) -> u64 {
+    fn touch(&self, _from: Option<NodeId>) -> u64 {
         self.overlay().touch()
     }
 

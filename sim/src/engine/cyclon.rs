@@ -1,3 +1,4 @@
+use gridweave_core::id::NodeId;
 use gridweave_core::overlay::cyclon::{Cyclon, Message};
 
 use super::Protocol;
@@ -16,7 +17,7 @@ impl<const C: usize, const L: usize> Protocol for Cyclon<C, L> {
         }
     }
 
-    fn touch(&self) -> u64 {
+    fn touch(&self, _from: Option<NodeId>) -> u64 {
         self.touch()
     }
 }

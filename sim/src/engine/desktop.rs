@@ -73,8 +73,8 @@ impl<const D: usize> Protocol for Desktop<D> {
             .collect()
     }
 
-    fn touch(&self) -> u64 {
-        self.read_ahead()
+    fn touch(&self, from: Option<NodeId>) -> u64 {
+        self.read_ahead(from)
     }
 
     fn kind(message: &Message<D>) -> usize {

@@ -102,9 +102,9 @@ pub trait Protocol:
         Vec::new()
     }
 
-    /// Reads a word here and there of what a machine needs for its next event, so that it is in the cache then. Worth it for
-    /// machines of several cache lines of which there are many.
-    fn touch(&self) -> u64 {
+    /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so that it is in
+    /// the cache then. Worth it for machines of several cache lines of which there are many.
+    fn touch(&self, _from: Option<NodeId>) -> u64 {
         0
     }
 }
@@ -397,14 +397,21 @@ impl<P: Protocol> Simulation<P> {
         let near = &upcoming[..upcoming.len().min(Self::NEAR)];
         self.touched = near.len();
         for (_, handle) in near {
-            let node = &self.nodes[handle.node() as usize];
-            black_box(node.doomed.is_some());
-            black_box(node.machine.as_ref().map_or(0, P::touch));
+            black_box(self.nodes[handle.node() as usize].doomed.is_some());
             match handle.what() {
                 What::Message(slot) => self.world.messages.touch(slot),
                 What::Timer(slot) => self.world.timers.touch(slot),
                 _ => {}
             }
+        }
+        for (_, handle) in near {
+            let from = match handle.what() {
+                What::Message(slot) => self.world.messages.get(slot).map(|it| it.from),
+                _ => None,
+            };
+            let from = from.map(|from| NodeId::new(u64::from(from)));
+            let machine = self.nodes[handle.node() as usize].machine.as_ref();
+            black_box(machine.map_or(0, |machine| machine.touch(from)));
         }
     }
 

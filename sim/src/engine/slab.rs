@@ -28,7 +28,12 @@ impl<T> Slab<T> {
 
     /// Reads something of a slot, so that it is in the cache.
     pub(super) fn touch(&self, slot: u32) {
-        black_box(self.slots.get(slot as usize).is_some_and(Option::is_some));
+        black_box(self.get(slot).is_some());
+    }
+
+    /// What is in a slot.
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+        self.slots.get(slot as usize)?.as_ref()
     }
 
     /// Takes the value out of its slot.

@@ -127,6 +127,8 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 112),
         // Three nodes, one of them a liar, sent searches for zones round in circles.
         (Scheduler::Desktop, 8327),
+        // A liar told of many neighbours who never were, and when they were missed others were asked about all of them at once.
+        (Scheduler::Desktop, 9839),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),

@@ -383,7 +383,7 @@ impl<const D: usize> Member<D> {
         )?;
         let peers = self.peers.as_slice();
         Violation::unless(
-            peers.is_sorted_by(|a, b| a.entry.name < b.entry.name),
+            self.peers.is_sound(),
             "peers are distinct, in the order of names",
         )?;
         Violation::unless(

@@ -346,12 +346,11 @@ impl<const D: usize> Can<D> {
         self.member().is_some_and(|member| !member.is_unsettled())
     }
 
-    /// Reads a word of each whom it knows, so that they are in the cache for its next event: a host of many may do so for several
-    /// nodes and then wait for their memory once. The word means nothing.
-    pub fn read_ahead(&self) -> u64 {
-        let peers = self.member().map(|member| member.peers.as_slice());
-        let ids = peers.into_iter().flatten().map(|peer| peer.id().get());
-        ids.fold(0, |word, id| word ^ id)
+    /// Reads a word of this node, or of each whom it knows, so that they are in the cache for its next event, a message from there or something
+    /// else: a host of many may do so for several nodes and then wait for their memory once. The word means nothing.
+    pub fn read_ahead(&self, from: Option<NodeId>) -> u64 {
+        self.member()
+            .map_or(0, |member| member.peers.read_ahead(from))
     }
 
     const fn member(&self) -> Option<&Member<D>> {

@@ -166,6 +166,8 @@ const ROOM: usize = 8;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Peers<const D: usize> {
     list: Vec<Neighbour<D>>,
+    /// Their names, close together: who looks for one reads little.
+    names: Vec<Name>,
 }
 
 impl<const D: usize> Peers<D> {
@@ -205,8 +207,8 @@ impl<const D: usize> Peers<D> {
 
     /// All lives of a node.
     pub(super) fn lives(&self, id: NodeId) -> &[Neighbour<D>] {
-        let from = self.list.partition_point(|peer| peer.id() < id);
-        let to = self.list.partition_point(|peer| peer.id() <= id);
+        let from = self.names.partition_point(|name| name.id < id);
+        let to = self.names.partition_point(|name| name.id <= id);
         self.list.get(from..to).unwrap_or(&[])
     }
 
@@ -232,7 +234,9 @@ impl<const D: usize> Peers<D> {
         // A few more at a time: twice as many would be room for many who never come.
         if self.list.len() == self.list.capacity() {
             self.list.reserve_exact(ROOM);
+            self.names.reserve_exact(ROOM);
         }
+        self.names.insert(place, peer.entry.name);
         self.list.insert(place, peer);
         true
     }
@@ -244,17 +248,40 @@ impl<const D: usize> Peers<D> {
 
     pub(super) fn remove(&mut self, name: Name) -> Option<Neighbour<D>> {
         let place = self.place(name).ok()?;
+        self.names.remove(place);
         Some(self.list.remove(place))
     }
 
     pub(super) fn retain(&mut self, keep: impl FnMut(&Neighbour<D>) -> bool) -> bool {
         let before = self.list.len();
         self.list.retain(keep);
-        self.list.len() < before
+        if self.list.len() == before {
+            return false;
+        }
+        self.names.clear();
+        self.names
+            .extend(self.list.iter().map(|peer| peer.entry.name));
+        true
     }
 
     fn place(&self, name: Name) -> Result<usize, usize> {
-        self.list
-            .binary_search_by_key(&name, |peer| peer.entry.name)
+        self.names.binary_search(&name)
+    }
+
+    /// Reads what is known of this node, or else a word of everybody.
+    pub(super) fn read_ahead(&self, from: Option<NodeId>) -> u64 {
+        let read = match from {
+            Some(from) => self.lives(from),
+            None => &self.list,
+        };
+        read.iter().fold(0, |word, peer| {
+            word ^ u64::from(peer.entry.epoch) ^ u64::from(peer.first_hand)
+        })
+    }
+
+    /// Whether everybody is found under its name, each once.
+    pub(super) fn is_sound(&self) -> bool {
+        let names = self.list.iter().map(|peer| peer.entry.name);
+        self.names.is_sorted_by(|a, b| a < b) && names.eq(self.names.iter().copied())
     }
 }

@@ -19,10 +19,17 @@ use super::zone::Zone;
 use super::{Can, MOST_GONE, Notice, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
+use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// How many are asked about somebody of whom too little is known.
 const ASKED: usize = 8;
+
+/// About how many at most others are asked in one period. More are gone at once only where somebody told of many who never were.
+const ASKED_ABOUT: usize = 16;
+
+/// Of how many at most a node tells that they are gone when it takes over what they had. Others miss the rest, whose zones they see taken.
+const MOURNED: usize = 32;
 
 /// What a node does about those who are missed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -173,7 +180,7 @@ impl<const D: usize> Member<D> {
     pub(super) fn watch(&mut self, cx: &mut impl Context<Can<D>>) {
         let hole = self.hole();
         let mut heirs: Vec<Entry<D>> = Vec::new();
-        let mut questions: Vec<(NodeId, Name)> = Vec::new();
+        let mut obscure = Vec::new();
         for gone in &hole {
             let leaf = gone.entry.leaf();
             let living = self.peers.living().map(|peer| &peer.entry);
@@ -183,19 +190,26 @@ impl<const D: usize> Member<D> {
                 }
             }
             if gone.neighbours().is_none() {
-                let living = self.peers.living().map(|peer| &peer.entry);
-                let around = living.chain(self.said_around(&hole));
-                let touching =
-                    |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
-                // Its heirs know best.
-                let mut asked: Vec<_> = around.filter(touching).collect();
-                asked.sort_by_key(|entry| !leaf.is_left_to(&entry.zone));
-                let asked = asked.into_iter().take(ASKED);
-                questions.extend(asked.map(|entry| (entry.name.id, gone.entry.name)));
+                obscure.push(*gone);
             }
         }
-        for (to, about) in questions {
-            cx.send(to, Message::Inquiry(about));
+        let asked_about = if obscure.len() > ASKED_ABOUT {
+            cx.rng().sample(&mut obscure, ASKED_ABOUT).0
+        } else {
+            &mut obscure
+        };
+        for gone in asked_about {
+            let living = self.peers.living().map(|peer| &peer.entry);
+            let around = living.chain(self.said_around(&hole));
+            let touching =
+                |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
+            // Its heirs know best.
+            let mut asked: Vec<_> = around.filter(touching).collect();
+            let leaf = gone.entry.leaf();
+            asked.sort_by_key(|entry| !leaf.is_left_to(&entry.zone));
+            for entry in asked.into_iter().take(ASKED) {
+                cx.send(entry.name.id, Message::Inquiry(gone.entry.name));
+            }
         }
         // Who is beyond a gap is watched as long as that is there.
         let is_gaping = self.gaping > 0;
@@ -377,7 +391,7 @@ impl<const D: usize> Member<D> {
         let around = self.around(&gone);
         let new: Vec<_> = self.said_around(&gone).cloned().collect();
         self.refresh_faces();
-        for account in taken {
+        for account in taken.into_iter().take(MOURNED) {
             // It may be there all the same, cut off with others: who is asked for at times when that is over.
             self.meet(account.get().own.name.id, cx);
             for to in &around {

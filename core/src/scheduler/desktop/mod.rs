@@ -136,6 +136,8 @@ pub struct Desktop<const D: usize> {
     unanswered: u8,
     /// How it is, as long as nothing has changed.
     status: Option<Shared<Status>>,
+    /// The same for the overlay.
+    load: Option<can::Load>,
     round: u32,
     round_at: Time,
     leaving: bool,
@@ -218,14 +220,14 @@ pub enum Record {
 }
 
 /// The overlay as a part of a node. Heartbeats carry how the node is.
-struct AsCan {
-    status: Shared<Status>,
+struct AsCan<'a> {
+    status: &'a Shared<Status>,
     joined: bool,
     evicted: bool,
     unanswered: bool,
 }
 
-impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan {
+impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan<'_> {
     fn message(&mut self, message: can::Message<D>) -> Message<D> {
         let status = message.is_heartbeat().then(|| self.status.clone());
         Message::Overlay { message, status }
@@ -325,6 +327,7 @@ impl<const D: usize> Desktop<D> {
             floods: 0,
             unanswered: 0,
             status: None,
+            load: None,
             round: 0,
             round_at: Time::MAX,
             leaving: false,
@@ -361,8 +364,8 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Reads a word here and there, so that the node is in the cache for its next event, as [`Can::read_ahead`] does. The word means nothing.
-    pub fn read_ahead(&self) -> u64 {
-        self.can.read_ahead() ^ self.known.read_ahead()
+    pub fn read_ahead(&self, from: Option<NodeId>) -> u64 {
+        self.can.read_ahead(from) ^ self.known.read_ahead(from)
     }
 
     /// Its queue.
@@ -416,7 +419,7 @@ impl<const D: usize> Desktop<D> {
 
     fn overlay<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
         let mut embed = AsCan {
-            status: self.status(),
+            status: fresh(&mut self.status, &self.queue, self.speed),
             joined: false,
             evicted: false,
             unanswered: false,
@@ -447,21 +450,21 @@ impl<const D: usize> Desktop<D> {
 
     /// How this node is.
     fn status(&mut self) -> Shared<Status> {
-        let (queue, speed) = (&self.queue, self.speed);
-        let status = self
-            .status
-            .get_or_insert_with(|| Shared::new(Status::of(queue, speed)));
-        status.clone()
+        fresh(&mut self.status, &self.queue, self.speed).clone()
     }
 
     /// The queue has changed.
     fn touch(&mut self) {
         self.status = None;
+        self.load = None;
     }
 
-    /// Has the overlay tell of the load.
-    fn tell_load(&mut self, cx: &mut impl Context<Self>) {
-        let status = *self.status().get();
+    /// Its load, for the overlay.
+    fn load(&mut self) -> can::Load {
+        if let Some(load) = self.load {
+            return load;
+        }
+        let status = fresh(&mut self.status, &self.queue, self.speed).get();
         let one = |count: u64| count.saturating_mul(can::Load::ONE);
         let load = can::Load {
             nodes: can::Load::ONE,
@@ -471,6 +474,12 @@ impl<const D: usize> Desktop<D> {
             required_cores: one(status.required(self.cores)),
             speed_sum: u64::from(self.speed.as_millionths().get()),
         };
+        *self.load.insert(load)
+    }
+
+    /// Has the overlay tell of the load.
+    fn tell_load(&mut self, cx: &mut impl Context<Self>) {
+        let load = self.load();
         if self.can.load() != load {
             self.overlay(Event::Command(can::Command::Load(load)), cx);
         }
@@ -659,6 +668,9 @@ impl<const D: usize> Desktop<D> {
 
     /// Somebody tells how it is. Only neighbours are remembered, and only what can be.
     fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
+        if self.known.has(from, &status) {
+            return;
+        }
         if status
             .get()
             .is_possible(self.dimensions(), &self.config.most)
@@ -725,6 +737,15 @@ impl<const D: usize> Desktop<D> {
             self.overlay(Event::Command(can::Command::Leave), cx);
         }
     }
+}
+
+/// How a queue is, as it was worked out before or else anew.
+fn fresh<'a>(
+    status: &'a mut Option<Shared<Status>>,
+    queue: &BackfillQueue,
+    speed: Speed,
+) -> &'a Shared<Status> {
+    status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
 }
 
 impl<const D: usize> Machine for Desktop<D> {

@@ -162,8 +162,17 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn get(&self, id: NodeId) -> Option<&Status> {
+        self.shared(id).map(Shared::get)
+    }
+
+    fn shared(&self, id: NodeId) -> Option<&Shared<Status>> {
         let place = self.list.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.list.get(place).map(|(_, status)| status.get())
+        self.list.get(place).map(|(_, status)| status)
+    }
+
+    /// Whether this very status of somebody is what is known.
+    pub(super) fn has(&self, id: NodeId, status: &Shared<Status>) -> bool {
+        self.shared(id).is_some_and(|known| known.is(status))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Status)> {
@@ -205,8 +214,11 @@ impl Known {
         self.list.len()
     }
 
-    /// Reads a word here and there.
-    pub(super) fn read_ahead(&self) -> u64 {
+    /// Reads what is known of this node, or else a word here and there.
+    pub(super) fn read_ahead(&self, from: Option<NodeId>) -> u64 {
+        if let Some(from) = from {
+            return u64::from(self.shared(from).is_some());
+        }
         // A cache line has four of them.
         let ids = self.list.iter().step_by(4).map(|(id, _)| id.get());
         ids.fold(0, |word, id| word ^ id)
