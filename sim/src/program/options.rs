@@ -167,7 +167,7 @@ const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
 Parts of p2: fig1, soonest, spread, traffic, latency, windows.
 Parts of p3: fig1 to fig10, overlays, faults, trace (which needs --trace).
-Parts of p4: fig3, light, fig4, fig5, varieties, literal, sensitivity, faults.
+Parts of p4: fig3, light, fig4, fig5, varieties, literal, sensitivity, residues, faults.
 
 Files in the output folder:
   PAPER.json   all numbers, published and measured, and the digests of all runs
