@@ -31,6 +31,8 @@ pub struct AsapConfig {
     pub shuffle_period: Lasting,
     /// For how many cycles the overlay is shuffled before the first job comes.
     pub warm_up: u32,
+    /// How many peers that nobody can choose for it a node keeps, against eclipse: at most 32.
+    pub samples: u8,
     /// How many neighbours search for a job.
     pub forward: u8,
     /// How far they look: 2 as in the paper, 255 until there are enough nodes.
@@ -117,6 +119,7 @@ impl Default for AsapConfig {
             shuffle: 8,
             shuffle_period: Lasting::seconds(120),
             warm_up: 50,
+            samples: 0,
             forward: 5,
             max_hops: u8::MAX,
             breadth: 8,
@@ -167,6 +170,7 @@ impl AsapConfig {
                 view: self.degree,
                 shuffle: self.shuffle.min(self.degree),
                 period: self.shuffle_period.span(),
+                samples: self.samples,
                 ..cyclon::Config::DEFAULT
             },
             links: match self.links {

@@ -25,6 +25,7 @@ pub(super) enum For {
     Lies,
     Clocks,
     Residues,
+    Samples,
 }
 
 impl Dice {

@@ -23,6 +23,8 @@ pub struct Config {
     pub replacement: Replacement,
     /// Whether the host is told of each link that comes and goes.
     pub changes: Changes,
+    /// How many peers that nobody can choose for it a node keeps, against eclipse; at most [`MOST_SAMPLES`](super::MOST_SAMPLES), none by default.
+    pub samples: u8,
 }
 
 /// Which links make room for those received, once the view is full (PROTOCOLS 1.3).
@@ -55,6 +57,7 @@ impl Config {
         remember: 30,
         replacement: Replacement::Recommended,
         changes: Changes::Told,
+        samples: 0,
     };
 
     /// Refuses values that cannot work together, or with views of `C` links and messages of `L`.
@@ -74,6 +77,9 @@ impl Config {
         }
         if self.patience == 0 || self.remember == 0 {
             return Err(ConfigError::ZeroCycles);
+        }
+        if usize::from(self.samples) > super::MOST_SAMPLES {
+            return Err(ConfigError::Samples);
         }
         Ok(self)
     }
@@ -99,6 +105,8 @@ pub enum ConfigError {
     Timeout,
     /// Something would be done every zero cycles.
     ZeroCycles,
+    /// There are more samples than there is room for.
+    Samples,
 }
 
 impl fmt::Display for ConfigError {
@@ -109,6 +117,7 @@ impl fmt::Display for ConfigError {
             Self::ShortPeriod => "the period is too short",
             Self::Timeout => "the timeout is zero or not shorter than the period",
             Self::ZeroCycles => "a number of cycles is zero",
+            Self::Samples => "there are more samples than there is room for",
         })
     }
 }

@@ -25,7 +25,8 @@
 //! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and nothing is said or answered.
 //! - Leaving is silence.
 //!
-//! Who lies can place links to whom it likes: nothing here authenticates anyone. It cannot make a view or a message grow, a walk go
+//! Who lies can place links to whom it likes: nothing here authenticates anyone. With [`Config::samples`] a part of each view, and half of the exchanges,
+//! are with peers that nobody can choose. Who lies cannot make a view or a message grow, a walk go
 //! on, or a node keep a link to itself.
 //!
 //! # Example
@@ -74,14 +75,19 @@
 mod config;
 mod join;
 mod message;
+mod samples;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
 pub use config::{Changes, Config, ConfigError, Replacement};
 pub use message::{ExchangeId, Message};
+pub use samples::MOST_SAMPLES;
 
+use alloc::boxed::Box;
 use core::mem;
+
+use samples::Samples;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
@@ -107,6 +113,8 @@ pub struct Cyclon<const C: usize, const L: usize> {
     config: Config,
     view: View<C>,
     known: Known,
+    /// Against eclipse, if that is wanted.
+    samples: Option<Box<Samples>>,
     life: Life<L>,
 }
 
@@ -252,6 +260,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             config,
             view: View::new(me, config.view),
             known: Known::new(),
+            samples: None,
             life: Life::NotStarted { last: None },
         })
     }
@@ -310,6 +319,10 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         };
         let incarnation = last.map_or(Incarnation::default(), Incarnation::next);
         cx.persist(Key::Incarnation, Record::Incarnation(incarnation));
+        if self.config.samples > 0 {
+            let samples = Samples::draw(self.config.samples, cx.rng());
+            self.samples = Some(Box::new(samples));
+        }
         self.gossip(incarnation, 0, cx);
     }
 
@@ -416,6 +429,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// Adds a link to the view, or takes from it what is news.
     fn learn(&mut self, link: Link, cx: &mut impl Context<Self>) -> Result<(), NotInserted> {
+        self.hear_of(&[link]);
         let inserted = self.view.insert(link);
         let (peer, incarnation) = (link.id, link.incarnation);
         match inserted {

@@ -2,6 +2,7 @@
 
 use core::mem;
 
+use super::samples::MOST_TAKEN;
 use super::{
     Changes, Cyclon, Exchange, ExchangeId, Life, Message, Notice, Pending, Replacement, Timer,
 };
@@ -30,12 +31,17 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 cycle: gossip.cycle,
             },
         );
-        gossip.exchange = Exchange::Idle;
+        if let Exchange::Waiting(pending) = mem::replace(&mut gossip.exchange, Exchange::Idle)
+            && let Some(samples) = &mut self.samples
+        {
+            samples.forget(pending.peer.id);
+        }
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
         }
         self.view.grow_older();
-        match self.view.oldest(cx.rng()) {
+        let sample = self.draw_samples(cycle, cx);
+        match sample.or_else(|| self.view.oldest(cx.rng())) {
             Some(peer) => self.begin_exchange(peer, cycle, cx),
             None => self.spend_cycle_alone(cx),
         }
@@ -43,7 +49,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// Steps 2 to 4: the peer's link makes room for the answer.
     fn begin_exchange(&mut self, peer: Link, cycle: u32, cx: &mut impl Context<Self>) {
-        self.view.remove(peer.id);
+        let removed = self.view.remove(peer.id);
         let others = usize::from(self.config.shuffle).saturating_sub(1);
         let others: Links<L> = self.view.sample(others, cx.rng());
         let Life::Gossiping(gossip) = &mut self.life else {
@@ -67,7 +73,9 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         };
         let links = [own].into_iter().chain(others).take(L).collect();
         cx.send(peer.id, Message::Shuffle { exchange, links });
-        self.tell(Notice::Left { peer: peer.id }, cx);
+        if removed.is_some() {
+            self.tell(Notice::Left { peer: peer.id }, cx);
+        }
     }
 
     /// Answers with links from before the merge, so that none of the asker's goes back.
@@ -84,6 +92,13 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         let links: Links<L> = self.view.sample(usize::from(self.config.shuffle), cx.rng());
         let sent: heapless::Vec<NodeId, L> = links.iter().map(|link| link.id).collect();
         cx.send(from, Message::Shuffled { exchange, links });
+        self.hear_of(received);
+        if let Some(samples) = &mut self.samples {
+            if samples.taken >= MOST_TAKEN {
+                return;
+            }
+            samples.taken = samples.taken.saturating_add(1);
+        }
         self.merge(received, &sent, cx);
     }
 
@@ -103,6 +118,11 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 if pending.peer.id == from && pending.id(gossip.incarnation) == exchange =>
             {
                 if cx.now() <= pending.deadline {
+                    self.hear_of(&[Link {
+                        age: 0,
+                        ..pending.peer
+                    }]);
+                    self.hear_of(received);
                     self.merge(received, &pending.sent, cx);
                 }
             }
@@ -147,6 +167,9 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             && pending.peer.id == to
         {
             gossip.exchange = Exchange::Idle;
+            if let Some(samples) = &mut self.samples {
+                samples.forget(to);
+            }
         }
     }
 }

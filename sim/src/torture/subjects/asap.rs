@@ -24,6 +24,7 @@ fn rules(scenario: &Scenario) -> Config {
             view: DEGREE,
             shuffle: SHUFFLE,
             period: Span::from_secs(15),
+            samples: super::samples(scenario),
             ..Config::DEFAULT.overlay
         },
         links: match dice.percent(40) && scenario.joins.is_empty() {

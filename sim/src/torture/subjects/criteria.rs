@@ -26,6 +26,7 @@ fn rules(scenario: &Scenario) -> Config {
             view: DEGREE,
             shuffle: SHUFFLE,
             period: Span::from_secs(15),
+            samples: super::samples(scenario),
             ..Config::DEFAULT.overlay
         },
         helper: vicinity::Config {

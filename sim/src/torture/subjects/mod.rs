@@ -121,6 +121,14 @@ const fn most_nodes(scenario: &Scenario) -> usize {
     scenario.nodes as usize + scenario.joins.len()
 }
 
+/// How many peers that nobody can choose a node keeps, in every third run.
+fn samples(scenario: &Scenario) -> u8 {
+    match Dice::new(scenario.request.seed, For::Samples, 0).below(3) {
+        0 => 8,
+        _ => 0,
+    }
+}
+
 /// What nodes that reserve time keep to: a record for each job on either side, some effects for each job and each peer.
 fn reserving_caps(scenario: &Scenario) -> super::subject::Caps {
     let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));

@@ -1,0 +1,142 @@
+//! A defence against eclipse: a few peers that nobody can choose for a node.
+//!
+//! Who lies can send links to its accomplices only, again and again, until views have hardly any other. So a node may keep, beside its view, for each of some
+//! secret keys the peer that comes first in the order of that key among all that it ever heard of (Bortnikov et al., *Brahms*, 2009). It does not
+//! matter how often somebody is named: who is named once has the same chance as who is named a thousand times.
+
+use core::hash::Hasher;
+
+use super::{Cyclon, Notice};
+use crate::hashing::Mix;
+use crate::id::NodeId;
+use crate::machine::Context;
+use crate::overlay::view::Link;
+use crate::rng::Choose;
+
+/// The most peers that a node keeps so.
+pub const MOST_SAMPLES: usize = 32;
+
+/// How many exchanges that others begin change a view in one cycle, if there are samples: who shuffles more often than it may is answered.
+pub(super) const MOST_TAKEN: u8 = 1;
+
+/// The peers that come first, each in an order of its own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Samples {
+    list: heapless::Vec<Sample, MOST_SAMPLES>,
+    /// How many exchanges that others began changed the view in this cycle.
+    pub taken: u8,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Sample {
+    key: u64,
+    first: Option<Link>,
+}
+
+impl Sample {
+    fn hear(&mut self, link: Link) {
+        let key = self.key;
+        match &mut self.first {
+            Some(first) if first.id == link.id => {
+                first.age = first.age.min(link.age);
+                first.incarnation = first.incarnation.max(link.incarnation);
+            }
+            Some(first) if rank(key, first.id) <= rank(key, link.id) => {}
+            first => *first = Some(link),
+        }
+    }
+}
+
+/// The place of a node in the order of a key.
+fn rank(key: u64, id: NodeId) -> u64 {
+    let mut mix = Mix::default();
+    mix.write_u64(key);
+    mix.write_u64(id.get());
+    mix.finish()
+}
+
+impl Samples {
+    /// New orders, without anybody.
+    pub(super) fn draw(count: u8, rng: &mut (impl rand_core::Rng + ?Sized)) -> Self {
+        let fresh = || Sample {
+            key: u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32()),
+            first: None,
+        };
+        Self {
+            list: core::iter::repeat_with(fresh)
+                .take(usize::from(count).min(MOST_SAMPLES))
+                .collect(),
+            taken: 0,
+        }
+    }
+
+    fn peers(&self) -> impl Iterator<Item = Link> + '_ {
+        self.list.iter().filter_map(|sample| sample.first)
+    }
+
+    fn hear(&mut self, link: Link) {
+        for sample in &mut self.list {
+            sample.hear(link);
+        }
+    }
+
+    /// Somebody is not there, so another comes first.
+    pub(super) fn forget(&mut self, id: NodeId) {
+        for sample in &mut self.list {
+            sample.first = sample.first.filter(|first| first.id != id);
+        }
+    }
+
+    fn begin_cycle(&mut self) {
+        self.taken = 0;
+        for first in self
+            .list
+            .iter_mut()
+            .filter_map(|sample| sample.first.as_mut())
+        {
+            first.age = first.age.saturating_add(1);
+        }
+    }
+}
+
+impl<const C: usize, const L: usize> Cyclon<C, L> {
+    /// The peers that nobody could choose for this node, if it keeps some.
+    pub fn samples(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let samples = self.samples.iter();
+        samples.flat_map(|samples| samples.peers().map(|link| link.id))
+    }
+
+    /// Takes note of whom a message named.
+    pub(super) fn hear_of(&mut self, links: &[Link]) {
+        let me = self.view.owner();
+        if let Some(samples) = &mut self.samples {
+            for link in links.iter().filter(|link| link.id != me) {
+                samples.hear(*link);
+            }
+        }
+    }
+
+    /// A cycle begins: puts some of the peers that nobody chose into half of the view, and returns with whom to exchange links, every second time
+    /// one of them. That also tells whether they are there.
+    pub(super) fn draw_samples(&mut self, cycle: u32, cx: &mut impl Context<Self>) -> Option<Link> {
+        let samples = self.samples.as_mut()?;
+        samples.begin_cycle();
+        let mut peers: heapless::Vec<Link, MOST_SAMPLES> = samples.peers().collect();
+        let half = usize::from(self.config.view).div_ceil(2);
+        let (some, _) = cx.rng().sample(&mut peers, half);
+        for link in some.iter() {
+            if self.view.contains(link.id) {
+                continue;
+            }
+            if self.view.is_full()
+                && let Some(gone) = self.view.pick(cx.rng())
+            {
+                self.view.remove(gone.id);
+                self.tell(Notice::Left { peer: gone.id }, cx);
+            }
+            let _ = self.learn(*link, cx);
+        }
+        let partner = some.first().copied();
+        partner.filter(|_| cycle.is_multiple_of(2))
+    }
+}
