@@ -15,9 +15,12 @@ fn example() -> PathBuf {
 fn five_processes_finish_their_jobs_over_udp_though_one_is_killed() {
     let example = example();
     // It gives up by itself when it takes far too long.
-    let output = Command::new(&example)
-        .output()
-        .unwrap_or_else(|error| panic!("{}: {error}; cargo test builds it", example.display()));
+    let output = Command::new(&example).output().unwrap_or_else(|error| {
+        panic!(
+            "{}: {error}; a whole `cargo test` builds it, and so does `cargo build -p gridweave-core --features wire --example udp`",
+            example.display()
+        )
+    });
     let said = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
     println!("{said}{complaints}");
