@@ -3,9 +3,12 @@
 //! Maps keyed by it are never iterated, and hold no more than what their owner keeps pending, so that an adversary who picks
 //! colliding keys costs at most a pass over that.
 
-use core::hash::{BuildHasherDefault, Hasher};
+#[cfg(feature = "alloc")]
+use core::hash::BuildHasherDefault;
+use core::hash::Hasher;
 
 /// A map with the fixed hasher.
+#[cfg(feature = "alloc")]
 pub(crate) type FixedMap<K, V> = hashbrown::HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Folds words by multiplication, which moves bits up only, and brings the high bits down once at the end.

@@ -135,7 +135,6 @@ mod bounded;
 pub mod commit;
 #[cfg(feature = "alloc")]
 pub mod custody;
-#[cfg(feature = "alloc")]
 mod hashing;
 pub mod heartbeat;
 pub mod id;

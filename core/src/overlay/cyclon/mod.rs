@@ -84,10 +84,9 @@ pub use config::{Changes, Config, ConfigError, Replacement};
 pub use message::{ExchangeId, Message};
 pub use samples::MOST_SAMPLES;
 
-use alloc::boxed::Box;
 use core::mem;
 
-use samples::Samples;
+use samples::{Kept, Samples};
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
@@ -114,7 +113,7 @@ pub struct Cyclon<const C: usize, const L: usize> {
     view: View<C>,
     known: Known,
     /// Against eclipse, if that is wanted.
-    samples: Option<Box<Samples>>,
+    samples: Option<Kept>,
     life: Life<L>,
 }
 
@@ -320,8 +319,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         let incarnation = last.map_or(Incarnation::default(), Incarnation::next);
         cx.persist(Key::Incarnation, Record::Incarnation(incarnation));
         if self.config.samples > 0 {
-            let samples = Samples::draw(self.config.samples, cx.rng());
-            self.samples = Some(Box::new(samples));
+            self.samples = Some(Samples::draw(self.config.samples, cx.rng()));
         }
         self.gossip(incarnation, 0, cx);
     }

@@ -13,11 +13,17 @@ use crate::machine::Context;
 use crate::overlay::view::Link;
 use crate::rng::Choose;
 
-/// The most peers that a node keeps so.
-pub const MOST_SAMPLES: usize = 32;
+/// The most peers that a node keeps so: none without an allocator, which would have to find room for them in every node.
+pub const MOST_SAMPLES: usize = if cfg!(feature = "alloc") { 32 } else { 0 };
 
 /// How many exchanges that others begin change a view in one cycle, if there are samples: who shuffles more often than it may is answered.
 pub(super) const MOST_TAKEN: u8 = 1;
+
+/// Out of the way of nodes that keep none.
+#[cfg(feature = "alloc")]
+pub(super) type Kept = alloc::boxed::Box<Samples>;
+#[cfg(not(feature = "alloc"))]
+pub(super) type Kept = Samples;
 
 /// The peers that come first, each in an order of its own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -57,17 +63,15 @@ fn rank(key: u64, id: NodeId) -> u64 {
 
 impl Samples {
     /// New orders, without anybody.
-    pub(super) fn draw(count: u8, rng: &mut (impl rand_core::Rng + ?Sized)) -> Self {
-        let fresh = || Sample {
-            key: u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32()),
-            first: None,
-        };
-        Self {
-            list: core::iter::repeat_with(fresh)
-                .take(usize::from(count).min(MOST_SAMPLES))
-                .collect(),
-            taken: 0,
+    pub(super) fn draw(count: u8, rng: &mut (impl rand_core::Rng + ?Sized)) -> Kept {
+        let mut samples = Self::default();
+        for _ in 0..count {
+            let key = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
+            let _ = samples.list.push(Sample { key, first: None });
         }
+        #[cfg(feature = "alloc")]
+        let samples = Kept::new(samples);
+        samples
     }
 
     fn peers(&self) -> impl Iterator<Item = Link> + '_ {
