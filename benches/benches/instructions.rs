@@ -48,8 +48,8 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::at_20(args = (20, 1), setup = Work::with, config = at_most(1_655_806))]
-#[bench::at_100(args = (100, 1), setup = Work::with, config = at_most(2_862_825))]
+#[bench::at_20(args = (20, 1), setup = Work::with, config = at_most(1_563_166))]
+#[bench::at_100(args = (100, 1), setup = Work::with, config = at_most(2_770_026))]
 fn thousand_rounds_of_a_schedule(mut work: Work<Ours>) -> Work<Ours> {
     for _ in 0..1_000 {
         black_box(work.round());
@@ -58,7 +58,7 @@ fn thousand_rounds_of_a_schedule(mut work: Work<Ours>) -> Work<Ours> {
 }
 
 #[library_benchmark]
-#[bench::at_10_000(args = (10_000, 1), setup = Dense::build, config = at_most(2_623_507))]
+#[bench::at_10_000(args = (10_000, 1), setup = Dense::build, config = at_most(2_447_266))]
 fn thousand_finds_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availability> {
     for _ in 0..1_000 {
         let request = dense.request();
@@ -68,7 +68,7 @@ fn thousand_finds_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availabi
 }
 
 #[library_benchmark]
-#[bench::at_10_000(args = (10_000, 1), setup = Dense::build, config = at_most(13_311_398))]
+#[bench::at_10_000(args = (10_000, 1), setup = Dense::build, config = at_most(11_311_619))]
 fn thousand_churns_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availability> {
     for _ in 0..1_000 {
         dense.churn();
@@ -77,8 +77,8 @@ fn thousand_churns_of_a_profile(mut dense: Dense<Availability>) -> Dense<Availab
 }
 
 #[library_benchmark]
-#[bench::near(args = (20, 64, Answer::NEAR), setup = search, config = at_most(137_892))]
-#[bench::far(args = (20, 64, Answer::FAR), setup = search, config = at_most(276_779))]
+#[bench::near(args = (20, 64, Answer::NEAR), setup = search, config = at_most(126_662))]
+#[bench::far(args = (20, 64, Answer::FAR), setup = search, config = at_most(263_982))]
 fn a_common_slot((workload, mut search): (Workload, CommonSearch)) -> (Workload, CommonSearch) {
     black_box(workload.sweep(&mut search));
     (workload, search)
@@ -93,7 +93,7 @@ fn search(reservations: u64, count: u32, answer: Answer) -> (Workload, CommonSea
 }
 
 #[library_benchmark]
-#[bench::of_256(args = (256, 128), setup = candidates, config = at_most(150_662_692))]
+#[bench::of_256(args = (256, 128), setup = candidates, config = at_most(36_571_890))]
 fn a_selection_by_breeding(
     (workload, mut selector): (select::Workload, Selector),
 ) -> (select::Workload, Selector) {
@@ -128,7 +128,7 @@ fn full_site(jobs: u64) -> SiteQueue {
 }
 
 #[library_benchmark]
-#[bench::at_50(args = (50), setup = full_site, config = at_most(16_513))]
+#[bench::at_50(args = (50), setup = full_site, config = at_most(14_632))]
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
     let undue = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
@@ -170,8 +170,8 @@ enum Passing {
 }
 
 #[library_benchmark]
-#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(169_592))]
-#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_358_838))]
+#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(119_643))]
+#[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_095_581))]
 fn bid_for_a_job_on_a_cluster(site: SiteQueue) -> SiteQueue {
     let job = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
     black_box(offer(&site, Time::ZERO, &job, Lateness::Marginal));
@@ -202,14 +202,14 @@ fn full_desktop(jobs: u64) -> BackfillQueue {
 }
 
 #[library_benchmark]
-#[bench::at_50(args = (50), setup = full_desktop, config = at_most(29_510))]
+#[bench::at_50(args = (50), setup = full_desktop, config = at_most(15_060))]
 fn backfill_a_desktop(mut queue: BackfillQueue) -> BackfillQueue {
     while queue.start_next(Discipline::Backfill).is_some() {}
     queue
 }
 
 #[library_benchmark]
-#[bench::at_100(args = (), setup = TimerQueue::new, config = at_most(715_645))]
+#[bench::at_100(args = (), setup = TimerQueue::new, config = at_most(408_431))]
 fn thousand_timers(mut timers: TimerQueue<u32>) -> TimerQueue<u32> {
     for round in 0..10_u64 {
         for timer in 0..100 {
@@ -235,8 +235,8 @@ fn phold(nodes: u32) -> Queue {
 }
 
 #[library_benchmark]
-#[bench::at_1_000(args = (1_000), setup = phold, config = at_most(3_757_380))]
-#[bench::at_100_000(args = (100_000), setup = phold, config = at_most(4_968_880))]
+#[bench::at_1_000(args = (1_000), setup = phold, config = at_most(3_792_800))]
+#[bench::at_100_000(args = (100_000), setup = phold, config = at_most(5_108_883))]
 fn ten_thousand_events(mut queue: Queue) -> Queue {
     queue.run(10_000);
     queue
@@ -250,7 +250,7 @@ fn gossiping(nodes: u32) -> Overlay {
 }
 
 #[library_benchmark]
-#[bench::of_100(args = (100), setup = gossiping, config = at_most(14_131_028))]
+#[bench::of_100(args = (100), setup = gossiping, config = at_most(9_890_660))]
 fn ten_cycles_of_cyclon(mut overlay: Overlay) -> Overlay {
     cyclon::run(&mut overlay, 10);
     overlay
@@ -278,7 +278,7 @@ fn pools() -> Pools {
 }
 
 #[library_benchmark]
-#[bench::of_60(args = (), setup = pools, config = at_most(31_552))]
+#[bench::of_60(args = (), setup = pools, config = at_most(18_820))]
 fn the_nearest_twenty(pools: Pools) -> Pools {
     let profile = Profile::default();
     let target = Target {
@@ -305,20 +305,20 @@ fn shuffle() -> Message<8> {
 }
 
 #[library_benchmark]
-#[bench::of_eight_links(args = (), setup = shuffle, config = at_most(5_837))]
+#[bench::of_eight_links(args = (), setup = shuffle, config = at_most(4_614))]
 fn a_message_as_bytes_and_back(message: Message<8>) -> Message<8> {
     let frame = wire::encode(black_box(&message)).expect("it is not too long");
     wire::decode(&frame).expect("it was encoded just now")
 }
 
 #[library_benchmark]
-#[bench::the_bundled_week(config = at_most(7_209_074))]
+#[bench::the_bundled_week(config = at_most(6_814_063))]
 fn reading_a_trace() -> usize {
     black_box(bundled()).workload.jobs.len()
 }
 
 #[library_benchmark]
-#[bench::of_2_000(args = (2_000, 1), setup = central::workload, config = at_most(3_269_816))]
+#[bench::of_2_000(args = (2_000, 1), setup = central::workload, config = at_most(2_421_101))]
 fn jobs_under_easy(
     workload: gridweave_sim::workload::Workload,
 ) -> gridweave_sim::workload::Workload {
