@@ -57,8 +57,8 @@ impl<const C: usize, const L: usize, P: Policy> Protocol for Asap<C, L, P> {
         self.overlay().view().ids().to_vec()
     }
 
-    fn touch(&self, _from: Option<NodeId>) -> u64 {
-        self.overlay().touch()
+    fn read_ahead(&self, _from: Option<NodeId>) -> u64 {
+        self.overlay().read_ahead()
     }
 
     fn kind(message: &Message<L>) -> usize {

@@ -17,7 +17,7 @@ impl<const C: usize, const L: usize> Protocol for Cyclon<C, L> {
         }
     }
 
-    fn touch(&self, _from: Option<NodeId>) -> u64 {
-        self.touch()
+    fn read_ahead(&self, _from: Option<NodeId>) -> u64 {
+        Self::read_ahead(self)
     }
 }

@@ -73,8 +73,8 @@ impl<const D: usize> Protocol for Desktop<D> {
             .collect()
     }
 
-    fn touch(&self, from: Option<NodeId>) -> u64 {
-        self.read_ahead(from)
+    fn read_ahead(&self, from: Option<NodeId>) -> u64 {
+        Self::read_ahead(self, from)
     }
 
     fn kind(message: &Message<D>) -> usize {

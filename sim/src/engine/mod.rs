@@ -104,7 +104,7 @@ pub trait Protocol:
 
     /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so that it is in
     /// the cache then. Worth it for machines of several cache lines of which there are many.
-    fn touch(&self, _from: Option<NodeId>) -> u64 {
+    fn read_ahead(&self, _from: Option<NodeId>) -> u64 {
         0
     }
 }
@@ -411,7 +411,7 @@ impl<P: Protocol> Simulation<P> {
             };
             let from = from.map(|from| NodeId::new(u64::from(from)));
             let machine = self.nodes[handle.node() as usize].machine.as_ref();
-            black_box(machine.map_or(0, |machine| machine.touch(from)));
+            black_box(machine.map_or(0, |machine| machine.read_ahead(from)));
         }
     }
 

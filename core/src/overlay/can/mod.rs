@@ -174,7 +174,7 @@ fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl rand_core::Rng + ?S
 /// A node of the overlay, in a space of `D` dimensions.
 ///
 /// Most effects per event: on a heartbeat when nothing is new, one for each neighbour, and four more. After somebody joined or changed its
-/// zone, a few for each neighbour. When it takes over what those who are missed had, most of all: an obituary of each of them to everyone around,
+/// zone, a few for each neighbour. When it takes over what those who are missed had, most of all: an obituary of up to 32 of them to everyone around,
 /// who are at most [`MOST_PEERS`] and those whom the gone among them named.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Can<const D: usize> {

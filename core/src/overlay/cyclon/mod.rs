@@ -106,7 +106,7 @@ pub type Known = heapless::Vec<NodeId, KNOWN>;
 /// A node of the overlay, with at most `C` links, of which it sends at most `L` at once.
 ///
 /// Most effects per event: `C` messages, one of them with a notice and a gift, when it introduces a node; `2 L + 1` for a shuffle
-/// that comes in, `2 L` for its answer, four on a timer, `C + 1` when it leaves, three otherwise.
+/// that comes in, `2 L` for its answer, four on a timer and `C + 1` more with samples, `C + 1` when it leaves, three otherwise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Cyclon<const C: usize, const L: usize> {
     config: Config,
@@ -297,7 +297,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// Reads a word here and there, so that the node is in the cache for its next event: a host of many may do so for
     /// several nodes and then wait for their memory once. The word means nothing.
-    pub fn touch(&self) -> u64 {
+    pub fn read_ahead(&self) -> u64 {
         let life = match &self.life {
             Life::Gossiping(Gossip {
                 due,
@@ -309,7 +309,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             }
             _ => 0,
         };
-        life ^ self.config.period.as_micros() ^ self.view.touch()
+        life ^ self.config.period.as_micros() ^ self.view.read_ahead()
     }
 
     fn start(&mut self, cx: &mut impl Context<Self>) {

@@ -68,7 +68,7 @@ use balloons::Balloons;
 use dual_can::ResidueSpace;
 use migration::{Migration, Promise};
 use relay::Relay;
-use status::Known;
+use status::{Known, fresh};
 
 use crate::custody::{self, Custody, Tenure};
 use crate::id::{JobId, NodeId};
@@ -448,44 +448,6 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// How this node is.
-    fn status(&mut self) -> Shared<Status> {
-        fresh(&mut self.status, &self.queue, self.speed).clone()
-    }
-
-    /// The queue has changed.
-    fn touch(&mut self) {
-        self.status = None;
-        self.load = None;
-    }
-
-    /// Its load, for the overlay.
-    fn load(&mut self) -> can::Load {
-        if let Some(load) = self.load {
-            return load;
-        }
-        let status = fresh(&mut self.status, &self.queue, self.speed).get();
-        let one = |count: u64| count.saturating_mul(can::Load::ONE);
-        let load = can::Load {
-            nodes: can::Load::ONE,
-            free: one(u64::from(status.is_free())),
-            queue_len: one(u64::from(status.queue_len)),
-            cores: one(status.total.value(self.cores)),
-            required_cores: one(status.required(self.cores)),
-            speed_sum: u64::from(self.speed.as_millionths().get()),
-        };
-        *self.load.insert(load)
-    }
-
-    /// Has the overlay tell of the load.
-    fn tell_load(&mut self, cx: &mut impl Context<Self>) {
-        let load = self.load();
-        if self.can.load() != load {
-            self.overlay(Event::Command(can::Command::Load(load)), cx);
-        }
-        self.tell_residue_load(load, cx);
-    }
-
     /// What a job takes of a node: what it names, and at least one core.
     fn needs(&self, job: &Job) -> Requirement {
         let named = job.requirement.value(self.cores).unwrap_or(1).max(1);
@@ -666,19 +628,6 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Somebody tells how it is. Only neighbours are remembered, and only what can be.
-    fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
-        if self.known.has(from, &status) {
-            return;
-        }
-        if status
-            .get()
-            .is_possible(self.dimensions(), &self.config.most)
-        {
-            self.known.hear(from, status, can::MOST_NEIGHBOURS);
-        }
-    }
-
     fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
@@ -737,15 +686,6 @@ impl<const D: usize> Desktop<D> {
             self.overlay(Event::Command(can::Command::Leave), cx);
         }
     }
-}
-
-/// How a queue is, as it was worked out before or else anew.
-fn fresh<'a>(
-    status: &'a mut Option<Shared<Status>>,
-    queue: &BackfillQueue,
-    speed: Speed,
-) -> &'a Shared<Status> {
-    status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
 }
 
 impl<const D: usize> Machine for Desktop<D> {

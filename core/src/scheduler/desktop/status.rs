@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::Desktop;
 use crate::id::NodeId;
+use crate::machine::{Context, Event};
+use crate::overlay::can;
 use crate::queue::BackfillQueue;
 use crate::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use crate::shared::Shared;
@@ -149,6 +152,68 @@ fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability)
         whole => waiting.value(k) as f64 / whole as f64,
     });
     parts.fold(0.0, f64::max)
+}
+
+impl<const D: usize> Desktop<D> {
+    /// How this node is.
+    pub(super) fn status(&mut self) -> Shared<Status> {
+        fresh(&mut self.status, &self.queue, self.speed).clone()
+    }
+
+    /// The queue has changed.
+    pub(super) fn touch(&mut self) {
+        self.status = None;
+        self.load = None;
+    }
+
+    /// Its load, for the overlay.
+    fn load(&mut self) -> can::Load {
+        if let Some(load) = self.load {
+            return load;
+        }
+        let status = fresh(&mut self.status, &self.queue, self.speed).get();
+        let one = |count: u64| count.saturating_mul(can::Load::ONE);
+        let load = can::Load {
+            nodes: can::Load::ONE,
+            free: one(u64::from(status.is_free())),
+            queue_len: one(u64::from(status.queue_len)),
+            cores: one(status.total.value(self.cores)),
+            required_cores: one(status.required(self.cores)),
+            speed_sum: u64::from(self.speed.as_millionths().get()),
+        };
+        *self.load.insert(load)
+    }
+
+    /// Has the overlay tell of the load.
+    pub(super) fn tell_load(&mut self, cx: &mut impl Context<Self>) {
+        let load = self.load();
+        if self.can.load() != load {
+            self.overlay(Event::Command(can::Command::Load(load)), cx);
+        }
+        self.tell_residue_load(load, cx);
+    }
+
+    /// Somebody tells how it is. Only neighbours are remembered, and only what can be.
+    pub(super) fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
+        if self.known.has(from, &status) {
+            return;
+        }
+        if status
+            .get()
+            .is_possible(self.dimensions(), &self.config.most)
+        {
+            self.known.hear(from, status, can::MOST_NEIGHBOURS);
+        }
+    }
+}
+
+/// How a queue is, as it was worked out before or else anew.
+pub(super) fn fresh<'a>(
+    status: &'a mut Option<Shared<Status>>,
+    queue: &BackfillQueue,
+    speed: Speed,
+) -> &'a Shared<Status> {
+    status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
 }
 
 /// For how many more there is room when there is none left.
