@@ -4,6 +4,7 @@
 //! So it remembers of whom it saw a short way, and takes somebody for far only after a while in which there was none.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use crate::id::NodeId;
 
@@ -13,13 +14,20 @@ struct Sighting {
     id: NodeId,
     /// The last iteration in which it was seen as it is taken for.
     last: u32,
-    distance: Distance,
+    /// The iteration since which it has seemed far, plus one; none while it is near. There are hundreds of these in every node: this is
+    /// half of what an enum needs.
+    far_since: Option<NonZeroU32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Distance {
-    Near,
-    Far { since: u32 },
+impl Sighting {
+    fn new((id, is_far): (NodeId, bool), iteration: u32) -> Self {
+        let since = NonZeroU32::MIN.saturating_add(iteration);
+        Self {
+            id,
+            last: iteration,
+            far_since: is_far.then_some(since),
+        }
+    }
 }
 
 /// Nodes that were seen lately, in the order of ids.
@@ -37,22 +45,20 @@ impl Sightings {
         }
     }
 
-    fn distance(&self, id: NodeId) -> Option<Distance> {
+    fn get(&self, id: NodeId) -> Option<&Sighting> {
         let place = self.seen.binary_search_by_key(&id, |it| it.id).ok()?;
-        self.seen.get(place).map(|it| it.distance)
+        self.seen.get(place)
     }
 
     /// Whether a node was seen near.
     pub(super) fn is_near(&self, id: NodeId) -> bool {
-        self.distance(id) == Some(Distance::Near)
+        self.get(id).is_some_and(|it| it.far_since.is_none())
     }
 
     /// Whether a node has seemed far for so many iterations.
     pub(super) fn is_far(&self, id: NodeId, iteration: u32, patience: u32) -> bool {
-        match self.distance(id) {
-            Some(Distance::Far { since }) => iteration.wrapping_sub(since) >= patience,
-            Some(Distance::Near) | None => false,
-        }
+        let since = self.get(id).and_then(|it| it.far_since);
+        since.is_some_and(|since| iteration.wrapping_sub(since.get().wrapping_sub(1)) >= patience)
     }
 
     pub(super) fn forget(&mut self, id: NodeId) {
@@ -73,15 +79,7 @@ impl Sightings {
         let mut now = now.peekable();
         let mut seen: Vec<Sighting> = Vec::with_capacity(self.seen.len());
         let age = |it: &Sighting| iteration.wrapping_sub(it.last);
-        let sighting = |(id, distance)| Sighting {
-            id,
-            last: iteration,
-            distance: if distance < far {
-                Distance::Near
-            } else {
-                Distance::Far { since: iteration }
-            },
-        };
+        let sighting = |(id, distance)| Sighting::new((id, distance >= far), iteration);
         for before in &self.seen {
             while let Some(new) = now.next_if(|(id, _)| *id < before.id) {
                 seen.push(sighting(new));
@@ -91,10 +89,10 @@ impl Sightings {
             }
             let mut kept = *before;
             if let Some(new) = now.next_if(|(id, _)| *id == before.id) {
-                match (before.distance, sighting(new).distance) {
-                    (_, Distance::Near) => kept = sighting(new),
-                    (Distance::Far { .. }, Distance::Far { .. }) => kept.last = iteration,
-                    (Distance::Near, Distance::Far { .. }) => {}
+                match (before.far_since, sighting(new).far_since) {
+                    (_, None) => kept = sighting(new),
+                    (Some(_), Some(_)) => kept.last = iteration,
+                    (None, Some(_)) => {}
                 }
             }
             seen.push(kept);
@@ -108,6 +106,8 @@ impl Sightings {
             let too_old = ages.get(limit).copied().unwrap_or(0);
             seen.retain(|it| age(it) < too_old);
         }
+        // They are most of what a node keeps, and grow by doubling.
+        seen.shrink_to_fit();
         self.seen = seen;
     }
 

@@ -105,11 +105,14 @@ impl<const D: usize> Member<D> {
         if let Some(account) = &self.account {
             return account.clone();
         }
-        let neighbours = self.peers.neighbours().map(|peer| peer.entry.clone());
+        let neighbours = || self.peers.neighbours().map(|peer| &peer.entry);
+        if !self.listed.iter().eq(neighbours()) {
+            self.listed = neighbours().cloned().collect();
+        }
         let account = Shared::new(Account {
             own: self.entry(),
             edition: self.edition,
-            neighbours: neighbours.collect(),
+            neighbours: self.listed.clone(),
             beyond: self.beyond.clone(),
         });
         self.account = Some(account.clone());

@@ -47,6 +47,8 @@ pub(super) struct Member<const D: usize> {
     pub gaping: u16,
     /// What it tells of itself, as long as nothing is new.
     pub account: Option<Shared<Account<D>>>,
+    /// The neighbours as they were listed last. Most news is of how well they are known, and lists that are alike are one.
+    pub listed: Entries<D>,
     /// Who is beyond the neighbours, if these are few.
     pub beyond: Option<Beyond<D>>,
     pub load: Load,
@@ -105,6 +107,7 @@ impl<const D: usize> Member<D> {
             calm: None,
             gaping: 0,
             account: None,
+            listed: neighbours.clone(),
             beyond: None,
             load,
             peers: Peers::default(),
