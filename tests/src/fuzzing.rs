@@ -26,12 +26,16 @@ pub mod aria;
 pub mod asap;
 pub mod can;
 mod choices;
+mod coallocation;
 pub mod commit;
 pub mod criteria;
 pub mod desktop;
 pub mod files;
+mod host;
 pub mod vicinity;
 pub mod wire;
+
+pub use host::Seen;
 
 /// A fuzz target: bytes in, a panic if anything is wrong, and else what came of it, in words.
 pub type Target = fn(&[u8]) -> String;

@@ -6,24 +6,22 @@ use std::num::NonZeroU32;
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::Event;
 use gridweave_core::overlay::flood::{FloodId, Header};
 use gridweave_core::queue::{Cost, Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
-    Aria, Config, Key, Membership, Message, Overlay, Record, Rescheduling, Site, Timer,
+    Aria, Config, Membership, Message, Overlay, Rescheduling, Site,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use super::host::{Host, ME, Seen, Subject, name_of};
 
 type Node = Aria<SiteQueue>;
-
-const ME: NodeId = NodeId::new(0);
 
 const CONFIG: Config = Config {
     overlay: Overlay::Fixed,
@@ -46,98 +44,103 @@ const CONFIG: Config = Config {
     ..Config::DEFAULT
 };
 
-/// The most effects of one event: some for each job and link.
-const MOST_EFFECTS: usize = 200;
-
-/// How often timers may ring at one instant.
-const MOST_RINGS: usize = 64;
-
-/// What came of it, by the names of news, to show that much did.
-pub type Seen = BTreeMap<&'static str, usize>;
-
-struct Host {
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
-    /// What runs here, as far as this host was told.
+/// One site, and what its host was told.
+#[derive(Default)]
+struct Scheduling {
+    /// What runs here.
     runs: BTreeSet<JobId>,
     /// The last question that was asked.
     asked: Option<FloodId>,
     /// Which time it was that the node had a job, as it said last.
     claims: BTreeMap<JobId, Claim>,
-    rng: Xoshiro256PlusPlus,
-    seen: Seen,
-}
-
-fn built() -> Node {
-    let site = Site {
-        dimensions: Dimensions::new(&[]).expect("none are not too many"),
-        capability: Capability::none(),
-        membership: Membership::default(),
-        local: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 2),
-    };
-    let peers = Bootstrap::Meet((1..4).map(NodeId::new).collect());
-    Aria::new(ME, CONFIG, peers, site).expect("the rules are sound")
 }
 
 /// Drives a node, and says what came of it.
 pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, 4);
-    let mut host = Host {
-        node: built(),
-        now: Time::ZERO,
-        disk: BTreeMap::new(),
-        alarms: BTreeMap::new(),
-        runs: BTreeSet::new(),
-        asked: None,
-        claims: BTreeMap::new(),
-        rng: Xoshiro256PlusPlus::seed_from_u64(0),
-        seen: Seen::new(),
-    };
-    host.feed(Event::Start, usize::MAX);
+    let mut host = Host::start(Scheduling::default(), Time::ZERO);
     while !choices.is_empty() {
         host.step(&mut choices);
     }
     host.seen
 }
 
-impl Host {
-    fn count(&mut self, name: &'static str) {
-        *self.seen.entry(name).or_default() += 1;
+impl Subject for Scheduling {
+    type Node = Node;
+
+    // Some for each job and link.
+    const MOST_EFFECTS: usize = 200;
+    const MOST_RINGS: usize = 64;
+
+    fn build(&self, _rng: &mut Xoshiro256PlusPlus) -> Node {
+        let site = Site {
+            dimensions: Dimensions::new(&[]).expect("none are not too many"),
+            capability: Capability::none(),
+            membership: Membership::default(),
+            local: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 2),
+        };
+        let peers = Bootstrap::Meet((1..4).map(NodeId::new).collect());
+        Aria::new(ME, CONFIG, peers, site).expect("the rules are sound")
     }
 
+    fn said(host: &mut Host<Self>, to: NodeId, message: Message) {
+        assert_ne!(to, ME, "it says {message:?} to itself by the network");
+        if let Message::Custody(custody::Message::Report { job, claim, .. }) = message {
+            host.subject.claims.insert(job, claim);
+        }
+        if let Message::Request { header, .. } | Message::Inform { header, .. } = message
+            && header.id.origin == ME
+        {
+            host.subject.asked = Some(header.id);
+        }
+    }
+
+    fn told(host: &mut Host<Self>, Notice { job, news }: Notice) {
+        host.count(name_of(news));
+        let runs = &mut host.subject.runs;
+        match news {
+            News::Started => assert!(runs.insert(job), "{job:?} runs already"),
+            News::Stopped => assert!(runs.remove(&job), "{job:?} does not run"),
+            _ => {}
+        }
+    }
+
+    fn look(host: &mut Host<Self>) {
+        let most_records = usize::from(CONFIG.tasks) + usize::from(CONFIG.held);
+        assert!(host.disk.len() <= most_records, "records pile up");
+    }
+
+    fn crashed(&mut self) {
+        self.runs.clear();
+    }
+}
+
+impl Host<Scheduling> {
     fn step(&mut self, choices: &mut Choices<'_>) {
         match choices.below(16) {
             0..=7 => {
                 let from = choices.peer();
                 let message = self.message(choices);
-                let most = match choices.below(32) {
-                    0 => usize::from(choices.below(4)),
-                    _ => usize::MAX,
-                };
-                self.feed(Event::Message { from, message }, most);
-                if most != usize::MAX {
-                    self.restart();
-                }
+                let crash = (choices.below(32) == 0).then(|| usize::from(choices.below(4)));
+                self.feed_and_crash(Event::Message { from, message }, crash);
             }
-            8 => self.feed(Event::Command(Command::Submit(job(choices))), usize::MAX),
+            8 => self.feed(Event::Command(Command::Submit(job(choices)))),
             9 if choices.below(4) == 0 => {
                 let cancel = Command::Cancel(choices.job());
-                self.feed(Event::Command(cancel), usize::MAX);
+                self.feed(Event::Command(cancel));
             }
             10 => {
                 let job = choices.job();
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
-                self.runs.remove(&job);
-                self.feed(Event::Command(Command::Ended { job, outcome }), usize::MAX);
+                self.subject.runs.remove(&job);
+                self.feed(Event::Command(Command::Ended { job, outcome }));
             }
             11 => {
                 let to = choices.peer();
-                self.feed(Event::Unreachable { to }, usize::MAX);
+                self.feed(Event::Unreachable { to });
             }
             12 if choices.below(16) == 0 => self.restart(),
-            _ => self.pass(Span::from_micros(u64::from(choices.below(8)))),
+            _ => self.wait(Span::from_micros(u64::from(choices.below(8)))),
         }
     }
 
@@ -173,7 +176,7 @@ impl Host {
                 cost,
             },
             2 => {
-                let flood = self.asked.unwrap_or(id);
+                let flood = self.subject.asked.unwrap_or(id);
                 Message::Accept { flood, cost }
             }
             3 => Message::Custody(custody::Message::Give {
@@ -207,7 +210,7 @@ impl Host {
                 let granted = Ruling::Granted { until };
                 let ruling = choices.pick([granted, granted, Ruling::Over, Ruling::Withdraw]);
                 // Mostly about the last time that the node had the job.
-                let last = self.claims.get(&job).copied().unwrap_or(claim);
+                let last = self.subject.claims.get(&job).copied().unwrap_or(claim);
                 let claim = choices.pick([last, last, last, claim]);
                 Message::Custody(custody::Message::Verdict {
                     job,
@@ -219,100 +222,13 @@ impl Host {
         }
     }
 
-    /// Lets time pass, and timers ring when they are due.
-    fn pass(&mut self, span: Span) {
-        let end = self.now + span;
-        let mut rings = 0;
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            rings = if at > self.now { 0 } else { rings + 1 };
-            assert!(rings < MOST_RINGS, "timers ring without end");
-            self.now = self.now.max(at);
-            self.feed(Event::Timer(timer), usize::MAX);
-        }
-        self.now = end;
-        for job in &self.runs {
+    /// Lets time pass: whatever runs then has a lease.
+    fn wait(&mut self, span: Span) {
+        self.pass(span);
+        for job in &self.subject.runs {
             let lease = self.node.lease(*job);
-            assert!(lease > Some(end), "{job:?} runs without a lease");
+            assert!(lease > Some(self.now), "{job:?} runs without a lease");
         }
-    }
-
-    fn restart(&mut self) {
-        self.count("restart");
-        self.node = built();
-        self.alarms.clear();
-        self.runs.clear();
-        for (key, record) in self.disk.clone() {
-            self.feed(Event::Restored(key, record), usize::MAX);
-        }
-        self.feed(Event::Start, usize::MAX);
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed(&mut self, event: Event<Node>, most: usize) {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut self.rng);
-        self.node.check().expect("its invariants hold");
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        assert!(effects.len() <= MOST_EFFECTS, "{} effects", effects.len());
-        for effect in effects.into_iter().take(most) {
-            self.execute(effect);
-        }
-        let most_records = usize::from(CONFIG.tasks) + usize::from(CONFIG.held);
-        assert!(self.disk.len() <= most_records, "records pile up");
-    }
-
-    fn execute(&mut self, effect: Effect<Node>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-            }
-            Effect::Send { to, message } => {
-                assert_ne!(to, ME, "it says {message:?} to itself by the network");
-                if let Message::Custody(custody::Message::Report { job, claim, .. }) = message {
-                    self.claims.insert(job, claim);
-                }
-                if let Message::Request { header, .. } | Message::Inform { header, .. } = message
-                    && header.id.origin == ME
-                {
-                    self.asked = Some(header.id);
-                }
-            }
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-            }
-            Effect::Notify(Notice { job, news }) => self.told(job, news),
-        }
-    }
-
-    fn told(&mut self, job: JobId, news: News) {
-        let name = match news {
-            News::Started => {
-                assert!(self.runs.insert(job), "{job:?} runs already");
-                "started"
-            }
-            News::Stopped => {
-                assert!(self.runs.remove(&job), "{job:?} does not run");
-                "stopped"
-            }
-            News::Accepted { .. } => "accepted",
-            News::Moved { .. } => "moved",
-            News::Orphaned => "orphaned",
-            News::Finished => "finished",
-            News::Failed(_) => "failed",
-            News::Cancelled => "cancelled",
-        };
-        self.count(name);
     }
 }
 

@@ -13,13 +13,9 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-
-const ME: NodeId = NodeId::new(0);
+use super::host::{ME, Seen};
 
 const PEERS: u8 = 7;
-
-/// What came of it, to show that much did.
-pub type Seen = BTreeMap<&'static str, usize>;
 
 struct Host {
     node: Can<2>,

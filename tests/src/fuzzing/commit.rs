@@ -1,22 +1,20 @@
 //! One node of the commit protocol among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Key, Message, Node, Notice, Overrun,
-    Permission, Record, Refused, Standing, Timer,
+    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
+    Refused, Standing, Timer,
 };
 use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::Event;
 use gridweave_core::schedule::Holder;
 use gridweave_core::time::{Interval, Span, Time};
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use super::host::{Host, ME, Seen, Sent, Subject};
 
 const CONFIG: Config = Config {
     lease: Span::from_micros(20),
@@ -41,109 +39,50 @@ const CONFIG: Config = Config {
     members: 3,
 };
 
-/// The most effects of one event: some for each seat, and for each task some for each of its nodes, old ones included.
-const MOST_EFFECTS: usize = 1_000;
-
-/// How often one timer may ring at one instant.
-const MOST_RINGS: usize = 8;
-
-/// How many messages are remembered, to be answered.
-const MOST_SENT: usize = 4;
-
-/// What came of it, to show that much did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
-    /// Jobs that were begun here.
-    pub begun: usize,
-    /// Jobs that were stopped here.
-    pub stopped: usize,
-    /// Coordinators that were refused.
-    pub declined: usize,
-    /// Jobs that got their time.
-    pub placed: usize,
-    /// Jobs that did not.
-    pub unplaced: usize,
-    /// Jobs that were finished.
-    pub finished: usize,
-    /// Restarts from disk.
-    pub restarts: usize,
-    /// How often a job ran on beyond the end it had.
-    pub extended: usize,
-}
-
-impl Seen {
-    /// All of both.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            begun: self.begun + other.begun,
-            stopped: self.stopped + other.stopped,
-            declined: self.declined + other.declined,
-            placed: self.placed + other.placed,
-            unplaced: self.unplaced + other.unplaced,
-            finished: self.finished + other.finished,
-            restarts: self.restarts + other.restarts,
-            extended: self.extended + other.extended,
-        }
-    }
-}
-
-struct Host {
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
-    /// The last messages, and to whom.
-    sent: VecDeque<(NodeId, Message)>,
-    /// What runs here, as far as the host was told.
+/// One node of the protocol, and what its host was told.
+struct Committing {
+    sent: Sent<Message>,
+    /// What runs here.
     live: Option<Holder>,
     /// When its reservation ended with which it began; never, once it has run for longer.
     ends: Time,
-    seen: Seen,
 }
 
 /// Runs one node on choices from bytes. Panics if an invariant breaks, if anything grows beyond its bound, if a timer
 /// rings without end, or if two jobs run at once.
 pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, 4);
-    let mut host = Host {
-        node: Node::new(CONFIG, Everyone),
-        now: Time::ZERO,
-        disk: BTreeMap::new(),
-        alarms: BTreeMap::new(),
-        sent: VecDeque::new(),
+    let subject = Committing {
+        sent: Sent::new(),
         live: None,
         ends: Time::MAX,
-        seen: Seen::default(),
     };
-    host.feed(Event::Start, None);
+    let mut host = Host::start(subject, Time::ZERO);
     while !choices.is_empty() {
         let kind = choices.byte();
         // One in sixty-four events is the last one before a crash, which comes after some of its effects.
         let crash = (kind >= 252).then(|| usize::from(choices.below(6)));
-        match kind % 8 {
-            0..=3 => {
-                if let Some((from, message)) = host.answer(&mut choices) {
-                    host.feed(Event::Message { from, message }, crash);
-                }
-            }
+        let event = match kind % 8 {
+            0..=3 => host.answer(&mut choices),
             4 => {
                 let from = choices.peer();
                 let message = host.forge(&mut choices);
-                host.feed(Event::Message { from, message }, crash);
+                Some(Event::Message { from, message })
             }
-            5 => host.pass(Span::from_micros(u64::from(choices.below(16)))),
-            6 => {
-                let command = host.command(&mut choices);
-                host.feed(Event::Command(command), crash);
+            5 => {
+                host.pass(Span::from_micros(u64::from(choices.below(16))));
+                None
             }
+            6 => Some(Event::Command(host.command(&mut choices))),
             _ => {
-                let timer = [Timer::Coordinator, Timer::Participant][usize::from(choices.below(2))];
-                host.feed(Event::Timer(timer), crash);
+                let timers = [Timer::Coordinator, Timer::Participant];
+                Some(Event::Timer(choices.pick(timers)))
             }
-        }
-        if crash.is_some() {
-            host.restart();
+        };
+        match event {
+            Some(event) => host.feed_and_crash(event, crash),
+            None if crash.is_some() => host.restart(),
+            None => {}
         }
     }
     // Left alone, everything ends: nobody answers any more.
@@ -153,124 +92,84 @@ pub fn drive(bytes: &[u8]) -> Seen {
     host.seen
 }
 
-impl Host {
-    fn feed(&mut self, event: Event<Node>, most: Option<usize>) {
-        let mut effects = EffectQueue::new();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.now.as_micros());
-        effects.feed(&mut self.node, event, self.now, &mut rng);
-        self.node
-            .check()
-            .unwrap_or_else(|violation| panic!("{violation}, at {:?}", self.now));
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        assert!(effects.len() <= MOST_EFFECTS, "{} effects", effects.len());
-        for effect in effects.into_iter().take(most.unwrap_or(usize::MAX)) {
-            self.execute(effect);
-        }
-        let schedule = self.node.participant.schedule();
-        assert!(schedule.len() <= 2 * usize::from(CONFIG.seats));
-        assert!(self.node.participant.running().count() <= 1);
-        let running = self.node.participant.running().next();
-        if running.is_some() && running == self.live && self.ends <= self.now {
-            self.ends = Time::MAX;
-            self.seen.extended += 1;
-        }
-        let records = usize::from(CONFIG.seats + CONFIG.tasks) + 1;
-        assert!(self.disk.len() <= records, "{} records", self.disk.len());
+impl Subject for Committing {
+    type Node = Node;
+
+    // Some for each seat, and for each task some for each of its nodes, old ones included.
+    const MOST_EFFECTS: usize = 1_000;
+    const MOST_RINGS: usize = 16;
+
+    fn build(&self, _rng: &mut Xoshiro256PlusPlus) -> Node {
+        Node::new(CONFIG, Everyone)
     }
 
-    fn execute(&mut self, effect: Effect<Node>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-            }
-            Effect::Send { to, message } => {
-                self.sent.push_back((to, message));
-                if self.sent.len() > MOST_SENT {
-                    self.sent.pop_front();
-                }
-            }
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-            }
-            Effect::Notify(Notice::Participant(notice)) => self.heard(notice),
-            Effect::Notify(Notice::Coordinator(notice)) => match notice {
-                Told::Placed { .. } => self.seen.placed += 1,
-                Told::Unplaced { .. } => self.seen.unplaced += 1,
-                Told::Finished { .. } => self.seen.finished += 1,
+    fn said(host: &mut Host<Self>, to: NodeId, message: Message) {
+        host.subject.sent.push(to, message);
+    }
+
+    fn told(host: &mut Host<Self>, notice: Notice) {
+        match notice {
+            Notice::Participant(notice) => host.heard(notice),
+            Notice::Coordinator(notice) => match notice {
+                Told::Placed { .. } => host.count("placed"),
+                Told::Unplaced { .. } => host.count("unplaced"),
+                Told::Finished { .. } => host.count("finished"),
                 Told::Kept { .. } | Told::Cleared { .. } => {}
             },
         }
     }
 
+    fn look(host: &mut Host<Self>) {
+        let schedule = host.node.participant.schedule();
+        assert!(schedule.len() <= 2 * usize::from(CONFIG.seats));
+        assert!(host.node.participant.running().count() <= 1);
+        let running = host.node.participant.running().next();
+        if running.is_some() && running == host.subject.live && host.subject.ends <= host.now {
+            host.subject.ends = Time::MAX;
+            host.count("extended");
+        }
+        let records = usize::from(CONFIG.seats + CONFIG.tasks) + 1;
+        assert!(host.disk.len() <= records, "{} records", host.disk.len());
+    }
+
+    fn crashed(&mut self) {
+        self.live = None;
+    }
+}
+
+impl Host<Committing> {
     fn heard(&mut self, notice: Heard) {
         match notice {
             Heard::Begin { holder, interval } => {
-                assert_eq!(self.live, None, "nothing runs when {holder:?} begins");
+                let live = self.subject.live.replace(holder);
+                assert_eq!(live, None, "nothing runs when {holder:?} begins");
                 assert!(interval.contains(self.now));
-                self.live = Some(holder);
-                self.ends = interval.end();
-                self.seen.begun += 1;
+                self.subject.ends = interval.end();
+                self.count("begun");
             }
             Heard::Stop { holder, .. } => {
-                assert!(self.live.is_none_or(|live| live == holder));
-                self.live = None;
-                self.seen.stopped += 1;
+                let live = self.subject.live.take();
+                assert!(live.is_none_or(|live| live == holder));
+                self.count("stopped");
             }
-            Heard::Declined { .. } => self.seen.declined += 1,
+            Heard::Declined { .. } => self.count("declined"),
             Heard::Changed => {}
         }
     }
 
-    /// Lets time pass, timer by timer.
-    fn pass(&mut self, span: Span) {
-        let end = self.now + span;
-        let (mut instant, mut rings) = (self.now, 0);
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            self.now = self.now.max(at);
-            rings = if instant == self.now { rings + 1 } else { 0 };
-            instant = self.now;
-            assert!(rings <= 2 * MOST_RINGS, "{timer:?} rings without end");
-            self.alarms.remove(&timer);
-            self.feed(Event::Timer(timer), None);
-        }
-        self.now = end;
-    }
-
-    /// Comes back from disk; nothing runs.
-    fn restart(&mut self) {
-        self.node = Node::new(CONFIG, Everyone);
-        self.alarms.clear();
-        self.live = None;
-        self.seen.restarts += 1;
-        for (key, record) in self.disk.clone() {
-            self.feed(Event::Restored(key, record), None);
-        }
-        self.feed(Event::Start, None);
-    }
-
     /// What an honest peer says to one of the last messages, or that message itself if it goes to this node.
-    fn answer(&mut self, choices: &mut Choices<'_>) -> Option<(NodeId, Message)> {
-        let place = self.sent.len().checked_sub(1)?;
-        let back = usize::from(choices.below(4)).min(place);
-        let &(peer, message) = self.sent.get(place - back)?;
-        if peer == NodeId::new(0) {
-            return Some((peer, message));
+    fn answer(&mut self, choices: &mut Choices<'_>) -> Option<Event<Node>> {
+        let (from, message) = self.subject.sent.pick(choices)?;
+        if from == ME {
+            return Some(Event::Message { from, message });
         }
-        let answer = match message {
+        let message = match message {
             Message::Prepare { holder, lease, .. } => Message::Prepared { holder, lease },
             Message::Prepared { holder, .. } => Message::Commit { holder },
             Message::Commit { holder } => Message::Committed { holder },
             Message::Permit { holder, .. } if choices.below(2) == 0 => Message::Ended {
                 holder,
-                outcome: self.outcome(choices),
+                outcome: outcome(choices),
             },
             Message::Permit { holder, .. } => Message::Alive {
                 holder,
@@ -293,7 +192,7 @@ impl Host {
             },
             Message::Released { .. } => return None,
         };
-        Some((peer, answer))
+        Some(Event::Message { from, message })
     }
 
     /// Any message at all.
@@ -302,7 +201,7 @@ impl Host {
         let epoch = Epoch::new(self.number(choices));
         let holder = Holder { job, epoch };
         let through = epoch;
-        let outcome = self.outcome(choices);
+        let outcome = outcome(choices);
         match choices.below(14) {
             0 | 1 => Message::Prepare {
                 holder,
@@ -329,8 +228,7 @@ impl Host {
             },
             9 => Message::Alive {
                 holder,
-                standing: [Standing::Waiting, Standing::Running, Standing::Gone]
-                    [usize::from(choices.below(3))],
+                standing: choices.pick([Standing::Waiting, Standing::Running, Standing::Gone]),
             },
             10 => Message::Query { holder },
             11 => Message::Release { job, through },
@@ -349,10 +247,8 @@ impl Host {
             0 => small,
             1 => self.now.as_micros().saturating_add(small * 4),
             2 => {
-                let sent = self.sent.back();
-                sent.map_or(small, |(_, message)| {
-                    message.epoch().get().saturating_add(small)
-                })
+                let last = self.subject.sent.last();
+                last.map_or(small, |message| message.epoch().get().saturating_add(small))
             }
             _ => u64::MAX - small,
         }
@@ -367,14 +263,6 @@ impl Host {
             Interval::starting(start, length)
         };
         since.expect("the end of time is far")
-    }
-
-    fn outcome(&self, choices: &mut Choices<'_>) -> Outcome {
-        if choices.below(4) == 0 {
-            Outcome::Broke
-        } else {
-            Outcome::Done
-        }
     }
 
     fn command(&mut self, choices: &mut Choices<'_>) -> Command {
@@ -395,8 +283,8 @@ impl Host {
             3 => coordinator::Command::Release { job },
             _ => {
                 let epoch = Epoch::new(u64::from(choices.below(4)));
-                let holder = self.live.take().unwrap_or(Holder { job, epoch });
-                let outcome = self.outcome(choices);
+                let holder = self.subject.live.take().unwrap_or(Holder { job, epoch });
+                let outcome = outcome(choices);
                 return Command::Participant(participant::Command::Ended { holder, outcome });
             }
         })
@@ -408,4 +296,8 @@ impl Host {
             nodes: (0..=choices.below(3)).map(|_| choices.peer()).collect(),
         }
     }
+}
+
+fn outcome(choices: &mut Choices<'_>) -> Outcome {
+    choices.pick([Outcome::Broke, Outcome::Done, Outcome::Done, Outcome::Done])
 }

@@ -1,32 +1,23 @@
 //! One `criteria` node among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::num::NonZeroU32;
-
-use gridweave_core::commit::{self, AfterLoss, Everyone, Permission, Refused, Standing};
-use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
-use gridweave_core::job::{Command, Criterion, Demand, Job, News, Notice, Outcome, Submitter};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
-use gridweave_core::overlay::view::{Link, Links};
+use gridweave_core::commit::{self, AfterLoss, Everyone};
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Criterion, Job};
 use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
 use gridweave_core::profile::{Coordinate, Profile};
-use gridweave_core::schedule::{Holder, Snapshot};
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::criteria::{
-    Config, Coordinates, Criteria, Descriptor, Descriptors, Exploration, Helper, Key, LookId,
-    Message, OneMore, Record, Shared, Through, Timer,
+    Config, Coordinates, Criteria, Descriptor, Descriptors, Exploration, Helper, LookId, Message,
+    OneMore, Shared, Through, Timer,
 };
 use gridweave_core::select::{Objective, Set};
 use gridweave_core::time::{Interval, Span, Time};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use super::coallocation::{self, COMMIT, PEERS, SLOT, Scheduler};
+use super::host::{ME, Seen};
 
-type Node = Criteria<4, 3, 3, OneMore<Cheapest>>;
 type Said = Message<3, 3>;
-
-const ME: NodeId = NodeId::new(0);
 
 /// Prices; nodes without one may not be chosen, and one price is no number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,104 +58,25 @@ const CONFIG: Config = Config {
     ],
     iterations: 3,
     width: 2,
-    slot: Span::from_micros(16),
+    slot: SLOT,
     lead: Span::from_micros(32),
     horizon: Span::from_micros(1000),
     rounds: 3,
     timeout: Span::from_micros(8),
-    commit: commit::Config {
-        lease: Span::from_micros(20),
-        max_delay: Span::from_micros(4),
-        max_skew: Span::from_micros(2),
-        retry: Span::from_micros(5),
-        jitter: Span::from_micros(2),
-        retries: 1,
-        lead: Span::from_micros(4),
-        grace: Span::from_micros(6),
-        permission: Permission::Renewed(Span::from_micros(30)),
-        retention: Span::from_micros(50),
-        seats: 4,
-        holds_per_peer: 2,
-        allowance: Span::from_micros(40),
-        tasks: 3,
-        members: 4,
-        ..commit::Config::DEFAULT
-    },
+    commit: COMMIT,
     after_loss: AfterLoss::Restart,
     windows: 2,
     candidates: 8,
     ..Config::DEFAULT
 };
 
-/// The most effects of one event: some for each seat, task, question and link.
-const MOST_EFFECTS: usize = 1_000;
-
-/// How often timers may ring at one instant.
-const MOST_RINGS: usize = 24;
-
-/// How many messages are remembered, to be answered.
-const MOST_SENT: usize = 8;
-
-/// What came of it, to show that much did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
-    /// Jobs that were said to start.
-    pub accepted: usize,
-    /// Jobs that were said to start at another time.
-    pub moved: usize,
-    /// Jobs that were finished.
-    pub finished: usize,
-    /// Jobs that failed or were refused.
-    pub failed: usize,
-    /// Jobs that were cancelled.
-    pub cancelled: usize,
-    /// Jobs that were begun here.
-    pub begun: usize,
-    /// Nodes that were asked when they are busy.
-    pub looked: usize,
-    /// Questions of others that were answered.
-    pub told: usize,
-    /// Restarts from disk.
-    pub restarts: usize,
-}
-
-impl Seen {
-    /// All of both.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            accepted: self.accepted + other.accepted,
-            moved: self.moved + other.moved,
-            finished: self.finished + other.finished,
-            failed: self.failed + other.failed,
-            cancelled: self.cancelled + other.cancelled,
-            begun: self.begun + other.begun,
-            looked: self.looked + other.looked,
-            told: self.told + other.told,
-            restarts: self.restarts + other.restarts,
-        }
-    }
-}
-
-struct Host {
+struct Subject {
     config: Config,
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
-    /// The last messages, and to whom.
-    sent: VecDeque<(NodeId, Said)>,
-    /// What runs here, as far as the host was told.
-    live: Option<JobId>,
-    /// The last word on each job that has one, and in which life it was said.
-    last_words: BTreeMap<JobId, (News, usize)>,
-    seen: Seen,
 }
 
-/// Runs one node on choices from bytes. Panics if an invariant breaks, if anything grows beyond its bound, if a timer
-/// rings without end, if two jobs run at once, or if a job gets two last words.
+/// Drives a node, and says what came of it.
 pub fn drive(bytes: &[u8]) -> Seen {
-    let mut choices = Choices::new(bytes, 7);
+    let mut choices = Choices::new(bytes, PEERS);
     let config = Config {
         exploration: choices.pick([Exploration::Basic, Exploration::Proactive]),
         parallel: choices.pick([1, 2]),
@@ -175,222 +87,71 @@ pub fn drive(bytes: &[u8]) -> Seen {
         ]),
         ..CONFIG
     };
-    let mut host = Host {
-        config,
-        node: build(config),
-        now: Time::ZERO,
-        disk: BTreeMap::new(),
-        alarms: BTreeMap::new(),
-        sent: VecDeque::new(),
-        live: None,
-        last_words: BTreeMap::new(),
-        seen: Seen::default(),
-    };
-    host.feed(Event::Start, None);
-    while !choices.is_empty() {
-        let kind = choices.byte();
-        // One in sixty-four events is the last one before a crash, which comes after some of its effects.
-        let crash = (kind >= 252).then(|| usize::from(choices.below(8)));
-        match kind % 16 {
-            0..=9 => {
-                if let Some((from, message)) = host.answer(&mut choices) {
-                    host.feed(Event::Message { from, message }, crash);
-                }
-            }
-            10 => {
-                let from = choices.peer();
-                let message = host.forge(&mut choices);
-                host.feed(Event::Message { from, message }, crash);
-            }
-            11 | 12 => host.pass(Span::from_micros(u64::from(choices.below(12)))),
-            13 => {
-                if let Some(command) = host.command(&mut choices) {
-                    host.feed(Event::Command(command), crash);
-                }
-            }
-            14 => {
-                let to = choices.peer();
-                host.feed(Event::Unreachable { to }, crash);
-            }
-            _ => {
-                let timers = [
-                    Timer::Due,
-                    Timer::Desk(commit::Timer::Coordinator),
-                    Timer::Desk(commit::Timer::Participant),
-                ];
-                let timer = choices.pick(timers);
-                host.feed(Event::Timer(timer), crash);
-            }
-        }
-        if crash.is_some() {
-            host.restart();
-        }
-    }
-    // Left alone, everything ends: nobody answers any more.
-    for _ in 0..200 {
-        host.pass(Span::from_micros(50));
-    }
-    assert_eq!(host.node.jobs().count(), 0, "a job has no last word");
-    let parts = host.node.commitments();
-    assert!(parts.participant.schedule().is_empty());
-    host.seen
+    coallocation::drive(Subject { config }, choices)
 }
 
-fn build(config: Config) -> Node {
-    let peers = (1..4).map(NodeId::new).collect();
-    let catalogue = OneMore {
-        objective: Cheapest,
-        helper: Some(Helper::Proximity),
-    };
-    let profile = Profile {
-        note: 3,
-        ..Profile::default()
-    };
-    Node::new(
-        ME,
-        config,
-        Bootstrap::Meet(peers),
-        profile,
-        catalogue,
-        Everyone,
-    )
-    .expect("the rules are sound")
-}
+impl Scheduler for Subject {
+    type Node = Criteria<4, 3, 3, OneMore<Cheapest>>;
 
-impl Host {
-    fn feed(&mut self, event: Event<Node>, most: Option<usize>) {
-        let mut effects = EffectQueue::new();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.now.as_micros());
-        effects.feed(&mut self.node, event, self.now, &mut rng);
-        self.node
-            .check()
-            .unwrap_or_else(|violation| panic!("{violation}, at {:?}", self.now));
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        assert!(effects.len() <= MOST_EFFECTS, "{} effects", effects.len());
-        for effect in effects.into_iter().take(most.unwrap_or(usize::MAX)) {
-            self.execute(effect);
-        }
-        let (seats, tasks) = (self.config.commit.seats, self.config.commit.tasks);
-        assert!(self.node.jobs().count() <= usize::from(tasks));
-        assert!(self.node.commitments().participant.running().count() <= 1);
-        // Two lives and whom it knows; a request and a task of each job, and the seats.
-        let records = 3 + usize::from(seats + 2 * tasks);
-        assert!(self.disk.len() <= records, "{} records", self.disk.len());
-    }
+    const TIMERS: [Timer; 3] = [
+        Timer::Due,
+        Timer::Desk(commit::Timer::Coordinator),
+        Timer::Desk(commit::Timer::Participant),
+    ];
 
-    fn execute(&mut self, effect: Effect<Node>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-            }
-            Effect::Send { to, message } => {
-                self.seen.looked += usize::from(matches!(message, Message::Look { .. }));
-                self.seen.told += usize::from(matches!(message, Message::Seen { .. }));
-                self.sent.push_back((to, message));
-                if self.sent.len() > MOST_SENT {
-                    self.sent.pop_front();
-                }
-            }
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-            }
-            Effect::Notify(Notice { job, news }) => self.hear(job, news),
-        }
-    }
-
-    fn hear(&mut self, job: JobId, news: News) {
-        match news {
-            News::Accepted { .. } => self.seen.accepted += 1,
-            News::Moved { .. } => self.seen.moved += 1,
-            News::Started => {
-                assert_eq!(self.live, None, "nothing runs when {job} begins");
-                self.live = Some(job);
-                self.seen.begun += 1;
-            }
-            News::Stopped => {
-                assert!(self.live.is_none_or(|live| live == job));
-                self.live = None;
-            }
-            News::Orphaned => panic!("{job} has a submitter here, or a coordinator"),
-            News::Finished => self.seen.finished += 1,
-            News::Failed(_) => self.seen.failed += 1,
-            News::Cancelled => self.seen.cancelled += 1,
-        }
-        if news.is_last() {
-            let life = self.seen.restarts;
-            // It may be said again in a later life, and it is forgotten when the job is submitted anew.
-            if let Some((said, before)) = self.last_words.insert(job, (news, life)) {
-                assert!(
-                    said == news && before < life,
-                    "{job} was {said:?}, and is {news:?}"
-                );
-            }
-        }
-    }
-
-    /// Lets time pass, timer by timer.
-    fn pass(&mut self, span: Span) {
-        let end = self.now + span;
-        let (mut instant, mut rings) = (self.now, 0);
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            self.now = self.now.max(at);
-            rings = if instant == self.now { rings + 1 } else { 0 };
-            instant = self.now;
-            assert!(rings <= MOST_RINGS, "{timer:?} rings without end");
-            self.alarms.remove(&timer);
-            self.feed(Event::Timer(timer), None);
-        }
-        self.now = end;
-    }
-
-    /// Comes back from disk; nothing runs.
-    fn restart(&mut self) {
-        self.node = build(self.config);
-        self.alarms.clear();
-        self.live = None;
-        self.seen.restarts += 1;
-        for (key, record) in self.disk.clone() {
-            self.feed(Event::Restored(key, record), None);
-        }
-        self.feed(Event::Start, None);
-    }
-
-    /// What an honest peer says to one of the last messages, or that message itself if it goes to this node.
-    fn answer(&mut self, choices: &mut Choices<'_>) -> Option<(NodeId, Said)> {
-        let place = self.sent.len().checked_sub(1)?;
-        let back = usize::from(choices.below(MOST_SENT as u8)).min(place);
-        // Most are answered once, some again.
-        let (peer, message) = match choices.below(8) {
-            0 => self.sent.get(place - back)?.clone(),
-            _ => self.sent.remove(place - back)?,
+    fn build(&self) -> Self::Node {
+        let peers = Bootstrap::Meet((1..4).map(NodeId::new).collect());
+        let catalogue = OneMore {
+            objective: Cheapest,
+            helper: Some(Helper::Proximity),
         };
-        if peer == ME {
-            return Some((peer, message));
+        let profile = Profile {
+            note: 3,
+            ..Profile::default()
+        };
+        Criteria::new(ME, self.config, peers, profile, catalogue, Everyone)
+            .expect("the rules are sound")
+    }
+
+    fn commitments(node: &Self::Node) -> &commit::Node<Everyone> {
+        node.commitments()
+    }
+
+    fn jobs(node: &Self::Node) -> Vec<JobId> {
+        node.jobs().collect()
+    }
+
+    fn kind_of(message: &Said) -> Option<&'static str> {
+        match message {
+            Message::Look { .. } => Some("looked"),
+            Message::Seen { .. } => Some("told"),
+            _ => None,
         }
-        let answer = match message {
-            Message::Commit(message) => Message::Commit(self.vote(message, choices)?),
-            Message::Look { look, .. } => self.seen(look, peer, choices),
+    }
+
+    fn answer(
+        &self,
+        now: Time,
+        peer: NodeId,
+        message: Said,
+        choices: &mut Choices<'_>,
+    ) -> Option<Said> {
+        Some(match message {
+            Message::Commit(message) => Message::Commit(coallocation::vote(now, message, choices)?),
+            Message::Look { look, .. } => seen(now, look, peer, choices),
             Message::Overlay {
                 message: cyclon::Message::Shuffle { exchange, .. },
                 ..
             } => Message::Overlay {
                 message: cyclon::Message::Shuffled {
                     exchange,
-                    links: self.links(choices),
+                    links: coallocation::links(choices),
                 },
-                about: self.descriptors(choices),
+                about: descriptors(now, choices),
             },
             Message::Helper { number, message } => match message.take() {
                 vicinity::Message::Request { exchange, .. } => {
-                    let descriptors = self.near(peer, choices);
+                    let descriptors = near(now, peer, choices);
                     let reply = vicinity::Message::Reply {
                         exchange,
                         descriptors,
@@ -401,59 +162,10 @@ impl Host {
                 vicinity::Message::Reply { .. } => return None,
             },
             _ => return None,
-        };
-        Some((peer, answer))
-    }
-
-    /// What an honest participant or coordinator says.
-    fn vote(&self, message: commit::Message, choices: &mut Choices<'_>) -> Option<commit::Message> {
-        use commit::Message as Vote;
-        Some(match message {
-            Vote::Prepare { holder, lease, .. } if choices.below(8) > 0 => {
-                Vote::Prepared { holder, lease }
-            }
-            Vote::Prepare { holder, .. } => Vote::Refused {
-                holder,
-                reason: Refused::Busy,
-                next_free: Time::MAX,
-            },
-            Vote::Prepared { holder, .. } => Vote::Commit { holder },
-            Vote::Commit { holder } => Vote::Committed { holder },
-            Vote::Permit { holder, .. } => match choices.below(8) {
-                0..=3 => Vote::Ended {
-                    holder,
-                    outcome: Outcome::Done,
-                },
-                4 => Vote::Ended {
-                    holder,
-                    outcome: Outcome::Broke,
-                },
-                5 | 6 => Vote::Alive {
-                    holder,
-                    standing: Standing::Gone,
-                },
-                _ => Vote::Alive {
-                    holder,
-                    standing: Standing::Running,
-                },
-            },
-            Vote::Committed { holder } | Vote::Query { holder } | Vote::Alive { holder, .. } => {
-                Vote::Permit {
-                    holder,
-                    until: self.now + Span::from_micros(30),
-                }
-            }
-            Vote::Release { job, through } => Vote::Released { job, through },
-            Vote::Ended { holder, .. } => Vote::Release {
-                job: holder.job,
-                through: holder.epoch,
-            },
-            _ => return None,
         })
     }
 
-    /// Any message at all.
-    fn forge(&self, choices: &mut Choices<'_>) -> Said {
+    fn forge(now: Time, choices: &mut Choices<'_>) -> Said {
         let look = look_id(choices);
         match choices.below(12) {
             0 | 1 => {
@@ -464,12 +176,12 @@ impl Host {
             }
             2 | 3 => {
                 let node = choices.peer();
-                self.seen(look, node, choices)
+                seen(now, look, node, choices)
             }
             4 | 5 => {
                 let exchange = vicinity::ExchangeId(u32::from(choices.below(8)));
                 let teller = choices.peer();
-                let descriptors = self.near(teller, choices);
+                let descriptors = near(now, teller, choices);
                 let message = match choices.below(2) {
                     0 => vicinity::Message::Request {
                         exchange,
@@ -485,190 +197,90 @@ impl Host {
                     message: Shared::new(message),
                 }
             }
-            6 | 7 => Message::Commit(commit::Message::Prepare {
-                holder: self.holder(choices),
-                interval: self.interval(choices),
-                lease: Span::from_micros(self.number(choices)),
-                submitter: Submitter::default(),
-            }),
-            8 => {
-                let holder = self.holder(choices);
-                let outcome = Outcome::Done;
-                let votes = [
-                    commit::Message::Commit { holder },
-                    commit::Message::Abort { holder },
-                    commit::Message::Committed { holder },
-                    commit::Message::Expired { holder },
-                    commit::Message::Ended { holder, outcome },
-                    commit::Message::Permit {
-                        holder,
-                        until: self.time(choices),
-                    },
-                ];
-                Message::Commit(choices.pick(votes))
-            }
-            _ => {
-                let incarnation = Incarnation::new(u32::from(choices.below(3)));
-                let exchange = cyclon::ExchangeId {
-                    incarnation,
-                    cycle: u32::from(choices.below(4)),
-                };
-                let links = self.links(choices);
-                let message = match choices.below(3) {
-                    0 => cyclon::Message::Join { incarnation },
-                    1 => cyclon::Message::Shuffled { exchange, links },
-                    _ => cyclon::Message::Shuffle { exchange, links },
-                };
-                let about = self.descriptors(choices);
-                Message::Overlay { message, about }
-            }
-        }
-    }
-
-    fn holder(&self, choices: &mut Choices<'_>) -> Holder {
-        Holder {
-            job: choices.job(),
-            epoch: Epoch::new(self.number(choices)),
-        }
-    }
-
-    /// A number that is likely to matter: small, about now, or next to the end.
-    fn number(&self, choices: &mut Choices<'_>) -> u64 {
-        let small = u64::from(choices.below(8));
-        match choices.below(4) {
-            0 | 1 => small,
-            2 => self.now.as_micros().saturating_add(small * 16),
-            _ => u64::MAX - small,
-        }
-    }
-
-    /// An instant that is likely to matter.
-    fn time(&self, choices: &mut Choices<'_>) -> Time {
-        match choices.below(4) {
-            0 => Time::from_micros(self.number(choices)),
-            _ => (self.now + Span::from_micros(u64::from(choices.below(64)))).round_up(CONFIG.slot),
-        }
-    }
-
-    fn interval(&self, choices: &mut Choices<'_>) -> Interval {
-        let start = self.now + Span::from_micros(u64::from(choices.below(64)));
-        let length = Span::from_micros(1 + u64::from(choices.below(32)));
-        Interval::starting(start, length).expect("the end of time is far")
-    }
-
-    /// The answer of a node, most often about itself.
-    fn seen(&self, look: LookId, node: NodeId, choices: &mut Choices<'_>) -> Said {
-        let id = match choices.below(8) {
-            0 => choices.peer(),
-            _ => node,
-        };
-        Message::Seen {
-            look,
-            own: self.descriptor(id, choices),
-            schedule: self.schedule(choices),
-            links: self.descriptors(choices),
-        }
-    }
-
-    fn profile(&self, choices: &mut Choices<'_>) -> Profile {
-        let x = match choices.below(8) {
-            0 => i32::MIN,
-            1 => i32::MAX,
-            near => i32::from(near) * 100,
-        };
-        let note = match choices.below(32) {
-            0 => 0,
-            1 => u32::MAX,
-            price => u32::from(price),
-        };
-        Profile {
-            coordinate: Coordinate {
-                point: [x, 0, x],
-                height: choices.pick([0, 10, u32::MAX]),
+            6 | 7 => Message::Commit(coallocation::forged_request(now, choices)),
+            8 => Message::Commit(coallocation::forged_vote(now, choices)),
+            _ => Message::Overlay {
+                message: coallocation::forged_exchange(choices),
+                about: descriptors(now, choices),
             },
-            error: choices.pick([0, 100, u16::MAX]),
-            free: choices.pick([Interval::ALWAYS, Interval::LAST]),
-            note,
-            ..Profile::default()
         }
     }
 
-    fn descriptor(&self, id: NodeId, choices: &mut Choices<'_>) -> Descriptor {
-        Descriptor {
-            id,
-            age: choices.pick([0, 3, u16::MAX]),
-            version: self.number(choices),
-            profile: self.profile(choices),
-        }
+    fn wish(mut job: Job, choices: &mut Choices<'_>) -> Job {
+        job.criterion = choices.pick([
+            Criterion::Soonest,
+            Criterion::Closest,
+            Criterion::Farthest,
+            Criterion::Custom(0),
+        ]);
+        job
     }
+}
 
-    fn descriptors(&self, choices: &mut Choices<'_>) -> Descriptors {
-        (0..choices.below(7))
-            .map(|_| {
-                let id = NodeId::new(u64::from(choices.below(12)));
-                self.descriptor(id, choices)
-            })
-            .collect()
+/// The answer of a node, most often about itself.
+fn seen(now: Time, look: LookId, node: NodeId, choices: &mut Choices<'_>) -> Said {
+    let id = match choices.below(8) {
+        0 => choices.peer(),
+        _ => node,
+    };
+    Message::Seen {
+        look,
+        own: descriptor(now, id, choices),
+        schedule: coallocation::schedule(now, choices),
+        links: descriptors(now, choices),
     }
+}
 
-    /// What a node tells of itself and others in a helper overlay.
-    fn near(&self, teller: NodeId, choices: &mut Choices<'_>) -> vicinity::Descriptors<Profile, 3> {
-        let others = choices.below(3);
-        (0..=others)
-            .map(|place| {
-                let id = if place == 0 { teller } else { choices.peer() };
-                self.descriptor(id, choices)
-            })
-            .collect()
+fn profile(choices: &mut Choices<'_>) -> Profile {
+    let x = match choices.below(8) {
+        0 => i32::MIN,
+        1 => i32::MAX,
+        near => i32::from(near) * 100,
+    };
+    let note = match choices.below(32) {
+        0 => 0,
+        1 => u32::MAX,
+        price => u32::from(price),
+    };
+    Profile {
+        coordinate: Coordinate {
+            point: [x, 0, x],
+            height: choices.pick([0, 10, u32::MAX]),
+        },
+        error: choices.pick([0, 100, u16::MAX]),
+        free: choices.pick([Interval::ALWAYS, Interval::LAST]),
+        note,
+        ..Profile::default()
     }
+}
 
-    fn schedule(&self, choices: &mut Choices<'_>) -> Snapshot {
-        let version = u64::from(choices.below(8));
-        if choices.below(2) == 0 {
-            return Snapshot::empty(version);
-        }
-        let horizon = choices.pick([Time::MAX, self.now + Span::from_micros(200)]);
-        let windows = [self.interval(choices)];
-        Snapshot::new(version, horizon, &windows).expect("one window ends before the horizon")
+fn descriptor(now: Time, id: NodeId, choices: &mut Choices<'_>) -> Descriptor {
+    Descriptor {
+        id,
+        age: choices.pick([0, 3, u16::MAX]),
+        version: coallocation::number(now, choices),
+        profile: profile(choices),
     }
+}
 
-    fn links(&self, choices: &mut Choices<'_>) -> Links<3> {
-        (0..choices.below(4))
-            .map(|_| Link {
-                id: choices.peer(),
-                incarnation: Incarnation::new(u32::from(choices.below(3))),
-                age: u16::from(choices.below(9)),
-            })
-            .collect()
-    }
-
-    fn command(&mut self, choices: &mut Choices<'_>) -> Option<Command> {
-        let job = choices.job();
-        let is_known = self.node.jobs().any(|known| known == job);
-        Some(match choices.below(16) {
-            // What is known, or has its last word on disk, is not submitted again, so that each last word is an answer to something.
-            0..=7 if is_known => return None,
-            0..=7 => {
-                self.last_words.remove(&job);
-                let count = NonZeroU32::new(1 + u32::from(choices.below(3)))?;
-                let estimate = Span::from_micros(1 + u64::from(choices.below(40)));
-                let mut wanted = Job::new(job, Demand::Nodes(count), estimate).ok()?;
-                wanted.criterion = choices.pick([
-                    Criterion::Soonest,
-                    Criterion::Closest,
-                    Criterion::Farthest,
-                    Criterion::Custom(0),
-                ]);
-                Command::Submit(wanted)
-            }
-            8 | 9 => Command::Cancel(job),
-            10 if choices.below(16) == 0 => Command::Leave,
-            _ => Command::Ended {
-                job: self.live.take()?,
-                outcome: Outcome::Done,
-            },
+fn descriptors(now: Time, choices: &mut Choices<'_>) -> Descriptors {
+    (0..choices.below(7))
+        .map(|_| {
+            let id = NodeId::new(u64::from(choices.below(12)));
+            descriptor(now, id, choices)
         })
-    }
+        .collect()
+}
+
+/// What a node tells of itself and others in a helper overlay.
+fn near(now: Time, teller: NodeId, choices: &mut Choices<'_>) -> vicinity::Descriptors<Profile, 3> {
+    let others = choices.below(3);
+    (0..=others)
+        .map(|place| {
+            let id = if place == 0 { teller } else { choices.peer() };
+            descriptor(now, id, choices)
+        })
+        .collect()
 }
 
 fn look_id(choices: &mut Choices<'_>) -> LookId {

@@ -1,59 +1,43 @@
 //! One `desktop` node among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{Incarnation, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::Event;
 use gridweave_core::overlay::can::{self, Account, Grant, Name, Point, Told};
 use gridweave_core::overlay::flood::{FloodId, Header};
 use gridweave_core::queue::Waiting;
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use gridweave_core::scheduler::desktop::{
-    Bootstrap, Config, Desktop, Direction, Equipment, Errand, Gather, Key, Merit, Merits, Message,
-    MoveTo, Quest, Record, Residues, Scheduling, Stand, Status, Timer, Trail, Turn, Wanted, Way,
+    Bootstrap, Config, Desktop, Direction, Equipment, Errand, Gather, Merit, Merits, Message,
+    MoveTo, Quest, Residues, Scheduling, Stand, Status, Trail, Turn, Wanted, Way,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Protocol, VERSION};
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use super::host::{Host, ME, Seen, Subject, name_of};
 
 /// Cores, memory and one virtual dimension.
 type Node = Desktop<3>;
 
-const ME: NodeId = NodeId::new(0);
-
 const PEERS: u8 = 6;
 
-/// The most effects of one event: some for each job and neighbour.
-const MOST_EFFECTS: usize = 400;
-
-/// How often timers may ring at one instant.
-const MOST_RINGS: usize = 64;
-
-/// What came of it, to show that much did.
-pub type Seen = BTreeMap<&'static str, usize>;
-
-struct Host {
-    node: Node,
+/// One desktop, and what its host was told.
+struct Working {
     config: Config,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
-    /// What runs here, as far as this host was told.
+    /// What runs here.
     runs: BTreeSet<JobId>,
     /// What it gave of its zone to others, who do not lie about that.
     granted: Vec<can::Shared<Grant<3>>>,
     /// What it searched for last, and said last about a job, for others to answer.
     quest: Option<(JobId, Quest)>,
-    told: Option<custody::Message>,
-    rng: Xoshiro256PlusPlus,
-    seen: Seen,
+    said: Option<custody::Message>,
 }
 
 fn dimensions() -> Dimensions {
@@ -84,77 +68,103 @@ fn config(choices: &mut Choices<'_>) -> Config {
     config
 }
 
-fn built(config: Config, rng: &mut Xoshiro256PlusPlus) -> Node {
-    let equipment = Equipment {
-        dimensions: dimensions(),
-        cores: dimension("cores"),
-        capability: amounts(4, 8),
-        speed: Speed::BASELINE,
-    };
-    Node::new(ME, config, Bootstrap::Alone, equipment, rng).expect("the rules are sound")
-}
-
 /// Drives a node, and says what came of it.
 pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, PEERS);
-    let config = config(&mut choices);
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    let mut host = Host {
-        node: built(config, &mut rng),
-        config,
-        now: Time::from_secs(1),
-        disk: BTreeMap::new(),
-        alarms: BTreeMap::new(),
+    let subject = Working {
+        config: config(&mut choices),
         runs: BTreeSet::new(),
         granted: Vec::new(),
         quest: None,
-        told: None,
-        rng,
-        seen: Seen::new(),
+        said: None,
     };
-    host.feed(Event::Start, usize::MAX);
+    let mut host = Host::start(subject, Time::from_secs(1));
     while !choices.is_empty() {
         host.step(&mut choices);
     }
     host.seen
 }
 
-impl Host {
-    fn count(&mut self, name: &'static str) {
-        *self.seen.entry(name).or_default() += 1;
+impl Subject for Working {
+    type Node = Node;
+
+    // Some for each job and neighbour.
+    const MOST_EFFECTS: usize = 400;
+    const MOST_RINGS: usize = 64;
+
+    fn build(&self, rng: &mut Xoshiro256PlusPlus) -> Node {
+        let equipment = Equipment {
+            dimensions: dimensions(),
+            cores: dimension("cores"),
+            capability: amounts(4, 8),
+            speed: Speed::BASELINE,
+        };
+        Node::new(ME, self.config, Bootstrap::Alone, equipment, rng).expect("the rules are sound")
     }
 
+    fn said(host: &mut Host<Self>, to: NodeId, message: Message<3>) {
+        assert_ne!(to, ME, "it says {message:?} to itself by the network");
+        let frame = wire::encode(&message).expect("what it says is not too long");
+        assert_eq!(wire::decode(&frame).as_ref(), Ok(&message));
+        host.heard(message);
+    }
+
+    fn told(host: &mut Host<Self>, Notice { job, news }: Notice) {
+        host.count(name_of(news));
+        let runs = &mut host.subject.runs;
+        match news {
+            // Where it was submitted it is told too, though it runs elsewhere.
+            News::Started => {
+                let mut running = host.node.queue().running().iter();
+                if running.any(|(id, _)| *id == job) {
+                    assert!(runs.insert(job), "{job:?} runs already");
+                }
+            }
+            News::Stopped => assert!(runs.remove(&job), "{job:?} does not run"),
+            _ => {}
+        }
+    }
+
+    fn look(host: &mut Host<Self>) {
+        let Config { owners, runs, .. } = host.subject.config;
+        // And the number of its life and a few peers, for each of two overlays.
+        let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
+        let records = host.disk.len();
+        assert!(records <= most_records as usize, "{records} records");
+    }
+
+    fn crashed(&mut self) {
+        self.runs.clear();
+        self.granted.clear();
+    }
+}
+
+impl Host<Working> {
     fn step(&mut self, choices: &mut Choices<'_>) {
         match choices.below(20) {
             0..=7 => {
                 let from = sender(choices);
                 let message = self.message(choices);
-                let most = match choices.below(32) {
-                    0 => usize::from(choices.below(4)),
-                    _ => usize::MAX,
-                };
-                self.feed(Event::Message { from, message }, most);
-                if most != usize::MAX {
-                    self.restart();
-                }
+                let crash = (choices.below(32) == 0).then(|| usize::from(choices.below(4)));
+                self.feed_and_crash(Event::Message { from, message }, crash);
             }
             8 | 9 => {
                 let submit = Command::Submit(job(choices));
-                self.feed(Event::Command(submit), usize::MAX);
+                self.feed(Event::Command(submit));
             }
             10 if choices.below(4) == 0 => {
                 let cancel = Command::Cancel(choices.job());
-                self.feed(Event::Command(cancel), usize::MAX);
+                self.feed(Event::Command(cancel));
             }
             11 => {
                 let job = choices.job();
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
-                self.runs.remove(&job);
-                self.feed(Event::Command(Command::Ended { job, outcome }), usize::MAX);
+                self.subject.runs.remove(&job);
+                self.feed(Event::Command(Command::Ended { job, outcome }));
             }
             12 => {
                 let to = choices.peer();
-                self.feed(Event::Unreachable { to }, usize::MAX);
+                self.feed(Event::Unreachable { to });
             }
             13 if choices.below(16) == 0 => self.restart(),
             14 => self.join(choices),
@@ -181,9 +191,9 @@ impl Host {
             message: join,
             status: None,
         };
-        self.feed(Event::Message { from, message }, usize::MAX);
-        self.granted.truncate(usize::from(PEERS));
-        for grant in self.granted.clone() {
+        self.feed(Event::Message { from, message });
+        self.subject.granted.truncate(usize::from(PEERS));
+        for grant in self.subject.granted.clone() {
             let Grant { own, neighbours } = grant.get().clone();
             let from = own.name.id;
             let account = can::Shared::new(Account {
@@ -201,7 +211,7 @@ impl Host {
                 status: Some(status(choices)),
             };
             if from != ME {
-                self.feed(Event::Message { from, message }, usize::MAX);
+                self.feed(Event::Message { from, message });
             }
         }
     }
@@ -216,7 +226,7 @@ impl Host {
         let frame: Vec<u8> = header.into_iter().chain(body).collect();
         if let Ok(message) = wire::decode::<Message<3>>(&frame) {
             self.count("decoded");
-            self.feed(Event::Message { from, message }, usize::MAX);
+            self.feed(Event::Message { from, message });
         }
     }
 
@@ -224,7 +234,11 @@ impl Host {
     fn answer(&mut self, choices: &mut Choices<'_>) {
         let from = sender(choices);
         let until = self.now + Span::from_secs(u64::from(choices.byte()));
-        let message = match (choices.below(2), self.quest, self.told.clone()) {
+        let message = match (
+            choices.below(2),
+            self.subject.quest,
+            self.subject.said.clone(),
+        ) {
             (0, Some((job, quest)), _) => Message::Found {
                 job,
                 quest,
@@ -257,7 +271,7 @@ impl Host {
             }
             _ => return,
         };
-        self.feed(Event::Message { from, message }, usize::MAX);
+        self.feed(Event::Message { from, message });
     }
 
     fn message(&self, choices: &mut Choices<'_>) -> Message<3> {
@@ -434,80 +448,6 @@ impl Host {
         }
     }
 
-    /// Lets time pass, and timers ring when they are due.
-    fn pass(&mut self, span: Span) {
-        let end = self.now + span;
-        let mut rings = 0;
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            rings = if at > self.now { 0 } else { rings + 1 };
-            assert!(rings < MOST_RINGS, "timers ring without end");
-            self.now = self.now.max(at);
-            self.feed(Event::Timer(timer), usize::MAX);
-        }
-        self.now = end;
-    }
-
-    fn restart(&mut self) {
-        self.count("restart");
-        self.node = built(self.config, &mut self.rng);
-        self.alarms.clear();
-        self.runs.clear();
-        self.granted.clear();
-        for (key, record) in self.disk.clone() {
-            self.feed(Event::Restored(key, record), usize::MAX);
-        }
-        self.feed(Event::Start, usize::MAX);
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed(&mut self, event: Event<Node>, most: usize) {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut self.rng);
-        self.node.check().expect("its invariants hold");
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        assert!(effects.len() <= MOST_EFFECTS, "{} effects", effects.len());
-        for effect in effects.into_iter().take(most) {
-            self.execute(effect);
-        }
-        let Config { owners, runs, .. } = self.config;
-        // And the number of its life and a few peers, for each of two overlays.
-        let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
-        assert!(
-            self.disk.len() <= most_records as usize,
-            "{} records",
-            self.disk.len()
-        );
-    }
-
-    fn execute(&mut self, effect: Effect<Node>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-            }
-            Effect::Send { to, message } => {
-                assert_ne!(to, ME, "it says {message:?} to itself by the network");
-                let frame = wire::encode(&message).expect("what it says is not too long");
-                assert_eq!(wire::decode(&frame).as_ref(), Ok(&message));
-                self.heard(message);
-            }
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-            }
-            Effect::Notify(Notice { job, news }) => self.told(job, news),
-        }
-    }
-
     fn heard(&mut self, message: Message<3>) {
         match message {
             Message::Overlay {
@@ -515,25 +455,25 @@ impl Host {
                 ..
             } => {
                 self.count("granted");
-                self.granted.push(grant);
+                self.subject.granted.push(grant);
             }
             Message::Owners(told) | Message::Runs(told) => {
                 self.count("custody");
-                self.told = Some(told);
+                self.subject.said = Some(told);
             }
             Message::Errand { errand, .. } => {
                 self.count("errand");
-                self.quest = match errand {
+                self.subject.quest = match errand {
                     Errand::Route { job, quest, .. } => Some((job, quest)),
                     Errand::Hunt { job, quest, .. } | Errand::Forage { job, quest, .. } => {
                         Some((job.get().id, quest))
                     }
-                    Errand::Gather(_) | Errand::Enter { .. } => self.quest,
+                    Errand::Gather(_) | Errand::Enter { .. } => self.subject.quest,
                 };
             }
             Message::Search { job, quest, .. } => {
                 self.count("search");
-                self.quest = Some((job.get().id, quest));
+                self.subject.quest = Some((job.get().id, quest));
             }
             Message::Found { .. } => self.count("found"),
             Message::Offer { .. } | Message::OfferAnswer { .. } => self.count("offer"),
@@ -544,30 +484,6 @@ impl Host {
             }
             Message::Overlay { .. } | Message::Acknowledged(_) => {}
         }
-    }
-
-    fn told(&mut self, job: JobId, news: News) {
-        let name = match news {
-            // Where it was submitted it is told too, though it runs elsewhere.
-            News::Started => {
-                let running = self.node.queue().running();
-                if running.iter().any(|(id, _)| *id == job) {
-                    assert!(self.runs.insert(job), "{job:?} runs already");
-                }
-                "started"
-            }
-            News::Stopped => {
-                assert!(self.runs.remove(&job), "{job:?} does not run");
-                "stopped"
-            }
-            News::Accepted { .. } => "accepted",
-            News::Moved { .. } => "moved",
-            News::Orphaned => "orphaned",
-            News::Finished => "finished",
-            News::Failed(_) => "failed",
-            News::Cancelled => "cancelled",
-        };
-        self.count(name);
     }
 }
 

@@ -13,8 +13,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-
-const ME: NodeId = NodeId::new(0);
+use super::host::{ME, Seen};
 
 const LINKS: usize = 4;
 const GOSSIP: usize = 3;
@@ -28,38 +27,6 @@ const CONFIG: Config = Config {
     max_age: 6,
     feed: Feed::Always,
 };
-
-/// What came of it, to show that much did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
-    /// Requests that the node has sent.
-    pub asked: usize,
-    /// Requests that it has answered.
-    pub answered: usize,
-    /// Answers that ended its waiting.
-    pub heard: usize,
-    /// Answers that it had not asked for.
-    pub unasked: usize,
-    /// Profiles of its own that it took up.
-    pub profiles: usize,
-    /// Links that came into its view.
-    pub entered: usize,
-}
-
-impl Seen {
-    /// All of both.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            asked: self.asked + other.asked,
-            answered: self.answered + other.answered,
-            heard: self.heard + other.heard,
-            unasked: self.unasked + other.unasked,
-            profiles: self.profiles + other.profiles,
-            entered: self.entered + other.entered,
-        }
-    }
-}
 
 struct Host<D: Distance<Profile>> {
     node: Vicinity<Profile, D, LINKS, GOSSIP, RANDOM>,
@@ -91,7 +58,7 @@ fn drive_with<D: Distance<Profile>>(distance: D, mut choices: Choices<'_>) -> Se
         now: Time::ZERO,
         alarm: None,
         sent: None,
-        seen: Seen::default(),
+        seen: Seen::new(),
     };
     host.feed(Event::Start);
     while !choices.is_empty() {
@@ -167,6 +134,10 @@ fn some<const N: usize>(choices: &mut Choices<'_>) -> Descriptors<Profile, N> {
 }
 
 impl<D: Distance<Profile>> Host<D> {
+    fn count(&mut self, what: &'static str, is_so: bool) {
+        *self.seen.entry(what).or_default() += usize::from(is_so);
+    }
+
     fn pass(&mut self, span: Span) {
         self.now += span;
         if let Some((_, timer)) = self.alarm.take_if(|(at, _)| *at <= self.now) {
@@ -201,9 +172,9 @@ impl<D: Distance<Profile>> Host<D> {
         }
         let waited = before.waits_for().is_some();
         let heard = reply && waited && self.node.waits_for().is_none();
-        self.seen.heard += usize::from(heard);
-        self.seen.unasked += usize::from(reply && !heard);
-        self.seen.profiles += usize::from(self.node.version() > before.version());
+        self.count("heard", heard);
+        self.count("unasked", reply && !heard);
+        self.count("profiles", self.node.version() > before.version());
         assert!(self.node.version() >= before.version());
         for peer in self.node.view() {
             match before.view().iter().find(|known| known.id == peer.id) {
@@ -212,7 +183,7 @@ impl<D: Distance<Profile>> Host<D> {
                     cycle || peer.version >= known.version,
                     "a profile goes back"
                 ),
-                None => self.seen.entered += 1,
+                None => *self.seen.entry("entered").or_default() += 1,
             }
         }
         // What is kept is what the rule would keep.
@@ -238,7 +209,7 @@ impl<D: Distance<Profile>> Host<D> {
                 exchange,
                 descriptors,
             } => {
-                self.seen.asked += 1;
+                self.count("asked", true);
                 assert!(before.waits_for().is_none() || self.sent != Some((to, exchange)));
                 self.sent = Some((to, exchange));
                 assert_eq!(self.node.waits_for(), Some(to));
@@ -246,7 +217,7 @@ impl<D: Distance<Profile>> Host<D> {
                 descriptors
             }
             Message::Reply { descriptors, .. } => {
-                self.seen.answered += 1;
+                self.count("answered", true);
                 descriptors
             }
         };

@@ -1,0 +1,198 @@
+//! A host for one node among liars: it does what the node asks for, and looks at everything.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::News;
+use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::choices::Choices;
+
+/// What came of it, to show that much did.
+pub type Seen = BTreeMap<&'static str, usize>;
+
+/// The node that is driven, which is number zero everywhere.
+pub(super) const ME: NodeId = NodeId::new(0);
+
+/// What the host of one kind of node knows beside what every host knows.
+pub(super) trait Subject: Sized {
+    type Node: Machine;
+
+    /// The most effects of one event.
+    const MOST_EFFECTS: usize;
+    /// How often timers may ring at one instant.
+    const MOST_RINGS: usize;
+
+    /// A node that knows nothing yet. In every life it has the same rules.
+    fn build(&self, rng: &mut Xoshiro256PlusPlus) -> Self::Node;
+
+    /// The node said something.
+    fn said(host: &mut Host<Self>, to: NodeId, message: <Self::Node as Machine>::Message);
+
+    /// The node has news.
+    fn told(host: &mut Host<Self>, notice: <Self::Node as Machine>::Notice);
+
+    /// An event is over: nothing may have grown beyond its bound.
+    fn look(host: &mut Host<Self>);
+
+    /// The node comes back, and nothing runs.
+    fn crashed(&mut self);
+}
+
+/// A node with a clock, a disk and timers.
+pub(super) struct Host<S: Subject> {
+    pub node: S::Node,
+    pub now: Time,
+    pub disk: BTreeMap<<S::Node as Machine>::Key, <S::Node as Machine>::Record>,
+    alarms: BTreeMap<<S::Node as Machine>::Timer, Time>,
+    rng: Xoshiro256PlusPlus,
+    pub seen: Seen,
+    pub subject: S,
+}
+
+impl<S: Subject> Host<S> {
+    /// A node that has started.
+    pub(super) fn start(subject: S, now: Time) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut host = Self {
+            node: subject.build(&mut rng),
+            now,
+            disk: BTreeMap::new(),
+            alarms: BTreeMap::new(),
+            rng,
+            seen: Seen::new(),
+            subject,
+        };
+        host.feed(Event::Start);
+        host
+    }
+
+    pub(super) fn count(&mut self, what: &'static str) {
+        *self.seen.entry(what).or_default() += 1;
+    }
+
+    pub(super) fn feed(&mut self, event: Event<S::Node>) {
+        self.feed_and_crash(event, None);
+    }
+
+    /// An event; if it is the last one before a crash, only so many of its effects come to pass.
+    pub(super) fn feed_and_crash(&mut self, event: Event<S::Node>, crash: Option<usize>) {
+        if let Event::Timer(timer) = &event {
+            self.alarms.remove(timer);
+        }
+        let mut effects = EffectQueue::new();
+        effects.feed(&mut self.node, event, self.now, &mut self.rng);
+        self.node
+            .check()
+            .unwrap_or_else(|violation| panic!("{violation}, at {:?}", self.now));
+        let effects: Vec<_> = effects.drain().collect();
+        assert!(
+            effects.len() <= S::MOST_EFFECTS,
+            "{} effects",
+            effects.len()
+        );
+        for effect in effects.into_iter().take(crash.unwrap_or(usize::MAX)) {
+            self.execute(effect);
+        }
+        S::look(self);
+        if crash.is_some() {
+            self.restart();
+        }
+    }
+
+    fn execute(&mut self, effect: Effect<S::Node>) {
+        match effect {
+            Effect::Persist(key, record) => {
+                self.disk.insert(key, record);
+            }
+            Effect::Forget(key) => {
+                self.disk.remove(&key);
+            }
+            Effect::Send { to, message } => S::said(self, to, message),
+            Effect::Wake { at, timer } => {
+                self.alarms.insert(timer, at);
+            }
+            Effect::Cancel(timer) => {
+                self.alarms.remove(&timer);
+            }
+            Effect::Notify(notice) => S::told(self, notice),
+        }
+    }
+
+    /// Lets time pass, timer by timer.
+    pub(super) fn pass(&mut self, span: Span) {
+        let end = self.now + span;
+        let mut rings = 0;
+        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
+            && at <= end
+        {
+            rings = if at > self.now { 0 } else { rings + 1 };
+            assert!(rings <= S::MOST_RINGS, "{timer:?} rings without end");
+            self.now = self.now.max(at);
+            self.feed(Event::Timer(timer));
+        }
+        self.now = end;
+    }
+
+    /// Comes back from disk.
+    pub(super) fn restart(&mut self) {
+        self.count("restart");
+        self.node = self.subject.build(&mut self.rng);
+        self.alarms.clear();
+        self.subject.crashed();
+        for (key, record) in self.disk.clone() {
+            self.feed(Event::Restored(key, record));
+        }
+        self.feed(Event::Start);
+    }
+}
+
+/// The last messages, and to whom.
+pub(super) struct Sent<M>(VecDeque<(NodeId, M)>);
+
+impl<M: Clone> Sent<M> {
+    /// How many are remembered, to be answered.
+    const MOST: u8 = 8;
+
+    pub(super) const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
+    pub(super) fn push(&mut self, to: NodeId, message: M) {
+        self.0.push_back((to, message));
+        if self.0.len() > usize::from(Self::MOST) {
+            self.0.pop_front();
+        }
+    }
+
+    pub(super) fn last(&self) -> Option<&M> {
+        self.0.back().map(|(_, message)| message)
+    }
+
+    /// One of them. Most are answered once, some again.
+    pub(super) fn pick(&mut self, choices: &mut Choices<'_>) -> Option<(NodeId, M)> {
+        let place = self.0.len().checked_sub(1)?;
+        let place = place - usize::from(choices.below(Self::MOST)).min(place);
+        match choices.below(8) {
+            0 => self.0.get(place).cloned(),
+            _ => self.0.remove(place),
+        }
+    }
+}
+
+/// The kind of news.
+pub(super) const fn name_of(news: News) -> &'static str {
+    match news {
+        News::Accepted { .. } => "accepted",
+        News::Moved { .. } => "moved",
+        News::Started => "started",
+        News::Stopped => "stopped",
+        News::Orphaned => "orphaned",
+        News::Finished => "finished",
+        News::Failed(_) => "failed",
+        News::Cancelled => "cancelled",
+    }
+}
