@@ -17,6 +17,7 @@ const KINDS = {
   bytes: { marks: values => values.map(value => value === 0 ? '0' : bytes(value)), text: bytes },
   wait: { log: true, splits: [WAITS, FINE_WAITS], least: 1, marks: values => values.map(value => lasting(value)), text: lasting },
   power: { log: true, least: null, marks: values => values.map(short), text: value => number(value) },
+  amount: { log: true, least: null, marks: values => values.map(bytes), text: bytes },
   slowdown: { log: true, least: 1, marks: values => values.map(short), text: value => number(value, 2) },
 };
 

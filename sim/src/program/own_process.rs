@@ -1,0 +1,67 @@
+//! A run in a process of its own, so that its time and memory are those of nothing else.
+
+use std::env;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+
+use super::session::Session;
+
+/// What became of the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Run {
+    /// Its results are there.
+    Made,
+    /// Someone pressed Ctrl-C before its end.
+    Stopped,
+}
+
+/// Calls `gridweave run` with a configuration, and waits until its results are in a folder.
+pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result<Run> {
+    let program = env::current_exe().context("the program does not find itself")?;
+    let mut child = Command::new(&program)
+        .args(["run", "--quiet", "--config"])
+        .arg(config)
+        .arg("--out")
+        .arg(to)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{}: cannot be started", program.display()))?;
+    let Some(status) = wait(session, &mut child)? else {
+        return Ok(Run::Stopped);
+    };
+    // One that broke an invariant has results too, which say so.
+    if matches!(status.code(), Some(0 | 1)) {
+        return Ok(Run::Made);
+    }
+    let mut complaint = String::new();
+    if let Some(mut errors) = child.stderr.take() {
+        // Without its words the status has to do.
+        let _ = errors.read_to_string(&mut complaint);
+    }
+    match complaint.trim().strip_prefix("gridweave: ") {
+        Some(complaint) => bail!("{complaint}"),
+        None => bail!("its process ended with {status}; there may be too little memory for it"),
+    }
+}
+
+/// How the process ended, if not because of Ctrl-C. It hears that only if it was pressed in its terminal.
+fn wait(session: &Session, child: &mut Child) -> anyhow::Result<Option<ExitStatus>> {
+    loop {
+        if session.stopped() {
+            // It may have ended by itself meanwhile.
+            let _ = child.kill();
+            child.wait()?;
+            return Ok(None);
+        }
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
