@@ -35,9 +35,12 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
     let Some(status) = wait(session, &mut child)? else {
         return Ok(Run::Stopped);
     };
-    // One that broke an invariant has results too, which say so.
-    if matches!(status.code(), Some(0 | 1)) {
-        return Ok(Run::Made);
+    match status.code() {
+        // One that broke an invariant has results too, which say so.
+        Some(0 | 1) => return Ok(Run::Made),
+        // Ctrl-C in a terminal is heard by both, and it was first.
+        Some(130) => return Ok(Run::Stopped),
+        _ => {}
     }
     let mut complaint = String::new();
     if let Some(mut errors) = child.stderr.take() {
@@ -50,17 +53,18 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
     }
 }
 
-/// How the process ended, if not because of Ctrl-C. It hears that only if it was pressed in its terminal.
+/// How the process ended, unless this one was asked to end before.
 fn wait(session: &Session, child: &mut Child) -> anyhow::Result<Option<ExitStatus>> {
     loop {
+        let ended = child.try_wait()?;
         if session.stopped() {
             // It may have ended by itself meanwhile.
             let _ = child.kill();
             child.wait()?;
             return Ok(None);
         }
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        if ended.is_some() {
+            return Ok(ended);
         }
         std::thread::sleep(Duration::from_millis(20));
     }

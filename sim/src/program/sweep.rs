@@ -1,5 +1,6 @@
 //! `gridweave sweep`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -95,13 +96,8 @@ pub(super) fn sweep(
 
     let missing = sweep.points.len() - table.rows.len();
     session.say(&table.drawn);
-    for curve in &table.costs {
-        if let Some(exponent) = curve.exponent {
-            let CostCurve { figure, name, .. } = curve;
-            session.say(&format!(
-                "{name}: {figure} grows with nodes to the power of {exponent:.2}"
-            ));
-        }
+    for line in exponents(&table.costs) {
+        session.say(&line);
     }
     session.point_to(out);
     if missing > 0 {
@@ -162,6 +158,27 @@ fn make_apart(session: &Session, point: &Point, out: &Path) -> anyhow::Result<()
     fs::remove_dir(&made)?;
     draft.publish()?;
     Ok(())
+}
+
+/// How costs grow, a line for runs that have everything but nodes in common.
+fn exponents(curves: &[CostCurve]) -> Vec<String> {
+    let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for CostCurve {
+        figure,
+        name,
+        exponent,
+        ..
+    } in curves
+    {
+        if let Some(exponent) = exponent {
+            let of = lines.entry(name).or_default();
+            of.push(format!("{figure} {exponent:.2}"));
+        }
+    }
+    let lines = lines.iter();
+    lines
+        .map(|(name, of)| format!("{name}: powers of nodes: {}", of.join(", ")))
+        .collect()
 }
 
 fn unwritable(out: &Path) -> String {
@@ -253,9 +270,10 @@ impl Finished {
     fn line(&self, point: &Point) -> String {
         let others = point.values.iter().filter(|(key, _)| !sets_nodes(key));
         let texts: Vec<String> = others
-            .map(|(key, value)| match key.rsplit('.').next() {
-                Some("scheduler") | None => value.clone(),
-                Some(last) => format!("{last} {value}"),
+            .map(|(key, value)| match key.rsplit_once('.') {
+                Some((_, last)) => format!("{last} {value}"),
+                None if key == "scheduler" => value.clone(),
+                None => format!("{key} {value}"),
             })
             .collect();
         if texts.is_empty() {
