@@ -83,7 +83,8 @@ fn exponent(points: &[(u64, f64)]) -> Option<f64> {
     let both: f64 = logs().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
     let across: f64 = logs().map(|(x, _)| (x - mean_x).powi(2)).sum();
     // Runs with as many nodes each have no slope.
-    (across > 1e-9).then(|| rounded(both / across, 4))
+    // What is hardly below zero is not written as -0.00.
+    (across > 1e-9).then(|| rounded(both / across, 2) + 0.0)
 }
 
 #[cfg(test)]
@@ -96,6 +97,8 @@ mod tests {
             let at = |nodes: u64| (nodes, 7.0 * (nodes as f64).powf(power));
             assert_eq!(exponent(&[at(10), at(300), at(5000)]), Some(power));
         }
+        let hardly_falling = [(1, 1.0), (10, 0.999), (100, 0.998)];
+        assert_eq!(format!("{:.2?}", exponent(&hardly_falling)), "Some(0.00)");
         // The line that fits best goes through none of these; its slope is that from the first to the last.
         let around = [(1, 1.0), (10, 20.0), (100, 100.0)];
         assert_eq!(exponent(&around), Some(1.0));
