@@ -349,12 +349,29 @@ fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
     assert_eq!(status.code(), Some(130));
     let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
     assert_eq!(table.lines().count(), 2, "{table}");
-    let mut left: Vec<_> = fs::read_dir(desk.path("s"))
-        .expect("there is a folder")
-        .map(|entry| entry.expect("the entry is readable").file_name())
-        .collect();
-    left.sort();
-    assert_eq!(left, ["report.html", short, "table.csv"]);
+    let left = || {
+        let entries = fs::read_dir(desk.path("s")).expect("there is a folder");
+        let names = entries.map(|entry| entry.expect("the entry is readable").file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(left(), ["report.html", short, "table.csv"]);
+    // Asked twice, neither goes on.
+    let mut child = desk.begin(&costs);
+    for _ in 0..600 {
+        if left().len() > 3 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    send("-INT", &child);
+    send("-TERM", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(left(), ["report.html", short, "table.csv"]);
 }
 
 #[test]

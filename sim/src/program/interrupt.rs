@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ pub(super) struct Interrupt {
     asked: Arc<AtomicBool>,
     busy: Arc<AtomicBool>,
     drafts: Arc<Mutex<Vec<PathBuf>>>,
+    process: Arc<Mutex<Option<Child>>>,
 }
 
 impl Interrupt {
@@ -38,6 +40,8 @@ impl Interrupt {
     }
 
     fn clean_up(&self) {
+        // First, for it would go on to write into its draft.
+        self.end_process();
         let drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
         for draft in drafts.iter() {
             // Runs may still write into it, which makes it harder to remove.
@@ -53,6 +57,27 @@ impl Interrupt {
     pub(super) fn forget_with(&self, draft: &Path) {
         let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
         drafts.push(draft.to_owned());
+    }
+
+    /// Starts a process that ends with this one at the latest. It takes the place of an earlier one, which has ended.
+    pub(super) fn start(&self, command: &mut Command) -> io::Result<()> {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        *process = Some(command.spawn()?);
+        Ok(())
+    }
+
+    /// Asks something of that process.
+    pub(super) fn process<R>(&self, ask: impl FnOnce(&mut Child) -> R) -> Option<R> {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        process.as_mut().map(ask)
+    }
+
+    /// Ends that process, if it has not ended by itself, and waits until it has.
+    pub(super) fn end_process(&self) {
+        self.process(|process| {
+            let _ = process.kill();
+            let _ = process.wait();
+        });
     }
 
     /// Something begins that should not be cut short.

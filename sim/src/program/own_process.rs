@@ -3,7 +3,7 @@
 use std::env;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -22,17 +22,14 @@ pub(super) enum Run {
 /// Calls `gridweave run` with a configuration, and waits until its results are in a folder.
 pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result<Run> {
     let program = env::current_exe().context("the program does not find itself")?;
-    let mut child = Command::new(&program)
-        .args(["run", "--quiet", "--config"])
-        .arg(config)
-        .arg("--out")
-        .arg(to)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("{}: cannot be started", program.display()))?;
-    let Some(status) = wait(session, &mut child)? else {
+    let mut command = Command::new(&program);
+    command.args(["run", "--quiet", "--config"]).arg(config);
+    command.arg("--out").arg(to);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::piped());
+    let started = session.interrupt.start(&mut command);
+    started.with_context(|| format!("{}: cannot be started", program.display()))?;
+    let Some(status) = wait(session)? else {
         return Ok(Run::Stopped);
     };
     match status.code() {
@@ -43,7 +40,8 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
         _ => {}
     }
     let mut complaint = String::new();
-    if let Some(mut errors) = child.stderr.take() {
+    let errors = session.interrupt.process(|process| process.stderr.take());
+    if let Some(mut errors) = errors.flatten() {
         // Without its words the status has to do.
         let _ = errors.read_to_string(&mut complaint);
     }
@@ -54,17 +52,15 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
 }
 
 /// How the process ended, unless this one was asked to end before.
-fn wait(session: &Session, child: &mut Child) -> anyhow::Result<Option<ExitStatus>> {
+fn wait(session: &Session) -> anyhow::Result<Option<ExitStatus>> {
     loop {
-        let ended = child.try_wait()?;
+        let ended = session.interrupt.process(|process| process.try_wait());
         if session.stopped() {
-            // It may have ended by itself meanwhile.
-            let _ = child.kill();
-            child.wait()?;
+            session.interrupt.end_process();
             return Ok(None);
         }
-        if ended.is_some() {
-            return Ok(ended);
+        if let Some(status) = ended.transpose()?.flatten() {
+            return Ok(Some(status));
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -100,7 +100,8 @@ function axisOf(kind, options) {
     axis.values = (u, values) => values.map(value => number(value));
   }
   if (kind.log) {
-    axis.splits = (u, at, min, max) => at === 0 ? logMarks(kind, min, max, u.bbox.width / devicePixelRatio, 44) : logMarks(kind, min, max, u.bbox.height / devicePixelRatio, 17);
+    const marked = options.at ? { ...kind, splits: [options.at] } : kind;
+    axis.splits = (u, at, min, max) => at === 0 ? logMarks(marked, min, max, u.bbox.width / devicePixelRatio, 44) : logMarks(marked, min, max, u.bbox.height / devicePixelRatio, 17);
     axis.filter = axis.grid.filter = axis.ticks.filter = (u, values) => values;
   }
   return axis;

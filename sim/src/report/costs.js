@@ -20,11 +20,12 @@ function drawCosts(parent, curves) {
       const [nodes, most] = curveOf('peak_rss_bytes', name).points.slice(-1)[0] || [null, null];
       return [name, ...COSTS.map(([figure]) => power(curveOf(figure, name))), number(nodes), most == null ? '–' : number(most / nodes, 0)];
     }))));
+  const sizes = [...new Set(curves.flatMap(curve => curve.points.map(([nodes]) => nodes)))].sort((one, other) => one - other);
   for (const [figure, title, y] of COSTS) {
     const lines = drawn.map((name, at) => ({ ...curveOf(figure, name), number: at }));
     chart(grid, {
       title: `${title} by nodes`, legend: true, height: 300, nothing: 'There is nothing to show.',
-      x: { kind: 'power', label: 'nodes', tell: value => `${number(value)} nodes` }, y,
+      x: { kind: 'power', label: 'nodes', at: sizes.length <= 8 ? sizes : null, tell: value => `${number(value)} nodes` }, y,
     }, lines.filter(line => line.points.length > 0).map(line => ({
       name: line.exponent == null ? line.name : `${line.name}, exponent ${power(line)}`, number: line.number, values: line.points,
       text: figure === 'peak_rss_bytes' ? (nodes, value) => `${bytes(value)}, ${bytes(value / nodes)} per node` : null,
