@@ -49,11 +49,7 @@ await take('paper', 'p1', {}, async page => {
   await to(page, 'table2');
   await pointAt(page, 'whole plain trace: wait s', 0.4, 0.5);
 });
-await take('costs', 'costs', { viewport: { width: 1180, height: 1000 } }, async page => {
-  await to(page, 'costs');
-  await pointAt(page, 'Peak of memory', 0.95, 0.8);
-  return page.locator('#costs');
-});
+await take('costs', 'costs', {}, page => page.locator('#costs'));
 await take('phone', 'run', { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, colorScheme: 'dark', isMobile: true, hasTouch: true }, page => to(page, 'use'));
 
 await browser.close();
