@@ -3,7 +3,7 @@
 use std::env;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -54,7 +54,7 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
 /// How the process ended, unless this one was asked to end before.
 fn wait(session: &Session) -> anyhow::Result<Option<ExitStatus>> {
     loop {
-        let ended = session.interrupt.process(|process| process.try_wait());
+        let ended = session.interrupt.process(Child::try_wait);
         if session.stopped() {
             session.interrupt.end_process();
             return Ok(None);
