@@ -35,14 +35,15 @@ impl Interrupt {
             );
             return;
         }
-        self.clean_up();
-        std::process::exit(130);
+        self.leave()
     }
 
-    fn clean_up(&self) {
-        // First, for it would go on to write into its draft.
-        self.end_process();
+    /// Ends the program, and leaves nothing unfinished behind.
+    fn leave(&self) -> ! {
+        // From here on nobody begins another.
         let drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        // It would go on to write into its draft.
+        self.end_process();
         for draft in drafts.iter() {
             // Runs may still write into it, which makes it harder to remove.
             for _ in 0..10 {
@@ -51,12 +52,19 @@ impl Interrupt {
                 }
             }
         }
+        std::process::exit(130);
     }
 
-    /// Remembers a folder that must not stay if the program ends at once.
-    pub(super) fn forget_with(&self, draft: &Path) {
+    /// Makes a folder that must not stay if the program ends at once.
+    pub(super) fn draft<D, E>(
+        &self,
+        make: impl FnOnce() -> Result<D, E>,
+        path: impl FnOnce(&D) -> &Path,
+    ) -> Result<D, E> {
         let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
-        drafts.push(draft.to_owned());
+        let draft = make()?;
+        drafts.push(path(&draft).to_owned());
+        Ok(draft)
     }
 
     /// Starts a process that ends with this one at the latest. It takes the place of an earlier one, which has ended.

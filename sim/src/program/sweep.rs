@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -31,6 +31,7 @@ const REQUEST: &str = "request.toml";
 /// What a request begins with if the run was made apart from others.
 const APART: &str = "# measured in a process of its own\n";
 const TABLE: &str = "table.csv";
+const REPORT: &str = "report.html";
 
 /// What of a summary is in the table.
 const FIGURES: [(&str, &str); 10] = [
@@ -84,11 +85,8 @@ pub(super) fn sweep(
     // What is done is in the table, also if another run could not be made.
     let table = Table::of(&sweep, out, runs)?;
     if !table.rows.is_empty() {
-        write_whole(&out.join(TABLE), |file| file.write_all(&table.csv))
-            .with_context(|| unwritable(out))?;
         let page = table.page(&sweep, file, runs);
-        write_whole(&out.join("report.html"), |file| page.write(file))
-            .with_context(|| unwritable(out))?;
+        put(session, out, &table.csv, &page).with_context(|| unwritable(out))?;
     }
     session.interrupt.end();
     drop(new);
@@ -157,6 +155,22 @@ fn make_apart(session: &Session, point: &Point, out: &Path) -> anyhow::Result<()
     }
     fs::remove_dir(&made)?;
     draft.publish()?;
+    Ok(())
+}
+
+/// Puts the table and the report into the folder, each whole or not at all.
+fn put(session: &Session, out: &Path, table: &[u8], page: &Page) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(".gridweave-");
+    let draft = session
+        .interrupt
+        .draft(|| builder.tempdir_in(out), tempfile::TempDir::path)?;
+    let within = |name: &str| draft.path().join(name);
+    write_whole(&within(TABLE), |file| file.write_all(table))?;
+    write_whole(&within(REPORT), |file| page.write(file))?;
+    for name in [TABLE, REPORT] {
+        fs::rename(within(name), out.join(name))?;
+    }
     Ok(())
 }
 
