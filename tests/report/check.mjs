@@ -192,6 +192,34 @@ await check('sweep', {}, async page => {
   assert.match(await hover(page, 'effective utilisation by grid.nodes'), /%/);
 });
 
+// What the terminal says about costs is in the charts, the legends and the table.
+await check('costs', {}, async page => {
+  const titles = ['Processor time by nodes', 'Peak of memory by nodes', 'Messages per node and hour by nodes', 'Events by nodes'];
+  await drawn(page, titles);
+  const { costs } = await page.evaluate(() => gridweave.data.sweep);
+  for (const { figure, name, points, exponent } of costs) {
+    assert.equal(points.length, 3, `${figure} of ${name}: a point for each size`);
+    assert.ok(Number.isFinite(exponent), `${figure} of ${name}: an exponent`);
+  }
+  const table = JSON.parse(readFileSync(join(results, 'costs.json'), 'utf8'));
+  const memory = await page.evaluate(() => {
+    const { u } = gridweave.charts.find(chart => chart.title.startsWith('Peak of memory'));
+    return { logarithmic: [u.scales.x.distr, u.scales.y.distr], values: u.data.slice(1).flatMap(column => [...column]) };
+  });
+  assert.deepEqual(memory.logarithmic, [3, 3]);
+  assert.deepEqual(memory.values.sort(), table.map(row => row.cost.peak_rss_bytes).sort(), 'as the folders of the runs say');
+  const exponent = costs.find(curve => curve.figure === 'events' && curve.name === 'asap').exponent.toFixed(2);
+  const legend = await page.locator('section.chart', { hasText: 'Events by nodes' }).locator('.legend').innerText();
+  assert.ok(legend.includes(`asap, exponent ${exponent}`), legend);
+  assert.ok((await page.locator('#costs tbody tr').first().innerText()).includes(exponent), 'also in the table');
+  assert.match(await hover(page, 'Peak of memory'), /\d+ nodes[^]*MB, [\d.]+ kB per node/);
+  await zooms(page, 'Events by nodes');
+  await page.locator('#costs .plot').first().focus();
+  await page.keyboard.press('ArrowRight');
+  assert.match(await page.locator('#costs .tip').first().innerText(), /^100 nodes[^]* s$/);
+  await fits(page);
+});
+
 await check('seeds', {}, async page => { await drawn(page, RUN); });
 
 await check('zones', {}, async page => {
@@ -224,7 +252,7 @@ await check('markup', {}, async page => {
 });
 
 // On a phone, in the dark.
-for (const name of ['run', 'compare', 'p1']) {
+for (const name of ['run', 'compare', 'p1', 'costs']) {
   await check(name, { viewport: { width: 390, height: 800 }, colorScheme: 'dark', hasTouch: true, isMobile: true }, async page => {
     await fits(page);
     const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -49,6 +49,7 @@ await take('paper', 'p1', {}, async page => {
   await to(page, 'table2');
   await pointAt(page, 'whole plain trace: wait s', 0.4, 0.5);
 });
+await take('costs', 'costs', {}, page => page.locator('#costs'));
 await take('phone', 'run', { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, colorScheme: 'dark', isMobile: true, hasTouch: true }, page => to(page, 'use'));
 
 await browser.close();

@@ -1,4 +1,4 @@
-//! Many runs from one file: every combination of the values of some keys.
+//! Many runs from one file: every combination of the values of some keys, or of keys that change together.
 
 use std::path::Path;
 
@@ -22,6 +22,14 @@ use crate::history::History;
 /// ")?;
 /// assert_eq!(sweep.points.len(), 4);
 /// assert_eq!(sweep.points[1].name, "grid.nodes=1000,workload.estimates=exact");
+///
+/// // Keys with a comma between them change together, and the first of them names the runs.
+/// let sweep = Sweep::parse("
+///     [vary]
+///     'scheduler, workload.shape' = [['asap', 'gangs'], ['aria', 'serial']]
+/// ")?;
+/// assert_eq!(sweep.points.len(), 2);
+/// assert_eq!(sweep.points[1].name, "scheduler=aria");
 /// # Ok::<(), gridweave_sim::config::ConfigError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -35,7 +43,7 @@ pub struct Sweep {
 pub struct Point {
     /// What sets it apart, which is also the name of its folder.
     pub name: String,
-    /// What it varies, as text.
+    /// What it varies, as text; of keys that change together the first.
     pub values: Vec<(String, String)>,
     /// What is run.
     pub config: Config,
@@ -66,6 +74,12 @@ impl Sweep {
             return Err(ConfigError::from(
                 "vary is empty; give a key and a list of its values",
             ));
+        }
+        let all: Vec<&str> = file.vary.keys().flat_map(|key| parts(key)).collect();
+        if let Some(key) = all.iter().find(|&key| is_twice(key, &all)) {
+            return Err(ConfigError::from(format!(
+                "vary has {key} twice; give each key once"
+            )));
         }
         for (key, values) in &file.vary {
             let values = values.as_array().filter(|values| !values.is_empty());
@@ -108,6 +122,15 @@ impl Sweep {
     }
 }
 
+/// The keys that change together: those with a comma between them.
+fn parts(keys: &str) -> impl Iterator<Item = &str> {
+    keys.split(',').map(str::trim)
+}
+
+fn is_twice(key: &str, among: &[&str]) -> bool {
+    among.iter().filter(|other| **other == key).count() > 1
+}
+
 impl Point {
     /// The most bytes of a name; systems take folders with up to 255.
     const LONGEST_NAME: usize = 120;
@@ -128,15 +151,30 @@ impl Point {
         self.name = format!("{}-{digest}", &self.name[..kept]);
     }
 
-    fn with(&self, key: &str, value: &Value) -> Result<Self, ConfigError> {
-        let text = match value {
+    /// The same with a key set, or with several that change together, of which the first names it.
+    fn with(&self, keys: &str, value: &Value) -> Result<Self, ConfigError> {
+        let values = match value {
+            Value::Array(values) if keys.contains(',') => values,
+            one => &vec![one.clone()],
+        };
+        let count = parts(keys).count();
+        let (Some(key), Some(first), true) =
+            (parts(keys).next(), values.first(), values.len() == count)
+        else {
+            return Err(ConfigError::from(format!(
+                "vary.'{keys}' has {value}, which is no list of {count} values; write [first, second] for each run"
+            )));
+        };
+        let text = match first {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let config = self
-            .config
-            .set(key, value.clone())
-            .map_err(|error| error.within("vary"))?;
+        let mut config = self.config.clone();
+        for (key, value) in parts(keys).zip(values) {
+            config = config
+                .set(key, value.clone())
+                .map_err(|error| error.within("vary"))?;
+        }
         // Folders cannot have every name.
         let plain = |c: char| {
             if c.is_alphanumeric() || "-+.%".contains(c) {
@@ -176,6 +214,31 @@ mod tests {
     }
 
     #[test]
+    fn keys_change_together_or_each_for_itself() {
+        let text =
+            "[vary]\n'grid.nodes, seed' = [[10, 1], [20, 2]]\nscheduler = ['random', 'flood']";
+        let sweep = Sweep::parse(text).unwrap();
+        let made = sweep.points.iter().map(|point| {
+            let Config {
+                grid,
+                seed,
+                scheduler,
+                ..
+            } = &point.config;
+            (grid.nodes, *seed, scheduler.name())
+        });
+        let wanted = [
+            (10, 1, "random"),
+            (10, 1, "flood"),
+            (20, 2, "random"),
+            (20, 2, "flood"),
+        ];
+        let wanted = wanted.map(|(nodes, seed, name)| (Some(nodes), seed, name));
+        assert_eq!(made.collect::<Vec<_>>(), wanted);
+        assert_eq!(sweep.points[3].name, "grid.nodes=20,scheduler=flood");
+    }
+
+    #[test]
     fn mistakes_are_told_in_one_line() {
         for (text, named) in [
             ("", "vary"),
@@ -183,6 +246,14 @@ mod tests {
             ("[vary]\nseed = 3", "vary.seed"),
             ("[vary]\nseed = []", "vary.seed"),
             ("[vary]\nsed = [1]", "sed"),
+            ("[vary]\n'seed, grid.nodes' = [1]", "list of 2 values"),
+            ("[vary]\n'seed, grid.nodes' = [[1]]", "list of 2 values"),
+            ("[vary]\n'seed, grid.nodes' = [[1, 2], [1, 3]]", "seed=1"),
+            ("[vary]\n'seed, ' = [[1, 2]]", "key is missing"),
+            (
+                "[vary]\nseed = [1]\n'grid.nodes, seed' = [[1, 2]]",
+                "seed twice",
+            ),
             ("[vary]\nseed = [1, 1]", "seed=1"),
             ("[base]\nnodes = 3\n[vary]\nseed = [1]", "nodes"),
             ("[vary]\n'grid.nodes' = [0]", "grid.nodes"),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ pub(super) struct Interrupt {
     asked: Arc<AtomicBool>,
     busy: Arc<AtomicBool>,
     drafts: Arc<Mutex<Vec<PathBuf>>>,
+    process: Arc<Mutex<Option<Child>>>,
 }
 
 impl Interrupt {
@@ -33,12 +35,15 @@ impl Interrupt {
             );
             return;
         }
-        self.clean_up();
-        std::process::exit(130);
+        self.leave()
     }
 
-    fn clean_up(&self) {
+    /// Ends the program, and leaves nothing unfinished behind.
+    fn leave(&self) -> ! {
+        // From here on nobody begins another.
         let drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        // It would go on to write into its draft.
+        self.end_process();
         for draft in drafts.iter() {
             // Runs may still write into it, which makes it harder to remove.
             for _ in 0..10 {
@@ -47,12 +52,40 @@ impl Interrupt {
                 }
             }
         }
+        std::process::exit(130);
     }
 
-    /// Remembers a folder that must not stay if the program ends at once.
-    pub(super) fn forget_with(&self, draft: &Path) {
+    /// Makes a folder that must not stay if the program ends at once.
+    pub(super) fn draft<D, E>(
+        &self,
+        make: impl FnOnce() -> Result<D, E>,
+        path: impl FnOnce(&D) -> &Path,
+    ) -> Result<D, E> {
         let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
-        drafts.push(draft.to_owned());
+        let draft = make()?;
+        drafts.push(path(&draft).to_owned());
+        Ok(draft)
+    }
+
+    /// Starts a process that ends with this one at the latest. It takes the place of an earlier one, which has ended.
+    pub(super) fn start(&self, command: &mut Command) -> io::Result<()> {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        *process = Some(command.spawn()?);
+        Ok(())
+    }
+
+    /// Asks something of that process.
+    pub(super) fn process<R>(&self, ask: impl FnOnce(&mut Child) -> R) -> Option<R> {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        process.as_mut().map(ask)
+    }
+
+    /// Ends that process, if it has not ended by itself, and waits until it has.
+    pub(super) fn end_process(&self) {
+        self.process(|process| {
+            let _ = process.kill();
+            let _ = process.wait();
+        });
     }
 
     /// Something begins that should not be cut short.

@@ -3,6 +3,7 @@
 mod compare;
 mod interrupt;
 mod options;
+mod own_process;
 mod progress;
 mod reproduce;
 mod run;
@@ -22,6 +23,7 @@ use clap::{CommandFactory, Parser};
 
 use options::{Action, Setup, TraceAction};
 use session::Session;
+use sweep::Runs;
 
 /// How the program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +49,10 @@ pub fn main() -> ExitCode {
         Some(Action::Compare { schedulers, setup }) => {
             compare::compare(&session, setup, schedulers)
         }
-        Some(Action::Sweep { file, out }) => sweep::sweep(&session, file, out),
+        Some(Action::Sweep { file, out, costs }) => {
+            let runs = if *costs { Runs::Apart } else { Runs::Together };
+            sweep::sweep(&session, file, out, runs)
+        }
         Some(Action::Reproduce { paper, choice }) => reproduce::paper(&session, paper, choice),
         Some(Action::Torture(options)) => torture::torture(&session, options),
         Some(Action::Trace(TraceAction::Info { file, nodes })) => {

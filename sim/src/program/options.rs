@@ -82,7 +82,7 @@ pub(super) enum Action {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Run every combination of the values in a file, on all cores
+    /// Run every combination of the values in a file
     #[command(after_help = SWEEP_HELP)]
     Sweep {
         /// What to run
@@ -91,6 +91,10 @@ pub(super) enum Action {
         /// Where results go, a folder per run; runs that are finished there are not repeated
         #[arg(long, value_name = "DIR", default_value = "gridweave-sweep")]
         out: PathBuf,
+        /// Measure time and memory, each run in a process of its own, one after the other instead of on all cores; the report then has them
+        /// by the number of nodes, and is not the same twice
+        #[arg(long)]
+        costs: bool,
     },
     /// Make the tables and figures of a paper, published beside measured
     #[command(after_help = REPRODUCE_HELP)]
@@ -161,7 +165,13 @@ A sweep has a configuration under [base] and lists of values under [vary]:
   [vary]
   'workload.estimates' = ['kill', 'extend', 'exact']
   'grid.nodes' = [100, 128]
-The six runs go into six folders, a table of them into table.csv, and charts of them into report.html.";
+The six runs go into six folders, a table of them into table.csv, and charts of them into report.html.
+
+Keys with a comma between them change together, and the first of them names the runs:
+  'workload.desktop.nodes, workload.desktop.jobs' = [[100, 500], [200, 1000]]
+
+How time and memory grow with nodes, with exponents:
+  gridweave sweep benches/scale.toml --costs";
 
 const REPRODUCE_HELP: &str = "\
 Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.

@@ -62,22 +62,41 @@ impl<'a> Watched<'a> {
             }
             let tasks = tasks.into_iter().enumerate().rev().par_bridge();
             let mut made: Vec<(usize, R)> = tasks
-                .map(|(place, task)| {
-                    let monitor = Arc::new(self.session.monitor());
-                    self.with_running(|running| running.push(Arc::clone(&monitor)));
-                    let made = make(task, &monitor);
-                    self.with_running(|running| running.retain(|one| !Arc::ptr_eq(one, &monitor)));
-                    let last = monitor.progress();
-                    self.runs_done.fetch_add(1, Ordering::Relaxed);
-                    self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
-                    self.events_done.fetch_add(last.events, Ordering::Relaxed);
-                    (place, made)
-                })
+                .map(|(place, task)| (place, self.one(task, &make)))
                 .collect();
             self.over.store(true, Ordering::Relaxed);
             made.sort_unstable_by_key(|(place, _)| *place);
             made.into_iter().map(|(_, made)| made).collect()
         })
+    }
+
+    /// Makes each run, one after the other in the given order.
+    pub(super) fn one_by_one<T, R>(
+        &self,
+        tasks: Vec<T>,
+        make: impl Fn(T, &Monitor) -> R,
+    ) -> Vec<R> {
+        std::thread::scope(|scope| {
+            if self.session.shows_progress() {
+                scope.spawn(|| self.show());
+            }
+            let tasks = tasks.into_iter();
+            let made = tasks.map(|task| self.one(task, &make)).collect();
+            self.over.store(true, Ordering::Relaxed);
+            made
+        })
+    }
+
+    fn one<T, R>(&self, task: T, make: &impl Fn(T, &Monitor) -> R) -> R {
+        let monitor = Arc::new(self.session.monitor());
+        self.with_running(|running| running.push(Arc::clone(&monitor)));
+        let made = make(task, &monitor);
+        self.with_running(|running| running.retain(|one| !Arc::ptr_eq(one, &monitor)));
+        let last = monitor.progress();
+        self.runs_done.fetch_add(1, Ordering::Relaxed);
+        self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
+        self.events_done.fetch_add(last.events, Ordering::Relaxed);
+        made
     }
 
     fn with_running<R>(&self, look: impl FnOnce(&mut Vec<Arc<Monitor>>) -> R) -> R {
@@ -126,10 +145,13 @@ impl<'a> Watched<'a> {
                 Goal::Runs => self.runs_done.load(Ordering::Relaxed),
             };
             bar.set_position(done.min(all));
-            bar.set_message(format!(
-                "{running} of {} runs at {now}, {rate:.0} events/s",
-                self.tasks
-            ));
+            // Nothing is heard of events in other processes.
+            let pace = if events > 0 {
+                format!(" at {now}, {rate:.0} events/s")
+            } else {
+                String::new()
+            };
+            bar.set_message(format!("{running} of {} runs{pace}", self.tasks));
             std::thread::sleep(Duration::from_millis(100));
         }
         bar.finish_and_clear();

@@ -126,8 +126,7 @@ impl Session {
 
     /// Begins a folder of results.
     pub(super) fn draft(&self, folder: &Path) -> anyhow::Result<Draft> {
-        let draft = Draft::new(folder)?;
-        self.interrupt.forget_with(draft.path());
+        let draft = self.interrupt.draft(|| Draft::new(folder), Draft::path)?;
         Ok(draft)
     }
 

@@ -1,23 +1,37 @@
 //! `gridweave sweep`.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use super::Ending;
 use super::progress::{Goal, Watched};
 use super::session::{Session, quoted, write_report};
+use super::{Ending, own_process};
+use crate::config::Source;
 use crate::experiment::{Point, Sweep, prepare};
 use crate::monitor::Monitor;
-use crate::report::{self, Kind, Page, SweepPoint};
+use crate::report::{self, CostCurve, Kind, Measured, Page, SweepPoint};
 use crate::results::{NewFolders, write_whole};
+
+/// How the runs of a sweep are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Runs {
+    /// In this process, on all cores.
+    Together,
+    /// Each in a process of its own, one after the other: then it can be told what each cost.
+    Apart,
+}
 
 /// What a point asks for, as its folder remembers it: a finished run of the same is not repeated.
 const REQUEST: &str = "request.toml";
+/// What a request begins with if the run was made apart from others.
+const APART: &str = "# measured in a process of its own\n";
 const TABLE: &str = "table.csv";
+const REPORT: &str = "report.html";
 
 /// What of a summary is in the table.
 const FIGURES: [(&str, &str); 10] = [
@@ -33,14 +47,28 @@ const FIGURES: [(&str, &str); 10] = [
     ("violations", "/violations"),
 ];
 
+/// What of `engine.json` is in it besides, if runs are made apart.
+const COSTS: [(&str, &str); 2] = [("cpu_s", "/cpu_s"), ("peak_rss_bytes", "/peak_rss_bytes")];
+
 /// Runs every combination of a file.
-pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Result<Ending> {
+pub(super) fn sweep(
+    session: &Session,
+    file: &Path,
+    out: &Path,
+    runs: Runs,
+) -> anyhow::Result<Ending> {
     let sweep = Sweep::read(file)?;
+    if runs == Runs::Apart && !keys_of(&sweep).any(sets_nodes) {
+        bail!(
+            "{}: --costs is about more and more nodes, and these are the same; vary grid.nodes, or the nodes of a generator such as workload.desktop.nodes",
+            file.display()
+        );
+    }
     let new = open(out)?;
     let (finished, open): (Vec<&Point>, Vec<&Point>) = sweep
         .points
         .iter()
-        .partition(|point| summary_of(point, out).is_some());
+        .partition(|point| Finished::read(point, out, runs).is_some());
     if !finished.is_empty() {
         session.note(&format!(
             "{} of {} runs are finished already",
@@ -50,15 +78,15 @@ pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Resul
     }
     session.interrupt.begin();
     let watched = Watched::new(session, open.len(), Goal::Runs);
-    let made = watched.each(open, |point, monitor| make(session, point, out, monitor));
+    let made = match runs {
+        Runs::Together => watched.each(open, |point, monitor| make(session, point, out, monitor)),
+        Runs::Apart => watched.one_by_one(open, |point, _| make_apart(session, point, out)),
+    };
     // What is done is in the table, also if another run could not be made.
-    let table = Table::of(&sweep, out)?;
+    let table = Table::of(&sweep, out, runs)?;
     if !table.rows.is_empty() {
-        write_whole(&out.join(TABLE), |file| file.write_all(&table.csv))
-            .with_context(|| unwritable(out))?;
-        let page = table.page(&sweep, file);
-        write_whole(&out.join("report.html"), |file| page.write(file))
-            .with_context(|| unwritable(out))?;
+        let page = table.page(&sweep, file, runs);
+        put(session, out, &table.csv, &page).with_context(|| unwritable(out))?;
     }
     session.interrupt.end();
     drop(new);
@@ -66,6 +94,9 @@ pub(super) fn sweep(session: &Session, file: &Path, out: &Path) -> anyhow::Resul
 
     let missing = sweep.points.len() - table.rows.len();
     session.say(&table.drawn);
+    for line in exponents(&table.costs) {
+        session.say(&line);
+    }
     session.point_to(out);
     if missing > 0 {
         session.note(&format!(
@@ -103,6 +134,67 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
     Ok(())
 }
 
+/// Makes one run in a process of its own, unless someone pressed Ctrl-C before its end.
+fn make_apart(session: &Session, point: &Point, out: &Path) -> anyhow::Result<()> {
+    if session.stopped() {
+        return Ok(());
+    }
+    let draft = session.draft(&out.join(&point.name))?;
+    let request = format!("{APART}{}", point.config.to_toml()?);
+    draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
+    // Inside the draft, so that nothing is left of it wherever it is stopped.
+    let made = draft.path().join("made");
+    let run = own_process::run(session, &draft.path().join(REQUEST), &made)
+        .with_context(|| point.name.clone())?;
+    if run == own_process::Run::Stopped {
+        return Ok(());
+    }
+    for entry in fs::read_dir(&made)? {
+        let entry = entry?;
+        fs::rename(entry.path(), draft.path().join(entry.file_name()))?;
+    }
+    fs::remove_dir(&made)?;
+    draft.publish()?;
+    Ok(())
+}
+
+/// Puts the table and the report into the folder, each whole or not at all.
+fn put(session: &Session, out: &Path, table: &[u8], page: &Page) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(".gridweave-");
+    let draft = session
+        .interrupt
+        .draft(|| builder.tempdir_in(out), tempfile::TempDir::path)?;
+    let within = |name: &str| draft.path().join(name);
+    write_whole(&within(TABLE), |file| file.write_all(table))?;
+    write_whole(&within(REPORT), |file| page.write(file))?;
+    for name in [TABLE, REPORT] {
+        fs::rename(within(name), out.join(name))?;
+    }
+    Ok(())
+}
+
+/// How costs grow, a line for runs that have everything but nodes in common.
+fn exponents(curves: &[CostCurve]) -> Vec<String> {
+    let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for CostCurve {
+        figure,
+        name,
+        exponent,
+        ..
+    } in curves
+    {
+        if let Some(exponent) = exponent {
+            let of = lines.entry(name).or_default();
+            of.push(format!("{figure} {exponent:.2}"));
+        }
+    }
+    let lines = lines.iter();
+    lines
+        .map(|(name, of)| format!("{name}: powers of nodes: {}", of.join(", ")))
+        .collect()
+}
+
 fn unwritable(out: &Path) -> String {
     format!(
         "{}: cannot be written; choose another folder with --out",
@@ -134,15 +226,78 @@ fn open(out: &Path) -> anyhow::Result<NewFolders> {
     Ok(new)
 }
 
-/// The summary of a finished run of just this point.
-fn summary_of(point: &Point, out: &Path) -> Option<Value> {
-    let folder = out.join(&point.name);
-    let request = fs::read_to_string(folder.join(REQUEST)).ok()?;
-    if request != point.config.to_toml().ok()? {
-        return None;
+/// What each point sets.
+fn keys_of(sweep: &Sweep) -> impl Iterator<Item = &str> {
+    let first = sweep.points.first().into_iter();
+    first.flat_map(|point| point.values.iter().map(|(key, _)| key.as_str()))
+}
+
+/// Whether a key says how many nodes there are.
+fn sets_nodes(key: &str) -> bool {
+    let mut generators = Source::GENERATORS.iter();
+    key == "grid.nodes"
+        || generators.any(|source| key == format!("workload.{}.nodes", source.key()))
+}
+
+/// What came of a run.
+struct Finished {
+    summary: Value,
+    /// What it cost; nothing unless it was made apart from others.
+    cost: Value,
+}
+
+impl Finished {
+    /// A finished run of just this point, made apart from others if that is wanted.
+    fn read(point: &Point, out: &Path, runs: Runs) -> Option<Self> {
+        let folder = out.join(&point.name);
+        let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let json = |name: &str| serde_json::from_str(&read(name)?).ok();
+        let request = read(REQUEST)?;
+        let alone = request.strip_prefix(APART);
+        if alone.unwrap_or(&request) != point.config.to_toml().ok()? {
+            return None;
+        }
+        let cost = match (runs, alone) {
+            (Runs::Together, _) => Value::Null,
+            (Runs::Apart, Some(_)) => json("engine.json")?,
+            (Runs::Apart, None) => return None,
+        };
+        Some(Self {
+            summary: json("summary.json")?,
+            cost,
+        })
     }
-    let summary = fs::read_to_string(folder.join("summary.json")).ok()?;
-    serde_json::from_str(&summary).ok()
+
+    fn measured(&self) -> Measured {
+        let summary = |pointer: &str| self.summary.pointer(pointer).and_then(Value::as_f64);
+        let cost = |name: &str| self.cost.get(name).and_then(Value::as_f64);
+        Measured {
+            nodes: self.summary["nodes"].as_u64().unwrap_or_default(),
+            cpu_s: cost("cpu_s"),
+            peak_rss_bytes: cost("peak_rss_bytes"),
+            messages: summary("/messages/per_node_per_s").map(|rate| rate * 3600.0),
+            events: summary("/events"),
+        }
+    }
+
+    /// What it has in common with runs on other numbers of nodes.
+    fn line(&self, point: &Point) -> String {
+        let others = point.values.iter().filter(|(key, _)| !sets_nodes(key));
+        let texts: Vec<String> = others
+            .map(|(key, value)| match key.rsplit_once('.') {
+                Some((_, last)) => format!("{last} {value}"),
+                None if key == "scheduler" => value.clone(),
+                None => format!("{key} {value}"),
+            })
+            .collect();
+        if texts.is_empty() {
+            return self.summary["scheduler"]
+                .as_str()
+                .unwrap_or_default()
+                .into();
+        }
+        texts.join(", ")
+    }
 }
 
 /// All runs that are finished.
@@ -152,34 +307,43 @@ struct Table {
     csv: Vec<u8>,
     drawn: String,
     rows: Vec<Value>,
+    figures: Vec<&'static str>,
+    /// Against nodes; none if runs are made together.
+    costs: Vec<CostCurve>,
     /// Whether one of them broke an invariant or lost a job.
     broken: bool,
 }
 
 impl Table {
-    fn of(sweep: &Sweep, out: &Path) -> anyhow::Result<Self> {
-        let keys: Vec<&str> = sweep
-            .points
-            .first()
-            .map(|point| point.values.iter().map(|(key, _)| key.as_str()).collect())
-            .unwrap_or_default();
+    fn of(sweep: &Sweep, out: &Path, runs: Runs) -> anyhow::Result<Self> {
+        let keys: Vec<&str> = keys_of(sweep).collect();
+        let costs: &[_] = match runs {
+            Runs::Together => &[],
+            Runs::Apart => &COSTS,
+        };
+        let names = FIGURES.iter().chain(costs).map(|(name, _)| *name);
+        let names: Vec<&'static str> = names.collect();
         let mut csv = csv::Writer::from_writer(Vec::new());
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
-        let header: Vec<&str> = keys
-            .iter()
-            .copied()
-            .chain(FIGURES.iter().map(|(name, _)| *name))
-            .collect();
+        let header: Vec<&str> = keys.iter().copied().chain(names.iter().copied()).collect();
         csv.write_record(&header)?;
         table.set_header(&header);
         let (mut rows, mut points, mut broken) = (Vec::new(), Vec::new(), false);
+        let mut measured = Vec::new();
         for point in &sweep.points {
-            let Some(summary) = summary_of(point, out) else {
+            let Some(finished) = Finished::read(point, out, runs) else {
                 continue;
             };
-            let figures = FIGURES
-                .map(|(_, pointer)| summary.pointer(pointer).cloned().unwrap_or(Value::Null));
+            let Finished { summary, cost } = &finished;
+            let found =
+                |pointer, within: &Value| within.pointer(pointer).cloned().unwrap_or_default();
+            let of_summary = FIGURES.iter().map(|(_, pointer)| found(pointer, summary));
+            let of_cost = costs.iter().map(|(_, pointer)| found(pointer, cost));
+            let figures: Vec<Value> = of_summary.chain(of_cost).collect();
+            if runs == Runs::Apart {
+                measured.push((finished.line(point), finished.measured()));
+            }
             broken |= summary
                 .pointer("/violations")
                 .is_some_and(|count| *count != json!(0));
@@ -198,9 +362,13 @@ impl Table {
                     .map(|(_, value)| value.clone())
                     .collect(),
                 digest: summary["digest"].as_str().unwrap_or_default().into(),
-                figures: figures.into(),
+                figures,
             });
-            rows.push(json!({ "run": point.name, "summary": summary }));
+            let mut row = json!({ "run": point.name, "summary": summary });
+            if runs == Runs::Apart {
+                row["cost"] = cost.clone();
+            }
+            rows.push(row);
         }
         Ok(Self {
             keys: keys.into_iter().map(str::to_owned).collect(),
@@ -208,18 +376,24 @@ impl Table {
             csv: csv.into_inner()?,
             drawn: table.to_string(),
             rows,
+            figures: names,
+            costs: CostCurve::of(&measured),
             broken,
         })
     }
 
     /// The report of what is finished of a sweep from this file.
-    fn page(&self, sweep: &Sweep, file: &Path) -> Page {
+    fn page(&self, sweep: &Sweep, file: &Path, runs: Runs) -> Page {
+        let costs = match runs {
+            Runs::Together => "",
+            Runs::Apart => " --costs",
+        };
         let name = file.file_name().unwrap_or(file.as_os_str());
         let mut page = Page::new(
             Kind::Sweep,
             format!("Sweep of {}", name.to_string_lossy()),
             format!(
-                "gridweave sweep {} --out again",
+                "gridweave sweep {}{costs} --out again",
                 quoted(&file.to_string_lossy())
             ),
         );
@@ -227,9 +401,10 @@ impl Table {
         page.partial = missing > 0;
         page.sweep = Some(report::Sweep {
             keys: self.keys.clone(),
-            figures: FIGURES.map(|(name, _)| name.to_owned()).into(),
+            figures: self.figures.iter().copied().map(str::to_owned).collect(),
             points: self.points.clone(),
             missing,
+            costs: self.costs.clone(),
         });
         page
     }

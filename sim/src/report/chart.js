@@ -17,6 +17,7 @@ const KINDS = {
   bytes: { marks: values => values.map(value => value === 0 ? '0' : bytes(value)), text: bytes },
   wait: { log: true, splits: [WAITS, FINE_WAITS], least: 1, marks: values => values.map(value => lasting(value)), text: lasting },
   power: { log: true, least: null, marks: values => values.map(short), text: value => number(value) },
+  amount: { log: true, least: null, marks: values => values.map(bytes), text: bytes },
   slowdown: { log: true, least: 1, marks: values => values.map(short), text: value => number(value, 2) },
 };
 
@@ -99,7 +100,8 @@ function axisOf(kind, options) {
     axis.values = (u, values) => values.map(value => number(value));
   }
   if (kind.log) {
-    axis.splits = (u, at, min, max) => at === 0 ? logMarks(kind, min, max, u.bbox.width / devicePixelRatio, 44) : logMarks(kind, min, max, u.bbox.height / devicePixelRatio, 17);
+    const marked = options.at ? { ...kind, splits: [options.at] } : kind;
+    axis.splits = (u, at, min, max) => at === 0 ? logMarks(marked, min, max, u.bbox.width / devicePixelRatio, 44) : logMarks(marked, min, max, u.bbox.height / devicePixelRatio, 17);
     axis.filter = axis.grid.filter = axis.ticks.filter = (u, values) => values;
   }
   return axis;

@@ -3,7 +3,7 @@
 //! A report is one file that needs nothing else: no network, no other file, no server. The page is the same for all commands,
 //! and is put together here from `page.html`, `style.css`, some scripts and a chart library ([uPlot], in `vendor`). What it shows is
 //! in it as JSON, with long columns packed ([`Packed`]). A report is a function of its results: two runs of one seed
-//! have the same.
+//! have the same. Only that of a sweep whose costs are measured has what the machine took.
 //!
 //! | what | where |
 //! |---|---|
@@ -12,10 +12,12 @@
 //! | where jobs ran, for a Gantt chart | [`Jobs`], [`Places`] |
 //! | the zones of a CAN from time to time | [`Zones`] |
 //! | a sweep | [`Sweep`] |
+//! | what runs cost by the number of nodes | [`CostCurve`] |
 //! | a paper's tables beside ours | [`Paper`] |
 //!
 //! [uPlot]: https://github.com/leeoniya/uPlot
 
+mod costs;
 mod over_time;
 mod packed;
 mod paper;
@@ -27,6 +29,7 @@ mod track;
 mod waits;
 mod zones;
 
+pub use costs::{CostCurve, Measured};
 pub use over_time::{OverTime, Sent};
 pub use packed::Packed;
 pub use paper::{Paper, Part};
@@ -112,6 +115,7 @@ const PLACES: [(&str, &[&str]); 3] = [
             include_str!("gantt.js"),
             include_str!("zones.js"),
             include_str!("sweep.js"),
+            include_str!("costs.js"),
             include_str!("paper.js"),
             include_str!("page.js"),
         ],

@@ -1,10 +1,11 @@
 // A sweep: one figure against each key that is varied.
 
 const FIGURE_KINDS = {
-  mean_wait: { kind: 'time', text: lasting }, p95_wait: { kind: 'time', text: lasting }, effective_utilization: { kind: 'share' },
+  mean_wait: { kind: 'time', text: lasting }, p95_wait: { kind: 'time', text: lasting }, effective_utilization: { kind: 'share' }, peak_rss_bytes: { kind: 'bytes' },
 };
 const FIGURE_NAMES = {
   mean_wait: 'mean wait', p95_wait: '95th percentile of waits', mean_bounded_slowdown: 'mean bounded slowdown', effective_utilization: 'effective utilisation',
+  cpu_s: 'processor seconds', peak_rss_bytes: 'peak of memory',
 };
 
 /// The most lines of a chart; with more there is one, of means.
@@ -15,6 +16,7 @@ function drawSweep(parent, sweep) {
   const chosen = el('select', {}, sweep.figures.map((name, at) => el('option', { value: at }, named(name))));
   chosen.value = String(Math.max(0, sweep.figures.indexOf('mean_wait')));
   const grid = el('div', { class: 'grid' });
+  if (sweep.costs) drawCosts(parent, sweep.costs);
   parent.append(el('section', { id: 'sweep' }, el('h2', {}, 'What depends on what'), el('div', { class: 'bar' }, el('label', {}, 'Figure', chosen)), grid));
   const draw = () => {
     forgetCharts(grid);

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::CostCurve;
+
 /// A sweep, for one chart per key that it varies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Sweep {
@@ -14,6 +16,9 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// How many are missing, since the sweep was stopped.
     pub missing: usize,
+    /// What the runs cost by the number of nodes; nothing unless that was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<CostCurve>,
 }
 
 /// One run of a sweep.

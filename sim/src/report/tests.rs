@@ -77,6 +77,40 @@ fn names_cannot_leave_the_data() {
     assert_eq!(data(&text)["title"], name);
 }
 
+fn sweep_page(costs: Vec<CostCurve>) -> Page {
+    let mut page = Page::new(Kind::Sweep, "a sweep", "gridweave sweep");
+    page.sweep = Some(Sweep {
+        costs,
+        ..Sweep::default()
+    });
+    page
+}
+
+#[test]
+fn a_sweep_shows_costs_only_if_they_were_measured() {
+    let without = data(&text(&sweep_page(Vec::new())));
+    assert_eq!(without["sweep"].get("costs"), None);
+    let runs = [100, 200, 400].map(|nodes| {
+        let measured = Measured {
+            nodes,
+            cpu_s: Some(nodes as f64 / 50.0),
+            ..Measured::default()
+        };
+        ("asap".to_owned(), measured)
+    });
+    let with = data(&text(&sweep_page(CostCurve::of(&runs))));
+    let curve = &with["sweep"]["costs"][0];
+    assert_eq!(
+        (&curve["figure"], &curve["name"]),
+        (&"cpu_s".into(), &"asap".into())
+    );
+    assert_eq!(curve["exponent"], 1.0);
+    assert_eq!(
+        curve["points"],
+        serde_json::json!([[100, 2.0], [200, 4.0], [400, 8.0]])
+    );
+}
+
 #[test]
 fn a_run_without_jobs_has_a_page() {
     let (mut prepared, mut results) = made(SHORT);
