@@ -180,9 +180,9 @@ pub struct Notice {
 
 /// What happens to a job.
 ///
-/// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved` and `Started`; and exactly one
-/// of `Finished`, `Failed` or `Cancelled` comes last. A node that runs a job is told `Started` when it is to begin and
-/// `Stopped` if it is to end it early; one that had a job whose submitter is lost is told `Orphaned`.
+/// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved`; and exactly one
+/// of `Finished`, `Failed` or `Cancelled` comes last. Only who runs a job is told `Started` when it is to begin, and
+/// `Stopped` if it is to end it early, be that at once; one that had a job whose submitter is lost is told `Orphaned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {

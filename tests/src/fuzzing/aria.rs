@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Failure, Job, Notice, Outcome};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::flood::{FloodId, Header};
 use gridweave_core::queue::{Cost, Policy, SiteQueue};
@@ -19,7 +19,7 @@ use gridweave_core::time::{Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-use super::host::{Host, ME, Seen, Subject, name_of};
+use super::host::{Host, ME, Seen, Subject, name_of, note_what_runs};
 
 type Node = Aria<SiteQueue>;
 
@@ -95,14 +95,9 @@ impl Subject for Scheduling {
         }
     }
 
-    fn told(host: &mut Host<Self>, Notice { job, news }: Notice) {
-        host.count(name_of(news));
-        let runs = &mut host.subject.runs;
-        match news {
-            News::Started => assert!(runs.insert(job), "{job:?} runs already"),
-            News::Stopped => assert!(runs.remove(&job), "{job:?} does not run"),
-            _ => {}
-        }
+    fn told(host: &mut Host<Self>, notice: Notice) {
+        host.count(name_of(notice.news));
+        note_what_runs(&mut host.subject.runs, notice);
     }
 
     fn look(host: &mut Host<Self>) {

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{Incarnation, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Job, Notice, Outcome};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::can::{self, Account, Grant, Name, Point, Told};
 use gridweave_core::overlay::flood::{FloodId, Header};
@@ -21,7 +21,7 @@ use gridweave_core::wire::{self, Protocol, VERSION};
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-use super::host::{Host, ME, Seen, Subject, name_of};
+use super::host::{Host, ME, Seen, Subject, name_of, note_what_runs};
 
 /// Cores, memory and one virtual dimension.
 type Node = Desktop<3>;
@@ -109,20 +109,9 @@ impl Subject for Working {
         host.heard(message);
     }
 
-    fn told(host: &mut Host<Self>, Notice { job, news }: Notice) {
-        host.count(name_of(news));
-        let runs = &mut host.subject.runs;
-        match news {
-            // Where it was submitted it is told too, though it runs elsewhere.
-            News::Started => {
-                let mut running = host.node.queue().running().iter();
-                if running.any(|(id, _)| *id == job) {
-                    assert!(runs.insert(job), "{job:?} runs already");
-                }
-            }
-            News::Stopped => assert!(runs.remove(&job), "{job:?} does not run"),
-            _ => {}
-        }
+    fn told(host: &mut Host<Self>, notice: Notice) {
+        host.count(name_of(notice.news));
+        note_what_runs(&mut host.subject.runs, notice);
     }
 
     fn look(host: &mut Host<Self>) {

@@ -1,9 +1,9 @@
 //! A host for one node among liars: it does what the node asks for, and looks at everything.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gridweave_core::id::NodeId;
-use gridweave_core::job::News;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{News, Notice};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
@@ -194,5 +194,14 @@ pub(super) const fn name_of(news: News) -> &'static str {
         News::Finished => "finished",
         News::Failed(_) => "failed",
         News::Cancelled => "cancelled",
+    }
+}
+
+/// Notes what runs at a node, by what it tells: nothing starts twice, and nothing stops that does not run.
+pub(super) fn note_what_runs(runs: &mut BTreeSet<JobId>, Notice { job, news }: Notice) {
+    match news {
+        News::Started => assert!(runs.insert(job), "{job} runs already"),
+        News::Stopped => assert!(runs.remove(&job), "{job} does not run"),
+        _ => {}
     }
 }
