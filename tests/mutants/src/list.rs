@@ -4,9 +4,7 @@ use std::ops::Range;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{
-    Attribute, BinOp, Block, Expr, GenericArgument, Meta, Pat, ReturnType, Signature, Type, UnOp,
-};
+use syn::{Attribute, Block, Expr, GenericArgument, Meta, Pat, ReturnType, Signature, Type, UnOp};
 
 /// One change in one place.
 #[derive(Clone, Debug)]
@@ -171,7 +169,7 @@ impl<'ast> Visit<'ast> for Lister<'_> {
                 self.text(&binary.right).to_owned(),
             );
             let was = self.text(&binary.op).to_owned();
-            for other in others(&binary.op) {
+            for other in others(&was) {
                 let becomes = format!("({left}) {other} ({right})");
                 self.add(
                     binary.op.span(),
@@ -284,17 +282,23 @@ fn values(returned: &Type) -> Vec<String> {
         Type::Tuple(tuple) => {
             // The first of each, and the last of each.
             let parts: Vec<_> = tuple.elems.iter().map(values).collect();
-            let (Some(first), Some(last)) = (
-                parts.iter().map(|part| part.first().cloned()).collect(),
-                parts.iter().map(|part| part.last().cloned()).collect(),
-            ) else {
-                return Vec::new();
+            let of = |part: fn(&[String]) -> Option<&String>| {
+                let parts: Option<Vec<_>> = parts.iter().map(|values| part(values)).collect();
+                parts.map(|parts| {
+                    format!(
+                        "({})",
+                        parts
+                            .iter()
+                            .map(|part| part.as_str())
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )
+                })
             };
-            let (first, last): (Vec<_>, Vec<_>) = (first, last);
-            let mut both = vec![
-                format!("({})", first.join(", ")),
-                format!("({})", last.join(", ")),
-            ];
+            let mut both: Vec<_> = [of(|values| values.first()), of(|values| values.last())]
+                .into_iter()
+                .flatten()
+                .collect();
             both.dedup();
             both
         }
@@ -308,39 +312,38 @@ fn values(returned: &Type) -> Vec<String> {
     }
 }
 
-/// What an operator could be instead.
-fn others(operator: &BinOp) -> &'static [&'static str] {
-    match operator {
-        BinOp::Eq(_) => &["!="],
-        BinOp::Ne(_) => &["=="],
-        BinOp::Lt(_) => &["<=", ">", "=="],
-        BinOp::Le(_) => &["<", ">"],
-        BinOp::Gt(_) => &[">=", "<", "=="],
-        BinOp::Ge(_) => &[">", "<"],
-        BinOp::And(_) => &["||"],
-        BinOp::Or(_) => &["&&"],
-        BinOp::Add(_) => &["-", "*"],
-        BinOp::Sub(_) => &["+", "/"],
-        BinOp::Mul(_) => &["+", "/"],
-        BinOp::Div(_) => &["%", "*"],
-        BinOp::Rem(_) => &["/", "+"],
-        BinOp::BitAnd(_) => &["|", "^"],
-        BinOp::BitOr(_) => &["&", "^"],
-        BinOp::BitXor(_) => &["|", "&"],
-        BinOp::Shl(_) => &[">>"],
-        BinOp::Shr(_) => &["<<"],
-        BinOp::AddAssign(_) => &["-=", "*="],
-        BinOp::SubAssign(_) => &["+=", "/="],
-        BinOp::MulAssign(_) => &["+=", "/="],
-        BinOp::DivAssign(_) => &["%=", "*="],
-        BinOp::RemAssign(_) => &["/=", "+="],
-        BinOp::BitAndAssign(_) => &["|=", "^="],
-        BinOp::BitOrAssign(_) => &["&=", "^="],
-        BinOp::BitXorAssign(_) => &["|=", "&="],
-        BinOp::ShlAssign(_) => &[">>="],
-        BinOp::ShrAssign(_) => &["<<="],
+/// What an operator could be instead, with the `=` of an assignment if it has one.
+fn others(operator: &str) -> Vec<String> {
+    let (operator, assigns) = match operator {
+        "==" | "!=" | "<=" | ">=" => (operator, ""),
+        _ => operator
+            .strip_suffix('=')
+            .map_or((operator, ""), |alone| (alone, "=")),
+    };
+    let others: &[&str] = match operator {
+        "==" => &["!="],
+        "!=" => &["=="],
+        "<" => &["<=", ">", "=="],
+        "<=" => &["<", ">"],
+        ">" => &[">=", "<", "=="],
+        ">=" => &[">", "<"],
+        "&&" => &["||"],
+        "||" => &["&&"],
+        "+" => &["-", "*"],
+        "-" | "*" => &["+", "/"],
+        "/" => &["%", "*"],
+        "%" => &["/", "+"],
+        "&" => &["|", "^"],
+        "|" => &["&", "^"],
+        "^" => &["|", "&"],
+        "<<" => &[">>"],
+        ">>" => &["<<"],
         _ => &[],
-    }
+    };
+    others
+        .iter()
+        .map(|other| format!("{other}{assigns}"))
+        .collect()
 }
 
 /// Whether this is, or is a chain with, a `let`: only a condition can be that.

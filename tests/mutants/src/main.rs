@@ -7,12 +7,13 @@ mod list;
 mod tree;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -73,15 +74,26 @@ fn main() -> Result<()> {
         all.iter().for_each(|mutant| println!("{}", mutant.name()));
         return Ok(());
     }
-    let count = all.len();
+    step(&format!("{} mutants in all", all.len()));
     shuffle(&mut all, options.seed);
-    step(&format!("{count} mutants in all"));
-    let (sample, not_compiled) = viable(&tree, &all, options.sample)?;
-    step(&format!(
-        "{} of the first {} compile",
-        sample.len(),
-        sample.len() + not_compiled.len()
-    ));
+    let file = format!("results-{}-{}", options.sample, options.seed);
+    let results = Results::open(options.out.join(file), options.resume)?;
+    let sample = loop {
+        let viable = |number: &usize| results.of(&all[*number]) != Some(Outcome::DoesNotCompile);
+        let sample: Vec<_> = (0..all.len()).filter(viable).take(options.sample).collect();
+        let chosen: Vec<_> = sample
+            .iter()
+            .map(|&number| (number, &all[number]))
+            .collect();
+        let bad = tree.check(&chosen)?;
+        step(&format!("{} do not compile", bad.len()));
+        if bad.is_empty() {
+            break sample;
+        }
+        for number in bad {
+            results.tell(&all[number], Outcome::DoesNotCompile);
+        }
+    };
     let programs = tree.build()?;
     step("built");
     let trials = Trials {
@@ -91,79 +103,78 @@ fn main() -> Result<()> {
     };
     let tests = trials.record()?;
     step(&format!("{} tests recorded", tests.len()));
-
-    let results = options
-        .out
-        .join(format!("results-{}-{}", options.sample, options.seed));
-    let known = if options.resume {
-        fs::read_to_string(&results).unwrap_or_default()
-    } else {
-        String::new()
+    let left = |number: &usize| {
+        !matches!(
+            results.of(&all[*number]),
+            Some(Outcome::Caught | Outcome::Hangs)
+        )
     };
-    let known: HashMap<_, _> = known
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .map(|(outcome, name)| (name, outcome))
-        .collect();
-    let mut outcomes = BTreeMap::new();
-    for &number in &sample {
-        match known.get(all[number].name().as_str()) {
-            Some(&"Caught") => outcomes.insert(number, Outcome::Caught),
-            Some(&"Hangs") => outcomes.insert(number, Outcome::Hangs),
-            _ => None,
-        };
-    }
-    let left: Vec<_> = sample
-        .iter()
-        .copied()
-        .filter(|number| !outcomes.contains_key(number))
-        .collect();
-    let mut file = fs::File::create(&results)?;
-    for (&number, outcome) in &outcomes {
-        writeln!(file, "{outcome:?}\t{}", all[number].name())?;
-    }
-    let told = Mutex::new((outcomes, file));
+    let left: Vec<_> = sample.iter().copied().filter(left).collect();
+    let tried = AtomicUsize::new(sample.len() - left.len());
     trials.attempt(&left, &tests, |number, outcome| {
-        let (outcomes, file) = &mut *told.lock().expect("nobody panics with it");
-        outcomes.insert(number, outcome.clone());
-        let name = all[number].name();
-        writeln!(file, "{outcome:?}\t{name}").expect("the folder can be written to");
-        if *outcome != Outcome::Caught || outcomes.len().is_multiple_of(50) {
-            step(&format!("{}: {outcome:?}: {name}", outcomes.len()));
+        results.tell(&all[number], outcome);
+        let tried = tried.fetch_add(1, Ordering::Relaxed) + 1;
+        if outcome != Outcome::Caught || tried.is_multiple_of(50) {
+            step(&format!("{tried}: {outcome:?}: {}", all[number].name()));
         }
     });
-    let (outcomes, _) = told.into_inner().expect("nobody panicked with it");
     step("done");
-    print!("{}", report(&all, &outcomes, &not_compiled));
+    // Those that do not compile stand among those that were tried in their place.
+    let last = sample.last().map_or(0, |last| last + 1);
+    print!(
+        "{}",
+        report(
+            all[..last]
+                .iter()
+                .filter_map(|mutant| Some((mutant, results.of(mutant)?)))
+                .collect()
+        )
+    );
     Ok(())
 }
 
-/// The numbers of the first so many mutants that compile, which are then in the tree, and of those before the last of them that do not.
-fn viable(tree: &Tree, all: &[Mutant], sample: usize) -> Result<(Vec<usize>, BTreeSet<usize>)> {
-    let (mut bad, mut tried) = (BTreeSet::new(), 0);
-    loop {
-        // About a quarter will not compile.
-        tried = (tried + (sample + bad.len() - tried) * 4 / 3 + 1).min(all.len());
-        let chosen: Vec<_> = all
-            .iter()
-            .enumerate()
-            .take(tried)
-            .filter(|(number, _)| !bad.contains(number))
-            .collect();
-        bad.extend(tree.compile(&chosen)?);
-        let mut good: Vec<_> = (0..tried).filter(|number| !bad.contains(number)).collect();
-        if good.len() >= sample || tried == all.len() {
-            good.truncate(sample);
-            let last = good.last().copied().unwrap_or_default();
-            bad.retain(|number| *number < last);
-            let chosen: Vec<_> = good.iter().map(|&number| (number, &all[number])).collect();
-            let none = tree.compile(&chosen)?;
-            anyhow::ensure!(
-                none.is_empty(),
-                "what compiled with others does not without them"
-            );
-            return Ok((good, bad));
+/// What became of each mutant, in memory and in a file.
+struct Results {
+    known: Mutex<(HashMap<String, Outcome>, fs::File)>,
+}
+
+impl Results {
+    /// Begins anew, or with what an earlier run of the same sample is done with.
+    fn open(path: PathBuf, resume: bool) -> Result<Self> {
+        let earlier = if resume {
+            fs::read_to_string(&path).unwrap_or_default()
+        } else {
+            String::new()
+        };
+        let results = Self {
+            known: Mutex::new((HashMap::new(), fs::File::create(path)?)),
+        };
+        for (outcome, name) in earlier.lines().filter_map(|line| line.split_once('\t')) {
+            let done = [Outcome::Caught, Outcome::Hangs, Outcome::DoesNotCompile];
+            if let Some(outcome) = done.into_iter().find(|done| format!("{done:?}") == outcome) {
+                results.note(name.to_owned(), outcome);
+            }
         }
+        Ok(results)
+    }
+
+    fn note(&self, name: String, outcome: Outcome) {
+        let (known, file) = &mut *self.known.lock().expect("nobody panics with it");
+        writeln!(file, "{outcome:?}\t{name}").expect("the folder can be written to");
+        known.insert(name, outcome);
+    }
+
+    fn tell(&self, mutant: &Mutant, outcome: Outcome) {
+        self.note(mutant.name(), outcome);
+    }
+
+    fn of(&self, mutant: &Mutant) -> Option<Outcome> {
+        self.known
+            .lock()
+            .expect("nobody panics with it")
+            .0
+            .get(&mutant.name())
+            .copied()
     }
 }
 
@@ -181,20 +192,11 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 }
 
 /// A table by module, and those that no test noticed.
-fn report(
-    all: &[Mutant],
-    outcomes: &BTreeMap<usize, Outcome>,
-    not_compiled: &BTreeSet<usize>,
-) -> String {
-    // Caught, hangs the tests, not reached, survived; does not compile.
+fn report(mut outcomes: Vec<(&Mutant, Outcome)>) -> String {
     let mut modules = BTreeMap::<String, [usize; 5]>::new();
-    let columns = outcomes
-        .iter()
-        .map(|(&number, outcome)| (number, outcome.clone() as usize))
-        .chain(not_compiled.iter().map(|&number| (number, 4)));
-    for (number, column) in columns {
-        for module in [module(&all[number].file), "~".to_owned()] {
-            modules.entry(module).or_default()[column] += 1;
+    for (mutant, outcome) in &outcomes {
+        for module in [module(&mutant.file), "~".to_owned()] {
+            modules.entry(module).or_default()[*outcome as usize] += 1;
         }
     }
     let mut text = String::from(
@@ -212,29 +214,11 @@ fn report(
             row.map(|count| count.to_string()).join(" | ")
         );
     }
-    let mut left: Vec<_> = outcomes
-        .iter()
-        .filter(|(_, outcome)| matches!(outcome, Outcome::NotReached | Outcome::Survived))
-        .collect();
-    left.sort_by_key(|(number, _)| {
-        (
-            &all[**number].file,
-            all[**number].line,
-            all[**number].column,
-        )
-    });
-    let _ = writeln!(text, "\n{} of {} survived", left.len(), outcomes.len());
-    for (number, outcome) in left {
-        let _ = writeln!(
-            text,
-            "{}{}",
-            all[*number].name(),
-            if *outcome == Outcome::NotReached {
-                " (never reached)"
-            } else {
-                ""
-            }
-        );
+    outcomes.retain(|(_, outcome)| matches!(outcome, Outcome::NotReached | Outcome::Survived));
+    outcomes.sort_by_key(|(mutant, _)| (&mutant.file, mutant.line, mutant.column));
+    let _ = writeln!(text, "\n{} survived", outcomes.len());
+    for (mutant, outcome) in outcomes {
+        let _ = writeln!(text, "{outcome:?}: {}", mutant.name());
     }
     text
 }

@@ -12,7 +12,7 @@ use anyhow::{Result, ensure};
 use crate::tree::Program;
 
 /// Tests that take longer are left out.
-const SLOWEST: Duration = Duration::from_secs(20);
+const SLOWEST: Duration = Duration::from_secs(90);
 
 pub struct Test {
     program: usize,
@@ -21,12 +21,14 @@ pub struct Test {
     reached: HashSet<usize>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Caught,
     Hangs,
     NotReached,
     Survived,
+    DoesNotCompile,
 }
 
 /// How a program ended.
@@ -123,14 +125,9 @@ impl Trials<'_> {
     }
 
     /// What becomes of each mutant, told as soon as it is known.
-    pub fn attempt(
-        &self,
-        mutants: &[usize],
-        tests: &[Test],
-        tell: impl Fn(usize, &Outcome) + Sync,
-    ) {
+    pub fn attempt(&self, mutants: &[usize], tests: &[Test], tell: impl Fn(usize, Outcome) + Sync) {
         self.each(mutants, |_, &mutant| {
-            tell(mutant, &self.attempt_one(mutant, tests))
+            tell(mutant, self.attempt_one(mutant, tests))
         });
     }
 

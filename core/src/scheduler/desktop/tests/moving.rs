@@ -349,3 +349,153 @@ fn where_jobs_move_nobody_is_passed_without_end() {
 
 /// How often a job was passed at most in the test above.
 const MOST_PASSED: u32 = 4;
+
+/// How somebody is who is like the first node, and where so many wait, each for all cores that the first node has.
+fn with_queue(network: &mut Network, queue_len: u32) -> Shared<Status> {
+    let own = *network.nodes.get_mut(&id(0)).unwrap().status().get();
+    let wanted = own.total.value(dimension("cores")) * u64::from(queue_len);
+    Shared::new(Status {
+        waiting: own.waiting.with(dimension("cores"), wanted),
+        queue_len,
+        ..own
+    })
+}
+
+/// Whom the first node asks for a job when this happens.
+fn asked(network: &mut Network, event: Event<Node>) -> Vec<NodeId> {
+    let machine = network.nodes.get_mut(&id(0)).unwrap();
+    let mut effects = EffectQueue::new();
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let asked = effects.drain().filter_map(|effect| match effect {
+        Effect::Send {
+            to,
+            message: Message::Pull { .. },
+        } => Some(to),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Somebody says that it has no job for the first node, and how many wait there.
+fn has_none(network: &mut Network, from: u64, queue_len: u32) -> Event<Node> {
+    let status = with_queue(network, queue_len);
+    Event::Message {
+        from: id(from),
+        message: Message::PullReject { status },
+    }
+}
+
+/// A node that runs one job on all its cores and pulls as soon as that ends.
+fn about_to_pull() -> Network {
+    let pull = with(Scheduling::internode(Direction::Pull));
+    let mut network = Network::new(pull, &[(4, 16)]);
+    network.submit(0, job(1, 4, 1));
+    network.pass(30);
+    assert_eq!(network.started(1), [id(0)]);
+    network
+}
+
+fn first_ends() -> Event<Node> {
+    Event::Command(job::Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    })
+}
+
+#[test]
+fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
+    let passed = waiting(1, 1, 3);
+    assert_eq!(running::carry(&passed, MoveTo::Wait), 6);
+    assert_eq!(running::carry(&passed, MoveTo::Start), 7);
+}
+
+#[test]
+fn the_longest_queue_is_asked_first_each_once_a_round_and_nobody_without_one() {
+    let mut network = about_to_pull();
+    for (from, queue_len) in [(71, 1), (72, 3), (73, 0)] {
+        let told = has_none(&mut network, from, queue_len);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    assert_eq!(asked(&mut network, first_ends()), [id(72)], "PROTOCOLS L8");
+    // Who was not asked has nothing to answer.
+    let told = has_none(&mut network, 73, 0);
+    assert_eq!(asked(&mut network, told), []);
+    let told = has_none(&mut network, 72, 3);
+    assert_eq!(asked(&mut network, told), [id(71)]);
+    let told = has_none(&mut network, 71, 1);
+    assert_eq!(asked(&mut network, told), []);
+    assert!(network.nodes[&id(0)].asks_nobody());
+}
+
+#[test]
+fn a_job_that_comes_is_the_answer_of_who_was_asked_for_one() {
+    let mut network = about_to_pull();
+    for from in [76, 77] {
+        let told = has_none(&mut network, from, 1);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    let told = has_none(&mut network, 77, 2);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(asked(&mut network, first_ends()), [id(77)]);
+    let unreachable = Event::Unreachable { to: id(76) };
+    assert_eq!(asked(&mut network, unreachable), []);
+    assert!(!network.nodes[&id(0)].asks_nobody());
+    arrive(&mut network, job(9, 1, 1), 1);
+    assert!(network.nodes[&id(0)].asks_nobody());
+}
+
+#[test]
+fn who_cannot_be_reached_is_not_waited_for_and_of_those_asked_only_so_many_are_remembered() {
+    let mut network = about_to_pull();
+    let told = has_none(&mut network, 100, 1);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(asked(&mut network, first_ends()), [id(100)]);
+    for next in 101..=101 + can::MOST_NEIGHBOURS as u64 {
+        let told = has_none(&mut network, next, 1);
+        assert_eq!(asked(&mut network, told), []);
+        let to = id(next - 1);
+        assert_eq!(asked(&mut network, Event::Unreachable { to }), [id(next)]);
+    }
+}
+
+#[test]
+fn only_a_neighbour_with_a_higher_load_is_asked_for_a_job_to_balance_queues() {
+    let scheduling = Scheduling {
+        balancing: Some(Direction::Pull),
+        ..Scheduling::LOCAL
+    };
+    let mut network = Network::new(with(scheduling), &[(2, 8), (2, 8)]);
+    arrive(&mut network, job(1, 2, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
+    let mut next_round = |queue_len: u32| {
+        let told = has_none(&mut network, 1, queue_len);
+        assert_eq!(asked(&mut network, told), []);
+        let node = &network.nodes[&id(0)];
+        network.now = node.round_at;
+        let timer = Timer::Round(node.round);
+        asked(&mut network, Event::Timer(timer))
+    };
+    assert_eq!(next_round(1), [], "PROTOCOLS L12");
+    assert_eq!(next_round(2), [id(1)]);
+}
+
+#[test]
+fn an_errand_is_run_once_and_only_the_last_are_remembered() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
+    let status = with_queue(&mut network, 0);
+    let errand = |number| Message::Errand {
+        number,
+        errand: Errand::Gather(Gather {
+            asker: id(77),
+            status: status.clone(),
+            toward: can::Point::new([0; 3]),
+            hops: 0,
+        }),
+    };
+    for number in 1..=300 {
+        let said = answers(&mut network, 0, errand(number));
+        assert_eq!(said, [Message::Acknowledged(number)]);
+    }
+}

@@ -1,0 +1,208 @@
+//! What becomes of the zone of somebody who is gone, step by step.
+
+use std::vec::Vec;
+
+use super::super::*;
+use super::network::Network;
+use crate::machine::{Effect, EffectQueue};
+use crate::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// Three at rest: one founded the space, the second has its upper half, and the third shares the lower half with the first.
+struct Three {
+    nodes: [Can<2>; 3],
+    now: Time,
+}
+
+impl Three {
+    fn new() -> Self {
+        let mut network = Network::<2>::new(Config::DEFAULT, 3);
+        let (low, high) = (END / 4, END / 4 * 3);
+        let points = [[low, low], [high, low], [low, high]];
+        let ids = points.map(|point| {
+            let id = network.add(Point::new(point));
+            network.run_periods(1);
+            id
+        });
+        network.run_periods(4);
+        assert_eq!(network.wrong(), Ok(()));
+        Self {
+            nodes: ids.map(|id| network.nodes[&id].clone()),
+            now: network.now,
+        }
+    }
+
+    fn entry(&self, node: usize) -> Entry<2> {
+        self.nodes[node].entry().unwrap()
+    }
+
+    /// What the node has when the third is gone.
+    fn lower_half(&self) -> Zone<2> {
+        let plane = self.entry(1).zone.stretches()[0].from();
+        Zone::new([(0, plane), (0, END)].map(|(from, to)| Stretch::new(from, to).unwrap()))
+    }
+
+    fn feed(&mut self, node: usize, event: Event<Can<2>>) -> Vec<Effect<Can<2>>> {
+        feed(&mut self.nodes[node], event, self.now)
+    }
+
+    /// Lets the second hear that the first will have the zone of the third, whom it knows by this epoch; gives what it answers.
+    fn examined(&self, at: Time, epoch: u32) -> Vec<Message<2>> {
+        let mut node = self.nodes[1].clone();
+        let entry = Entry {
+            epoch,
+            ..self.entry(2)
+        };
+        let message = Message::Claim {
+            missed: [entry].into_iter().collect(),
+            zone: self.lower_half(),
+        };
+        let from = self.entry(0).name.id;
+        let event = Event::Message { from, message };
+        sent(feed(&mut node, event, at), from)
+    }
+}
+
+fn feed(node: &mut Can<2>, event: Event<Can<2>>, now: Time) -> Vec<Effect<Can<2>>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut effects = EffectQueue::new();
+    effects.feed(node, event, now, &mut rng);
+    node.check().unwrap();
+    effects.drain().collect()
+}
+
+fn sent(effects: Vec<Effect<Can<2>>>, whom: NodeId) -> Vec<Message<2>> {
+    let sent = effects.into_iter().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == whom => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+/// When a takeover goes on, and how it is told then.
+fn wait(effects: &[Effect<Can<2>>]) -> Option<(Time, Timer)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Wake {
+            at,
+            timer: timer @ Timer::Takeover(_),
+        } => Some((*at, *timer)),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_zone_of_who_cannot_be_reached_is_claimed_then_taken() {
+    let mut three = Three::new();
+    let [second, third] = [1, 2].map(|node| three.entry(node));
+    let to = NodeId::new(99);
+    assert_eq!(three.feed(0, Event::Unreachable { to }), []);
+    let to = third.name.id;
+    let effects = three.feed(0, Event::Unreachable { to });
+    let living = three.nodes[0].member().unwrap().peers.living();
+    assert!(living.map(Neighbour::id).eq([second.name.id]));
+
+    let (due, timer) = wait(&effects).expect("it waits before it claims anything");
+    assert!(due >= three.now + three.nodes[0].config.grace);
+    three.now = due;
+    let effects = three.feed(0, Event::Timer(timer));
+    let (due, timer) = wait(&effects).expect("it waits for who objects");
+    assert_eq!(due, three.now + three.nodes[0].config.confirmation);
+    let zone = three.lower_half();
+    let claim = Message::Claim {
+        missed: [third.clone()].into_iter().collect(),
+        zone,
+    };
+    assert_eq!(sent(effects, second.name.id), [claim]);
+
+    three.now = due;
+    let effects = three.feed(0, Event::Timer(timer));
+    assert_eq!(three.nodes[0].zone(), Some(&zone));
+    let obituaries = sent(effects, second.name.id);
+    let mourned = obituaries.iter().find_map(|message| match message {
+        Message::Obituary(account) => Some(account.get().own.clone()),
+        _ => None,
+    });
+    assert_eq!(mourned, Some(third));
+}
+
+#[test]
+fn who_heard_of_the_missed_not_long_ago_says_so_and_nobody_else_does() {
+    let mut three = Three::new();
+    let third = three.entry(2);
+    let config = three.nodes[1].config;
+    let peer = three.nodes[1].member().unwrap().peers.get(third.name);
+    let heard = peer.expect("they are neighbours").heard;
+    let silent = heard + config.period.times(u64::from(config.patience));
+    let alive = |ago| Message::Alive {
+        entry: third.clone(),
+        ago,
+    };
+    let just_before = silent - Span::from_micros(1);
+    assert_eq!(
+        three.examined(just_before, third.epoch),
+        [alive(just_before - heard)]
+    );
+    assert_eq!(three.examined(silent, third.epoch), []);
+    // Whoever knows only an earlier zone of it has missed something, but nobody is told of what it knows already.
+    let second = three.nodes[1].member_mut();
+    second.peers.get_mut(third.name).unwrap().entry.epoch += 1;
+    let later = Entry {
+        epoch: third.epoch + 1,
+        ..third.clone()
+    };
+    let told = Message::Alive {
+        entry: later,
+        ago: silent - heard,
+    };
+    assert_eq!(three.examined(silent, third.epoch), [told]);
+    assert_eq!(three.examined(silent, third.epoch + 1), []);
+    assert_eq!(three.examined(silent, third.epoch + 2), []);
+    // Nor is hearsay passed on.
+    let second = three.nodes[1].member_mut();
+    second.peers.get_mut(third.name).unwrap().first_hand = false;
+    assert_eq!(three.examined(heard, third.epoch + 1), []);
+}
+
+#[test]
+fn what_is_passed_on_of_somebody_has_its_last_zone() {
+    let three = Three::new();
+    let member = three.nodes[0].member().unwrap();
+    let mut peer = member.peers.get(three.entry(1).name).unwrap().clone();
+    let told = peer.last.clone().expect("few list their neighbours to all");
+    assert_eq!(peer.account(), told);
+    // Another told since that it has a smaller one.
+    peer.entry.epoch += 1;
+    let account = peer.account();
+    assert_eq!(account.get().own, peer.entry);
+    assert_eq!(account.get().neighbours, told.get().neighbours);
+}
+
+#[test]
+fn who_has_left_says_so_to_those_who_take_it_for_a_member() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    let now = Time::from_secs(1);
+    for event in [Event::Start, Event::Command(Command::Found)] {
+        feed(&mut node, event, now);
+    }
+    let effects = feed(&mut node, Event::Command(Command::Leave), now);
+    assert!(effects.contains(&Effect::Notify(Notice::Left)));
+    // It never had anyone to remember.
+    assert!(!effects.contains(&Effect::Forget(Key::Known)));
+    let from = NodeId::new(2);
+    let mut hear = |message| sent(feed(&mut node, Event::Message { from, message }, now), from);
+    let [Message::Obituary(account)] = &hear(Message::Ping)[..] else {
+        panic!("a ping is not answered")
+    };
+    assert_eq!(account.get().own.name.id, NodeId::new(1));
+    assert_eq!(hear(Message::Introduction(Entries::none())), []);
+}
+
+#[test]
+fn nobody_remembers_itself() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    let known = Known::from_slice(&[1, 2].map(NodeId::new)).unwrap();
+    let event = Event::Restored(Key::Known, Record::Known(known));
+    assert_eq!(feed(&mut node, event, Time::ZERO), []);
+    assert_eq!(node.known.as_slice(), [NodeId::new(2)]);
+}
