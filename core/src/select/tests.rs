@@ -267,3 +267,30 @@ fn what_is_bred_is_golden() {
     assert_eq!(bred.unwrap().chosen, GOLDEN);
 }
 const GOLDEN: [u32; 8] = [8, 15, 18, 29, 37, 52, 69, 90];
+
+#[test]
+fn the_cheaper_is_better_and_at_equal_cost_the_earlier() {
+    let selection = |cost, start| Selection {
+        chosen: vec![0],
+        start: Time::from_secs(start),
+        cost,
+    };
+    let one = selection(2.0, 5);
+    assert!(one.is_better_than(&selection(3.0, 4)));
+    assert!(one.is_better_than(&selection(2.0, 6)));
+    assert!(!one.is_better_than(&one), "PROTOCOLS F4");
+    assert!(!one.is_better_than(&selection(2.0, 4)));
+    assert!(!one.is_better_than(&selection(1.0, 6)));
+}
+
+#[test]
+fn a_set_tells_who_is_in_it_and_how_long_it_waits() {
+    let (nodes, profiles) = (names(3), profiles(3, 1));
+    let (from, start) = (Time::from_secs(4), Time::from_secs(9));
+    let set = Set::new(&nodes, &profiles, &[2, 0], start, from);
+    assert_eq!((set.len(), set.is_empty()), (2, false));
+    assert!(set.nodes().eq([2, 0].map(NodeId::new)));
+    assert_eq!((set.from(), set.start()), (from, start));
+    assert_eq!(set.wait(), Span::from_secs(5));
+    assert!(Set::new(&nodes, &profiles, &[], start, from).is_empty());
+}

@@ -177,6 +177,8 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
         let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Lost)));
         assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
         bench.find(attempt, &[1]);
+        // A new place to wait at does not renew them.
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
         bench.hear(1, report(term(attempt + 1, 0), Standing::Running));
     }
     let mut did = bench.hear(1, report(term(3, 0), ended(Ending::Lost)));

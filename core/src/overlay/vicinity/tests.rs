@@ -489,6 +489,8 @@ fn values_that_cannot_work_are_refused() {
         refused(Config { max_age, ..CONFIG }),
         Err(ConfigError::MaxAge)
     );
+    let said = std::string::ToString::to_string(&ConfigError::MaxAge);
+    assert_eq!(said, "every descriptor would be too old");
 }
 
 #[test]

@@ -699,6 +699,8 @@ fn values_that_cannot_work_are_refused() {
     let d = Config::DEFAULT;
     assert_eq!(refused(Config { diameter: 1, ..d }), ConfigError::Distances);
     assert_eq!(refused(Config { detour: 9, ..d }), ConfigError::Distances);
+    assert_eq!(refused(Config { detour: 1, ..d }), ConfigError::Distances);
+    assert!(Blatant::new(id(ME), Config { detour: 2, ..d }).is_ok());
     assert!(Blatant::new(id(ME), Config { detour: 8, ..d }).is_ok());
     assert_eq!(refused(Config { links: 17, ..d }), ConfigError::Links);
     assert_eq!(refused(Config { optimising: 9, ..d }), ConfigError::Links);

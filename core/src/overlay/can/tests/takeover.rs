@@ -47,7 +47,8 @@ impl Three {
         feed(&mut self.nodes[node], event, self.now)
     }
 
-    /// Lets the second hear that the first will have the zone of the third, whom it knows by this epoch; gives what it answers.
+    /// Lets the second hear that the first will have the zone of the third, whom it knows by this epoch; gives
+    /// what it answers of that one.
     fn examined(&self, at: Time, epoch: u32) -> Vec<Message<2>> {
         let mut node = self.nodes[1].clone();
         let entry = Entry {
@@ -60,7 +61,9 @@ impl Three {
         };
         let from = self.entry(0).name.id;
         let event = Event::Message { from, message };
-        sent(feed(&mut node, event, at), from)
+        let mut said = sent(feed(&mut node, event, at), from);
+        said.retain(|message| matches!(message, Message::Alive { .. }));
+        said
     }
 }
 

@@ -149,6 +149,14 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
         bench.hear(2, seen(2, 2, &[], &[])),
         given_up(Refusal::NotAcceptable)
     );
+    // And the other way round.
+    let (mut bench, _) = Bench::searching(config, 2, NEVER);
+    bench.hear(1, seen(1, 1, &[], &[]));
+    bench.hear(2, seen(2, 2, &[], &[9]));
+    assert_eq!(
+        bench.hear(9, seen(2, 9, &[], &[2])),
+        given_up(Refusal::NotAcceptable)
+    );
 }
 
 #[test]

@@ -186,3 +186,25 @@ mod wire {
         assert_eq!(made.iter().count(), Descriptors::MOST);
     }
 }
+
+#[test]
+fn helpers_rank_by_delay_by_common_free_time_and_by_its_opposite() {
+    let free = |from, to| {
+        let free = Interval::new(Time::from_secs(from), Time::from_secs(to)).unwrap();
+        Profile {
+            free,
+            ..Profile::default()
+        }
+    };
+    let rank =
+        |helper: Helper, target: &Profile, other: &Profile| helper.rank(&Market, target, other);
+    let target = free(0, 10);
+    let [long, short, later] = [free(2, 10), free(0, 5), free(5, 20)];
+    let first_free = |other| rank(Helper::FirstFree, &target, other);
+    assert!(first_free(&long) < first_free(&short));
+    assert!(first_free(&short) < first_free(&later), "it starts earlier");
+    let at = |x| Profile::at(Coordinate::at([x, 0, 0]));
+    let [here, near, far] = [at(0), at(1000), at(9000)];
+    assert!(rank(Helper::Proximity, &here, &near) < rank(Helper::Proximity, &here, &far));
+    assert!(rank(Helper::Remoteness, &here, &far) < rank(Helper::Remoteness, &here, &near));
+}

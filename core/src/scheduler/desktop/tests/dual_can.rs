@@ -279,3 +279,29 @@ fn without_the_second_space_nothing_is_said_of_it() {
     };
     assert!(!network.events.values().any(other));
 }
+
+#[test]
+fn who_cannot_be_reached_is_no_member_for_the_rendezvous() {
+    let mut network = Network::new(dual(), &[(4, 16)]);
+    let members = [71, 72].map(id).into_iter().collect();
+    let enter = Message::Errand {
+        number: 0,
+        errand: Errand::Enter {
+            node: id(70),
+            stand: Stand::Inside(members),
+            hops: 3,
+        },
+    };
+    let from = id(70);
+    network.feed(
+        id(0),
+        Event::Message {
+            from,
+            message: enter,
+        },
+    );
+    let to = id(71);
+    network.feed(id(0), Event::Unreachable { to });
+    let space = network.nodes[&id(0)].residue_space.as_ref().unwrap();
+    assert_eq!(space.registry.members.as_slice(), [70, 72].map(id));
+}

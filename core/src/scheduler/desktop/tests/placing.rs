@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::overlay::flood::{FloodId, Header};
 use crate::time::Time;
 
 #[test]
@@ -222,10 +223,106 @@ fn the_fastest_comes_first_though_another_is_fuller() {
 }
 
 #[test]
+fn what_only_keeps_the_overlays_up_to_date_is_a_heartbeat() {
+    let (message, status) = (can::Message::Ping, None);
+    assert!(Message::<3>::Overlay { message, status }.is_heartbeat());
+    let (message, status) = (can::Message::Ping, None);
+    assert!(Message::<3>::Residue { message, status }.is_heartbeat());
+    assert!(!Message::<3>::Acknowledged(1).is_heartbeat());
+}
+
+#[test]
 fn a_message_stays_small() {
     assert!(
         size_of::<Message<8>>() <= 320,
         "{}",
         size_of::<Message<8>>()
     );
+}
+
+/// What a node says to somebody who looks for a node that runs a job.
+fn says(network: &mut Network, message: Message<3>) -> Vec<Message<3>> {
+    let machine = network.nodes.get_mut(&id(0)).unwrap();
+    let mut effects = EffectQueue::new();
+    let event = Event::Message {
+        from: id(78),
+        message,
+    };
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == id(77) => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn quest(wanted: Wanted) -> Quest {
+    Quest {
+        asker: id(77),
+        attempt: 0,
+        wanted,
+    }
+}
+
+/// The first node is found for a job.
+fn found(job: u64, wanted: Wanted) -> Message<3> {
+    Message::Found {
+        job: JobId::new(job),
+        quest: quest(wanted),
+        candidates: [id(0)].into_iter().collect(),
+    }
+}
+
+#[test]
+fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let search = |number, job| Message::Search {
+        header: Header {
+            id: FloodId {
+                origin: id(77),
+                sequence: number,
+                kind: 0,
+                round: 0,
+            },
+            ttl: 3,
+            hops: 0,
+        },
+        job: Shared::new(job),
+        quest: quest(Wanted::RunNode),
+    };
+    assert_eq!(says(&mut network, search(1, job(1, 5, 1))), []);
+    let said = says(&mut network, search(2, job(2, 4, 1)));
+    assert_eq!(said, [found(2, Wanted::RunNode)]);
+    // It was heard before.
+    assert_eq!(says(&mut network, search(2, job(2, 4, 1))), []);
+    // Who is about to leave finishes what it has.
+    network.submit(0, job(3, 4, 1));
+    network.pass(30);
+    network.command(id(0), job::Command::Leave);
+    assert_eq!(says(&mut network, search(4, job(4, 4, 1))), []);
+}
+
+#[test]
+fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    network.submit(0, job(1, 4, 1));
+    network.pass(30);
+    assert_eq!(network.started(1), [id(0)]);
+    let mut hunt = |number, wanted| {
+        let errand = Errand::Hunt {
+            job: Shared::new(job(number, 4, 1)),
+            quest: quest(wanted),
+            trail: Trail {
+                best: Merits::default(),
+                toward: None,
+                passed: 0,
+                probes: 0,
+                hops: 9,
+            },
+        };
+        says(&mut network, Message::Errand { number: 0, errand })
+    };
+    assert_eq!(hunt(2, Wanted::RunNode), [found(2, Wanted::RunNode)]);
+    assert_eq!(hunt(3, Wanted::Sooner), []);
 }
