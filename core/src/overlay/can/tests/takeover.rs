@@ -117,6 +117,8 @@ fn the_zone_of_who_cannot_be_reached_is_claimed_then_taken() {
         zone,
     };
     assert_eq!(sent(effects, second.name.id), [claim]);
+    let member = three.nodes[0].member().unwrap();
+    assert!(member.is_in_the_way(&third.zone) && !member.is_in_the_way(&second.zone));
 
     three.now = due;
     let effects = three.feed(0, Event::Timer(timer));
@@ -208,4 +210,128 @@ fn nobody_remembers_itself() {
     let event = Event::Restored(Key::Known, Record::Known(known));
     assert_eq!(feed(&mut node, event, Time::ZERO), []);
     assert_eq!(node.known.as_slice(), [NodeId::new(2)]);
+}
+
+#[test]
+fn who_is_missed_by_mistake_says_that_it_is_there_and_how_loaded() {
+    let mut three = Three::new();
+    let (from, own) = (three.entry(0).name.id, three.entry(2));
+    let message = Message::Claim {
+        missed: [own.clone()].into_iter().collect(),
+        zone: three.lower_half(),
+    };
+    let effects = three.feed(2, Event::Message { from, message });
+    let said = sent(effects, from);
+    let told = said.iter().find_map(|message| match message {
+        Message::Heartbeat { account, told } => Some((&account.get().own, told.own)),
+        _ => None,
+    });
+    assert_eq!(told, Some((&own, three.nodes[2].load())));
+    assert_ne!(three.nodes[2].load(), Load::default());
+}
+
+#[test]
+fn an_account_that_comes_late_is_not_taken_for_the_last() {
+    let mut three = Three::new();
+    let name = three.entry(1).name;
+    let peer = |three: &Three| {
+        let member = three.nodes[0].member().unwrap();
+        let peer = member.peers.get(name).unwrap();
+        (peer.edition(), peer.heard)
+    };
+    let member = three.nodes[0].member().unwrap();
+    let old = member.peers.get(name).unwrap().last.clone().unwrap();
+    let mut new = old.get().clone();
+    new.edition += 1;
+    let (edition, new) = (new.edition, Shared::new(new));
+    let mut hear = |account: &Shared<Account<2>>| {
+        three.now += Span::from_secs(1);
+        let message = Message::Heartbeat {
+            account: account.clone(),
+            told: Told::default(),
+        };
+        three.feed(
+            0,
+            Event::Message {
+                from: name.id,
+                message,
+            },
+        );
+        (peer(&three), three.now)
+    };
+    let (known, first) = hear(&new);
+    assert_eq!(known, (Some(edition), first));
+    // Late, and then the same once more, which is a sign of life.
+    assert_eq!(hear(&old).0, (Some(edition), first));
+    let (known, last) = hear(&new);
+    assert_eq!(known, (Some(edition), last));
+}
+
+#[test]
+fn hearsay_of_an_epoch_that_is_known_is_not_asked_about() {
+    let mut three = Three::new();
+    let from = three.entry(1).name.id;
+    let told = |three: &mut Three, epoch| {
+        let entry = Entry {
+            zone: Zone::WHOLE,
+            epoch,
+            ..three.entry(2)
+        };
+        let message = Message::Introduction([entry].into_iter().collect());
+        three.feed(0, Event::Message { from, message })
+    };
+    let (third, epoch) = (three.entry(2).name.id, three.entry(2).epoch);
+    assert_eq!(told(&mut three, epoch), []);
+    // A later one that has what this node has: the two find out.
+    let said = sent(told(&mut three, epoch + 1), third);
+    assert!(matches!(said[..], [Message::Heartbeat { .. }]), "{said:?}");
+}
+
+#[test]
+fn a_gap_is_grown_over_when_nobody_closed_it_for_longer_than_twice_the_patience() {
+    let mut three = Three::new();
+    let member = three.nodes[0].member_mut();
+    let enough = 2 * u16::from(member.config.patience) + 2;
+    member.gaping = enough - 1;
+    assert!(!member.is_forsaken());
+    member.gaping = enough;
+    assert!(member.is_forsaken());
+}
+
+#[test]
+fn who_grew_over_a_gap_gives_it_back_to_who_was_there_after_all() {
+    let mut three = Three::new();
+    let (before, third) = (three.entry(0).leaf(), three.entry(2));
+    let to = third.name.id;
+    for _ in 0..2 {
+        let effects = three.feed(0, Event::Unreachable { to });
+        let mut next = wait(&effects);
+        while let Some((due, timer)) = next {
+            three.now = due;
+            next = wait(&three.feed(0, Event::Timer(timer)));
+        }
+    }
+    assert_eq!(three.nodes[0].zone(), Some(&three.lower_half()));
+    three.nodes[0].member_mut().before = Some(before.clone());
+    let name = Name {
+        id: NodeId::new(99),
+        life: Incarnation::new(0),
+    };
+    let own = Entry { name, ..third };
+    let account = Account {
+        own,
+        edition: 1,
+        neighbours: Entries::none(),
+        beyond: None,
+    };
+    let message = Message::Heartbeat {
+        account: Shared::new(account),
+        told: Told::default(),
+    };
+    let from = name.id;
+    let effects = three.feed(0, Event::Message { from, message });
+    assert_eq!(three.nodes[0].zone(), Some(&before.zone));
+    assert!(effects.contains(&Effect::Notify(Notice::Zone)));
+    let neighbours = three.nodes[0].neighbours().map(Neighbour::id);
+    assert!(neighbours.into_iter().any(|id| id == from));
 }
