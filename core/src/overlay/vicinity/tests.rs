@@ -540,3 +540,12 @@ fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
         "of equals, the earlier"
     );
 }
+
+#[test]
+fn a_random_peer_that_is_there_twice_is_told() {
+    let mut bench = Bench::with(&[]);
+    bench.node.random = [peer(1, 0), peer(2, 0)].into_iter().collect();
+    assert_eq!(bench.node.check(), Ok(()));
+    bench.node.random = [peer(1, 0), peer(1, 0)].into_iter().collect();
+    assert!(bench.node.check().is_err());
+}

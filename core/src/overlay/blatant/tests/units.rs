@@ -759,3 +759,13 @@ fn messages_survive_their_encoding_and_too_many_records_do_not() {
     let bytes = postcard::to_allocvec(&record).unwrap();
     assert_eq!(postcard::from_bytes(&bytes), Ok(record));
 }
+
+#[test]
+fn a_gap_that_nobody_can_close_is_told() {
+    let mut bench = Bench::with(&[]);
+    let Life::Running(running) = &mut bench.node.life else {
+        panic!("it does not run")
+    };
+    running.gaps.push(Nodes::new());
+    assert!(bench.node.check().is_err());
+}

@@ -335,3 +335,39 @@ fn who_grew_over_a_gap_gives_it_back_to_who_was_there_after_all() {
     let neighbours = three.nodes[0].neighbours().map(Neighbour::id);
     assert!(neighbours.into_iter().any(|id| id == from));
 }
+
+#[test]
+fn nobody_asks_to_leave_while_somebody_is_missing_around_it() {
+    let mut three = Three::new();
+    let asks = |effects: Vec<Effect<Can<2>>>| {
+        let asks = |effect: &&Effect<Can<2>>| {
+            matches!(
+                effect,
+                Effect::Send {
+                    message: Message::MayLeave { .. },
+                    ..
+                }
+            )
+        };
+        effects.iter().filter(asks).count()
+    };
+    let mut calm = three.nodes[0].clone();
+    let leave = || Event::Command(Command::Leave);
+    assert_eq!(asks(feed(&mut calm, leave(), three.now)), 2);
+    let to = three.entry(2).name.id;
+    three.feed(0, Event::Unreachable { to });
+    assert_eq!(asks(three.feed(0, leave())), 0);
+}
+
+#[test]
+fn who_is_in_remembers_some_of_the_others() {
+    let three = Three::new();
+    let ids = [0, 1, 2].map(|node| three.entry(node).name.id);
+    for node in &three.nodes[1..] {
+        let known = node.known.as_slice();
+        let others = known
+            .iter()
+            .filter(|id| ids.contains(id) && **id != node.me);
+        assert!(!known.is_empty() && others.count() == known.len());
+    }
+}

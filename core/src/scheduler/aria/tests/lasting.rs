@@ -86,3 +86,11 @@ fn what_was_given_away_is_offered_again_and_not_run() {
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
     assert_eq!(bench.node.site().local.waiting(), []);
 }
+
+#[test]
+fn links_that_are_there_twice_are_told() {
+    let mut bench = Bench::idle();
+    assert_eq!(bench.node.check(), Ok(()));
+    bench.node.links = Links::Fixed([1, 1].map(id).to_vec());
+    assert!(bench.node.check().is_err());
+}

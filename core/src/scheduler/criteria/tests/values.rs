@@ -208,3 +208,33 @@ fn helpers_rank_by_delay_by_common_free_time_and_by_its_opposite() {
     assert!(rank(Helper::Proximity, &here, &near) < rank(Helper::Proximity, &here, &far));
     assert!(rank(Helper::Remoteness, &here, &far) < rank(Helper::Remoteness, &here, &near));
 }
+
+#[test]
+fn broken_states_are_told() {
+    let (bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
+    let told = |plant: &dyn Fn(&mut Node)| {
+        let mut node = bench.node.clone();
+        plant(&mut node);
+        node.check().is_err()
+    };
+    assert!(!told(&|_| {}));
+    assert!(told(&|node| node.requests[0].job = JobId::new(99)));
+    assert!(told(&|node| {
+        let twice = node.requests[0].clone();
+        node.requests.push(twice);
+    }));
+    assert!(told(&|node| {
+        let expedition = node.requests[0].expeditions[0].clone();
+        let many = usize::from(CONFIG.parallel) + 1;
+        node.requests[0].expeditions = std::vec![expedition; many];
+    }));
+    assert!(told(&|node| node.random.push(descriptor(77))));
+}
+
+#[test]
+fn what_is_told_of_a_schedule_is_newer_in_every_later_life() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    assert!(bench.node.schedule.version() < 1 << 32);
+    bench.restart();
+    assert!(bench.node.schedule.version() >= 1 << 32);
+}
