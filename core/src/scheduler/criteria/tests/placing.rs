@@ -254,3 +254,12 @@ fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
     // That was the first of two rounds; with the second it must do with itself.
     assert_eq!(join(false), given_up(Refusal::Full));
 }
+
+#[test]
+fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another() {
+    let (bench, _) = found(CHEAPEST);
+    let copy = bench.node.clone();
+    assert!(bench.node == copy);
+    let (other, _) = found(Criterion::Closest);
+    assert!(bench.node != other.node);
+}

@@ -305,3 +305,33 @@ fn who_cannot_be_reached_is_no_member_for_the_rendezvous() {
     let space = network.nodes[&id(0)].residue_space.as_ref().unwrap();
     assert_eq!(space.registry.members.as_slice(), [70, 72].map(id));
 }
+
+#[test]
+fn without_the_second_space_no_search_goes_on_in_it() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    for node in [0, 1] {
+        let quest = Quest {
+            asker: id(77),
+            attempt: 0,
+            wanted: Wanted::Sooner,
+        };
+        let trail = Trail {
+            best: Merits::default(),
+            toward: None,
+            passed: 0,
+            probes: 0,
+            hops: 9,
+        };
+        let errand = Errand::Forage {
+            job: Shared::new(job(1, 4, 1)),
+            quest,
+            trail,
+            way: Way::Begins,
+            steps: 3,
+        };
+        let message = Message::Errand { number: 0, errand };
+        let (from, before) = (id(78), network.events.len());
+        network.feed(id(node), Event::Message { from, message });
+        assert_eq!(network.events.len(), before, "nothing is sent");
+    }
+}

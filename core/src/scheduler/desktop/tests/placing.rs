@@ -68,9 +68,13 @@ fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
     };
     let mut network = Network::new(literal, &[(1, 1), (1, 64), (16, 1), (2, 2), (16, 32)]);
     network.submit(3, job(1, 9, 20));
-    network.submit(3, job(2, 9, 40));
-    network.pass(900);
+    network.pass(100);
     assert_eq!(network.started(1), [id(4)]);
+    // Without asking all.
+    let floods = network.nodes.values().map(|node| node.counts().floods);
+    assert_eq!(floods.sum::<u64>(), 0);
+    network.submit(3, job(2, 9, 40));
+    network.pass(800);
     let none = News::Failed(Failure::Refused(Refusal::NoMatch));
     assert_eq!(network.news_of(2), [none]);
 }
@@ -325,4 +329,30 @@ fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
     };
     assert_eq!(hunt(2, Wanted::RunNode), [found(2, Wanted::RunNode)]);
     assert_eq!(hunt(3, Wanted::Sooner), []);
+}
+
+#[test]
+fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
+    let merit = |node: u64, cost| Merit {
+        turn: Turn::Free,
+        cost,
+        lot: 0,
+        node: id(node),
+    };
+    let most = custody::MOST_CANDIDATES as u64;
+    let mut merits = Merits::default();
+    for node in (1..=most).rev() {
+        merits.see(merit(node, 10 * node));
+    }
+    let all: Vec<NodeId> = (1..=most).map(id).collect();
+    assert_eq!(merits.nodes().as_slice(), all);
+    // One that is worse than all, one that is as bad as the last, and one that is better.
+    merits.see(merit(99, 10 * most + 1));
+    merits.see(merit(99, 10 * most));
+    assert_eq!(merits.nodes().as_slice(), all);
+    merits.see(merit(99, 11));
+    assert_eq!(merits.nodes().as_slice()[..2], [id(1), id(99)]);
+    assert_eq!(merits.nodes().len(), all.len());
+    merits.see(merit(1, 12));
+    assert_eq!(merits.best(), Some(&merit(99, 11)));
 }

@@ -1,6 +1,7 @@
 //! Nodes that go down, and messages that are lost.
 
 use super::*;
+use crate::rng::Zeros;
 
 const SIZES: [(u64, u64); 6] = [(4, 16), (8, 32), (2, 8), (16, 64), (8, 8), (4, 64)];
 
@@ -136,4 +137,33 @@ fn the_last_word_is_told_before_the_job_is_forgotten() {
     let place = |wanted| effects.as_slice().iter().position(|it| *it == wanted);
     let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
     assert!(told < forgotten, "who crashes in between would never tell");
+}
+
+#[test]
+fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
+    let mut rng = Zeros;
+    let (config, join) = (config(), Bootstrap::Join(id(77)));
+    let mut node = Node::new(id(1), config, join, equipment(4, 16), &mut rng).unwrap();
+    let mut effects = EffectQueue::new();
+    let mut timers = BTreeSet::new();
+    let mut feed = |node: &mut Node, event, now| {
+        effects.feed(node, event, now, &mut rng);
+        node.check().unwrap();
+        for effect in effects.drain() {
+            if let Effect::Wake { at, timer } = effect {
+                timers.retain(|(_, old)| *old != timer);
+                timers.insert((at, timer));
+            }
+        }
+        timers.pop_first()
+    };
+    let mut next = feed(&mut node, Event::Start, Time::from_secs(1));
+    let mut unanswered = 0;
+    while node.can().zone().is_none() {
+        unanswered = node.unanswered;
+        let (at, timer) = next.expect("it asks again");
+        next = feed(&mut node, Event::Timer(timer), at);
+    }
+    // And has nothing to wait for then.
+    assert_eq!((unanswered, node.unanswered), (Node::FOUNDS_AFTER - 1, 0));
 }
