@@ -713,6 +713,8 @@ fn values_that_cannot_work_are_refused() {
     let timeout = Span::ZERO;
     assert_eq!(refused(Config { timeout, ..d }), ConfigError::ZeroTime);
     assert_eq!(refused(Config { patience: 0, ..d }), ConfigError::ZeroTime);
+    let said = std::string::ToString::to_string(&ConfigError::ShortPeriod);
+    assert_eq!(said, "the period is too short");
 }
 
 #[test]

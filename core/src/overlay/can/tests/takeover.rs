@@ -2,6 +2,7 @@
 
 use std::vec::Vec;
 
+use super::super::peers::Standing;
 use super::super::*;
 use super::network::Network;
 use crate::machine::{Effect, EffectQueue};
@@ -370,4 +371,19 @@ fn who_is_in_remembers_some_of_the_others() {
             .filter(|id| ids.contains(id) && **id != node.me);
         assert!(!known.is_empty() && others.count() == known.len());
     }
+}
+
+#[test]
+fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
+    let mut three = Three::new();
+    let [first, third] = [0, 2].map(|node| three.entry(node).name.id);
+    let (from, dead) = (first, three.entry(2).name);
+    let peers = &mut three.nodes[1].member_mut().peers;
+    peers.get_mut(dead).unwrap().standing = Standing::Dead { since: Time::ZERO };
+    let message = Message::Evicted(three.entry(1).name.life);
+    let effects = three.feed(1, Event::Message { from, message });
+    assert_eq!(three.nodes[1].zone(), None);
+    let is_end = |message: &Message<2>| matches!(message, Message::Obituary(_));
+    assert!(sent(effects.clone(), first).iter().any(is_end));
+    assert!(!sent(effects, third).iter().any(is_end));
 }

@@ -389,6 +389,10 @@ fn next_round(network: &mut Network, neighbour: Shared<Status>) -> Vec<(NodeId, 
         message: Message::PullReject { status: neighbour },
     };
     assert_eq!(sends(network, told), []);
+    round(network)
+}
+
+fn round(network: &mut Network) -> Vec<(NodeId, Message<3>)> {
     let node = &network.nodes[&id(0)];
     network.now = node.round_at;
     let timer = Timer::Round(node.round);
@@ -492,6 +496,29 @@ fn only_a_neighbour_with_a_higher_load_is_asked_for_a_job_to_balance_queues() {
     let fuller = with_queue(&mut network, 2);
     let sent = next_round(&mut network, fuller);
     assert!(matches!(sent[..], [(to, Message::Pull { .. })] if to == id(1)));
+}
+
+#[test]
+fn who_has_as_little_to_do_as_another_asks_the_fullest_too() {
+    let scheduling = Scheduling {
+        balancing: Some(Direction::Pull),
+        ..Scheduling::LOCAL
+    };
+    let mut network = Network::new(with(scheduling), &[(2, 8); 5]);
+    arrive(&mut network, job(1, 2, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    let around = network.nodes[&id(0)].can().neighbours();
+    let around: Vec<NodeId> = around.map(can::Neighbour::id).collect();
+    let (fullest, others) = around.split_last().unwrap();
+    assert!(!others.is_empty());
+    for other in others {
+        let told = has_none(&mut network, other.get(), 1);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    let told = has_none(&mut network, fullest.get(), 2);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(round(&mut network).len(), 1);
+    assert!(!network.nodes[&id(0)].asks_nobody());
 }
 
 /// A node with so many jobs that wait for all its two cores, and a neighbour; queues are balanced by pushing.
