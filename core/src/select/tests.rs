@@ -294,3 +294,15 @@ fn a_set_tells_who_is_in_it_and_how_long_it_waits() {
     assert_eq!(set.wait(), Span::from_secs(5));
     assert!(Set::new(&nodes, &profiles, &[], start, from).is_empty());
 }
+
+#[test]
+fn sums_that_start_too_late_are_not_acceptable() {
+    fn rest(objective: impl Objective, start: u64) -> f64 {
+        objective.rest(&Sums::new(Time::from_secs(start), Time::ZERO))
+    }
+    let within = Limit::StartWithin(SECOND.times(5));
+    let soonest = Combined::from(Standard::Soonest).limited(within);
+    assert_eq!(rest(&soonest, 4), 4e6);
+    assert_eq!(rest(&soonest, 5), 5e6);
+    assert_eq!(rest(&soonest, 6), f64::INFINITY);
+}

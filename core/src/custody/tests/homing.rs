@@ -189,6 +189,22 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
 }
 
 #[test]
+fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    bench.hear(1, report(term(1, 0), Standing::Running));
+    for attempt in 1..3 {
+        let silent = bench.ring_until(u64::from(attempt) * 602);
+        assert_eq!(silent, [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+        bench.hear(1, report(term(attempt + 1, 0), Standing::Running));
+    }
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert!(bench.ring_until(1806).contains(&failed));
+}
+
+#[test]
 fn an_end_elsewhere_than_where_the_job_is_changes_nothing() {
     let mut bench = Bench::new();
     bench.placed();

@@ -387,3 +387,24 @@ fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
     assert!(sent(effects.clone(), first).iter().any(is_end));
     assert!(!sent(effects, third).iter().any(is_end));
 }
+
+#[test]
+fn who_is_outside_refuses_for_good_who_asks_it_first_and_others_for_now() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    feed(&mut node, Event::Start, Time::ZERO);
+    let joiner = Name {
+        id: NodeId::new(5),
+        life: Incarnation::new(3),
+    };
+    for (from, why) in [(5, Refusal::Outside), (6, Refusal::Busy)] {
+        let message = Message::Join {
+            joiner,
+            point: Point::new([9, 9]),
+            hops: 3,
+        };
+        let from = NodeId::new(from);
+        let effects = feed(&mut node, Event::Message { from, message }, Time::ZERO);
+        let life = joiner.life;
+        assert_eq!(sent(effects, joiner.id), [Message::Refused { life, why }]);
+    }
+}

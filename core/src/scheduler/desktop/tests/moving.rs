@@ -451,6 +451,25 @@ fn the_longest_queue_is_asked_first_each_once_a_round_and_nobody_without_one() {
 }
 
 #[test]
+fn if_no_job_waits_around_the_question_goes_farther_where_that_is_allowed() {
+    for (pull_hops, questions) in [(0, 0), (8, 1)] {
+        let config = Config {
+            pull_hops,
+            ..with(Scheduling::internode(Direction::Pull))
+        };
+        let mut network = Network::new(config, &[(4, 16), (4, 16)]);
+        arrive(&mut network, job(1, 4, 1), 0);
+        let sent = sends(&mut network, first_ends());
+        let gathers = |message: &Message<3>| {
+            let errand = |errand: &Errand<3>| matches!(errand, Errand::Gather(_));
+            matches!(message, Message::Errand { errand: it, .. } if errand(it))
+        };
+        let gathers = sent.iter().filter(|(_, message)| gathers(message));
+        assert_eq!(gathers.count(), questions);
+    }
+}
+
+#[test]
 fn a_job_that_comes_is_the_answer_of_who_was_asked_for_one() {
     let mut network = about_to_pull();
     for from in [76, 77] {

@@ -161,6 +161,7 @@ fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
     let mut unanswered = 0;
     while node.can().zone().is_none() {
         unanswered = node.unanswered;
+        assert!(unanswered < Node::FOUNDS_AFTER, "it goes on asking");
         let (at, timer) = next.expect("it asks again");
         next = feed(&mut node, Event::Timer(timer), at);
     }
