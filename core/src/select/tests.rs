@@ -306,3 +306,19 @@ fn sums_that_start_too_late_are_not_acceptable() {
     assert_eq!(rest(&soonest, 5), 5e6);
     assert_eq!(rest(&soonest, 6), f64::INFINITY);
 }
+
+#[test]
+fn a_mask_has_just_the_starts_at_which_a_candidate_is_free() {
+    let schedules = [busy(&[(0, 5)]), busy(&[(3, 8)]), busy(&[])];
+    let (length, horizon) = (SECOND.times(2), SECOND.times(20));
+    let starts = Starts::new(&schedules, Time::ZERO, length, horizon, Span::ZERO);
+    let all = starts.all();
+    assert_ne!(starts.mask(0, all), all);
+    for candidate in 0..3 {
+        let mask = starts.mask(candidate, all);
+        for at in 0..starts.times().len() {
+            let bit = mask[at / 64] >> (at % 64) & 1 == 1;
+            assert_eq!(bit, starts.is_free(candidate, at));
+        }
+    }
+}

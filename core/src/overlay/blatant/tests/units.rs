@@ -484,6 +484,13 @@ fn who_joins_is_sent_on_from_a_full_node_as_long_as_it_may_be() {
         bench.hear(peer, construct(0, 0, vec![record(peer, 0, &[])]));
     }
     assert_eq!(bench.neighbours().len(), MOST_LINKS);
+    // A link that only makes ways shorter can be dropped for it.
+    let mut bench = Bench::with_config(full, &[(1, &[ME])]);
+    let around = Some(record(2, 1, &[ME]));
+    let shorter = Neighbour::new(id(2), Purpose::Optimisation, around);
+    assert!(bench.node.neighbours.insert(shorter));
+    let effects = bench.hear(70, construct(3, 1, vec![record(70, 0, &[])]));
+    assert_eq!(effects[0], entered(70));
 }
 
 #[test]

@@ -356,3 +356,38 @@ fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
     merits.see(merit(1, 12));
     assert_eq!(merits.best(), Some(&merit(99, 11)));
 }
+
+#[test]
+fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
+    let config = Config {
+        stopping: u16::MAX,
+        probes: 0,
+        ..config()
+    };
+    let mut network = Network::new(config, &[(1, 1), (16, 64)]);
+    network.submit(0, job(1, 16, 1));
+    network.pass(60);
+    network.submit(0, job(2, 1, 1));
+    network.pass(60);
+    assert_eq!([network.started(1), network.started(2)], [[id(1)], [id(0)]]);
+    let errand = Errand::Hunt {
+        job: Shared::new(job(3, 1, 1)),
+        quest: quest(Wanted::RunNode),
+        trail: Trail {
+            best: Merits::default(),
+            toward: None,
+            passed: 0,
+            probes: 0,
+            hops: 9,
+        },
+    };
+    let message = Message::Errand { number: 0, errand };
+    let from = id(78);
+    network.feed(id(0), Event::Message { from, message });
+    let goes_on = network.events.values().any(|(to, event)| {
+        let is_hunt = |errand: &Errand<3>| matches!(errand, Errand::Hunt { .. });
+        *to == id(1)
+            && matches!(event, Event::Message { message: Message::Errand { errand, .. }, .. } if is_hunt(errand))
+    });
+    assert!(goes_on);
+}
