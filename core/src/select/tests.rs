@@ -322,3 +322,12 @@ fn a_mask_has_just_the_starts_at_which_a_candidate_is_free() {
         }
     }
 }
+
+#[test]
+fn the_farthest_are_those_that_are_least_close() {
+    let (nodes, profiles) = (names(3), profiles(3, 1));
+    let set = Set::new(&nodes, &profiles, &[0, 1, 2], Time::ZERO, Time::ZERO);
+    assert!(Closest.estimate(&set) > 0.0 && Closest.cost(&set) > 0.0);
+    assert_eq!(Farthest.estimate(&set), -Closest.estimate(&set));
+    assert_eq!(Farthest.cost(&set), -Closest.cost(&set));
+}
