@@ -391,3 +391,24 @@ fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
     });
     assert!(goes_on);
 }
+
+#[test]
+fn behind_others_a_job_starts_at_once_only_if_it_may_pass_them() {
+    let config = Config {
+        scheduling: Scheduling::LOCAL,
+        ..config()
+    };
+    let mut network = Network::new(config, &[(4, 16)]);
+    let node = network.nodes.get_mut(&id(0)).unwrap();
+    let status = Status {
+        queue_len: 1,
+        running: 1,
+        head_passed: 2,
+        ..*node.status().get()
+    };
+    let waits = |passed| {
+        let merit = node.merit(id(9), &status, (JobId::new(1), passed), &needs(1, 1));
+        merit.unwrap().turn == Turn::Later
+    };
+    assert_eq!([1, 2, 3].map(waits), [true, false, false]);
+}
