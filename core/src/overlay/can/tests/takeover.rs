@@ -408,3 +408,22 @@ fn who_is_outside_refuses_for_good_who_asks_it_first_and_others_for_now() {
         assert_eq!(sent(effects, joiner.id), [Message::Refused { life, why }]);
     }
 }
+
+#[test]
+fn nobody_is_watched_before_a_gap_is_noticed() {
+    let mut three = Three::new();
+    let names = [1, 2].map(|node| three.entry(node).name);
+    let to = names[1].id;
+    three.feed(0, Event::Unreachable { to });
+    let member = three.nodes[0].member_mut();
+    for name in names {
+        member.peers.get_mut(name).unwrap().watched = true;
+    }
+    let (due, timer) = (member.due, Timer::Beat(member.beat));
+    three.now = due;
+    three.feed(0, Event::Timer(timer));
+    let member = three.nodes[0].member().unwrap();
+    assert_eq!(member.gaping, 1, "it is noticed at the end of the beat");
+    let watched = names.map(|name| member.peers.get(name).unwrap().watched);
+    assert_eq!(watched, [false, false]);
+}

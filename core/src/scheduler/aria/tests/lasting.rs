@@ -94,3 +94,19 @@ fn links_that_are_there_twice_are_told() {
     bench.node.links = Links::Fixed([1, 1].map(id).to_vec());
     assert!(bench.node.check().is_err());
 }
+
+#[test]
+fn as_many_floods_are_remembered_as_may_be() {
+    let mut bench = Bench::busy();
+    for round in 1..=u32::from(CONFIG.floods) + 4 {
+        let id = FloodId {
+            origin: id(1),
+            ..flood(0, round)
+        };
+        let header = sent(CONFIG.request, id);
+        let job = Shared::new(job());
+        bench.hear(1, Message::Request { header, job });
+        assert_eq!(bench.node.check(), Ok(()));
+    }
+    assert_eq!(bench.node.seen.len(), usize::from(CONFIG.floods));
+}

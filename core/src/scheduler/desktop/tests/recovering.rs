@@ -168,3 +168,28 @@ fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
     // And has nothing to wait for then.
     assert_eq!((unanswered, node.unanswered), (Node::FOUNDS_AFTER - 1, 0));
 }
+
+#[test]
+fn who_loses_its_zone_forgets_the_balloons_that_were_there() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    assert_eq!(network.config.residues, Residues::Balloons);
+    let node = network.nodes.get_mut(&id(1)).unwrap();
+    let (status, point) = (node.status(), *node.can().point());
+    let life = node.can().entry().unwrap().name.life;
+    let inflate = Message::Inflate {
+        node: id(70),
+        version: 1,
+        status,
+        point,
+        hops: 3,
+    };
+    let evicted = Message::Overlay {
+        message: can::Message::Evicted(life),
+        status: None,
+    };
+    for (message, balloons) in [(inflate, 1), (evicted, 0)] {
+        let from = id(0);
+        network.feed(id(1), Event::Message { from, message });
+        assert_eq!(network.nodes[&id(1)].balloons.statuses().count(), balloons);
+    }
+}
