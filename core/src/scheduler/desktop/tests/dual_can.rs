@@ -335,3 +335,49 @@ fn without_the_second_space_no_search_goes_on_in_it() {
         assert_eq!(network.events.len(), before, "nothing is sent");
     }
 }
+
+#[test]
+fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
+    let mut network = Network::new(dual(), &[(4, 16), (4, 16)]);
+    for node in [0, 1] {
+        give(&mut network, node, job(node, 2, 1));
+    }
+    network.pass(120);
+    assert_eq!(network.members(), [id(0), id(1)]);
+    let quest = Quest {
+        asker: id(77),
+        attempt: 0,
+        wanted: Wanted::RunNode,
+    };
+    let mut is_found = || {
+        let errand = Errand::Forage {
+            job: Shared::new(job(9, 1, 1)),
+            quest,
+            trail: Trail {
+                best: Merits::default(),
+                toward: None,
+                passed: 0,
+                probes: 0,
+                hops: 9,
+            },
+            way: Way::Inside,
+            steps: 1,
+        };
+        let message = Message::Errand { number: 0, errand };
+        network.events.clear();
+        let from = id(78);
+        network.feed(id(0), Event::Message { from, message });
+        let found = network.events.values().find_map(|(_, event)| match event {
+            Event::Message {
+                message: Message::Found { candidates, .. },
+                ..
+            } => Some(candidates.contains(&id(1))),
+            _ => None,
+        });
+        let to = id(99);
+        network.feed(id(0), Event::Unreachable { to });
+        found
+    };
+    assert_eq!(is_found(), Some(true));
+    assert_eq!(is_found(), Some(true));
+}
