@@ -163,22 +163,3 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
         other.node.profile().coordinate
     );
 }
-
-#[test]
-fn who_knows_nobody_asks_its_introducer_again() {
-    let asks = |did: &[Did]| {
-        let asks = |did: &&Did| matches!(did, Send(1, Message::Overlay { .. }));
-        did.iter().filter(asks).count()
-    };
-    let (mut bench, did) = Bench::started(CONFIG, Bootstrap::Join(id(1)));
-    assert_eq!(asks(&did), 1);
-    let mut again = 0;
-    for _ in 0..8 {
-        let mut alarms = bench.alarms.iter();
-        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
-        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
-        bench.now = at;
-        again += asks(&bench.feed(Event::Timer(timer)));
-    }
-    assert!(again > 0, "nobody else would let it in");
-}
