@@ -267,3 +267,67 @@ fn what_is_bred_is_golden() {
     assert_eq!(bred.unwrap().chosen, GOLDEN);
 }
 const GOLDEN: [u32; 8] = [8, 15, 18, 29, 37, 52, 69, 90];
+
+#[test]
+fn the_cheaper_is_better_and_at_equal_cost_the_earlier() {
+    let selection = |cost, start| Selection {
+        chosen: vec![0],
+        start: Time::from_secs(start),
+        cost,
+    };
+    let one = selection(2.0, 5);
+    assert!(one.is_better_than(&selection(3.0, 4)));
+    assert!(one.is_better_than(&selection(2.0, 6)));
+    assert!(!one.is_better_than(&one), "PROTOCOLS F4");
+    assert!(!one.is_better_than(&selection(2.0, 4)));
+    assert!(!one.is_better_than(&selection(1.0, 6)));
+}
+
+#[test]
+fn a_set_tells_who_is_in_it_and_how_long_it_waits() {
+    let (nodes, profiles) = (names(3), profiles(3, 1));
+    let (from, start) = (Time::from_secs(4), Time::from_secs(9));
+    let set = Set::new(&nodes, &profiles, &[2, 0], start, from);
+    assert_eq!((set.len(), set.is_empty()), (2, false));
+    assert!(set.nodes().eq([2, 0].map(NodeId::new)));
+    assert_eq!((set.from(), set.start()), (from, start));
+    assert_eq!(set.wait(), Span::from_secs(5));
+    assert!(Set::new(&nodes, &profiles, &[], start, from).is_empty());
+}
+
+#[test]
+fn sums_that_start_too_late_are_not_acceptable() {
+    fn rest(objective: impl Objective, start: u64) -> f64 {
+        objective.rest(&Sums::new(Time::from_secs(start), Time::ZERO))
+    }
+    let within = Limit::StartWithin(SECOND.times(5));
+    let soonest = Combined::from(Standard::Soonest).limited(within);
+    assert_eq!(rest(&soonest, 4), 4e6);
+    assert_eq!(rest(&soonest, 5), 5e6);
+    assert_eq!(rest(&soonest, 6), f64::INFINITY);
+}
+
+#[test]
+fn a_mask_has_just_the_starts_at_which_a_candidate_is_free() {
+    let schedules = [busy(&[(0, 5)]), busy(&[(3, 8)]), busy(&[])];
+    let (length, horizon) = (SECOND.times(2), SECOND.times(20));
+    let starts = Starts::new(&schedules, Time::ZERO, length, horizon, Span::ZERO);
+    let all = starts.all();
+    assert_ne!(starts.mask(0, all), all);
+    for candidate in 0..3 {
+        let mask = starts.mask(candidate, all);
+        for at in 0..starts.times().len() {
+            let bit = mask[at / 64] >> (at % 64) & 1 == 1;
+            assert_eq!(bit, starts.is_free(candidate, at));
+        }
+    }
+}
+
+#[test]
+fn the_farthest_are_those_that_are_least_close() {
+    let (nodes, profiles) = (names(3), profiles(3, 1));
+    let set = Set::new(&nodes, &profiles, &[0, 1, 2], Time::ZERO, Time::ZERO);
+    assert!(Closest.estimate(&set) > 0.0 && Closest.cost(&set) > 0.0);
+    assert_eq!(Farthest.estimate(&set), -Closest.estimate(&set));
+    assert_eq!(Farthest.cost(&set), -Closest.cost(&set));
+}

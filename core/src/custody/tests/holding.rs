@@ -315,3 +315,14 @@ fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
     other.give_away(1);
     assert_eq!((waiting(&bench), waiting(&other)), (vec![], vec![]));
 }
+
+#[test]
+fn what_is_over_under_a_later_term_is_over_and_under_an_earlier_one_is_not() {
+    let over = |term| verdict(term, Ruling::Over);
+    let mut bench = Bench::new();
+    bench.holding(600);
+    assert_eq!(bench.hear(HOME, over(term(0, 9))), []);
+    assert!(!bench.node.is_empty());
+    assert_eq!(bench.hear(HOME, over(term(2, 0))), [DROP, Forget(HELD)]);
+    assert!(bench.node.is_empty());
+}

@@ -177,6 +177,8 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
         let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Lost)));
         assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
         bench.find(attempt, &[1]);
+        // A new place to wait at does not renew them.
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
         bench.hear(1, report(term(attempt + 1, 0), Standing::Running));
     }
     let mut did = bench.hear(1, report(term(3, 0), ended(Ending::Lost)));
@@ -184,6 +186,22 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
     // It is written down that nobody has it, and then that it is over.
     assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+}
+
+#[test]
+fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    bench.hear(1, report(term(1, 0), Standing::Running));
+    for attempt in 1..3 {
+        let silent = bench.ring_until(u64::from(attempt) * 602);
+        assert_eq!(silent, [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+        bench.hear(1, report(term(attempt + 1, 0), Standing::Running));
+    }
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert!(bench.ring_until(1806).contains(&failed));
 }
 
 #[test]

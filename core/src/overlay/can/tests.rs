@@ -2,4 +2,5 @@ mod heirs;
 mod network;
 mod overlays;
 mod shapes;
+mod takeover;
 mod units;

@@ -489,6 +489,8 @@ fn values_that_cannot_work_are_refused() {
         refused(Config { max_age, ..CONFIG }),
         Err(ConfigError::MaxAge)
     );
+    let said = std::string::ToString::to_string(&ConfigError::MaxAge);
+    assert_eq!(said, "every descriptor would be too old");
 }
 
 #[test]
@@ -537,4 +539,13 @@ fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
         rank(free(5, 15)) < rank(free(15, 20)),
         "of equals, the earlier"
     );
+}
+
+#[test]
+fn a_random_peer_that_is_there_twice_is_told() {
+    let mut bench = Bench::with(&[]);
+    bench.node.random = [peer(1, 0), peer(2, 0)].into_iter().collect();
+    assert_eq!(bench.node.check(), Ok(()));
+    bench.node.random = [peer(1, 0), peer(1, 0)].into_iter().collect();
+    assert!(bench.node.check().is_err());
 }

@@ -265,3 +265,11 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
     assert_eq!(told(7, 1), (Vec::new(), Time::MAX));
     assert_eq!(told(0, 0), (Vec::new(), Time::from_secs(60)));
 }
+
+#[test]
+fn a_job_that_is_there_twice_is_told() {
+    let mut bench = Bench::with_job(1);
+    let twice = bench.0.tasks[0].clone();
+    bench.0.tasks.push(twice);
+    assert!(bench.0.check().is_err());
+}

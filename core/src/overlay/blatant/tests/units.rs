@@ -484,6 +484,13 @@ fn who_joins_is_sent_on_from_a_full_node_as_long_as_it_may_be() {
         bench.hear(peer, construct(0, 0, vec![record(peer, 0, &[])]));
     }
     assert_eq!(bench.neighbours().len(), MOST_LINKS);
+    // A link that only makes ways shorter can be dropped for it.
+    let mut bench = Bench::with_config(full, &[(1, &[ME])]);
+    let around = Some(record(2, 1, &[ME]));
+    let shorter = Neighbour::new(id(2), Purpose::Optimisation, around);
+    assert!(bench.node.neighbours.insert(shorter));
+    let effects = bench.hear(70, construct(3, 1, vec![record(70, 0, &[])]));
+    assert_eq!(effects[0], entered(70));
 }
 
 #[test]
@@ -699,6 +706,8 @@ fn values_that_cannot_work_are_refused() {
     let d = Config::DEFAULT;
     assert_eq!(refused(Config { diameter: 1, ..d }), ConfigError::Distances);
     assert_eq!(refused(Config { detour: 9, ..d }), ConfigError::Distances);
+    assert_eq!(refused(Config { detour: 1, ..d }), ConfigError::Distances);
+    assert!(Blatant::new(id(ME), Config { detour: 2, ..d }).is_ok());
     assert!(Blatant::new(id(ME), Config { detour: 8, ..d }).is_ok());
     assert_eq!(refused(Config { links: 17, ..d }), ConfigError::Links);
     assert_eq!(refused(Config { optimising: 9, ..d }), ConfigError::Links);
@@ -711,6 +720,8 @@ fn values_that_cannot_work_are_refused() {
     let timeout = Span::ZERO;
     assert_eq!(refused(Config { timeout, ..d }), ConfigError::ZeroTime);
     assert_eq!(refused(Config { patience: 0, ..d }), ConfigError::ZeroTime);
+    let said = std::string::ToString::to_string(&ConfigError::ShortPeriod);
+    assert_eq!(said, "the period is too short");
 }
 
 #[test]
@@ -756,4 +767,14 @@ fn messages_survive_their_encoding_and_too_many_records_do_not() {
     let record = Record::Known([id(1), id(2)].into_iter().collect());
     let bytes = postcard::to_allocvec(&record).unwrap();
     assert_eq!(postcard::from_bytes(&bytes), Ok(record));
+}
+
+#[test]
+fn a_gap_that_nobody_can_close_is_told() {
+    let mut bench = Bench::with(&[]);
+    let Life::Running(running) = &mut bench.node.life else {
+        panic!("it does not run")
+    };
+    running.gaps.push(Nodes::new());
+    assert!(bench.node.check().is_err());
 }

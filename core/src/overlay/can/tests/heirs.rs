@@ -215,8 +215,8 @@ fn a_heartbeat_without_a_list_is_a_fifth_of_one_with_it_where_there_are_many_nei
     );
 }
 
-impl Can<4> {
-    fn member_mut(&mut self) -> &mut Member<4> {
+impl<const D: usize> Can<D> {
+    pub(super) fn member_mut(&mut self) -> &mut Member<D> {
         match &mut self.life {
             Life::Inside(member) => member,
             _ => panic!("it has no zone"),

@@ -95,6 +95,20 @@ fn what_becomes_of_a_leaf_does_not_depend_on_who_vanishes_first() {
 }
 
 #[test]
+fn a_gap_is_looked_for_in_so_many_parts_and_no_more() {
+    const MOST_PARTS: u32 = 256;
+    let whole = zone([(0, 100_000), (0, 10)]);
+    // Each slab cuts one part in two; then comes one that has everything.
+    let left = |slabs: u32| {
+        let slabs = (1..=slabs).map(|at| zone([(10 * at, 10 * at + 1), (0, 10)]));
+        let all: Vec<_> = slabs.chain([whole]).collect();
+        whole.gap(all.iter())
+    };
+    assert_eq!(left(MOST_PARTS - 1), None);
+    assert!(left(MOST_PARTS).is_some(), "it may be there");
+}
+
+#[test]
 fn parts_of_a_load_sum_up_to_it_exactly() {
     let load = Load {
         nodes: 1_000_003,

@@ -86,3 +86,27 @@ fn what_was_given_away_is_offered_again_and_not_run() {
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
     assert_eq!(bench.node.site().local.waiting(), []);
 }
+
+#[test]
+fn links_that_are_there_twice_are_told() {
+    let mut bench = Bench::idle();
+    assert_eq!(bench.node.check(), Ok(()));
+    bench.node.links = Links::Fixed([1, 1].map(id).to_vec());
+    assert!(bench.node.check().is_err());
+}
+
+#[test]
+fn as_many_floods_are_remembered_as_may_be() {
+    let mut bench = Bench::busy();
+    for round in 1..=u32::from(CONFIG.floods) + 4 {
+        let id = FloodId {
+            origin: id(1),
+            ..flood(0, round)
+        };
+        let header = sent(CONFIG.request, id);
+        let job = Shared::new(job());
+        bench.hear(1, Message::Request { header, job });
+        assert_eq!(bench.node.check(), Ok(()));
+    }
+    assert_eq!(bench.node.seen.len(), usize::from(CONFIG.floods));
+}

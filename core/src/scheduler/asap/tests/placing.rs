@@ -196,6 +196,18 @@ fn silence_of_all_is_followed_by_a_fresh_search_and_then_by_failure() {
 }
 
 #[test]
+fn a_no_of_some_while_others_are_silent_is_followed_by_a_fresh_search() {
+    for seen in [2, 3] {
+        let mut bench = asking(3);
+        assert_eq!(bench.hear(1, not_found(1, seen)), []);
+        assert_eq!(
+            bench.ring_until(11),
+            [Send(1, search(2, 3, 120)), Send(2, search(2, 3, 120))]
+        );
+    }
+}
+
+#[test]
 fn who_is_unreachable_is_not_waited_for() {
     let mut bench = asking(1);
     assert_eq!(bench.feed(Event::Unreachable { to: id(2) }), []);
@@ -321,6 +333,7 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
     assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 600))));
     let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
     bench.submit(7, 1);
+    assert_eq!(bench.at(511).feed(Event::Timer(Timer::Due)), []);
     assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
 }
 

@@ -149,6 +149,14 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
         bench.hear(2, seen(2, 2, &[], &[])),
         given_up(Refusal::NotAcceptable)
     );
+    // And the other way round.
+    let (mut bench, _) = Bench::searching(config, 2, NEVER);
+    bench.hear(1, seen(1, 1, &[], &[]));
+    bench.hear(2, seen(2, 2, &[], &[9]));
+    assert_eq!(
+        bench.hear(9, seen(2, 9, &[], &[2])),
+        given_up(Refusal::NotAcceptable)
+    );
 }
 
 #[test]
@@ -245,4 +253,13 @@ fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
     assert_eq!(join(true), [Send(4, look(1, Through::Random))]);
     // That was the first of two rounds; with the second it must do with itself.
     assert_eq!(join(false), given_up(Refusal::Full));
+}
+
+#[test]
+fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another() {
+    let (bench, _) = found(CHEAPEST);
+    let copy = bench.node.clone();
+    assert!(bench.node == copy);
+    let (other, _) = found(Criterion::Closest);
+    assert!(bench.node != other.node);
 }

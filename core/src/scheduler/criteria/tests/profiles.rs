@@ -24,6 +24,10 @@ fn a_shuffle_carries_profiles_of_its_sender_and_of_whom_it_knows() {
     let did = bench.hear(5, shuffle(5, &[]));
     let ids: Vec<NodeId> = about(&did, 5).iter().map(|known| known.id).collect();
     assert_eq!(ids, [ME, id(4)]);
+    // What is known of 4 stays known, though nobody told of it again.
+    let did = bench.hear(6, shuffle(6, &[]));
+    let ids: Vec<NodeId> = about(&did, 6).iter().map(|known| known.id).collect();
+    assert_eq!(ids, [ME, id(4)]);
 }
 
 #[test]

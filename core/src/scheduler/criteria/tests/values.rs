@@ -186,3 +186,55 @@ mod wire {
         assert_eq!(made.iter().count(), Descriptors::MOST);
     }
 }
+
+#[test]
+fn helpers_rank_by_delay_by_common_free_time_and_by_its_opposite() {
+    let free = |from, to| {
+        let free = Interval::new(Time::from_secs(from), Time::from_secs(to)).unwrap();
+        Profile {
+            free,
+            ..Profile::default()
+        }
+    };
+    let rank =
+        |helper: Helper, target: &Profile, other: &Profile| helper.rank(&Market, target, other);
+    let target = free(0, 10);
+    let [long, short, later] = [free(2, 10), free(0, 5), free(5, 20)];
+    let first_free = |other| rank(Helper::FirstFree, &target, other);
+    assert!(first_free(&long) < first_free(&short));
+    assert!(first_free(&short) < first_free(&later), "it starts earlier");
+    let at = |x| Profile::at(Coordinate::at([x, 0, 0]));
+    let [here, near, far] = [at(0), at(1000), at(9000)];
+    assert!(rank(Helper::Proximity, &here, &near) < rank(Helper::Proximity, &here, &far));
+    assert!(rank(Helper::Remoteness, &here, &far) < rank(Helper::Remoteness, &here, &near));
+}
+
+#[test]
+fn broken_states_are_told() {
+    let (bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
+    let told = |plant: &dyn Fn(&mut Node)| {
+        let mut node = bench.node.clone();
+        plant(&mut node);
+        node.check().is_err()
+    };
+    assert!(!told(&|_| {}));
+    assert!(told(&|node| node.requests[0].job = JobId::new(99)));
+    assert!(told(&|node| {
+        let twice = node.requests[0].clone();
+        node.requests.push(twice);
+    }));
+    assert!(told(&|node| {
+        let expedition = node.requests[0].expeditions[0].clone();
+        let many = usize::from(CONFIG.parallel) + 1;
+        node.requests[0].expeditions = std::vec![expedition; many];
+    }));
+    assert!(told(&|node| node.random.push(descriptor(77))));
+}
+
+#[test]
+fn what_is_told_of_a_schedule_is_newer_in_every_later_life() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    assert!(bench.node.schedule.version() < 1 << 32);
+    bench.restart();
+    assert!(bench.node.schedule.version() >= 1 << 32);
+}

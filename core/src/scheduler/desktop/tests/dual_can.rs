@@ -279,3 +279,105 @@ fn without_the_second_space_nothing_is_said_of_it() {
     };
     assert!(!network.events.values().any(other));
 }
+
+#[test]
+fn who_cannot_be_reached_is_no_member_for_the_rendezvous() {
+    let mut network = Network::new(dual(), &[(4, 16)]);
+    let members = [71, 72].map(id).into_iter().collect();
+    let enter = Message::Errand {
+        number: 0,
+        errand: Errand::Enter {
+            node: id(70),
+            stand: Stand::Inside(members),
+            hops: 3,
+        },
+    };
+    let from = id(70);
+    network.feed(
+        id(0),
+        Event::Message {
+            from,
+            message: enter,
+        },
+    );
+    let to = id(71);
+    network.feed(id(0), Event::Unreachable { to });
+    let space = network.nodes[&id(0)].residue_space.as_ref().unwrap();
+    assert_eq!(space.registry.members.as_slice(), [70, 72].map(id));
+}
+
+#[test]
+fn without_the_second_space_no_search_goes_on_in_it() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    for node in [0, 1] {
+        let quest = Quest {
+            asker: id(77),
+            attempt: 0,
+            wanted: Wanted::Sooner,
+        };
+        let trail = Trail {
+            best: Merits::default(),
+            toward: None,
+            passed: 0,
+            probes: 0,
+            hops: 9,
+        };
+        let errand = Errand::Forage {
+            job: Shared::new(job(1, 4, 1)),
+            quest,
+            trail,
+            way: Way::Begins,
+            steps: 3,
+        };
+        let message = Message::Errand { number: 0, errand };
+        let (from, before) = (id(78), network.events.len());
+        network.feed(id(node), Event::Message { from, message });
+        assert_eq!(network.events.len(), before, "nothing is sent");
+    }
+}
+
+#[test]
+fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
+    let mut network = Network::new(dual(), &[(4, 16), (4, 16)]);
+    for node in [0, 1] {
+        give(&mut network, node, job(node, 2, 1));
+    }
+    network.pass(120);
+    assert_eq!(network.members(), [id(0), id(1)]);
+    let quest = Quest {
+        asker: id(77),
+        attempt: 0,
+        wanted: Wanted::RunNode,
+    };
+    let mut is_found = || {
+        let errand = Errand::Forage {
+            job: Shared::new(job(9, 1, 1)),
+            quest,
+            trail: Trail {
+                best: Merits::default(),
+                toward: None,
+                passed: 0,
+                probes: 0,
+                hops: 9,
+            },
+            way: Way::Inside,
+            steps: 1,
+        };
+        let message = Message::Errand { number: 0, errand };
+        network.events.clear();
+        let from = id(78);
+        network.feed(id(0), Event::Message { from, message });
+        let found = network.events.values().find_map(|(_, event)| match event {
+            Event::Message {
+                message: Message::Found { candidates, .. },
+                ..
+            } => Some(candidates.contains(&id(1))),
+            _ => None,
+        });
+        let to = id(99);
+        network.feed(id(0), Event::Unreachable { to });
+        found
+    };
+    assert_eq!(is_found(), Some(true));
+    assert_eq!(is_found(), Some(true));
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::queue::Waiting;
+use crate::resource::Capability;
 
 fn with(scheduling: Scheduling) -> Config {
     Config {
@@ -349,3 +350,323 @@ fn where_jobs_move_nobody_is_passed_without_end() {
 
 /// How often a job was passed at most in the test above.
 const MOST_PASSED: u32 = 4;
+
+/// How somebody is who is like the first node, and where so many wait, each for all cores that the first node has.
+fn with_queue(network: &mut Network, queue_len: u32) -> Shared<Status> {
+    let own = *network.nodes.get_mut(&id(0)).unwrap().status().get();
+    let wanted = own.total.value(dimension("cores")) * u64::from(queue_len);
+    Shared::new(Status {
+        waiting: Capability::none().with(dimension("cores"), wanted),
+        queue_len,
+        ..own
+    })
+}
+
+/// What the first node sends when this happens, and to whom.
+fn sends(network: &mut Network, event: Event<Node>) -> Vec<(NodeId, Message<3>)> {
+    let machine = network.nodes.get_mut(&id(0)).unwrap();
+    let mut effects = EffectQueue::new();
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, message } => Some((to, message)),
+        _ => None,
+    });
+    sent.collect()
+}
+
+/// Whom the first node asks for a job when this happens.
+fn asked(network: &mut Network, event: Event<Node>) -> Vec<NodeId> {
+    let sent = sends(network, event).into_iter();
+    let asks = sent.filter(|(_, message)| matches!(message, Message::Pull { .. }));
+    asks.map(|(to, _)| to).collect()
+}
+
+/// The first node hears how its neighbour is, and its next round comes: what it sends.
+fn next_round(network: &mut Network, neighbour: Shared<Status>) -> Vec<(NodeId, Message<3>)> {
+    let told = Event::Message {
+        from: id(1),
+        message: Message::PullReject { status: neighbour },
+    };
+    assert_eq!(sends(network, told), []);
+    round(network)
+}
+
+fn round(network: &mut Network) -> Vec<(NodeId, Message<3>)> {
+    let node = &network.nodes[&id(0)];
+    network.now = node.round_at;
+    let timer = Timer::Round(node.round);
+    sends(network, Event::Timer(timer))
+}
+
+/// Somebody says that it has no job for the first node, and how many wait there.
+fn has_none(network: &mut Network, from: u64, queue_len: u32) -> Event<Node> {
+    let status = with_queue(network, queue_len);
+    Event::Message {
+        from: id(from),
+        message: Message::PullReject { status },
+    }
+}
+
+/// A node that runs one job on all its cores and pulls as soon as that ends.
+fn about_to_pull() -> Network {
+    let pull = with(Scheduling::internode(Direction::Pull));
+    let mut network = Network::new(pull, &[(4, 16)]);
+    network.submit(0, job(1, 4, 1));
+    network.pass(30);
+    assert_eq!(network.started(1), [id(0)]);
+    network
+}
+
+fn first_ends() -> Event<Node> {
+    Event::Command(job::Command::Ended {
+        job: JobId::new(1),
+        outcome: Outcome::Done,
+    })
+}
+
+#[test]
+fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
+    let passed = waiting(1, 1, 3);
+    assert_eq!(running::carry(&passed, MoveTo::Wait), 6);
+    assert_eq!(running::carry(&passed, MoveTo::Start), 7);
+}
+
+#[test]
+fn the_longest_queue_is_asked_first_each_once_a_round_and_nobody_without_one() {
+    let mut network = about_to_pull();
+    for (from, queue_len) in [(71, 1), (72, 3), (73, 0)] {
+        let told = has_none(&mut network, from, queue_len);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    assert_eq!(asked(&mut network, first_ends()), [id(72)], "PROTOCOLS L8");
+    // Who was not asked has nothing to answer.
+    let told = has_none(&mut network, 73, 0);
+    assert_eq!(asked(&mut network, told), []);
+    let told = has_none(&mut network, 72, 3);
+    assert_eq!(asked(&mut network, told), [id(71)]);
+    let told = has_none(&mut network, 71, 1);
+    assert_eq!(asked(&mut network, told), []);
+    assert!(network.nodes[&id(0)].asks_nobody());
+}
+
+#[test]
+fn if_no_job_waits_around_the_question_goes_farther_where_that_is_allowed() {
+    for (pull_hops, questions) in [(0, 0), (8, 1)] {
+        let config = Config {
+            pull_hops,
+            ..with(Scheduling::internode(Direction::Pull))
+        };
+        let mut network = Network::new(config, &[(4, 16), (4, 16)]);
+        arrive(&mut network, job(1, 4, 1), 0);
+        let sent = sends(&mut network, first_ends());
+        let gathers = |message: &Message<3>| {
+            let errand = |errand: &Errand<3>| matches!(errand, Errand::Gather(_));
+            matches!(message, Message::Errand { errand: it, .. } if errand(it))
+        };
+        let gathers = sent.iter().filter(|(_, message)| gathers(message));
+        assert_eq!(gathers.count(), questions);
+    }
+}
+
+#[test]
+fn a_job_that_comes_is_the_answer_of_who_was_asked_for_one() {
+    let mut network = about_to_pull();
+    for from in [76, 77] {
+        let told = has_none(&mut network, from, 1);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    let told = has_none(&mut network, 77, 2);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(asked(&mut network, first_ends()), [id(77)]);
+    let unreachable = Event::Unreachable { to: id(76) };
+    assert_eq!(asked(&mut network, unreachable), []);
+    assert!(!network.nodes[&id(0)].asks_nobody());
+    arrive(&mut network, job(9, 1, 1), 1);
+    assert!(network.nodes[&id(0)].asks_nobody());
+}
+
+#[test]
+fn who_cannot_be_reached_is_not_waited_for_and_of_those_asked_only_so_many_are_remembered() {
+    let mut network = about_to_pull();
+    let told = has_none(&mut network, 100, 1);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(asked(&mut network, first_ends()), [id(100)]);
+    for next in 101..=101 + can::MOST_NEIGHBOURS as u64 {
+        let told = has_none(&mut network, next, 1);
+        assert_eq!(asked(&mut network, told), []);
+        let to = id(next - 1);
+        assert_eq!(asked(&mut network, Event::Unreachable { to }), [id(next)]);
+    }
+}
+
+#[test]
+fn only_a_neighbour_with_a_higher_load_is_asked_for_a_job_to_balance_queues() {
+    let scheduling = Scheduling {
+        balancing: Some(Direction::Pull),
+        ..Scheduling::LOCAL
+    };
+    let mut network = Network::new(with(scheduling), &[(2, 8), (2, 8)]);
+    arrive(&mut network, job(1, 2, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
+    let alike = with_queue(&mut network, 1);
+    assert_eq!(next_round(&mut network, alike), [], "PROTOCOLS L12");
+    let fuller = with_queue(&mut network, 2);
+    let sent = next_round(&mut network, fuller);
+    assert!(matches!(sent[..], [(to, Message::Pull { .. })] if to == id(1)));
+}
+
+#[test]
+fn who_has_as_little_to_do_as_another_asks_the_fullest_too() {
+    let scheduling = Scheduling {
+        balancing: Some(Direction::Pull),
+        ..Scheduling::LOCAL
+    };
+    let mut network = Network::new(with(scheduling), &[(2, 8); 5]);
+    arrive(&mut network, job(1, 2, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    let around = network.nodes[&id(0)].can().neighbours();
+    let around: Vec<NodeId> = around.map(can::Neighbour::id).collect();
+    let (fullest, others) = around.split_last().unwrap();
+    assert!(!others.is_empty());
+    for other in others {
+        let told = has_none(&mut network, other.get(), 1);
+        assert_eq!(asked(&mut network, told), []);
+    }
+    let told = has_none(&mut network, fullest.get(), 2);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(round(&mut network).len(), 1);
+    assert!(!network.nodes[&id(0)].asks_nobody());
+}
+
+/// A node with so many jobs that wait for all its two cores, and a neighbour; queues are balanced by pushing.
+fn about_to_push(waiting: u64) -> Network {
+    let scheduling = Scheduling {
+        balancing: Some(Direction::Push),
+        ..Scheduling::LOCAL
+    };
+    let mut network = Network::new(with(scheduling), &[(2, 8), (2, 8)]);
+    for number in 0..=waiting {
+        arrive(&mut network, job(number, 2, 1), 0);
+    }
+    let queue = network.nodes[&id(0)].queue();
+    assert_eq!(queue.waiting().len() as u64, waiting);
+    network
+}
+
+#[test]
+fn queues_are_balanced_only_if_the_load_or_the_highest_of_it_falls() {
+    let is_offered = |sent: Vec<(NodeId, Message<3>)>| match sent[..] {
+        [] => false,
+        [(to, Message::Offer { .. })] if to == id(1) => true,
+        _ => panic!("{sent:?}"),
+    };
+    // Two wait here: one of them goes to where none waits. If one waits, it would only change places.
+    let mut network = about_to_push(2);
+    let empty = with_queue(&mut network, 0);
+    assert!(is_offered(next_round(&mut network, empty.clone())));
+    let mut network = about_to_push(1);
+    assert!(!is_offered(next_round(&mut network, empty)));
+    // Nor if another waits for half of what is there.
+    let mut half = *with_queue(&mut network, 1).get();
+    half.waiting = half.waiting.with(dimension("cores"), 1);
+    assert!(!is_offered(next_round(&mut network, Shared::new(half))));
+    // Of two with the same load the lower id offers, to one with more of everything.
+    let large = dimensions().capability(&[16, 64]).unwrap();
+    half.total = large;
+    half.waiting = half.waiting.with(dimension("cores"), 16);
+    assert!(is_offered(next_round(&mut network, Shared::new(half))));
+}
+
+#[test]
+fn a_job_that_is_offered_to_one_is_not_given_to_another() {
+    let push = with(Scheduling::internode(Direction::Push));
+    let mut network = Network::new(push, &[(2, 8), (2, 8)]);
+    arrive(&mut network, job(1, 2, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    let mut free = *with_queue(&mut network, 0).get();
+    free.free = free.total;
+    let status = Shared::new(free);
+    let pull = |status: &Shared<Status>| Message::Pull {
+        move_to: MoveTo::Start,
+        status: status.clone(),
+    };
+    let sent = next_round(&mut network, status.clone());
+    assert!(matches!(sent[..], [(to, Message::Offer { .. })] if to == id(1)));
+    let said = answers(&mut network, 0, pull(&status));
+    assert!(matches!(said[..], [Message::PullReject { .. }]), "{said:?}");
+    // When nobody has answered for long, it is.
+    network.now += Span::from_secs(6);
+    let said = answers(&mut network, 0, pull(&status));
+    let gives =
+        |message: &Message<3>| matches!(message, Message::Runs(custody::Message::Give { .. }));
+    assert!(said.iter().any(gives), "{said:?}");
+}
+
+#[test]
+fn room_is_promised_until_the_job_is_there() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
+    let takes = |network: &mut Network, number, cores| {
+        let offer = Message::Offer {
+            waiting: waiting(number, cores, 0),
+            move_to: MoveTo::Start,
+        };
+        let said = answers(network, 0, offer);
+        matches!(said[..], [Message::OfferAnswer { takes: true, .. }])
+    };
+    assert!(takes(&mut network, 8, 1));
+    assert!(takes(&mut network, 9, 2));
+    arrive(&mut network, job(9, 2, 1), 1);
+    assert_eq!(network.nodes[&id(0)].queue().running().len(), 1);
+    // Two run, one is promised to another job, and one is left.
+    assert!(!takes(&mut network, 10, 2));
+    assert!(takes(&mut network, 11, 1));
+}
+
+#[test]
+fn a_question_for_a_job_goes_to_a_neighbour_where_one_waits_but_not_back() {
+    let config = Config {
+        pull_hops: 8,
+        ..with(Scheduling::LOCAL)
+    };
+    let mut network = Network::new(config, &[(4, 16)]);
+    for (from, queue_len) in [(71, 0), (72, 1), (77, 1), (78, 1)] {
+        let told = has_none(&mut network, from, queue_len);
+        assert_eq!(sends(&mut network, told), []);
+    }
+    let gather = Gather {
+        asker: id(77),
+        status: with_queue(&mut network, 0),
+        toward: can::Point::new([0; 3]),
+        hops: 3,
+    };
+    for _ in 0..8 {
+        let message = Message::Errand {
+            number: 0,
+            errand: Errand::Gather(gather.clone()),
+        };
+        let from = id(78);
+        let sent = sends(&mut network, Event::Message { from, message });
+        assert!(matches!(sent[..], [(to, Message::Errand { .. })] if to == id(72)));
+    }
+}
+
+#[test]
+fn an_errand_is_run_once_and_only_the_last_are_remembered() {
+    let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
+    let status = with_queue(&mut network, 0);
+    let errand = |number| Message::Errand {
+        number,
+        errand: Errand::Gather(Gather {
+            asker: id(77),
+            status: status.clone(),
+            toward: can::Point::new([0; 3]),
+            hops: 0,
+        }),
+    };
+    for number in 1..=300 {
+        let said = answers(&mut network, 0, errand(number));
+        assert_eq!(said, [Message::Acknowledged(number)]);
+    }
+}

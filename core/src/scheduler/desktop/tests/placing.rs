@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::overlay::flood::{FloodId, Header};
 use crate::time::Time;
 
 #[test]
@@ -67,9 +68,13 @@ fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
     };
     let mut network = Network::new(literal, &[(1, 1), (1, 64), (16, 1), (2, 2), (16, 32)]);
     network.submit(3, job(1, 9, 20));
-    network.submit(3, job(2, 9, 40));
-    network.pass(900);
+    network.pass(100);
     assert_eq!(network.started(1), [id(4)]);
+    // Without asking all.
+    let floods = network.nodes.values().map(|node| node.counts().floods);
+    assert_eq!(floods.sum::<u64>(), 0);
+    network.submit(3, job(2, 9, 40));
+    network.pass(800);
     let none = News::Failed(Failure::Refused(Refusal::NoMatch));
     assert_eq!(network.news_of(2), [none]);
 }
@@ -222,10 +227,188 @@ fn the_fastest_comes_first_though_another_is_fuller() {
 }
 
 #[test]
+fn what_only_keeps_the_overlays_up_to_date_is_a_heartbeat() {
+    let (message, status) = (can::Message::Ping, None);
+    assert!(Message::<3>::Overlay { message, status }.is_heartbeat());
+    let (message, status) = (can::Message::Ping, None);
+    assert!(Message::<3>::Residue { message, status }.is_heartbeat());
+    assert!(!Message::<3>::Acknowledged(1).is_heartbeat());
+}
+
+#[test]
 fn a_message_stays_small() {
     assert!(
         size_of::<Message<8>>() <= 320,
         "{}",
         size_of::<Message<8>>()
     );
+}
+
+/// What a node says to somebody who looks for a node that runs a job.
+fn says(network: &mut Network, message: Message<3>) -> Vec<Message<3>> {
+    let machine = network.nodes.get_mut(&id(0)).unwrap();
+    let mut effects = EffectQueue::new();
+    let event = Event::Message {
+        from: id(78),
+        message,
+    };
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == id(77) => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn quest(wanted: Wanted) -> Quest {
+    Quest {
+        asker: id(77),
+        attempt: 0,
+        wanted,
+    }
+}
+
+/// The first node is found for a job.
+fn found(job: u64, wanted: Wanted) -> Message<3> {
+    Message::Found {
+        job: JobId::new(job),
+        quest: quest(wanted),
+        candidates: [id(0)].into_iter().collect(),
+    }
+}
+
+#[test]
+fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let search = |number, job| Message::Search {
+        header: Header {
+            id: FloodId {
+                origin: id(77),
+                sequence: number,
+                kind: 0,
+                round: 0,
+            },
+            ttl: 3,
+            hops: 0,
+        },
+        job: Shared::new(job),
+        quest: quest(Wanted::RunNode),
+    };
+    assert_eq!(says(&mut network, search(1, job(1, 5, 1))), []);
+    let said = says(&mut network, search(2, job(2, 4, 1)));
+    assert_eq!(said, [found(2, Wanted::RunNode)]);
+    // It was heard before.
+    assert_eq!(says(&mut network, search(2, job(2, 4, 1))), []);
+    // Who is about to leave finishes what it has.
+    network.submit(0, job(3, 4, 1));
+    network.pass(30);
+    network.command(id(0), job::Command::Leave);
+    assert_eq!(says(&mut network, search(4, job(4, 4, 1))), []);
+}
+
+#[test]
+fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    network.submit(0, job(1, 4, 1));
+    network.pass(30);
+    assert_eq!(network.started(1), [id(0)]);
+    let mut hunt = |number, wanted| {
+        let errand = Errand::Hunt {
+            job: Shared::new(job(number, 4, 1)),
+            quest: quest(wanted),
+            trail: Trail {
+                best: Merits::default(),
+                toward: None,
+                passed: 0,
+                probes: 0,
+                hops: 9,
+            },
+        };
+        says(&mut network, Message::Errand { number: 0, errand })
+    };
+    assert_eq!(hunt(2, Wanted::RunNode), [found(2, Wanted::RunNode)]);
+    assert_eq!(hunt(3, Wanted::Sooner), []);
+}
+
+#[test]
+fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
+    let merit = |node: u64, cost| Merit {
+        turn: Turn::Free,
+        cost,
+        lot: 0,
+        node: id(node),
+    };
+    let most = custody::MOST_CANDIDATES as u64;
+    let mut merits = Merits::default();
+    for node in (1..=most).rev() {
+        merits.see(merit(node, 10 * node));
+    }
+    let all: Vec<NodeId> = (1..=most).map(id).collect();
+    assert_eq!(merits.nodes().as_slice(), all);
+    // One that is worse than all, one that is as bad as the last, and one that is better.
+    merits.see(merit(99, 10 * most + 1));
+    merits.see(merit(99, 10 * most));
+    assert_eq!(merits.nodes().as_slice(), all);
+    merits.see(merit(99, 11));
+    assert_eq!(merits.nodes().as_slice()[..2], [id(1), id(99)]);
+    assert_eq!(merits.nodes().len(), all.len());
+    merits.see(merit(1, 12));
+    assert_eq!(merits.best(), Some(&merit(99, 11)));
+}
+
+#[test]
+fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
+    let config = Config {
+        stopping: u16::MAX,
+        probes: 0,
+        ..config()
+    };
+    let mut network = Network::new(config, &[(1, 1), (16, 64)]);
+    network.submit(0, job(1, 16, 1));
+    network.pass(60);
+    network.submit(0, job(2, 1, 1));
+    network.pass(60);
+    assert_eq!([network.started(1), network.started(2)], [[id(1)], [id(0)]]);
+    let errand = Errand::Hunt {
+        job: Shared::new(job(3, 1, 1)),
+        quest: quest(Wanted::RunNode),
+        trail: Trail {
+            best: Merits::default(),
+            toward: None,
+            passed: 0,
+            probes: 0,
+            hops: 9,
+        },
+    };
+    let message = Message::Errand { number: 0, errand };
+    let from = id(78);
+    network.feed(id(0), Event::Message { from, message });
+    let goes_on = network.events.values().any(|(to, event)| {
+        let is_hunt = |errand: &Errand<3>| matches!(errand, Errand::Hunt { .. });
+        *to == id(1)
+            && matches!(event, Event::Message { message: Message::Errand { errand, .. }, .. } if is_hunt(errand))
+    });
+    assert!(goes_on);
+}
+
+#[test]
+fn behind_others_a_job_starts_at_once_only_if_it_may_pass_them() {
+    let config = Config {
+        scheduling: Scheduling::LOCAL,
+        ..config()
+    };
+    let mut network = Network::new(config, &[(4, 16)]);
+    let node = network.nodes.get_mut(&id(0)).unwrap();
+    let status = Status {
+        queue_len: 1,
+        running: 1,
+        head_passed: 2,
+        ..*node.status().get()
+    };
+    let waits = |passed| {
+        let merit = node.merit(id(9), &status, (JobId::new(1), passed), &needs(1, 1));
+        merit.unwrap().turn == Turn::Later
+    };
+    assert_eq!([1, 2, 3].map(waits), [true, false, false]);
 }

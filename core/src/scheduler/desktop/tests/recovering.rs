@@ -1,6 +1,7 @@
 //! Nodes that go down, and messages that are lost.
 
 use super::*;
+use crate::rng::Zeros;
 
 const SIZES: [(u64, u64); 6] = [(4, 16), (8, 32), (2, 8), (16, 64), (8, 8), (4, 64)];
 
@@ -136,4 +137,59 @@ fn the_last_word_is_told_before_the_job_is_forgotten() {
     let place = |wanted| effects.as_slice().iter().position(|it| *it == wanted);
     let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
     assert!(told < forgotten, "who crashes in between would never tell");
+}
+
+#[test]
+fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
+    let mut rng = Zeros;
+    let (config, join) = (config(), Bootstrap::Join(id(77)));
+    let mut node = Node::new(id(1), config, join, equipment(4, 16), &mut rng).unwrap();
+    let mut effects = EffectQueue::new();
+    let mut timers = BTreeSet::new();
+    let mut feed = |node: &mut Node, event, now| {
+        effects.feed(node, event, now, &mut rng);
+        node.check().unwrap();
+        for effect in effects.drain() {
+            if let Effect::Wake { at, timer } = effect {
+                timers.retain(|(_, old)| *old != timer);
+                timers.insert((at, timer));
+            }
+        }
+        timers.pop_first()
+    };
+    let mut next = feed(&mut node, Event::Start, Time::from_secs(1));
+    let mut unanswered = 0;
+    while node.can().zone().is_none() {
+        unanswered = node.unanswered;
+        assert!(unanswered < Node::FOUNDS_AFTER, "it goes on asking");
+        let (at, timer) = next.expect("it asks again");
+        next = feed(&mut node, Event::Timer(timer), at);
+    }
+    // And has nothing to wait for then.
+    assert_eq!((unanswered, node.unanswered), (Node::FOUNDS_AFTER - 1, 0));
+}
+
+#[test]
+fn who_loses_its_zone_forgets_the_balloons_that_were_there() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    assert_eq!(network.config.residues, Residues::Balloons);
+    let node = network.nodes.get_mut(&id(1)).unwrap();
+    let (status, point) = (node.status(), *node.can().point());
+    let life = node.can().entry().unwrap().name.life;
+    let inflate = Message::Inflate {
+        node: id(70),
+        version: 1,
+        status,
+        point,
+        hops: 3,
+    };
+    let evicted = Message::Overlay {
+        message: can::Message::Evicted(life),
+        status: None,
+    };
+    for (message, balloons) in [(inflate, 1), (evicted, 0)] {
+        let from = id(0);
+        network.feed(id(1), Event::Message { from, message });
+        assert_eq!(network.nodes[&id(1)].balloons.statuses().count(), balloons);
+    }
 }

@@ -1,0 +1,429 @@
+//! What becomes of the zone of somebody who is gone, step by step.
+
+use std::vec::Vec;
+
+use super::super::peers::Standing;
+use super::super::*;
+use super::network::Network;
+use crate::machine::{Effect, EffectQueue};
+use crate::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// Three at rest: one founded the space, the second has its upper half, and the third shares the lower half with the first.
+struct Three {
+    nodes: [Can<2>; 3],
+    now: Time,
+}
+
+impl Three {
+    fn new() -> Self {
+        let mut network = Network::<2>::new(Config::DEFAULT, 3);
+        let (low, high) = (END / 4, END / 4 * 3);
+        let points = [[low, low], [high, low], [low, high]];
+        let ids = points.map(|point| {
+            let id = network.add(Point::new(point));
+            network.run_periods(1);
+            id
+        });
+        network.run_periods(4);
+        assert_eq!(network.wrong(), Ok(()));
+        Self {
+            nodes: ids.map(|id| network.nodes[&id].clone()),
+            now: network.now,
+        }
+    }
+
+    fn entry(&self, node: usize) -> Entry<2> {
+        self.nodes[node].entry().unwrap()
+    }
+
+    /// What the node has when the third is gone.
+    fn lower_half(&self) -> Zone<2> {
+        let plane = self.entry(1).zone.stretches()[0].from();
+        Zone::new([(0, plane), (0, END)].map(|(from, to)| Stretch::new(from, to).unwrap()))
+    }
+
+    fn feed(&mut self, node: usize, event: Event<Can<2>>) -> Vec<Effect<Can<2>>> {
+        feed(&mut self.nodes[node], event, self.now)
+    }
+
+    /// Lets the second hear that the first will have the zone of the third, whom it knows by this epoch; gives
+    /// what it answers of that one.
+    fn examined(&self, at: Time, epoch: u32) -> Vec<Message<2>> {
+        let mut node = self.nodes[1].clone();
+        let entry = Entry {
+            epoch,
+            ..self.entry(2)
+        };
+        let message = Message::Claim {
+            missed: [entry].into_iter().collect(),
+            zone: self.lower_half(),
+        };
+        let from = self.entry(0).name.id;
+        let event = Event::Message { from, message };
+        let mut said = sent(feed(&mut node, event, at), from);
+        said.retain(|message| matches!(message, Message::Alive { .. }));
+        said
+    }
+}
+
+fn feed(node: &mut Can<2>, event: Event<Can<2>>, now: Time) -> Vec<Effect<Can<2>>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut effects = EffectQueue::new();
+    effects.feed(node, event, now, &mut rng);
+    node.check().unwrap();
+    effects.drain().collect()
+}
+
+fn sent(effects: Vec<Effect<Can<2>>>, whom: NodeId) -> Vec<Message<2>> {
+    let sent = effects.into_iter().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == whom => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+/// When a takeover goes on, and how it is told then.
+fn wait(effects: &[Effect<Can<2>>]) -> Option<(Time, Timer)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Wake {
+            at,
+            timer: timer @ Timer::Takeover(_),
+        } => Some((*at, *timer)),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_zone_of_who_cannot_be_reached_is_claimed_then_taken() {
+    let mut three = Three::new();
+    let [second, third] = [1, 2].map(|node| three.entry(node));
+    let to = NodeId::new(99);
+    assert_eq!(three.feed(0, Event::Unreachable { to }), []);
+    let to = third.name.id;
+    let effects = three.feed(0, Event::Unreachable { to });
+    let living = three.nodes[0].member().unwrap().peers.living();
+    assert!(living.map(Neighbour::id).eq([second.name.id]));
+
+    let (due, timer) = wait(&effects).expect("it waits before it claims anything");
+    assert!(due >= three.now + three.nodes[0].config.grace);
+    three.now = due;
+    let effects = three.feed(0, Event::Timer(timer));
+    let (due, timer) = wait(&effects).expect("it waits for who objects");
+    assert_eq!(due, three.now + three.nodes[0].config.confirmation);
+    let zone = three.lower_half();
+    let claim = Message::Claim {
+        missed: [third.clone()].into_iter().collect(),
+        zone,
+    };
+    assert_eq!(sent(effects, second.name.id), [claim]);
+    let member = three.nodes[0].member().unwrap();
+    assert!(member.is_in_the_way(&third.zone) && !member.is_in_the_way(&second.zone));
+
+    three.now = due;
+    let effects = three.feed(0, Event::Timer(timer));
+    assert_eq!(three.nodes[0].zone(), Some(&zone));
+    let obituaries = sent(effects, second.name.id);
+    let mourned = obituaries.iter().find_map(|message| match message {
+        Message::Obituary(account) => Some(account.get().own.clone()),
+        _ => None,
+    });
+    assert_eq!(mourned, Some(third));
+}
+
+#[test]
+fn who_heard_of_the_missed_not_long_ago_says_so_and_nobody_else_does() {
+    let mut three = Three::new();
+    let third = three.entry(2);
+    let config = three.nodes[1].config;
+    let peer = three.nodes[1].member().unwrap().peers.get(third.name);
+    let heard = peer.expect("they are neighbours").heard;
+    let silent = heard + config.period.times(u64::from(config.patience));
+    let alive = |ago| Message::Alive {
+        entry: third.clone(),
+        ago,
+    };
+    let just_before = silent - Span::from_micros(1);
+    assert_eq!(
+        three.examined(just_before, third.epoch),
+        [alive(just_before - heard)]
+    );
+    assert_eq!(three.examined(silent, third.epoch), []);
+    // Whoever knows only an earlier zone of it has missed something, but nobody is told of what it knows already.
+    let second = three.nodes[1].member_mut();
+    second.peers.get_mut(third.name).unwrap().entry.epoch += 1;
+    let later = Entry {
+        epoch: third.epoch + 1,
+        ..third.clone()
+    };
+    let told = Message::Alive {
+        entry: later,
+        ago: silent - heard,
+    };
+    assert_eq!(three.examined(silent, third.epoch), [told]);
+    assert_eq!(three.examined(silent, third.epoch + 1), []);
+    assert_eq!(three.examined(silent, third.epoch + 2), []);
+    // Nor is hearsay passed on.
+    let second = three.nodes[1].member_mut();
+    second.peers.get_mut(third.name).unwrap().first_hand = false;
+    assert_eq!(three.examined(heard, third.epoch + 1), []);
+}
+
+#[test]
+fn what_is_passed_on_of_somebody_has_its_last_zone() {
+    let three = Three::new();
+    let member = three.nodes[0].member().unwrap();
+    let mut peer = member.peers.get(three.entry(1).name).unwrap().clone();
+    let told = peer.last.clone().expect("few list their neighbours to all");
+    assert_eq!(peer.account(), told);
+    // Another told since that it has a smaller one.
+    peer.entry.epoch += 1;
+    let account = peer.account();
+    assert_eq!(account.get().own, peer.entry);
+    assert_eq!(account.get().neighbours, told.get().neighbours);
+}
+
+#[test]
+fn who_has_left_says_so_to_those_who_take_it_for_a_member() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    let now = Time::from_secs(1);
+    for event in [Event::Start, Event::Command(Command::Found)] {
+        feed(&mut node, event, now);
+    }
+    let effects = feed(&mut node, Event::Command(Command::Leave), now);
+    assert!(effects.contains(&Effect::Notify(Notice::Left)));
+    // It never had anyone to remember.
+    assert!(!effects.contains(&Effect::Forget(Key::Known)));
+    let from = NodeId::new(2);
+    let mut hear = |message| sent(feed(&mut node, Event::Message { from, message }, now), from);
+    let [Message::Obituary(account)] = &hear(Message::Ping)[..] else {
+        panic!("a ping is not answered")
+    };
+    assert_eq!(account.get().own.name.id, NodeId::new(1));
+    assert_eq!(hear(Message::Introduction(Entries::none())), []);
+}
+
+#[test]
+fn nobody_remembers_itself() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    let known = Known::from_slice(&[1, 2].map(NodeId::new)).unwrap();
+    let event = Event::Restored(Key::Known, Record::Known(known));
+    assert_eq!(feed(&mut node, event, Time::ZERO), []);
+    assert_eq!(node.known.as_slice(), [NodeId::new(2)]);
+}
+
+#[test]
+fn who_is_missed_by_mistake_says_that_it_is_there_and_how_loaded() {
+    let mut three = Three::new();
+    let (from, own) = (three.entry(0).name.id, three.entry(2));
+    let message = Message::Claim {
+        missed: [own.clone()].into_iter().collect(),
+        zone: three.lower_half(),
+    };
+    let effects = three.feed(2, Event::Message { from, message });
+    let said = sent(effects, from);
+    let told = said.iter().find_map(|message| match message {
+        Message::Heartbeat { account, told } => Some((&account.get().own, told.own)),
+        _ => None,
+    });
+    assert_eq!(told, Some((&own, three.nodes[2].load())));
+    assert_ne!(three.nodes[2].load(), Load::default());
+}
+
+#[test]
+fn an_account_that_comes_late_is_not_taken_for_the_last() {
+    let mut three = Three::new();
+    let name = three.entry(1).name;
+    let peer = |three: &Three| {
+        let member = three.nodes[0].member().unwrap();
+        let peer = member.peers.get(name).unwrap();
+        (peer.edition(), peer.heard)
+    };
+    let member = three.nodes[0].member().unwrap();
+    let old = member.peers.get(name).unwrap().last.clone().unwrap();
+    let mut new = old.get().clone();
+    new.edition += 1;
+    let (edition, new) = (new.edition, Shared::new(new));
+    let mut hear = |account: &Shared<Account<2>>| {
+        three.now += Span::from_secs(1);
+        let message = Message::Heartbeat {
+            account: account.clone(),
+            told: Told::default(),
+        };
+        three.feed(
+            0,
+            Event::Message {
+                from: name.id,
+                message,
+            },
+        );
+        (peer(&three), three.now)
+    };
+    let (known, first) = hear(&new);
+    assert_eq!(known, (Some(edition), first));
+    // Late, and then the same once more, which is a sign of life.
+    assert_eq!(hear(&old).0, (Some(edition), first));
+    let (known, last) = hear(&new);
+    assert_eq!(known, (Some(edition), last));
+}
+
+#[test]
+fn hearsay_of_an_epoch_that_is_known_is_not_asked_about() {
+    let mut three = Three::new();
+    let from = three.entry(1).name.id;
+    let told = |three: &mut Three, epoch| {
+        let entry = Entry {
+            zone: Zone::WHOLE,
+            epoch,
+            ..three.entry(2)
+        };
+        let message = Message::Introduction([entry].into_iter().collect());
+        three.feed(0, Event::Message { from, message })
+    };
+    let (third, epoch) = (three.entry(2).name.id, three.entry(2).epoch);
+    assert_eq!(told(&mut three, epoch), []);
+    // A later one that has what this node has: the two find out.
+    let said = sent(told(&mut three, epoch + 1), third);
+    assert!(matches!(said[..], [Message::Heartbeat { .. }]), "{said:?}");
+}
+
+#[test]
+fn a_gap_is_grown_over_when_nobody_closed_it_for_longer_than_twice_the_patience() {
+    let mut three = Three::new();
+    let member = three.nodes[0].member_mut();
+    let enough = 2 * u16::from(member.config.patience) + 2;
+    member.gaping = enough - 1;
+    assert!(!member.is_forsaken());
+    member.gaping = enough;
+    assert!(member.is_forsaken());
+}
+
+#[test]
+fn who_grew_over_a_gap_gives_it_back_to_who_was_there_after_all() {
+    let mut three = Three::new();
+    let (before, third) = (three.entry(0).leaf(), three.entry(2));
+    let to = third.name.id;
+    for _ in 0..2 {
+        let effects = three.feed(0, Event::Unreachable { to });
+        let mut next = wait(&effects);
+        while let Some((due, timer)) = next {
+            three.now = due;
+            next = wait(&three.feed(0, Event::Timer(timer)));
+        }
+    }
+    assert_eq!(three.nodes[0].zone(), Some(&three.lower_half()));
+    three.nodes[0].member_mut().before = Some(before.clone());
+    let name = Name {
+        id: NodeId::new(99),
+        life: Incarnation::new(0),
+    };
+    let own = Entry { name, ..third };
+    let account = Account {
+        own,
+        edition: 1,
+        neighbours: Entries::none(),
+        beyond: None,
+    };
+    let message = Message::Heartbeat {
+        account: Shared::new(account),
+        told: Told::default(),
+    };
+    let from = name.id;
+    let effects = three.feed(0, Event::Message { from, message });
+    assert_eq!(three.nodes[0].zone(), Some(&before.zone));
+    assert!(effects.contains(&Effect::Notify(Notice::Zone)));
+    let neighbours = three.nodes[0].neighbours().map(Neighbour::id);
+    assert!(neighbours.into_iter().any(|id| id == from));
+}
+
+#[test]
+fn nobody_asks_to_leave_while_somebody_is_missing_around_it() {
+    let mut three = Three::new();
+    let asks = |effects: Vec<Effect<Can<2>>>| {
+        let asks = |effect: &&Effect<Can<2>>| {
+            matches!(
+                effect,
+                Effect::Send {
+                    message: Message::MayLeave { .. },
+                    ..
+                }
+            )
+        };
+        effects.iter().filter(asks).count()
+    };
+    let mut calm = three.nodes[0].clone();
+    let leave = || Event::Command(Command::Leave);
+    assert_eq!(asks(feed(&mut calm, leave(), three.now)), 2);
+    let to = three.entry(2).name.id;
+    three.feed(0, Event::Unreachable { to });
+    assert_eq!(asks(three.feed(0, leave())), 0);
+}
+
+#[test]
+fn who_is_in_remembers_some_of_the_others() {
+    let three = Three::new();
+    let ids = [0, 1, 2].map(|node| three.entry(node).name.id);
+    for node in &three.nodes[1..] {
+        let known = node.known.as_slice();
+        let others = known
+            .iter()
+            .filter(|id| ids.contains(id) && **id != node.me);
+        assert!(!known.is_empty() && others.count() == known.len());
+    }
+}
+
+#[test]
+fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
+    let mut three = Three::new();
+    let [first, third] = [0, 2].map(|node| three.entry(node).name.id);
+    let (from, dead) = (first, three.entry(2).name);
+    let peers = &mut three.nodes[1].member_mut().peers;
+    peers.get_mut(dead).unwrap().standing = Standing::Dead { since: Time::ZERO };
+    let message = Message::Evicted(three.entry(1).name.life);
+    let effects = three.feed(1, Event::Message { from, message });
+    assert_eq!(three.nodes[1].zone(), None);
+    let is_end = |message: &Message<2>| matches!(message, Message::Obituary(_));
+    assert!(sent(effects.clone(), first).iter().any(is_end));
+    assert!(!sent(effects, third).iter().any(is_end));
+}
+
+#[test]
+fn who_is_outside_refuses_for_good_who_asks_it_first_and_others_for_now() {
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    feed(&mut node, Event::Start, Time::ZERO);
+    let joiner = Name {
+        id: NodeId::new(5),
+        life: Incarnation::new(3),
+    };
+    for (from, why) in [(5, Refusal::Outside), (6, Refusal::Busy)] {
+        let message = Message::Join {
+            joiner,
+            point: Point::new([9, 9]),
+            hops: 3,
+        };
+        let from = NodeId::new(from);
+        let effects = feed(&mut node, Event::Message { from, message }, Time::ZERO);
+        let life = joiner.life;
+        assert_eq!(sent(effects, joiner.id), [Message::Refused { life, why }]);
+    }
+}
+
+#[test]
+fn nobody_is_watched_before_a_gap_is_noticed() {
+    let mut three = Three::new();
+    let names = [1, 2].map(|node| three.entry(node).name);
+    let to = names[1].id;
+    three.feed(0, Event::Unreachable { to });
+    let member = three.nodes[0].member_mut();
+    for name in names {
+        member.peers.get_mut(name).unwrap().watched = true;
+    }
+    let (due, timer) = (member.due, Timer::Beat(member.beat));
+    three.now = due;
+    three.feed(0, Event::Timer(timer));
+    let member = three.nodes[0].member().unwrap();
+    assert_eq!(member.gaping, 1, "it is noticed at the end of the beat");
+    let watched = names.map(|name| member.peers.get(name).unwrap().watched);
+    assert_eq!(watched, [false, false]);
+}
