@@ -212,3 +212,40 @@ impl<const D: usize> Desktop<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::{Capability, Speed};
+
+    #[test]
+    fn what_is_too_much_or_out_of_order_is_not_sound() {
+        let none = Capability::none();
+        let status = Shared::new(Status {
+            total: none,
+            free: none,
+            waiting: none,
+            queue_len: 0,
+            running: 0,
+            head_passed: 0,
+            speed: Speed::BASELINE,
+        });
+        let balloon = |n: usize| Balloon {
+            node: NodeId::new(n as u64),
+            version: 0,
+            status: status.clone(),
+            point: Point::new([0, 0]),
+            until: Time::ZERO,
+        };
+        let full = Balloons::<2> {
+            here: (0..MOST).map(balloon).collect(),
+            ..Balloons::default()
+        };
+        assert!(full.is_sound());
+        let (mut more, mut swapped, mut twice) = (full.clone(), full.clone(), full);
+        more.here.push(balloon(MOST));
+        swapped.here.swap(0, 1);
+        twice.here[1] = balloon(0);
+        assert!(!more.is_sound() && !swapped.is_sound() && !twice.is_sound());
+    }
+}

@@ -369,3 +369,41 @@ impl<const D: usize> Desktop<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_or_out_of_order_is_not_sound() {
+        let node = |n: usize| NodeId::new(n as u64);
+        let offer = |n: usize| (JobId::new(n as u64), node(0), MoveTo::Start, Time::ZERO);
+        let promise = |n: usize| Promise {
+            job: JobId::new(n as u64),
+            needs: Requirement::any(),
+            until: Time::ZERO,
+        };
+        let full = Migration {
+            offered: (0..MOST).map(offer).collect(),
+            promises: (0..MOST).map(promise).collect(),
+            asked: (0..MOST_ASKED).map(|n| (node(n), Time::ZERO)).collect(),
+            ..Migration::default()
+        };
+        assert!(full.is_sound());
+        let spoiled = |spoil: fn(&mut Migration)| {
+            let mut migration = full.clone();
+            spoil(&mut migration);
+            migration
+        };
+        let mut more = full.clone();
+        more.asked.push((node(MOST_ASKED), Time::ZERO));
+        let mistakes = [
+            spoiled(|it| it.offered.push(it.offered[0])),
+            spoiled(|it| it.promises.push(it.promises[0].clone())),
+            spoiled(|it| it.asked.swap(0, 1)),
+            spoiled(|it| it.asked[1] = it.asked[0]),
+            more,
+        ];
+        assert!(mistakes.iter().all(|it| !it.is_sound()), "{mistakes:?}");
+    }
+}
