@@ -3,8 +3,8 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
-    Refused, Standing, Timer,
+    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Refused,
+    Standing, Timer,
 };
 use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -14,29 +14,17 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use super::coallocation::COMMIT;
 use super::host::{Host, ME, Seen, Sent, Subject};
 
 const CONFIG: Config = Config {
-    lease: Span::from_micros(20),
-    max_delay: Span::from_micros(4),
-    max_skew: Span::from_micros(2),
-    retry: Span::from_micros(5),
-    jitter: Span::from_micros(2),
-    retries: 1,
-    lead: Span::from_micros(4),
-    grace: Span::from_micros(6),
-    permission: Permission::Renewed(Span::from_micros(30)),
     after_loss: AfterLoss::Restart,
     overrun: Overrun::Extend {
         by: Span::from_micros(8),
         times: 2,
     },
-    retention: Span::from_micros(50),
-    seats: 4,
-    holds_per_peer: 2,
-    allowance: Span::from_micros(40),
-    tasks: 3,
     members: 3,
+    ..COMMIT
 };
 
 /// One node of the protocol, and what its host was told.

@@ -310,18 +310,7 @@ fn who_cannot_be_reached_is_no_member_for_the_rendezvous() {
 fn without_the_second_space_no_search_goes_on_in_it() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
     for node in [0, 1] {
-        let quest = Quest {
-            asker: id(77),
-            attempt: 0,
-            wanted: Wanted::Sooner,
-        };
-        let trail = Trail {
-            best: Merits::default(),
-            toward: None,
-            passed: 0,
-            probes: 0,
-            hops: 9,
-        };
+        let (quest, trail) = (quest(Wanted::Sooner), fresh_trail());
         let errand = Errand::Forage {
             job: Shared::new(job(1, 4, 1)),
             quest,
@@ -344,22 +333,12 @@ fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
     }
     network.pass(120);
     assert_eq!(network.members(), [id(0), id(1)]);
-    let quest = Quest {
-        asker: id(77),
-        attempt: 0,
-        wanted: Wanted::RunNode,
-    };
+    let quest = quest(Wanted::RunNode);
     let mut is_found = || {
         let errand = Errand::Forage {
             job: Shared::new(job(9, 1, 1)),
             quest,
-            trail: Trail {
-                best: Merits::default(),
-                toward: None,
-                passed: 0,
-                probes: 0,
-                hops: 9,
-            },
+            trail: fresh_trail(),
             way: Way::Inside,
             steps: 1,
         };

@@ -63,6 +63,43 @@ fn job(number: u64, cores: u64, memory: u64) -> Job {
     job
 }
 
+/// A search of node 77's.
+fn quest(wanted: Wanted) -> Quest {
+    Quest {
+        asker: id(77),
+        attempt: 0,
+        wanted,
+    }
+}
+
+/// The trail of a search that has seen nobody yet.
+fn fresh_trail() -> Trail<3> {
+    Trail {
+        best: Merits::default(),
+        toward: None,
+        passed: 0,
+        probes: 0,
+        hops: 9,
+    }
+}
+
+/// Lets a node hear something from node 77, and gives what it says to that one.
+fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message<3>> {
+    let machine = network.nodes.get_mut(&id(node)).unwrap();
+    let mut effects = EffectQueue::new();
+    let event = Event::Message {
+        from: id(77),
+        message,
+    };
+    effects.feed(machine, event, network.now, &mut network.rng);
+    machine.check().unwrap();
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, message } if to == id(77) => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
 /// Nodes, what is on its way between them, and what their hosts do.
 struct Network {
     now: Time,

@@ -22,23 +22,6 @@ fn waiting(number: u64, cores: u64, passed: u32) -> Waiting {
     }
 }
 
-/// Lets a node hear something, and gives what it answers.
-fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message<3>> {
-    let machine = network.nodes.get_mut(&id(node)).unwrap();
-    let mut effects = EffectQueue::new();
-    let event = Event::Message {
-        from: id(77),
-        message,
-    };
-    effects.feed(machine, event, network.now, &mut network.rng);
-    machine.check().unwrap();
-    let sent = effects.drain().filter_map(|effect| match effect {
-        Effect::Send { to, message } if to == id(77) => Some(message),
-        _ => None,
-    });
-    sent.collect()
-}
-
 /// A job comes to the first node from elsewhere, and may be there; it carries this.
 fn arrive(network: &mut Network, job: Job, carried: u32) {
     let term = custody::Term {
@@ -653,7 +636,7 @@ fn a_question_for_a_job_goes_to_a_neighbour_where_one_waits_but_not_back() {
 }
 
 #[test]
-fn an_errand_is_run_once_and_only_the_last_are_remembered() {
+fn every_errand_is_acknowledged_and_only_the_last_are_remembered() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
     let status = with_queue(&mut network, 0);
     let errand = |number| Message::Errand {

@@ -244,31 +244,6 @@ fn a_message_stays_small() {
     );
 }
 
-/// What a node says to somebody who looks for a node that runs a job.
-fn says(network: &mut Network, message: Message<3>) -> Vec<Message<3>> {
-    let machine = network.nodes.get_mut(&id(0)).unwrap();
-    let mut effects = EffectQueue::new();
-    let event = Event::Message {
-        from: id(78),
-        message,
-    };
-    effects.feed(machine, event, network.now, &mut network.rng);
-    machine.check().unwrap();
-    let sent = effects.drain().filter_map(|effect| match effect {
-        Effect::Send { to, message } if to == id(77) => Some(message),
-        _ => None,
-    });
-    sent.collect()
-}
-
-fn quest(wanted: Wanted) -> Quest {
-    Quest {
-        asker: id(77),
-        attempt: 0,
-        wanted,
-    }
-}
-
 /// The first node is found for a job.
 fn found(job: u64, wanted: Wanted) -> Message<3> {
     Message::Found {
@@ -295,16 +270,16 @@ fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
         job: Shared::new(job),
         quest: quest(Wanted::RunNode),
     };
-    assert_eq!(says(&mut network, search(1, job(1, 5, 1))), []);
-    let said = says(&mut network, search(2, job(2, 4, 1)));
+    assert_eq!(answers(&mut network, 0, search(1, job(1, 5, 1))), []);
+    let said = answers(&mut network, 0, search(2, job(2, 4, 1)));
     assert_eq!(said, [found(2, Wanted::RunNode)]);
     // It was heard before.
-    assert_eq!(says(&mut network, search(2, job(2, 4, 1))), []);
+    assert_eq!(answers(&mut network, 0, search(2, job(2, 4, 1))), []);
     // Who is about to leave finishes what it has.
     network.submit(0, job(3, 4, 1));
     network.pass(30);
     network.command(id(0), job::Command::Leave);
-    assert_eq!(says(&mut network, search(4, job(4, 4, 1))), []);
+    assert_eq!(answers(&mut network, 0, search(4, job(4, 4, 1))), []);
 }
 
 #[test]
@@ -317,15 +292,9 @@ fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
         let errand = Errand::Hunt {
             job: Shared::new(job(number, 4, 1)),
             quest: quest(wanted),
-            trail: Trail {
-                best: Merits::default(),
-                toward: None,
-                passed: 0,
-                probes: 0,
-                hops: 9,
-            },
+            trail: fresh_trail(),
         };
-        says(&mut network, Message::Errand { number: 0, errand })
+        answers(&mut network, 0, Message::Errand { number: 0, errand })
     };
     assert_eq!(hunt(2, Wanted::RunNode), [found(2, Wanted::RunNode)]);
     assert_eq!(hunt(3, Wanted::Sooner), []);
@@ -373,13 +342,7 @@ fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
     let errand = Errand::Hunt {
         job: Shared::new(job(3, 1, 1)),
         quest: quest(Wanted::RunNode),
-        trail: Trail {
-            best: Merits::default(),
-            toward: None,
-            passed: 0,
-            probes: 0,
-            hops: 9,
-        },
+        trail: fresh_trail(),
     };
     let message = Message::Errand { number: 0, errand };
     let from = id(78);
