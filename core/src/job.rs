@@ -180,9 +180,12 @@ pub struct Notice {
 
 /// What happens to a job.
 ///
-/// Where a job was submitted: `Accepted` or `Failed` comes first; then any number of `Moved`; and exactly one
-/// of `Finished`, `Failed` or `Cancelled` comes last. Only who runs a job is told `Started` when it is to begin, and
-/// `Stopped` if it is to end it early, be that at once; one that had a job whose submitter is lost is told `Orphaned`.
+/// Where a job was submitted: first `Accepted`, or at once its last word; then any number of `Moved`; and last exactly one
+/// of `Finished`, `Failed` or `Cancelled`. A job under a name that its node knows gets
+/// [`Refusal::Known`] instead, which says nothing of the one that is known; names used at two nodes at once are not told apart.
+///
+/// Only who runs a job is told `Started` when it is to begin, and `Stopped` if it is to end it early, be that at once; one
+/// that had a job whose submitter is lost is told `Orphaned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {
@@ -211,9 +214,14 @@ pub enum News {
 }
 
 impl News {
-    /// Whether nothing more will be told where the job was submitted.
+    /// Whether nothing more will be told where the job was submitted; not of [`Refusal::Known`], after which more may be told
+    /// of the job that is known.
     pub const fn is_last(&self) -> bool {
-        matches!(self, Self::Finished | Self::Failed(_) | Self::Cancelled)
+        match self {
+            Self::Failed(failure) => !matches!(failure, Failure::Refused(Refusal::Known)),
+            Self::Finished | Self::Cancelled => true,
+            _ => false,
+        }
     }
 }
 
@@ -226,7 +234,7 @@ pub enum Failure {
     Refused(Refusal),
     /// A node that ran it, or was about to, is gone.
     NodeLost,
-    /// It ran longer than it may.
+    /// It had not ended when its time was over, as often as it was tried. Schedulers that reserve no time let it run.
     Overran,
     /// It broke while it ran.
     Broke,
@@ -358,6 +366,8 @@ mod tests {
             News::Moved { start },
             News::Started,
             News::Stopped,
+            News::Orphaned,
+            News::Failed(Failure::Refused(Refusal::Known)),
         ] {
             assert!(!more.is_last());
         }

@@ -467,7 +467,7 @@ fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
 }
 
 #[test]
-fn who_has_not_told_of_an_end_long_after_it_is_lost() {
+fn who_has_not_told_of_an_end_long_after_it_has_overrun() {
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1590).hear(A, ended(attempt(1), Outcome::Done));
     let mut told = Vec::new();
@@ -478,7 +478,7 @@ fn who_has_not_told_of_an_end_long_after_it_is_lost() {
     // Its clock may be behind, and its word may take a while.
     assert!(desk.now >= second(1605));
     told.extend(tells(desk.ring_until(1900)));
-    assert_eq!(told, [unplaced(Setback::Lost { node: B }), cleared()]);
+    assert_eq!(told, [unplaced(Setback::Overran { node: B }), cleared()]);
 }
 
 #[test]
@@ -826,8 +826,8 @@ fn a_permission_until_the_end_is_given_once() {
             Wake(second(1605))
         ]
     );
-    let lost = unplaced(Setback::Lost { node: A });
-    assert_eq!(tells(desk.ring_until(1607)), [lost, cleared()]);
+    let overran = unplaced(Setback::Overran { node: A });
+    assert_eq!(tells(desk.ring_until(1607)), [overran, cleared()]);
 }
 
 #[test]
@@ -842,7 +842,7 @@ fn the_end_of_time_is_survived() {
     desk.feed(place(vec![Candidate { interval, nodes }], &[]));
     agree(&mut desk, &[A], 1);
     desk.now = Time::MAX;
-    let lost = unplaced(Setback::Lost { node: A });
+    let overran = unplaced(Setback::Overran { node: A });
     let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
-    assert_eq!(told, [lost, cleared()]);
+    assert_eq!(told, [overran, cleared()]);
 }

@@ -161,6 +161,8 @@ struct Running {
     gaps: Vec<Nodes>,
     /// How many iterations in a row had no neighbours to begin with.
     alone: u8,
+    /// Which of those known is asked for help next; behind the last of them, the host is.
+    next_help: u8,
     /// Whom to ask for a first link, until there is one, and how often.
     introducer: Option<(NodeId, u8)>,
 }
@@ -248,7 +250,7 @@ pub enum Notice {
         /// Which.
         peer: NodeId,
     },
-    /// There have been no neighbours for a while, and there is nobody to ask: a command to join would help.
+    /// There have been no neighbours for a while, and all who are known have been asked: a command to join would help.
     Alone,
 }
 
@@ -369,6 +371,7 @@ impl Blatant {
             gaps: Vec::new(),
             // Who comes back without neighbours need not wait to ask those it knew.
             alone: self.config.patience,
+            next_help: 0,
             introducer: None,
         });
         cx.wake(due, Timer { iteration: 0 });

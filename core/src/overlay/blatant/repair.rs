@@ -59,7 +59,8 @@ impl Blatant {
         }
     }
 
-    /// An iteration without neighbours: after some of them, somebody known is asked for a link.
+    /// An iteration without neighbours: after some of them, the next of those known is asked for a link. They may all be
+    /// gone, so after them the host is told.
     pub(super) fn spend_iteration_alone(&mut self, cx: &mut impl Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
@@ -69,10 +70,12 @@ impl Blatant {
             return;
         }
         running.alone = 0;
-        let Some(&known) = cx.rng().pick(&self.known) else {
+        let Some(&known) = self.known.get(usize::from(running.next_help)) else {
+            running.next_help = 0;
             cx.notify(Notice::Alone);
             return;
         };
+        running.next_help = running.next_help.saturating_add(1);
         self.ask(known, Purpose::Construction, self.config.detours, cx);
     }
 

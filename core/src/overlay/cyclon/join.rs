@@ -7,7 +7,6 @@ use super::{Cyclon, Key, Life, Message, Notice, Record};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
-use crate::rng::Choose;
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
     /// Asks a node to introduce this one, and remembers whom it asked.
@@ -47,7 +46,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A cycle with an empty view: after some of them, somebody known is asked for help.
+    /// A cycle with an empty view: after some of them, the next of those known is asked for help. They may all be gone, so
+    /// after them the host is told.
     pub(super) fn spend_cycle_alone(&mut self, cx: &mut impl Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -57,11 +57,13 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             return;
         }
         gossip.empty_cycles = 0;
-        let Some(known) = self.known.get(cx.rng().index(self.known.len())) else {
+        let Some(&known) = self.known.get(usize::from(gossip.next_help)) else {
+            gossip.next_help = 0;
             cx.notify(Notice::Alone);
             return;
         };
-        self.ask(*known, cx);
+        gossip.next_help = gossip.next_help.saturating_add(1);
+        self.ask(known, cx);
     }
 
     /// The one asked for help is not there: another is asked in the next cycle.

@@ -141,6 +141,8 @@ struct Gossip<const L: usize> {
     exchange: Exchange<L>,
     /// How many cycles in a row had no link to begin with.
     empty_cycles: u8,
+    /// Which of those known is asked for help next; behind the last of them, the host is.
+    next_help: u8,
     /// How many of the links that were asked for in joining have not come.
     awaited_gifts: u8,
 }
@@ -217,7 +219,7 @@ pub enum Notice {
         /// Its new life.
         incarnation: Incarnation,
     },
-    /// The view has been empty for a while, and there is nobody to ask: a command to join would help.
+    /// The view has been empty for a while, and all who are known have been asked: a command to join would help.
     Alone,
 }
 
@@ -340,6 +342,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             exchange: Exchange::Idle,
             // Who comes back with an empty view need not wait to ask those it knew.
             empty_cycles: self.config.patience,
+            next_help: 0,
             awaited_gifts: 0,
         });
         cx.wake(due, Timer { cycle });

@@ -550,7 +550,10 @@ fn after_empty_cycles_somebody_known_is_asked() {
     assert_eq!(bench.cycle(1), [wake(2), ask.clone()]);
     assert_eq!(bench.cycle(2), [wake(3)]);
     assert_eq!(bench.feed(Event::Unreachable { to: id(8) }), []);
-    assert_eq!(bench.cycle(3), [wake(4), ask]);
+    // Nobody else is known, and it may be gone for good.
+    assert_eq!(bench.cycle(3), [wake(4), Effect::Notify(Notice::Alone)]);
+    assert_eq!(bench.cycle(4), [wake(5)]);
+    assert_eq!(bench.cycle(5), [wake(6), ask]);
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) struct Task {
     left: u8,
     /// It was to begin and was lost: it may be too long for its time, whatever that is.
     is_lost: bool,
+    /// Its time was over before it was.
+    has_overrun: bool,
 }
 
 /// How far a job is, as far as it must not be forgotten.
@@ -46,11 +48,21 @@ impl Task {
             stage,
             left: 0,
             is_lost: false,
+            has_overrun: false,
         }
     }
 
     fn record(&self) -> Record {
         Record::Job(self.job, self.stage)
+    }
+
+    /// Why it will not be done, if there is no place left to try.
+    fn failure(&self) -> Failure {
+        match self.stage {
+            Stage::Accepted { .. } if self.has_overrun => Failure::Overran,
+            Stage::Accepted { .. } => Failure::NodeLost,
+            _ => Failure::Refused(Refusal::Full),
+        }
     }
 
     /// Whether it was to begin by now.
@@ -168,10 +180,7 @@ impl<P: Policy> Desk<P> {
                 cx.notify(Notice::Search { job, left, failed });
             }
             None => {
-                let failure = match task.stage {
-                    Stage::Accepted { .. } => Failure::NodeLost,
-                    _ => Failure::Refused(Refusal::Full),
-                };
+                let failure = task.failure();
                 self.fail(job, failure, cx);
             }
         }
@@ -253,13 +262,12 @@ impl<P: Policy> Desk<P> {
             // It has its last word when nothing of it is left.
             return;
         }
+        task.has_overrun |= matches!(setback, Setback::Overran { .. });
         let failure = match setback {
             Setback::Broke { .. } => Some(Failure::Broke),
             Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),
             Setback::Full => Some(Failure::Refused(Refusal::Full)),
-            _ if after_loss == AfterLoss::GiveUp && task.has_started(now) => {
-                Some(Failure::NodeLost)
-            }
+            _ if after_loss == AfterLoss::GiveUp && task.has_started(now) => Some(task.failure()),
             _ => None,
         };
         match failure {

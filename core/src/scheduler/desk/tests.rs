@@ -175,6 +175,20 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
 
 #[test]
 fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
+    let node = NodeId::new(1);
+    let lost = coordinator::Setback::Lost { node };
+    let overran = coordinator::Setback::Overran { node };
+    assert_eq!(
+        last_word_after([lost, lost, lost]),
+        News::Failed(Failure::NodeLost)
+    );
+    // One that overran once is too long for its time, whatever else befell it.
+    for setbacks in [[overran; 3], [overran, lost, lost], [lost, lost, overran]] {
+        assert_eq!(last_word_after(setbacks), News::Failed(Failure::Overran));
+    }
+}
+
+fn last_word_after(setbacks: [coordinator::Setback; 3]) -> News {
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
@@ -190,25 +204,20 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
         },
         interval: minutes(start, start + 1),
     };
-    let lost = coordinator::Notice::Unplaced {
-        job: JOB,
-        setback: coordinator::Setback::Lost {
-            node: NodeId::new(1),
-        },
-    };
+    let [first, second, third] =
+        setbacks.map(|setback| coordinator::Notice::Unplaced { job: JOB, setback });
     coordinated(0, placed(5));
-    assert_eq!(coordinated(6, lost), [search(1, Some(1))]);
+    assert_eq!(coordinated(6, first), [search(1, Some(1))]);
     // A place, and a better one, before the job begins.
     coordinated(6, placed(9));
     coordinated(6, placed(8));
-    assert_eq!(coordinated(9, lost), [search(0, Some(1))]);
+    assert_eq!(coordinated(9, second), [search(0, Some(1))]);
     coordinated(9, placed(12));
     coordinated(9, placed(11));
-    let last = Notice::Job(job::Notice {
-        job: JOB,
-        news: News::Failed(Failure::NodeLost),
-    });
-    assert_eq!(coordinated(12, lost), [last, Notice::Done { job: JOB }]);
+    match coordinated(12, third)[..] {
+        [Notice::Job(told), Notice::Done { job: JOB }] if told.job == JOB => told.news,
+        ref other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -390,8 +390,11 @@ fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
         }],
     };
     assert_eq!(bench.iterate(0), [wake(1), send(7, message)]);
-    let mut lonely = Bench::with(&[]);
+    // Nobody else is known, and it may be gone for good.
+    assert_eq!(bench.feed(Event::Unreachable { to: id(7) }), []);
     let alone = Effect::Notify(Notice::Alone);
+    assert_eq!(bench.iterate(1), [wake(2), alone.clone()]);
+    let mut lonely = Bench::with(&[]);
     assert_eq!(lonely.iterate(0), [wake(1), alone]);
 }
 

@@ -391,7 +391,7 @@ fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_as
     bench.hear(2, schedule(Reason::NewLink, 1, &[]));
     let link = |node, life| Link {
         id: id(node),
-        incarnation: crate::id::Incarnation::new(life),
+        incarnation: Incarnation::new(life),
         age: 0,
     };
     let shuffle = |links: &[Link]| {

@@ -7,9 +7,10 @@ use std::vec::Vec;
 
 use super::*;
 use crate::commit::{Message as Vote, Permission, coordinator};
-use crate::id::Epoch;
+use crate::id::{Epoch, Incarnation};
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
 use crate::machine::{Effect, EffectQueue};
+use crate::overlay::view::Link;
 use crate::rng::Zeros;
 use crate::schedule::Holder;
 use crate::scheduler::desk::Stage;
@@ -119,6 +120,19 @@ impl Bench {
             assert_eq!(bench.hear(peer, schedule(Reason::NewLink, 1, &[])), []);
         }
         bench
+    }
+
+    /// Gets a link from somebody whom it asked for one.
+    fn get_link(&mut self, from: u64, to: u64) -> Effects {
+        let gift = cyclon::Message::JoinGive {
+            joiner: self.node.overlay().incarnation().unwrap(),
+            link: Link {
+                id: id(to),
+                ..Link::default()
+            },
+            giver: Incarnation::default(),
+        };
+        self.hear(from, Message::Overlay(gift))
     }
 
     fn feed(&mut self, event: Event<Node>) -> Effects {

@@ -313,16 +313,8 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
     };
     let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
     assert_eq!(bench.submit(7, 1), [Persist(OF_JOB)]);
-    let gift = cyclon::Message::JoinGive {
-        joiner: bench.node.overlay().incarnation().unwrap(),
-        link: crate::overlay::view::Link {
-            id: id(3),
-            ..Default::default()
-        },
-        giver: Default::default(),
-    };
     assert_eq!(
-        bench.hear(1, Message::Overlay(gift)),
+        bench.get_link(1, 3),
         [Send(3, Message::Subscribe { known: None })]
     );
     // Two periods later, without the overlay's own timers.
@@ -335,6 +327,31 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
     bench.submit(7, 1);
     assert_eq!(bench.at(511).feed(Event::Timer(Timer::Due)), []);
     assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
+}
+
+#[test]
+fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
+    let config = Config {
+        links: Links::Dynamic,
+        ..CONFIG
+    };
+    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    bench.get_link(1, 3);
+    // It writes down that it knows node 3, which never says a word.
+    let mut asked = Vec::new();
+    for _ in 0..12 {
+        let mut alarms = bench.alarms.iter();
+        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
+        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
+        bench.now = at;
+        for did in bench.feed(Event::Timer(timer)) {
+            if let Send(to, Message::Overlay(message)) = did {
+                asked.push((to, matches!(message, cyclon::Message::Join { .. })));
+            }
+        }
+    }
+    assert_eq!(bench.node.overlay().known(), [id(3), id(1)]);
+    assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (3, true)]);
 }
 
 #[test]
@@ -483,7 +500,7 @@ fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_
 }
 
 #[test]
-fn a_job_that_is_lost_whenever_it_has_started_fails_in_the_end() {
+fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
     let mut bench = asking(1);
     let mut told = Vec::new();
     for (number, start) in [(1, 60), (2, 180), (3, 300)] {
@@ -511,7 +528,7 @@ fn a_job_that_is_lost_whenever_it_has_started_fails_in_the_end() {
             accepted(60),
             moved(180),
             moved(300),
-            News::Failed(Failure::NodeLost)
+            News::Failed(Failure::Overran)
         ]
         .map(|news| Tell(7, news))
     );

@@ -163,3 +163,33 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
         other.node.profile().coordinate
     );
 }
+
+#[test]
+fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
+    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Join(id(1)));
+    let message = cyclon::Message::JoinGive {
+        joiner: bench.node.overlay().incarnation().unwrap(),
+        link: Link {
+            id: id(3),
+            ..Link::default()
+        },
+        giver: Incarnation::default(),
+    };
+    let about = Descriptors::from_iter([]);
+    bench.hear(1, Message::Overlay { message, about });
+    // It writes down that it knows node 3, which never says a word.
+    let mut asked = Vec::new();
+    for _ in 0..12 {
+        let mut alarms = bench.alarms.iter();
+        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
+        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
+        bench.now = at;
+        for did in bench.feed(Event::Timer(timer)) {
+            if let Send(to, Message::Overlay { message, .. }) = did {
+                asked.push((to, matches!(message, cyclon::Message::Join { .. })));
+            }
+        }
+    }
+    assert_eq!(bench.node.overlay().known(), [id(3), id(1)]);
+    assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (3, true)]);
+}
