@@ -12,9 +12,10 @@ use crate::time::Time;
 /// use gridweave_core::id::{Incarnation, NodeId};
 /// use gridweave_core::machine::{Effect, EffectQueue, Event};
 /// use gridweave_core::time::{Span, Time};
-/// # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
-/// # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+/// use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 ///
+/// // Any generator that implements `gridweave_core::rand_core::Rng` will do.
+/// let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 /// let mut detector = Detector::<8>::new(NodeId::new(1), Span::from_secs(10), 3)?;
 /// let mut effects = EffectQueue::new();
 /// effects.feed(&mut detector, Event::Start, Time::ZERO, &mut rng);

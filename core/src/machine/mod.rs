@@ -10,6 +10,12 @@
 //! 3. Execute the effects in order. A [`Effect::Persist`] is durable before any effect behind it is executed.
 //! 4. Go to 2.
 //!
+//! What a host has to mind:
+//! - Of what is due at one instant, the ends of jobs come first. A job that ends together with its reservation is cut otherwise.
+//! - Time never goes back within a life.
+//! - A message to the sender itself is a message: see [`Effect::Send`].
+//! - [`Event::Unreachable`] is a courtesy. It shortens some waits, and a host that never feeds it is right, too.
+//!
 //! [`EffectQueue`] collects effects for hosts that want a list, [`TimerQueue`] keeps their timers. Hosts without an
 //! allocator implement [`Context`] themselves: three functions.
 //!
@@ -123,7 +129,8 @@ pub enum Effect<M: Machine> {
     Persist(M::Key, M::Record),
     /// The record under this key is no longer needed.
     Forget(M::Key),
-    /// Send a message; it may be lost, delayed or duplicated.
+    /// Send a message; it may be lost, delayed or duplicated. It may go to the node that sends it: that one is delivered like any
+    /// other, as an event of its own, and not from inside [`handle`](Machine::handle).
     Send {
         /// Where it goes.
         to: NodeId,
