@@ -11,6 +11,8 @@
 //! | [`time`], [`id`], [`rng`] | instants, intervals, names, random choices |
 //! | [`machine`] | the contract between a protocol and its host |
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
+//! | [`profile`] | what a node tells of itself: where it is, when it is free |
+//! | [`shared`] | one immutable value behind a pointer, for messages that many get |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the words all schedulers share |
 //! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
@@ -21,6 +23,9 @@
 //! | [`custody`] | who has a job, so that none is lost and none runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
 //! | `wire` | every message as bytes, bounded (feature `wire`) |
+//!
+//! P1 to P4 are the four papers that the schedulers come from, and `PROTOCOLS` with a number, as in `PROTOCOLS L1`, is a rule:
+//! `docs/protocols.md` of the repository has both.
 //!
 //! # Co-allocation in five minutes
 //! Four nodes keep their schedules; a job wants three of them for an hour, as soon as possible, all at once.
@@ -66,7 +71,9 @@
 //! 2. Feed messages, due timers and commands one at a time, each with the present time.
 //! 3. Execute its effects in order; persist before you send what follows.
 //!
-//! [`machine`] has the contract, [`heartbeat`] a machine embedded in another one and run to its end.
+//! [`machine`] has the contract, [`heartbeat`] a machine embedded in another one and run to its end. Whole schedulers are
+//! machines, too: [`scheduler::asap`] is the one to begin with. `examples/asap.rs` of this crate hosts eight of its nodes in one
+//! process, and `examples/udp` is what a real agent needs beside that: a socket, a clock and a disk.
 //!
 //! # Notions of time
 //! [`Time`](time::Time) is microseconds since an origin that the hosts of a grid agree on, and only as good as their

@@ -33,7 +33,7 @@
 //!
 //! A node that lies can have jobs that it does not run, or not let others have theirs: nothing here authenticates anyone.
 //!
-//! The scheduler of a site is whatever implements [`LocalScheduler`]; [`crate::queue::SiteQueue`] does.
+//! The scheduler of a site is whatever implements [`LocalScheduler`]; [`crate::queue::SiteQueue`] does. `examples/aria.rs` has another one.
 
 mod config;
 mod holding;

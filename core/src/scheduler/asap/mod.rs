@@ -37,7 +37,7 @@
 //! take another's time or make memory grow.
 //!
 //! # Example
-//! `examples/asap.rs` is a small grid in one process.
+//! `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP.
 
 mod config;
 mod message;
@@ -66,6 +66,10 @@ use request::Request;
 use search::{Pull, Question, Search};
 
 /// A node of the grid, with at most `C` links, of which it exchanges at most `L` at once.
+///
+/// `C` is at least `view` of [`Config::overlay`], and `L` at least its `shuffle`: `Asap<20, 8>` is enough for [`Config::DEFAULT`].
+/// All nodes of a grid have the same `L`. A node with a larger one understands those with a smaller one, but they refuse what it
+/// sends once that has more links than they have room for.
 ///
 /// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the view
 /// changes, `C` and four for each search or request whose time has come.

@@ -76,6 +76,10 @@ use request::Request;
 /// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of a
 /// helper at once.
 ///
+/// `C` is at least `view` of [`Config::overlay`] and `links` of [`Config::helper`], `L` at least `shuffle` of the first and `G`
+/// `gossip` of the second: `Criteria<20, 8, 10>` is enough for [`Config::DEFAULT`]. All nodes of a grid have the same `L` and `G`:
+/// nodes with smaller ones do not understand all that those with larger ones say.
+///
 /// Most effects per event, beside those of the overlays and the desk: one for each question of each job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Criteria<

@@ -35,6 +35,9 @@
 //! # Limits
 //! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
 //! as dimensions: nothing is outwards of them. A job is told to be cancelled when its owner knows; it may run a moment longer. Run times are not known, so the start that is told is when a node took the job.
+//!
+//! # Example
+//! `examples/desktop.rs` is a small grid in one process.
 
 mod balancing;
 mod balloons;
