@@ -30,8 +30,8 @@
 //!   when its coordinator has written down until when.
 //! - Either side may crash between any two effects and come back from what it persisted. What nobody has decided is
 //!   aborted: leases see to it.
-//! - One coordinator cannot keep a node from others: its holds are limited in number, and in time as long as they come to
-//!   nothing.
+//! - Holds of one coordinator cannot keep a node from others: they are limited in number, and in time as long as they come to
+//!   nothing. What is committed has no such limit: whom to let commit is for [`Policy::accepts`] to say.
 //!
 //! What is not promised is that all nodes start at the same instant, which no protocol over a lossy network can. If one of them
 //! does not start, or is lost, its permission ends, the others are released, and the job is tried again or given up.
