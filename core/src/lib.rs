@@ -86,7 +86,8 @@
 //!
 //! # Features
 //! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
-//!   resources, jobs, most overlays, [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage.
+//!   profiles, resources, jobs, views with CYCLON, VICINITY and Vivaldi, [`schedule::ledger`], and [`schedule::Schedule`] on fixed
+//!   storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
 //! - `wire`: every message as bytes and back, whatever the bytes are. `docs/wire.md` is its specification.
 //!
