@@ -89,6 +89,8 @@ pub enum Notice {
     Kept {
         /// Which job.
         job: JobId,
+        /// Why, if it was tried.
+        setback: Option<Setback>,
     },
     /// The job has no time, and nothing more to try.
     Unplaced {
@@ -413,11 +415,13 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             if possible {
                 desk.try_candidate(task, candidate, Purpose::Improve);
             } else {
-                desk.notify(Notice::Kept { job });
+                let setback = None;
+                desk.notify(Notice::Kept { job, setback });
             }
         });
         if !known {
-            cx.notify(Notice::Kept { job });
+            let setback = None;
+            cx.notify(Notice::Kept { job, setback });
         }
     }
 

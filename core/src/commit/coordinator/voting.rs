@@ -169,7 +169,10 @@ impl<G: Guards> Desk<G> {
         let job = task.job;
         match trial.purpose {
             Purpose::Place => self.try_next(task, setback),
-            Purpose::Improve => self.notify(Notice::Kept { job }),
+            Purpose::Improve => {
+                let setback = Some(setback);
+                self.notify(Notice::Kept { job, setback });
+            }
             Purpose::Replace { lost } => self.replace(task, lost),
         }
     }

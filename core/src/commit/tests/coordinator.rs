@@ -274,7 +274,14 @@ fn a_commit_is_repeated_so_often_and_then_the_silent_node_is_given_up() {
 #[test]
 fn a_better_place_that_cannot_be_had_changes_nothing() {
     let mut desk = standing(&[A], vec![], &[]);
-    let kept = Notice::Kept { job: JOB };
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: None,
+    };
+    let silent = Notice::Kept {
+        job: JOB,
+        setback: Some(Setback::Silent { node: B }),
+    };
     assert_eq!(
         desk.feed(improve(500, &[B])),
         [Send(B, prepare(attempt(2), slot(500))), Wake(second(2))]
@@ -286,7 +293,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
             Send(B, prepare(attempt(2), slot(500))),
             Wake(second(4)),
             Send(B, abort(attempt(2))),
-            Tell(kept),
+            Tell(silent),
             Wake(second(100))
         ]
     );

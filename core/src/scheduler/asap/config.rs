@@ -211,9 +211,17 @@ impl Config {
         (now + self.lead).round_up(self.slot)
     }
 
-    /// How long to wait for those who search.
+    /// How long to wait for those who search. Who pulls asks its neighbours for their schedules before it begins.
     pub(super) fn answers_by(&self, now: Time) -> Time {
-        now + self.search_limit + self.timeout
+        now + self.search_limit + self.names_others_in()
+    }
+
+    /// How long to wait for one who is asked whom it knows. Who pulls waits for its neighbours meanwhile.
+    pub(super) fn names_others_in(&self) -> Span {
+        match self.exchange {
+            Exchange::Pull => self.timeout.times(2),
+            Exchange::Push { .. } | Exchange::Poll { .. } => self.timeout,
+        }
     }
 
     /// How often subscriptions are renewed, or neighbours are asked.

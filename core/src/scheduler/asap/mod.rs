@@ -307,9 +307,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             Message::Others { search, known } => self.told_of_others(from, search, &known, cx),
             Message::Fetch(reason) => self.tell(from, reason, cx),
             Message::Schedule { reason, schedule } => {
-                self.learn(from, schedule);
+                self.learn(from, schedule.clone());
                 if let Reason::Search(id) = reason {
-                    self.pulled(from, id, cx);
+                    self.told_for_search(from, id, schedule, cx);
                 }
             }
             Message::Subscribe { known } => self.subscribe(from, known, cx),
@@ -330,6 +330,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         self.at_desk(Event::Command(order), cx);
         if *command == job::Command::Leave {
+            self.tell_changes(cx);
             self.gossip(Event::Command(cyclon::Command::Leave), cx);
         }
     }

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use super::message::{AskId, Message, Offer, Wanted};
 use super::search::Question;
 use super::{Asap, Bootstrap};
-use crate::commit::{Candidate, Policy};
+use crate::commit::coordinator::Setback;
+use crate::commit::{Candidate, Policy, Refused};
 use crate::id::{JobId, NodeId};
 use crate::job::{Demand, Job, Refusal};
 use crate::machine::{Context, Event};
@@ -24,7 +25,11 @@ pub(super) struct Request {
     round: u32,
     /// When to look for a better place than the one it has.
     improve_at: Time,
+    /// Who was to run it and would not, though its schedule has room.
+    unwilling: Unwilling,
 }
+
+type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
 
 /// What is being done about it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +40,8 @@ enum Phase {
     Searching {
         aim: Aim,
         awaited: Vec<NodeId>,
+        /// Whether somebody who was asked is not there.
+        has_missed: bool,
         /// The earliest start that was asked for.
         from: Time,
         offers: Vec<Offer>,
@@ -58,10 +65,34 @@ enum Aim {
 /// The most places that are tried after one search.
 const MOST_OFFERS: usize = 8;
 
+/// The most nodes that a job does without at a time.
+const MOST_UNWILLING: usize = 8;
+
 /// How many nodes are kept to stand in for lost ones.
 const SPARES: usize = 8;
 
 impl Request {
+    /// A place came to nothing. Who has become busy says so in its schedule, and who was too slow for a job does what it can; who
+    /// would not for another reason looks free, and is found again.
+    fn note(&mut self, setback: Option<Setback>) {
+        let node = match setback {
+            Some(Setback::Refused { reason, .. }) if reason == Refused::Busy => None,
+            Some(Setback::Overran { .. }) | None => None,
+            Some(setback) => setback.node(),
+        };
+        if let Some(node) = node.filter(|node| !self.unwilling.contains(node)) {
+            if self.unwilling.is_full() {
+                self.unwilling.remove(0);
+            }
+            self.unwilling.extend([node]);
+        }
+    }
+
+    /// How many nodes are searched for: so many more as the job may have to do without.
+    fn count(&self, job: &Job) -> u32 {
+        count(job).saturating_add(self.unwilling.len() as u32)
+    }
+
     pub(super) fn next_due(&self) -> Time {
         match self.phase {
             Phase::Resting { until } | Phase::Searching { until, .. } => until,
@@ -96,6 +127,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 phase: Phase::Coordinated,
                 round: 0,
                 improve_at: Time::MAX,
+                unwilling: Unwilling::new(),
             };
             self.requests.insert(place, request);
             place
@@ -106,8 +138,17 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// What the desk wants of us.
     pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
         match notice {
-            desk::Notice::Search { job, left, .. } => self.search_place(job, left, cx),
-            desk::Notice::Placed { job, .. } | desk::Notice::Kept { job } => {
+            desk::Notice::Search { job, left, setback } => {
+                if let Some(request) = self.request(job) {
+                    request.note(setback);
+                }
+                self.search_place(job, left, cx);
+            }
+            desk::Notice::Placed { job, .. } => self.improve_later(job, cx),
+            desk::Notice::Kept { job, setback } => {
+                if let Some(request) = self.request_mut(job) {
+                    request.note(setback);
+                }
                 self.improve_later(job, cx);
             }
             desk::Notice::Done { job } => self.requests.retain(|request| request.job != job),
@@ -154,16 +195,16 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .sample(usize::from(config.forward), cx.rng());
         let alone = asked.is_empty();
         let me = self.me;
-        let Some(known) = self.desk.job(job) else {
+        let Some(known) = self.desk.job(job).copied() else {
             return;
-        };
-        let wanted = Wanted {
-            count: count(known),
-            from: config.earliest(now),
-            length: known.estimate().round_up(config.slot),
         };
         let Some(request) = self.request_mut(job) else {
             return;
+        };
+        let wanted = Wanted {
+            count: request.count(&known),
+            from: config.earliest(now),
+            length: known.estimate().round_up(config.slot),
         };
         request.round = request.round.wrapping_add(1);
         let ask = AskId {
@@ -177,6 +218,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         request.phase = Phase::Searching {
             aim,
             awaited,
+            has_missed: false,
             from: wanted.from,
             offers: Vec::new(),
             seen: None,
@@ -223,13 +265,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         outcome: Result<Offer, u32>,
         cx: &mut impl Context<Self>,
     ) {
-        let Some(count) = self.desk.job(ask.job).map(count) else {
+        let Some(job) = self.desk.job(ask.job).copied() else {
             return;
         };
         let horizon = self.config.horizon;
         let Some(request) = self.request_mut(ask.job) else {
             return;
         };
+        let count = request.count(&job);
         let round = request.round;
         let Phase::Searching {
             awaited,
@@ -281,6 +324,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Phase::Searching {
             aim,
             awaited,
+            has_missed,
             offers,
             seen,
             ..
@@ -288,20 +332,24 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         else {
             return;
         };
-        let everyone = awaited.is_empty();
+        let everyone = awaited.is_empty() && !*has_missed;
         let (aim, mut offers, seen) = (*aim, core::mem::take(offers), *seen);
         request.phase = Phase::Coordinated;
         cx.rng().shuffle(&mut offers);
         offers.sort_by_key(|offer| (offer.start, offer.hops));
-        let mut candidates: Vec<Candidate> = offers
-            .into_iter()
-            .filter_map(|offer| {
-                let interval = Interval::starting(offer.start, length).ok()?;
-                let nodes = offer.nodes;
-                Some(Candidate { interval, nodes })
-            })
-            .filter(|candidate| candidate.is_sound(most))
-            .collect();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for offer in offers {
+            let willing = |node: &NodeId| !request.unwilling.contains(node);
+            let nodes = offer.nodes.into_iter().filter(willing);
+            let nodes = nodes.take(count as usize).collect();
+            if let Ok(interval) = Interval::starting(offer.start, length) {
+                let candidate = Candidate { interval, nodes };
+                // Several may have found the same.
+                if candidate.is_sound(most) && !candidates.contains(&candidate) {
+                    candidates.push(candidate);
+                }
+            }
+        }
         candidates.truncate(MOST_OFFERS);
         if let Aim::Before(start) = aim {
             let mut better = candidates.into_iter();
@@ -312,8 +360,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         }
         if candidates.is_empty() {
-            // If all who were asked say no, so would others.
+            // If all who were asked say no, so would others; but not if it was to do without somebody.
             let refusal = match seen {
+                _ if !request.unwilling.is_empty() => {
+                    request.unwilling.clear();
+                    None
+                }
                 Some(seen) if everyone && seen < count => Some(Refusal::TooLarge),
                 Some(_) if everyone => Some(Refusal::Full),
                 _ => None,
@@ -363,9 +415,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     pub(super) fn stop_waiting_for(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
         let mut complete = Vec::new();
         for request in &mut self.requests {
-            if let Phase::Searching { awaited, .. } = &mut request.phase {
+            if let Phase::Searching {
+                awaited,
+                has_missed,
+                ..
+            } = &mut request.phase
+            {
                 let before = awaited.len();
                 awaited.retain(|known| *known != node);
+                *has_missed |= awaited.len() < before;
                 if awaited.is_empty() && before > 0 {
                     complete.push(request.job);
                 }

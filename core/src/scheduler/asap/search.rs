@@ -14,8 +14,8 @@ use crate::commit::Policy;
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
-use crate::schedule::BusyTime;
 use crate::schedule::common_slot::{BestFit, InOrder, earliest_common};
+use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Time};
 
 /// For whom and for what a search is.
@@ -229,8 +229,26 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.end_pulls(cx);
     }
 
+    /// Somebody has told its schedule because of a search.
+    pub(super) fn told_for_search(
+        &mut self,
+        from: NodeId,
+        id: SearchId,
+        schedule: Snapshot,
+        cx: &mut impl Context<Self>,
+    ) {
+        self.pulled(from, id, cx);
+        if let Some(mut search) = self.take_answered(from, id) {
+            search.add(Known {
+                node: from,
+                schedule,
+            });
+            self.go_on(search, cx);
+        }
+    }
+
     /// A neighbour has answered a pull.
-    pub(super) fn pulled(&mut self, from: NodeId, id: SearchId, cx: &mut impl Context<Self>) {
+    fn pulled(&mut self, from: NodeId, id: SearchId, cx: &mut impl Context<Self>) {
         if let Some(pull) = self.pulls.iter_mut().find(|pull| pull.id == id) {
             pull.awaited.retain(|node| *node != from);
             if pull.awaited.is_empty() {
@@ -303,7 +321,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 && search.goes_on(&self.config)
                 && let Some(node) = search.to_ask.pop()
             {
-                search.asked.push((node, cx.now() + self.config.timeout));
+                let until = cx.now() + self.config.names_others_in();
+                search.asked.push((node, until));
                 cx.send(node, Message::WhoElse { search: search.id });
             }
             if !search.asked.is_empty() {
@@ -311,12 +330,30 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 return;
             }
             if !search.widens(&self.config) {
-                self.put_off(&search, cx);
+                self.ask_asker(search, cx);
                 return;
             }
             search.hops = search.hops.saturating_add(1);
             search.to_ask = mem::take(&mut search.next_ring);
             search.to_ask.reverse();
+        }
+    }
+
+    /// The asker may run its job too, and in a grid of few nobody else may know it: if it takes it, it is asked when it is busy.
+    fn ask_asker(&mut self, mut search: Search, cx: &mut impl Context<Self>) {
+        let asker = search.question.asker;
+        let most = usize::from(self.config.candidates);
+        if self.config.searcher == Searcher::Included
+            && !self.desk.is_leaving()
+            && !search.has_enough()
+            && search.candidates.len() < most
+            && search.discover(asker)
+        {
+            search.asked.push((asker, cx.now() + self.config.timeout));
+            cx.send(asker, Message::Fetch(Reason::Search(search.id)));
+            self.searches.push(search);
+        } else {
+            self.put_off(&search, cx);
         }
     }
 

@@ -2,6 +2,7 @@
 //! overlay, and feed the helper overlays (PROTOCOLS 2.3).
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::message::{Descriptor, Descriptors, Message};
 use super::{Catalogue, Criteria, Key, Record, Timer};
@@ -21,6 +22,8 @@ pub(super) struct AsOverlay<'a> {
     own: Descriptor,
     known: &'a [Descriptor],
     alone: bool,
+    /// How many cycles pass.
+    cycles: u16,
     /// The exchange that it begins.
     begun: Option<cyclon::ExchangeId>,
 }
@@ -37,6 +40,7 @@ impl AsOverlay<'_> {
             },
             known: &[],
             alone: false,
+            cycles: 0,
             begun: None,
         }
     }
@@ -57,6 +61,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         Message::Overlay { message, about }
     }
     fn timer(&mut self, timer: cyclon::Timer) -> Timer {
+        // Each ends with the time of the next.
+        self.cycles = self.cycles.saturating_add(1);
         Timer::Overlay(timer)
     }
     fn key(&mut self, key: cyclon::Key) -> Key {
@@ -123,6 +129,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             own: self.descriptor(),
             known: &self.random,
             alone: false,
+            cycles: 0,
             begun: None,
         };
         self.overlay.handle(event, &mut cx.lift(&mut embed));
@@ -136,7 +143,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if let Some(exchange) = embed.begun {
             self.shuffled = Some((exchange, cx.now()));
         }
-        self.look_at_view(heard, cx);
+        let cycles = embed.cycles;
+        self.look_at_view(heard, cycles, cx);
     }
 
     /// A message of the random overlay, with profiles.
@@ -179,24 +187,26 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Gets to know who came into the view, forgets who left it, and tells the helpers.
-    fn look_at_view(&mut self, heard: &[Descriptor], cx: &mut impl Context<Self>) {
+    fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut impl Context<Self>) {
         let view = self.overlay.view();
+        let max_age = self.config.helper.max_age;
         // Both are in the order of ids.
         let mut known = self.random.iter().peekable();
         let now_known: Vec<Descriptor> = view
             .links()
             .filter_map(|link| {
                 while known.next_if(|known| known.id < link.id).is_some() {}
-                let old = known.next_if(|known| known.id == link.id).copied();
+                let old = known.next_if(|known| known.id == link.id);
+                let old = old.map(|known| Descriptor {
+                    age: known.age.saturating_add(cycles),
+                    ..*known
+                });
                 let told = heard.iter().filter(|told| told.id == link.id).copied();
-                let newest = old
-                    .into_iter()
+                // What somebody else made up about it has the largest number for as long as it is not too old.
+                let is_fresh = |known: &Descriptor| known.age <= max_age;
+                old.into_iter()
                     .chain(told)
-                    .max_by_key(|known| known.version)?;
-                Some(Descriptor {
-                    age: link.age,
-                    ..newest
-                })
+                    .max_by_key(|known| (is_fresh(known), known.version, Reverse(known.age)))
             })
             .collect();
         if now_known == self.random {

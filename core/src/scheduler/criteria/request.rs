@@ -152,6 +152,12 @@ impl Request {
         }
     }
 
+    /// Somebody who was selected would not.
+    fn avoid(&mut self, node: Option<NodeId>) {
+        let new = node.filter(|node| !self.unwilling.contains(node));
+        self.unwilling.extend(new);
+    }
+
     pub(super) fn next_due(&self) -> Time {
         let expeditions = self.expeditions.iter().map(Expedition::next_due);
         expeditions
@@ -221,7 +227,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// What the desk wants of us.
     pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
         match notice {
-            desk::Notice::Search { job, left, failed } => self.search(job, left, failed, cx),
+            desk::Notice::Search { job, left, setback } => {
+                self.search(job, left, setback.and_then(|setback| setback.node()), cx);
+            }
             desk::Notice::Placed { job, start } => {
                 if let Some(request) = self.request_mut(job) {
                     let trying = request.trying.take();
@@ -231,9 +239,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                     self.iterate(job, cx);
                 }
             }
-            desk::Notice::Kept { job } => {
+            desk::Notice::Kept { job, setback } => {
                 if let Some(request) = self.request_mut(job) {
                     request.trying = None;
+                    request.avoid(setback.and_then(|setback| setback.node()));
                     self.iterate(job, cx);
                 }
             }
@@ -276,9 +285,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             *request = Request::new(job, base);
             request.expeditions = expeditions;
         }
-        if let Some(node) = failed.filter(|node| !request.unwilling.contains(node)) {
-            request.unwilling.push(node);
-        }
+        request.avoid(failed);
         // What was refused now may be had the next time.
         request.begun = request.begun.min(last);
         if waits {

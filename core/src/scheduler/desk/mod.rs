@@ -32,6 +32,7 @@ pub use task::Stage;
 
 use alloc::vec::Vec;
 
+use crate::commit::coordinator::Setback;
 use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, participant};
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Job, News, Outcome, Refusal};
@@ -120,8 +121,8 @@ pub enum Notice {
         job: JobId,
         /// How often one will still be wanted if none is found now.
         left: u8,
-        /// The node because of which the last place came to nothing, if it was one.
-        failed: Option<NodeId>,
+        /// Why the last place came to nothing, if there was one.
+        setback: Option<Setback>,
     },
     /// A job has a place.
     Placed {
@@ -134,6 +135,8 @@ pub enum Notice {
     Kept {
         /// For which job.
         job: JobId,
+        /// Why, if it was tried.
+        setback: Option<Setback>,
     },
     /// No place is wanted for this job any more.
     Done {
@@ -260,7 +263,12 @@ impl<P: Policy> Desk<P> {
     /// meanwhile is refused.
     pub fn snapshot(&self, version: u64, from: Time, most: usize) -> Snapshot {
         let most = most.min(Snapshot::MAX_WINDOWS);
-        let (windows, horizon) = committed(self.node.participant.schedule(), from, most);
+        let (windows, horizon) = if self.leaving {
+            // It has no time for anyone any more.
+            (Vec::new(), Time::ZERO)
+        } else {
+            committed(self.node.participant.schedule(), from, most)
+        };
         // They are sorted and apart as commitments are, so this does not fail.
         Snapshot::new(version, horizon, &windows).unwrap_or_else(|_| Snapshot::empty(version))
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Desk, Key, Notice, Record, tell};
 use crate::commit::coordinator::{self, Setback};
 use crate::commit::{AfterLoss, Policy};
-use crate::id::{JobId, NodeId};
+use crate::id::JobId;
 use crate::job::{Demand, Failure, Job, News, Refusal, Scope};
 use crate::machine::Context;
 use crate::time::Time;
@@ -160,11 +160,11 @@ impl<P: Policy> Desk<P> {
         self.node.coordinator.jobs().any(|known| known == job)
     }
 
-    /// Wants a place for a job, if it may; the last one came to nothing because of this node.
+    /// Wants a place for a job, if it may; this is why the last one came to nothing.
     pub(super) fn search(
         &mut self,
         job: JobId,
-        failed: Option<NodeId>,
+        setback: Option<Setback>,
         cx: &mut impl Context<Self>,
     ) {
         let Some(task) = self.task_mut(job) else {
@@ -177,7 +177,7 @@ impl<P: Policy> Desk<P> {
                 } else {
                     left
                 };
-                cx.notify(Notice::Search { job, left, failed });
+                cx.notify(Notice::Search { job, left, setback });
             }
             None => {
                 let failure = task.failure();
@@ -221,7 +221,9 @@ impl<P: Policy> Desk<P> {
                     self.close(job, News::Cancelled, cx);
                 }
             }
-            coordinator::Notice::Kept { job } => cx.notify(Notice::Kept { job }),
+            coordinator::Notice::Kept { job, setback } => {
+                cx.notify(Notice::Kept { job, setback });
+            }
             // It was told where it happened.
             coordinator::Notice::Finished { .. } => {}
         }
@@ -242,10 +244,10 @@ impl<P: Policy> Desk<P> {
             Stage::Cancelled | Stage::Failed(_) => return,
         };
         task.stage = Stage::Accepted { start };
+        if !task.is_lost {
+            task.left = rounds;
+        }
         if let Some(news) = news {
-            if !task.is_lost {
-                task.left = rounds;
-            }
             cx.persist(Key::Job(job), task.record());
             tell(job, news, cx);
         }
@@ -272,7 +274,7 @@ impl<P: Policy> Desk<P> {
         };
         match failure {
             Some(failure) => self.fail(job, failure, cx),
-            None => self.search(job, setback.node(), cx),
+            None => self.search(job, Some(setback), cx),
         }
     }
 

@@ -89,11 +89,11 @@ fn candidate(nodes: &[u64]) -> Candidate {
     }
 }
 
-fn search(left: u8, failed: Option<u64>) -> Notice {
+fn search(left: u8, setback: Option<Setback>) -> Notice {
     Notice::Search {
         job: JOB,
         left,
-        failed: failed.map(NodeId::new),
+        setback,
     }
 }
 
@@ -170,14 +170,19 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
         next_free: Time::MAX,
     };
     assert_eq!(bench.hear(3, refused), [], "nobody asked it");
-    assert_eq!(bench.hear(2, refused), [search(0, Some(2))]);
+    let setback = Setback::Refused {
+        node: NodeId::new(2),
+        reason: commit::Refused::Busy,
+        next_free: Time::MAX,
+    };
+    assert_eq!(bench.hear(2, refused), [search(0, Some(setback))]);
 }
 
 #[test]
 fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
     let node = NodeId::new(1);
-    let lost = coordinator::Setback::Lost { node };
-    let overran = coordinator::Setback::Overran { node };
+    let lost = Setback::Lost { node };
+    let overran = Setback::Overran { node };
     assert_eq!(
         last_word_after([lost, lost, lost]),
         News::Failed(Failure::NodeLost)
@@ -188,7 +193,7 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
     }
 }
 
-fn last_word_after(setbacks: [coordinator::Setback; 3]) -> News {
+fn last_word_after(setbacks: [Setback; 3]) -> News {
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
@@ -204,19 +209,46 @@ fn last_word_after(setbacks: [coordinator::Setback; 3]) -> News {
         },
         interval: minutes(start, start + 1),
     };
-    let [first, second, third] =
-        setbacks.map(|setback| coordinator::Notice::Unplaced { job: JOB, setback });
+    let [first, second, third] = setbacks;
+    let unplaced = |setback| coordinator::Notice::Unplaced { job: JOB, setback };
     coordinated(0, placed(5));
-    assert_eq!(coordinated(6, first), [search(1, Some(1))]);
+    assert_eq!(coordinated(6, unplaced(first)), [search(1, Some(first))]);
     // A place, and a better one, before the job begins.
     coordinated(6, placed(9));
     coordinated(6, placed(8));
-    assert_eq!(coordinated(9, second), [search(0, Some(1))]);
+    assert_eq!(coordinated(9, unplaced(second)), [search(0, Some(second))]);
     coordinated(9, placed(12));
     coordinated(9, placed(11));
-    match coordinated(12, third)[..] {
+    match coordinated(12, unplaced(third))[..] {
         [Notice::Job(told), Notice::Done { job: JOB }] if told.job == JOB => told.news,
         ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
+    let mut bench = Bench::with_job(1);
+    let mut coordinated = |notice: coordinator::Notice| {
+        let (mut effects, now) = (EffectQueue::new(), Time::ZERO);
+        bench
+            .0
+            .coordinated(notice, &mut effects.at(now, &mut Zeros));
+        notices(effects.drain().collect())
+    };
+    let placed = coordinator::Notice::Placed {
+        holder: Holder {
+            job: JOB,
+            epoch: Epoch::new(1),
+        },
+        interval: minutes(5, 6),
+    };
+    let node = NodeId::new(1);
+    let setback = Setback::Lost { node };
+    // At the same time as before, which is no news.
+    for _ in 0..5 {
+        coordinated(placed);
+        let lost = coordinator::Notice::Unplaced { job: JOB, setback };
+        assert_eq!(coordinated(lost), [search(1, Some(setback))]);
     }
 }
 
@@ -227,8 +259,12 @@ fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
         candidate: candidate(&[1]),
     };
     let mut bench = Bench::with_job(1);
-    assert_eq!(bench.order(improve()), [Notice::Kept { job: JOB }]);
-    assert_eq!(Bench::new().order(improve()), [Notice::Kept { job: JOB }]);
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: None,
+    };
+    assert_eq!(bench.order(improve()), [kept]);
+    assert_eq!(Bench::new().order(improve()), [kept]);
     let place = Command::Place {
         job: JOB,
         candidates: Vec::from([candidate(&[1])]),

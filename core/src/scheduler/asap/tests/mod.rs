@@ -83,6 +83,7 @@ enum Did {
 }
 
 /// A node, its disk and its clock.
+#[derive(Clone)]
 struct Bench {
     config: Config,
     bootstrap: Bootstrap,

@@ -224,6 +224,58 @@ fn who_is_unreachable_is_not_waited_for() {
 }
 
 #[test]
+fn a_no_of_some_while_others_are_unreachable_is_followed_by_a_fresh_search() {
+    let mut bench = asking(3);
+    assert_eq!(bench.feed(Event::Unreachable { to: id(2) }), []);
+    assert_eq!(
+        bench.hear(1, not_found(1, 2)),
+        [Send(1, search(2, 3, 60)), Send(2, search(2, 3, 60))]
+    );
+}
+
+#[test]
+fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
+    let config = Config {
+        rounds: 3,
+        ..CONFIG
+    };
+    let would_not = |holder| Vote::Refused {
+        holder,
+        reason: commit::Refused::NotAccepted,
+        next_free: Time::MAX,
+    };
+    let searches = |round, count| [1, 2].map(|peer| Send(peer, search(round, count, 60)));
+    let mut bench = Bench::among(config, 3);
+    bench.submit(7, 1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    let (one, two) = (attempt(1, 1), attempt(1, 2));
+    assert_eq!(
+        bench.hear(2, found(1, 60, 1, &[4])),
+        [Send(4, prepare(one, 60))]
+    );
+    // Both have found the same, which is tried once. Then there is one more to choose from.
+    let did = bench.vote(4, would_not(one));
+    assert_eq!(did[did.len() - 2..], searches(2, 2));
+    let mut other = bench.clone();
+    other.hear(1, found(2, 60, 1, &[4, 5]));
+    assert_eq!(
+        other.hear(2, found(2, 60, 2, &[6, 4])),
+        [Send(5, prepare(two, 60))]
+    );
+    bench.hear(1, not_found(2, 1));
+    assert_eq!(bench.hear(2, not_found(2, 1)), searches(3, 1));
+    bench.hear(1, found(3, 60, 1, &[4]));
+    assert_eq!(bench.hear(2, not_found(3, 1)), [Send(4, prepare(two, 60))]);
+    // Who has become busy meanwhile says so in its schedule.
+    let mut bench = Bench::among(config, 3);
+    bench.submit(7, 1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, not_found(1, 1));
+    let did = bench.vote(4, refused(one));
+    assert_eq!(did[did.len() - 2..], searches(2, 1));
+}
+
+#[test]
 fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
     let config = Config {
         searcher: Searcher::Included,
@@ -425,7 +477,14 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
         bench.hear(9, search(1, 3, 60)),
         [Send(9, found(1, 60, 1, &[50, 1, 2]))]
     );
-    bench.obey(Command::Leave);
+    bench.hear(9, Message::Subscribe { known: None });
+    let version = bench.node.own.version() + 1;
+    let busy_for_good = Message::Schedule {
+        reason: Reason::Changed,
+        schedule: Snapshot::new(version, Time::ZERO, &[]).unwrap(),
+    };
+    let did = bench.obey(Command::Leave);
+    assert_eq!(did[0], Send(9, busy_for_good));
     assert_eq!(bench.hear(9, search(1, 1, 60)), [Send(9, not_found(1, 0))]);
     let answer = Vote::Refused {
         holder: attempt(1, 1),
@@ -455,11 +514,12 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
         [
             Persist(TASK),
             Send(4, release(one)),
-            Send(1, search(2, 1, 120)),
-            Send(2, search(2, 1, 120))
+            Send(1, search(2, 2, 120)),
+            Send(2, search(2, 2, 120))
         ]
     );
-    bench.hear(1, found(2, 120, 1, &[5]));
+    // One more than it needs: it does without the one that it lost.
+    bench.hear(1, found(2, 120, 1, &[4, 5]));
     assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 120))]);
     let moved = News::Moved { start: second(120) };
     let did = bench.agree(&[5], two);
@@ -488,7 +548,7 @@ fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_
         };
         let mut expected = vec![Persist(TASK), Send(4, release(one))];
         expected.extend(match after_loss {
-            AfterLoss::Restart => vec![Send(1, search(2, 1, 180)), Send(2, search(2, 1, 180))],
+            AfterLoss::Restart => vec![Send(1, search(2, 2, 180)), Send(2, search(2, 2, 180))],
             AfterLoss::GiveUp => vec![
                 Persist(OF_JOB),
                 Tell(7, News::Failed(Failure::NodeLost)),

@@ -300,3 +300,27 @@ fn a_search_looks_at_no_more_candidates_than_it_may() {
         [Send(9, not_found(1, 4))]
     );
 }
+
+#[test]
+fn an_asker_whom_nobody_else_knows_may_be_needed_for_its_own_job() {
+    let config = Config {
+        searcher: Searcher::Included,
+        ..CONFIG
+    };
+    let mut bench = Bench::new(config, &[]);
+    let fetch = Reason::Search(SearchId(1));
+    assert_eq!(
+        bench.hear(9, search(1, 2, 60)),
+        [Send(9, Message::Fetch(fetch))]
+    );
+    let mut silent = bench.clone();
+    assert_eq!(
+        bench.hear(9, schedule(fetch, 1, &[busy(0, 120)])),
+        [Send(9, found(1, 120, 1, &[50, 9]))]
+    );
+    assert_eq!(silent.ring_until(2), [Send(9, not_found(1, 1))]);
+    // With enough others it is left alone.
+    let mut bench = Bench::among(config, 2);
+    let all = found(1, 60, 1, &[50, 1, 2]);
+    assert_eq!(bench.hear(9, search(1, 3, 60)), [Send(9, all)]);
+}

@@ -67,6 +67,31 @@ fn a_better_place_is_held_before_the_old_one_is_let_go() {
 }
 
 #[test]
+fn who_would_not_take_part_in_a_better_place_is_not_asked_for_the_next() {
+    let config = Config {
+        iterations: 3,
+        ..CONFIG
+    };
+    let mut bench = placed(config, Criterion::Soonest);
+    let (two, three) = (attempt(1, 2), attempt(1, 3));
+    let prepares = |nodes: [u64; 2], holder| nodes.map(|node| Send(node, prepare(holder, 120)));
+    assert_eq!(find(&mut bench, 120), prepares([5, 6], two));
+    // The third begins at one of those whom 1 knows.
+    let did = bench.vote(5, refused(two));
+    assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
+    let did = bench.hear(1, seen(3, 1, &[busy(0, 9000)], &[5, 6, 7]));
+    assert_eq!(did, [Send(5, look(3, Random))]);
+    // Three are free at the same time.
+    bench.hear(5, seen(3, 5, &[busy(0, 120)], &[6, 7, 8]));
+    bench.hear(6, seen(3, 6, &[busy(0, 120)], &[]));
+    bench.hear(7, seen(3, 7, &[busy(0, 120)], &[]));
+    assert_eq!(
+        bench.hear(8, seen(3, 8, &[busy(0, 9000)], &[])),
+        prepares([6, 7], three)
+    );
+}
+
+#[test]
 fn a_place_that_is_not_better_is_left_alone() {
     for start in [300, 360] {
         let mut bench = placed(TWICE, Criterion::Soonest);
