@@ -27,8 +27,8 @@
 //! - A node with no link begins anew with its random peers. With neither, it waits until somebody asks it.
 //! - Leaving is silence.
 //!
-//! Who lies can tell anything of anyone, itself included: nothing here authenticates anyone. What it said of others lasts until they are
-//! asked themselves, or until it is too old. It cannot make a view or a message grow, or a node keep a link to itself.
+//! Who lies can tell anything of anyone, itself included: nothing here authenticates anyone. What it said of others lasts until it is too
+//! old, for of two profiles the one with the larger number counts. It cannot make a view or a message grow, or a node keep a link to itself.
 //!
 //! # A distance of one's own
 //! ```

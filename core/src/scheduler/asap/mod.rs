@@ -25,6 +25,7 @@
 //!   time is, fails when its rounds are used up.
 //! - Time is given in whole slots. A job that ends early frees the rest; one that runs longer is cut or extended, as
 //!   [`commit::Config`] says.
+//! - Who looks free and would not take a job, or does not answer, is done without where others are found.
 //! - A job that is cancelled has its last word when none of its nodes has anything of it.
 //! - A node that is to leave takes nothing new, does what it has, and is gone from all views after a while. If a job that was
 //!   submitted there loses its place then, only the node itself is left to search.
