@@ -22,7 +22,7 @@ pub(super) struct Task {
     told: Option<Time>,
     /// Whether another has it now than when that was told.
     moved: bool,
-    /// Whether it is known to have started somewhere. What is lost after that has only the rounds that are left: it may be what
+    /// Whether it has started somewhere, or may have. What is lost after that has only the rounds that are left: it may be what
     /// brings its nodes down.
     started: bool,
     phase: Phase,
@@ -368,6 +368,8 @@ impl Custody {
             },
             Phase::Held { holding, .. } => {
                 let attempt = holding.term.attempt;
+                // Who starts a job does not say so at once. Whoever was granted it may be silent because it started.
+                task.started |= holding.claim.is_some();
                 self.place_again(job, attempt, cx);
             }
             Phase::Withdrawing { holding, until } => {

@@ -205,6 +205,55 @@ fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
 }
 
 #[test]
+fn a_job_that_silences_its_nodes_before_they_say_that_it_runs_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    for attempt in 1..3 {
+        let silent = bench.ring_until(u64::from(attempt) * 602);
+        assert_eq!(silent, [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+    }
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    let lost = [Persist(TASK), Persist(TASK), failed, Forget(TASK)];
+    assert_eq!(bench.ring_until(1806), lost);
+}
+
+#[test]
+fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    for attempt in 1..3 {
+        let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Lost)));
+        assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+    }
+    let mut did = bench.hear(1, report(term(3, 0), ended(Ending::Lost)));
+    did.pop();
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+}
+
+#[test]
+fn a_job_that_nobody_was_granted_has_not_started() {
+    let mut bench = Bench::new();
+    bench.keep();
+    bench.find(0, &[1]);
+    bench.restart();
+    assert_eq!(bench.ring_until(601), [Persist(TASK), seek(1)]);
+    bench.find(1, &[1]);
+    // So the first who has it renews all its rounds.
+    bench.hear(1, report(term(2, 0), waiting(700)));
+    for attempt in 2..4 {
+        let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Withdrawn)));
+        assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), UNKNOWN));
+    }
+}
+
+#[test]
 fn an_end_elsewhere_than_where_the_job_is_changes_nothing() {
     let mut bench = Bench::new();
     bench.placed();
