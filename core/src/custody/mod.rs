@@ -41,7 +41,7 @@ mod tests;
 
 pub use config::{Config, ConfigError};
 pub use holder::{Place, Taking};
-pub use home::{Holding, Stage};
+pub use home::{Holding, Past, Stage};
 pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
 use alloc::vec::Vec;
