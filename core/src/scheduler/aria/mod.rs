@@ -169,18 +169,17 @@ impl<S: LocalScheduler> Aria<S> {
         site: Site<S>,
     ) -> Result<Self, ConfigError> {
         let config = config.checked()?;
-        let farthest = if config.request.ttl >= config.inform.ttl {
-            config.request
-        } else {
-            config.inform
-        };
         Ok(Self {
             me,
             config,
             bootstrap,
             links: Links::new(me, config.overlay)?,
             site,
-            seen: Seen::covering(farthest, config.max_delay, u32::from(config.floods)),
+            seen: Seen::covering(
+                config.farthest(),
+                config.max_delay,
+                u32::from(config.floods),
+            ),
             floods: 0,
             custody: Custody::new(me, config.custody()).map_err(ConfigError::Custody)?,
             searches: Questions::none(),
