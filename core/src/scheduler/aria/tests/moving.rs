@@ -38,6 +38,22 @@ fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
 }
 
 #[test]
+fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
+    let mut bench = Bench::started(|| {
+        let taking = Taking::First;
+        site(Config { taking, ..CONFIG }, 1000, Membership::default())
+    });
+    bench.granted(600);
+    bench.ring_until(1);
+    // At second 1 it costs 1099 here.
+    assert_eq!(bench.hear(1, accept(flood(1, 1), 1070)), []);
+    let assign = Send(2, assign(job(), OWNER, 1, 1));
+    let did = bench.hear(2, accept(flood(1, 1), 1069));
+    assert_eq!(did, [Persist(HELD), assign]);
+    assert_eq!(bench.hear(1, accept(flood(1, 1), 1)), []);
+}
+
+#[test]
 fn what_started_meanwhile_stays() {
     let mut bench = Bench::started(|| site(CONFIG, 3, Membership::default()));
     bench.granted(600);
