@@ -92,7 +92,7 @@ impl Held {
     }
 
     /// Whether its home has not said yet that it may be here.
-    const fn is_claimed(&self) -> bool {
+    pub(super) const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
     }
 

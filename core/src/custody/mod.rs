@@ -227,6 +227,12 @@ impl Custody {
         waiting.map(|held| held.job.get())
     }
 
+    /// The jobs that this node has taken, and whose homes have not said yet that they may be here.
+    pub fn not_granted(&self) -> impl Iterator<Item = JobId> + '_ {
+        let claimed = self.held.iter().filter(|held| held.is_claimed());
+        claimed.map(|held| held.job.get().id)
+    }
+
     /// Whether it answers for nothing and has nothing.
     pub const fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.held.is_empty()

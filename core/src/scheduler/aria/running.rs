@@ -11,7 +11,13 @@ use crate::time::Time;
 impl<S: LocalScheduler> Aria<S> {
     /// Whether this site would take a job now.
     pub(super) fn takes(&self, job: &Job) -> bool {
-        !self.leaving && self.custody.has_room() && self.site.takes(job)
+        !self.leaving && self.custody.has_room() && self.suits(job)
+    }
+
+    /// Whether this site could queue a job, beside all that it has taken and that are not granted to it yet.
+    pub(super) fn suits(&self, job: &Job) -> bool {
+        let taken = || self.custody.not_granted().filter(|id| *id != job.id);
+        self.site.takes(job) && self.site.local.room() > taken().count()
     }
 
     /// When a job would start that came now.

@@ -15,6 +15,35 @@ fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
 }
 
 #[test]
+fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
+    let mut bench = Bench::started(|| {
+        let mut node = site(CONFIG, 0, Membership::default());
+        node.site.local = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1);
+        node
+    });
+    let claim = || Send(OWNER, notify(1, 0, waiting(0)));
+    let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
+    assert_eq!(did, [Persist(HELD), claim()]);
+    let no = Message::Custody(custody::Message::Answer {
+        job: JobId::new(8),
+        term: term(1, 0),
+        answer: Answer::NotTaken,
+    });
+    let did = bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
+    assert_eq!(did, [Send(OWNER, no)]);
+    // Nor does it offer to, so that it passes the question on.
+    let did = bench.hear(1, asked(named(8)));
+    assert!(
+        matches!(&did[..], [Send(2, Message::Request { .. })]),
+        "{did:?}"
+    );
+    // What it has taken already needs no more room.
+    assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)).len(), 1);
+    let did = bench.hear(OWNER, verdict(1, 0, granted(600)));
+    assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
+}
+
+#[test]
 fn a_flood_that_seems_to_come_from_here_is_not_answered() {
     let mut bench = Bench::idle();
     let forged = Message::Request {
