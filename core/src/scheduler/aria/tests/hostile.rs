@@ -44,6 +44,30 @@ fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
 }
 
 #[test]
+fn what_there_is_no_room_to_remember_is_answered_and_goes_no_farther() {
+    let mut bench = Bench::started(|| {
+        let forward = Forward::Always;
+        site(Config { forward, ..CONFIG }, 0, Membership::default())
+    });
+    for name in 0..16 {
+        assert_eq!(bench.hear(1, asked(named(name))).len(), 2);
+    }
+    assert_eq!(bench.node.cut_off(), 0);
+    let offer = |did: &Effects| matches!(&did[..], [Send(OWNER, Message::Accept { .. })]);
+    assert!(offer(&bench.hear(1, asked(named(16)))));
+    assert!(offer(&bench.hear(2, asked(named(16)))));
+    assert_eq!(bench.node.cut_off(), 2);
+    // A flood of its own makes it forget none either.
+    assert_eq!(bench.submit().len(), 3);
+    for name in 0..16 {
+        assert_eq!(bench.hear(2, asked(named(name))), []);
+    }
+    assert_eq!(bench.node.cut_off(), 2);
+    // There is room when the others have gone all their way.
+    assert_eq!(bench.at(5).hear(1, asked(named(16))).len(), 2);
+}
+
+#[test]
 fn a_flood_that_seems_to_come_from_here_is_not_answered() {
     let mut bench = Bench::idle();
     let forged = Message::Request {
