@@ -130,6 +130,8 @@ pub enum Record {
         claim: Claim,
         /// What its last holder wanted this one to know.
         carried: u32,
+        /// When it came here.
+        arrived: Time,
         /// How far it is.
         place: Place,
     },
@@ -155,6 +157,8 @@ pub enum Notice {
         term: Term,
         /// What its last holder wanted this one to know.
         carried: u32,
+        /// When it was first here to wait: now, unless it was to go elsewhere since, or this node has restarted.
+        arrived: Time,
         /// Until when, unless more is granted.
         until: Time,
     },

@@ -77,7 +77,7 @@ impl<S: LocalScheduler> Aria<S> {
                 }
             }
             custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
-            custody::Notice::Queue { job, .. } => self.enqueue(job.get(), cx),
+            custody::Notice::Queue { job, arrived, .. } => self.enqueue(job.get(), arrived, cx),
             custody::Notice::Extended { .. } => {}
             custody::Notice::Drop(job) => self.dropped(job, cx),
         }

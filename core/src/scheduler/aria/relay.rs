@@ -106,7 +106,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// What this site would take for a job now.
     pub(super) fn price(&self, job: &Job, cx: &mut impl Context<Self>) -> Cost {
-        let queued = QueuedJob::from(job);
+        let queued = QueuedJob::arriving(job, cx.now());
         offer(&self.site.local, cx.now(), &queued, self.config.lateness)
     }
 

@@ -111,6 +111,42 @@ fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
     assert_eq!(bench.node.site().local.waiting().len(), 1);
 }
 
+/// This job of the owner is granted for the first time, as the one with this number.
+fn grant(bench: &mut Bench, name: u64, claim: u64, moves: u32) {
+    let granted = custody::Message::Verdict {
+        job: JobId::new(name),
+        term: term(1, moves),
+        claim: Claim::new(claim),
+        ruling: granted(600),
+    };
+    bench.hear(OWNER, Message::Custody(granted));
+}
+
+fn queued(bench: &Bench) -> Vec<u64> {
+    let waiting = bench.node.site().local.waiting().iter();
+    waiting.map(|queued| queued.job.get()).collect()
+}
+
+#[test]
+fn a_job_that_comes_back_has_its_place_in_the_order_of_arrival() {
+    let mut bench = advertised();
+    bench.hear(OWNER, assign(named(5), OWNER, 1, 0));
+    grant(&mut bench, 5, 2, 0);
+    assert_eq!(queued(&bench), [7, 5]);
+    // Node 1 offers much, and does not take it.
+    bench.hear(1, accept(flood(1, 1), 1));
+    bench.ring_until(12);
+    assert_eq!(queued(&bench), [5]);
+    grant(&mut bench, 7, 1, 1);
+    assert_eq!(queued(&bench), [7, 5]);
+    // So it is after a crash, whoever is granted first.
+    bench.restart();
+    assert_eq!(queued(&bench), [0; 0]);
+    grant(&mut bench, 5, 2, 0);
+    grant(&mut bench, 7, 1, 1);
+    assert_eq!(queued(&bench), [7, 5]);
+}
+
 #[test]
 fn what_was_given_away_and_wanted_back_in_vain_does_not_come_back_by_old_messages() {
     let mut bench = given_away();
