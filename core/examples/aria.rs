@@ -75,10 +75,14 @@ impl LocalScheduler for FairShare {
         if job.processors > NonZeroU32::MIN {
             return Err(QueueError::Unsuitable);
         }
-        if self.waiting.len() >= Self::ROOM {
+        if self.room() == 0 {
             return Err(QueueError::Full);
         }
         Ok(())
+    }
+
+    fn room(&self) -> usize {
+        Self::ROOM.saturating_sub(self.waiting.len())
     }
 
     fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {

@@ -34,7 +34,7 @@ pub struct Job {
     pub id: JobId,
     /// Who wants it.
     pub submitter: Submitter,
-    /// When it came into the grid; queues that keep the order of arrival go by this, wherever the job moves.
+    /// When it came into the grid. Queues of desktops go by this, wherever the job moves; those of sites go by when it came to the site.
     pub submitted: Time,
     /// How much it takes.
     pub demand: Demand,

@@ -51,6 +51,18 @@ fn aria_advertises_less_often_than_it_collects_offers_and_something() {
 }
 
 #[test]
+fn aria_waits_for_offers_as_long_as_a_flood_may_take_there_and_back() {
+    let of = |window| Config {
+        window,
+        ..Config::DEFAULT
+    };
+    let least = Config::DEFAULT.max_delay.times(18);
+    assert_eq!(built(of(least)), Ok(()));
+    let less = least - Span::from_micros(1);
+    assert_eq!(built(of(less)), Err(ConfigError::ShortWindow));
+}
+
+#[test]
 fn aria_tells_which_of_its_parts_is_misconfigured() {
     let short = Config {
         lease: Config::DEFAULT.retry,

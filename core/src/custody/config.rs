@@ -54,6 +54,10 @@ impl Config {
         if self.lease.as_micros() / 3 < self.retry.times(3).as_micros() {
             return Err(ConfigError::ShortLease);
         }
+        // Else a job that has ended is let go of before its home is told so even once.
+        if self.retention.as_micros() < self.retry.as_micros() {
+            return Err(ConfigError::ShortRetention);
+        }
         if self.rounds == 0 {
             return Err(ConfigError::NoRounds);
         }
@@ -75,6 +79,8 @@ pub enum ConfigError {
     ZeroTime,
     /// A lease is at least nine times as long as the wait for an answer.
     ShortLease,
+    /// An end is told at least as long as the wait for an answer.
+    ShortRetention,
     /// Somebody is searched for at least once.
     NoRounds,
 }
@@ -84,6 +90,7 @@ impl fmt::Display for ConfigError {
         f.write_str(match self {
             Self::ZeroTime => "answers and searches must be waited for longer than zero",
             Self::ShortLease => "a lease must be at least nine times as long as retry",
+            Self::ShortRetention => "an end must be told for at least as long as retry",
             Self::NoRounds => "somebody must be searched for at least once",
         })
     }

@@ -23,6 +23,8 @@ pub(super) struct Held {
     pub(super) state: State,
     /// When it is expected to start.
     start: Option<Time>,
+    /// When it was first here to wait, if it was. Who comes back from where it was to go has its place in the order of arrival.
+    arrived: Option<Time>,
     /// What its last holder wanted this one to know, or this one wants the next one to.
     carried: u32,
     /// Until when it may be here; the origin of time if its home has not said so yet.
@@ -92,7 +94,7 @@ impl Held {
     }
 
     /// Whether its home has not said yet that it may be here.
-    const fn is_claimed(&self) -> bool {
+    pub(super) const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
     }
 
@@ -125,6 +127,7 @@ impl Custody {
             term,
             claim,
             carried,
+            arrived,
             place,
         } = record
         else {
@@ -148,6 +151,7 @@ impl Custody {
                 claim,
                 state,
                 start: None,
+                arrived: Some(arrived),
                 carried,
                 lease: Time::ZERO,
                 since: Time::ZERO,
@@ -179,6 +183,7 @@ impl Custody {
             term: held.term,
             claim: held.claim,
             carried: held.carried,
+            arrived: held.arrived.unwrap_or(held.since),
             place,
         };
         cx.persist(Key::Held(held.job.get().id), record);
@@ -253,6 +258,7 @@ impl Custody {
                     tries: self.tries(),
                 },
                 start,
+                arrived: None,
                 carried,
                 lease: Time::ZERO,
                 since: cx.now(),
@@ -402,11 +408,13 @@ impl Custody {
                     State::Claiming { .. } => {
                         held.state = State::Waiting;
                         let (shared, carried) = (held.job.clone(), held.carried);
+                        let arrived = *held.arrived.get_or_insert(now);
                         self.wake_held(job, renew, cx);
                         cx.notify(Notice::Queue {
                             job: shared,
                             term,
                             carried,
+                            arrived,
                             until: lease,
                         });
                     }

@@ -16,15 +16,7 @@ pub(super) struct Task {
     pub(super) job: Shared<Job>,
     /// Since when this node answers for it.
     tenure: Tenure,
-    /// How often somebody may still be searched for.
-    left: u8,
-    /// The start that was told.
-    told: Option<Time>,
-    /// Whether another has it now than when that was told.
-    moved: bool,
-    /// Whether it is known to have started somewhere. What is lost after that has only the rounds that are left: it may be what
-    /// brings its nodes down.
-    started: bool,
+    past: Past,
     phase: Phase,
     /// Until when this node itself may answer for it.
     bound: Time,
@@ -105,6 +97,34 @@ impl Holding {
     }
 }
 
+/// What became of a job so far, as far as its home must not forget: a home that its job brings down would else begin with it anew in each
+/// of its lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Past {
+    /// How often somebody may still be searched for.
+    pub left: u8,
+    /// The start that was told.
+    pub told: Option<Time>,
+    /// Whether another has it now than when that was told.
+    pub moved: bool,
+    /// Whether it has started somewhere, or may have. What is lost after that has only the rounds that are left: it may be what
+    /// brings its nodes down.
+    pub started: bool,
+}
+
+impl Past {
+    /// That of a new job, with so many rounds.
+    const fn none(rounds: u8) -> Self {
+        Self {
+            left: rounds,
+            told: None,
+            moved: false,
+            started: false,
+        }
+    }
+}
+
 /// How far a job is, as far as its home must not forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -113,13 +133,15 @@ pub enum Stage {
     Open {
         /// How often.
         attempt: u32,
+        /// What became of it.
+        past: Past,
     },
     /// This node was given it.
     Given {
         /// Which.
         holding: Holding,
-        /// The start that was told.
-        told: Option<Time>,
+        /// What became of it before.
+        past: Past,
     },
     /// It was cancelled, but this node may still have it.
     Cancelled(Holding),
@@ -135,17 +157,15 @@ impl Task {
         stage: Stage,
         bound: Time,
     ) -> Self {
-        let told = match stage {
-            Stage::Given { told, .. } => told,
-            _ => None,
+        let past = match stage {
+            Stage::Open { past, .. } | Stage::Given { past, .. } => past,
+            // Nobody is searched for any more.
+            Stage::Cancelled(_) | Stage::Over(_) => Past::none(0),
         };
         Self {
             job,
             tenure,
-            left: 0,
-            told,
-            moved: false,
-            started: false,
+            past,
             phase: Phase::Restored(stage),
             bound,
             due: Time::MAX,
@@ -203,10 +223,10 @@ impl Custody {
         if self.tasks.len() >= self.config.tasks as usize {
             return Err(Refusal::Full);
         }
-        let stage = Stage::Open { attempt: 0 };
-        let mut task = Task::restored(job, tenure, stage, self.unbounded());
+        let past = Past::none(self.config.rounds);
+        let stage = Stage::Open { attempt: 0, past };
+        let task = Task::restored(job, tenure, stage, self.unbounded());
         task.persist(stage, cx);
-        task.left = self.config.rounds;
         self.tasks.insert(place, task);
         self.seek(id, 0, cx);
         Ok(())
@@ -238,16 +258,15 @@ impl Custody {
 
     /// Takes up a job from disk.
     pub(super) fn resume_task(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let (rounds, until) = (self.config.rounds, cx.now() + self.config.lease);
+        let until = cx.now() + self.config.lease;
         let Some(task) = self.task_mut(job) else {
             return;
         };
         let Phase::Restored(stage) = task.phase else {
             return;
         };
-        task.left = rounds;
         match stage {
-            Stage::Open { attempt } => self.seek(job, attempt, cx),
+            Stage::Open { attempt, .. } => self.seek(job, attempt, cx),
             // Whatever was granted in an earlier life ends before a lease from now is over.
             Stage::Given { holding, .. } => {
                 task.phase = Phase::Held { holding, until };
@@ -285,15 +304,15 @@ impl Custody {
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        let Some(left) = task.left.checked_sub(1) else {
-            let failure = match task.told {
+        let Some(left) = task.past.left.checked_sub(1) else {
+            let failure = match task.past.told {
                 Some(_) => Failure::NodeLost,
                 None => Failure::Refused(Refusal::NoMatch),
             };
             self.close(job, News::Failed(failure), cx);
             return;
         };
-        task.left = left;
+        task.past.left = left;
         task.phase = Phase::Seeking { attempt };
         let shared = task.job.clone();
         cx.notify(Notice::Seek {
@@ -368,6 +387,8 @@ impl Custody {
             },
             Phase::Held { holding, .. } => {
                 let attempt = holding.term.attempt;
+                // Who starts a job does not say so at once. Whoever was granted it may be silent because it started.
+                task.past.started |= holding.claim.is_some();
                 self.place_again(job, attempt, cx);
             }
             Phase::Withdrawing { holding, until } => {
@@ -386,7 +407,8 @@ impl Custody {
     fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
         self.counts.placed_again = self.counts.placed_again.saturating_add(1);
         if let Some(task) = self.task_mut(job) {
-            task.persist(Stage::Open { attempt }, cx);
+            let past = task.past;
+            task.persist(Stage::Open { attempt, past }, cx);
             self.seek(job, attempt, cx);
         }
     }
@@ -406,8 +428,11 @@ impl Custody {
         };
         if candidates.is_empty() {
             task.phase = Phase::Pausing { attempt };
-            let before = rounds.saturating_sub(task.left).saturating_sub(1).min(16);
-            let wait = if task.left == 0 {
+            let before = rounds
+                .saturating_sub(task.past.left)
+                .saturating_sub(1)
+                .min(16);
+            let wait = if task.past.left == 0 {
                 Span::ZERO
             } else {
                 pause.times(1_u64 << before)
@@ -420,7 +445,7 @@ impl Custody {
             self.close(job, News::Failed(Failure::NodeLost), cx);
             return;
         };
-        let (term, told) = (task.term(attempt), task.told);
+        let (term, past) = (task.term(attempt), task.past);
         task.phase = Phase::Giving {
             term,
             to,
@@ -429,7 +454,7 @@ impl Custody {
         };
         task.due = now;
         let holding = Holding::given(term, to);
-        task.persist(Stage::Given { holding, told }, cx);
+        task.persist(Stage::Given { holding, past }, cx);
         self.attend_task(job, cx);
     }
 
@@ -546,24 +571,25 @@ impl Custody {
             Standing::Waiting { start } => start,
             _ => Some(now),
         };
-        task.moved |= is_new;
-        let news = match (task.told, start) {
+        let past = &mut task.past;
+        past.moved |= is_new;
+        let news = match (past.told, start) {
             (None, Some(start)) => Some(News::Accepted { start }),
-            (Some(_), Some(start)) if task.moved && standing != Standing::Running => {
+            (Some(_), Some(start)) if past.moved && standing != Standing::Running => {
                 Some(News::Moved { start })
             }
             _ => None,
         };
         if let Some(News::Accepted { start } | News::Moved { start }) = news {
-            (task.told, task.moved) = (Some(start), false);
-            if !task.started {
-                task.left = rounds;
+            (past.told, past.moved) = (Some(start), false);
+            if !past.started {
+                past.left = rounds;
             }
         }
-        task.started |= standing == Standing::Running;
-        let (told, gone) = (task.told, until.max(granted));
+        past.started |= standing == Standing::Running;
+        let (past, gone) = (*past, until.max(granted));
         if is_new || news.is_some() {
-            task.persist(Stage::Given { holding, told }, cx);
+            task.persist(Stage::Given { holding, past }, cx);
         }
         if let Some(news) = news {
             Self::tell(job, news, cx);
@@ -598,7 +624,7 @@ impl Custody {
             _ if withdrawing => self.close(job, News::Cancelled, cx),
             Ending::Failed(failure) => self.close(job, News::Failed(failure), cx),
             Ending::Lost | Ending::Withdrawn => {
-                task.started |= ending == Ending::Lost;
+                task.past.started |= ending == Ending::Lost;
                 self.place_again(job, claimed.term.attempt, cx);
             }
         }

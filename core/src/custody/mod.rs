@@ -41,7 +41,7 @@ mod tests;
 
 pub use config::{Config, ConfigError};
 pub use holder::{Place, Taking};
-pub use home::{Holding, Stage};
+pub use home::{Holding, Past, Stage};
 pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
 use alloc::vec::Vec;
@@ -130,6 +130,8 @@ pub enum Record {
         claim: Claim,
         /// What its last holder wanted this one to know.
         carried: u32,
+        /// When it came here.
+        arrived: Time,
         /// How far it is.
         place: Place,
     },
@@ -155,6 +157,8 @@ pub enum Notice {
         term: Term,
         /// What its last holder wanted this one to know.
         carried: u32,
+        /// When it was first here to wait: now, unless it was to go elsewhere since, or this node has restarted.
+        arrived: Time,
         /// Until when, unless more is granted.
         until: Time,
     },
@@ -225,6 +229,12 @@ impl Custody {
     pub fn waiting(&self) -> impl Iterator<Item = &Job> + '_ {
         let waiting = self.held.iter().filter(|held| held.waits());
         waiting.map(|held| held.job.get())
+    }
+
+    /// The jobs that this node has taken, and whose homes have not said yet that they may be here.
+    pub fn not_granted(&self) -> impl Iterator<Item = JobId> + '_ {
+        let claimed = self.held.iter().filter(|held| held.is_claimed());
+        claimed.map(|held| held.job.get().id)
     }
 
     /// Whether it answers for nothing and has nothing.

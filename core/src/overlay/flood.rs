@@ -174,6 +174,11 @@ impl Seen {
         Sight::First
     }
 
+    /// Whether it remembers a flood.
+    pub fn contains(&self, id: FloodId) -> bool {
+        self.known.contains(&id)
+    }
+
     /// Whether it would have to forget one that may still be on its way. Who passes on others then keeps them going round for ever.
     pub fn is_full(&mut self, now: Time) -> bool {
         self.expire(now);

@@ -14,6 +14,9 @@ pub trait LocalScheduler: Data {
     /// Whether it would take this job now, and why not. A job that it can never run is [`QueueError::Unsuitable`].
     fn admits(&self, job: &QueuedJob) -> Result<(), QueueError>;
 
+    /// For how many more jobs there is room, whatever they are.
+    fn room(&self) -> usize;
+
     /// Takes a job to be run.
     fn push(&mut self, now: Time, job: QueuedJob) -> Result<(), QueueError>;
 

@@ -160,7 +160,7 @@ impl Default for AriaConfig {
             window: Lasting::seconds(5),
             rounds: 4,
             lease: None,
-            max_delay: Lasting::new(Span::from_millis(500)),
+            max_delay: Lasting::new(Span::from_millis(250)),
             overlay: OverlayName::Blatant,
             degree: 4,
             iteration: None,

@@ -7,7 +7,7 @@ use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Ten
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, Notice, Outcome};
 use gridweave_core::machine::Event;
-use gridweave_core::overlay::flood::{FloodId, Header};
+use gridweave_core::overlay::flood::{FloodId, Header, Reach};
 use gridweave_core::queue::{Cost, Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::scheduler::Bootstrap;
@@ -25,6 +25,8 @@ type Node = Aria<SiteQueue>;
 
 const CONFIG: Config = Config {
     overlay: Overlay::Fixed,
+    request: Reach { ttl: 2, fan_out: 4 },
+    inform: Reach { ttl: 2, fan_out: 2 },
     window: Span::from_micros(4),
     pause: Span::from_micros(4),
     rescheduling: Some(Rescheduling {

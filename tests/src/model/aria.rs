@@ -41,6 +41,7 @@ pub const CONFIG: Config = Config {
     retry: Span::from_micros(1),
     retries: 0,
     retention: Span::from_micros(12),
+    max_delay: Span::ZERO,
     tasks: 2,
     held: 2,
     // Floods take one hop, so there is no need to know them again.

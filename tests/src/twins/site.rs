@@ -101,7 +101,7 @@ impl List {
                     -(class(job) * 10_000_000 + (1 << 40) - micros(job.submitted))
                 }
             };
-            (key, *arrival)
+            (key, job.arrived, *arrival)
         });
         all.into_iter().map(|(_, job)| job).collect()
     }
@@ -415,13 +415,14 @@ impl Twins for Sites {
         let job = |id: BoxedStrategy<JobId>, widest: u32| {
             let due = prop::option::of(0..80_u64);
             let who = (0..4_u32, 0..50_u64);
-            (id, 0..120_u64, due, 1..=widest, who).prop_map(
-                |(job, estimate, deadline, processors, (organisation, submitted))| {
+            (id, 0..120_u64, due, 1..=widest, who, 0..3_u64).prop_map(
+                |(job, estimate, deadline, processors, (organisation, submitted), arrived)| {
                     let estimate = Span::from_millis(100 * estimate);
                     let mut job = QueuedJob {
                         deadline: deadline.map(Time::from_secs),
                         processors: NonZeroU32::new(processors).unwrap(),
                         submitted: Time::from_secs(submitted),
+                        arrived: Time::from_secs(arrived),
                         ..QueuedJob::new(job, estimate)
                     };
                     job.submitter.organisation = OrganisationId::new(organisation);

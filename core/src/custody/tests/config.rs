@@ -29,6 +29,13 @@ fn values_that_cannot_work_together_are_refused() {
         ),
         (
             Config {
+                retention: CONFIG.retry - second,
+                ..CONFIG
+            },
+            ConfigError::ShortRetention,
+        ),
+        (
+            Config {
                 rounds: 0,
                 ..CONFIG
             },
@@ -44,5 +51,10 @@ fn values_that_cannot_work_together_are_refused() {
         ..CONFIG
     };
     assert_eq!(error(shortest), None);
+    let told_once = Config {
+        retention: CONFIG.retry,
+        ..CONFIG
+    };
+    assert_eq!(error(told_once), None);
     assert_eq!(error(Config::default()), None);
 }

@@ -205,6 +205,55 @@ fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
 }
 
 #[test]
+fn a_job_that_silences_its_nodes_before_they_say_that_it_runs_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    for attempt in 1..3 {
+        let silent = bench.ring_until(u64::from(attempt) * 602);
+        assert_eq!(silent, [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+    }
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    let lost = [Persist(TASK), Persist(TASK), failed, Forget(TASK)];
+    assert_eq!(bench.ring_until(1806), lost);
+}
+
+#[test]
+fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    for attempt in 1..3 {
+        let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Lost)));
+        assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+    }
+    let mut did = bench.hear(1, report(term(3, 0), ended(Ending::Lost)));
+    did.pop();
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+}
+
+#[test]
+fn a_job_that_nobody_was_granted_has_not_started() {
+    let mut bench = Bench::new();
+    bench.keep();
+    bench.find(0, &[1]);
+    bench.restart();
+    assert_eq!(bench.ring_until(601), [Persist(TASK), seek(1)]);
+    bench.find(1, &[1]);
+    // So the first who has it renews all its rounds.
+    bench.hear(1, report(term(2, 0), waiting(700)));
+    for attempt in 2..4 {
+        let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Withdrawn)));
+        assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), UNKNOWN));
+    }
+}
+
+#[test]
 fn an_end_elsewhere_than_where_the_job_is_changes_nothing() {
     let mut bench = Bench::new();
     bench.placed();
@@ -306,6 +355,56 @@ fn a_job_that_nobody_was_given_is_searched_for_anew_after_a_crash() {
     lost.placed();
     lost.hear(1, report(term(1, 0), ended(Ending::Lost)));
     assert_eq!(lost.restart(), [seek(1)]);
+}
+
+#[test]
+fn a_job_that_brings_its_home_down_has_only_so_many_rounds() {
+    let mut bench = Bench::new();
+    bench.placed();
+    for attempt in 1..3 {
+        bench.restart();
+        let lost = bench.hear(1, report(term(attempt, 0), ended(Ending::Lost)));
+        assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
+        bench.find(attempt, &[1]);
+        bench.hear(1, report(term(attempt + 1, 0), waiting(30)));
+    }
+    bench.restart();
+    let mut did = bench.hear(1, report(term(3, 0), ended(Ending::Lost)));
+    did.pop();
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+}
+
+#[test]
+fn a_job_that_was_accepted_and_lost_is_so_after_a_crash() {
+    let mut bench = Bench::new();
+    bench.placed();
+    bench.hear(1, report(term(1, 0), ended(Ending::Lost)));
+    assert_eq!(bench.restart(), [seek(1)]);
+    bench.find(1, &[2]);
+    let moved = Say(tell(News::Moved { start: second(30) }));
+    let verdict = Send(2, verdict(term(2, 0), granted(601)));
+    let did = bench.hear(2, report(term(2, 0), waiting(30)));
+    assert_eq!(did, [Persist(TASK), moved, verdict]);
+
+    let mut nowhere = Bench::new();
+    nowhere.placed();
+    nowhere.hear(1, report(term(1, 0), ended(Ending::Lost)));
+    nowhere.restart();
+    let failed = Say(tell(News::Failed(Failure::NodeLost)));
+    assert!(nowhere.ring_until(200).contains(&failed));
+}
+
+#[test]
+fn a_move_whose_start_is_not_known_is_told_after_a_crash() {
+    let mut bench = Bench::new();
+    bench.placed();
+    bench.at(10).hear(2, report(term(1, 1), UNKNOWN));
+    bench.restart();
+    let moved = Say(tell(News::Moved { start: second(30) }));
+    let granted = Send(2, verdict(term(1, 1), granted(610)));
+    let did = bench.hear(2, report(term(1, 1), waiting(30)));
+    assert_eq!(did, [Persist(TASK), moved, granted]);
 }
 
 #[test]

@@ -333,11 +333,17 @@ fn seek(attempt: u32) -> Did {
     Say(Notice::Seek { job, attempt })
 }
 
+/// The job is to be queued that is here since the beginning.
 fn queue(term: Term, carried: u32, until: u64) -> Did {
+    queued_again(term, carried, 0, until)
+}
+
+fn queued_again(term: Term, carried: u32, arrived: u64, until: u64) -> Did {
     Say(Notice::Queue {
         job: Shared::new(job()),
         term,
         carried,
+        arrived: second(arrived),
         until: second(until),
     })
 }

@@ -24,6 +24,10 @@
 //! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
 //! - A new node asks one that is in for a link ([`Command::Join`]). One that has no neighbours asks a few that it has on disk; so does one
 //!   that restarts.
+//! - Who joined and has not seen its introducer for as long as sightings last asks it for a link again: the two may be on islands, after a
+//!   partition or because the introducer was down. While there is no answer it asks every [`Config::remember`] iterations, else less and less
+//!   often: who is in a large overlay does not see everyone. A link too many is taken away like all others. Islands in which nobody
+//!   has an introducer on another stay apart.
 //!
 //! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
 //! longer, and costs work for each of its messages only.
@@ -165,6 +169,37 @@ struct Running {
     next_help: u8,
     /// Whom to ask for a first link, until there is one, and how often.
     introducer: Option<(NodeId, u8)>,
+    /// By whom it joined in this life.
+    anchor: Option<Anchor>,
+}
+
+/// By whom a node joined, and is one with the overlay as long as it sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Anchor {
+    peer: NodeId,
+    /// How often in a row it has answered.
+    answers: u8,
+    /// The iteration before which it is not asked again.
+    due: u32,
+}
+
+impl Anchor {
+    /// How much longer than the first one a wait after an answer becomes: twice as long, so many times.
+    const DOUBLED: u8 = 4;
+
+    /// It is asked, or will be at once, and answers unless that turns out otherwise.
+    fn ask(&mut self, iteration: u32, config: &Config) {
+        let wait =
+            u32::from(config.sighted.max(config.remember)) << self.answers.min(Self::DOUBLED);
+        self.answers = self.answers.saturating_add(1);
+        self.due = iteration.saturating_add(wait);
+    }
+
+    /// It does not answer.
+    fn miss(&mut self, iteration: u32, config: &Config) {
+        self.answers = 0;
+        self.due = iteration.saturating_add(config.remember.into());
+    }
 }
 
 /// The one change of links that a node has under way by its own will.
@@ -212,6 +247,14 @@ impl Running {
         }
         self.gaps.retain(|gap| !gap.is_empty());
     }
+
+    /// This peer does not answer.
+    fn no_answer(&mut self, peer: NodeId, config: &Config) {
+        self.could_not_mend(peer);
+        if let Some(anchor) = self.anchor.as_mut().filter(|anchor| anchor.peer == peer) {
+            anchor.miss(self.iteration, config);
+        }
+    }
 }
 
 /// The timer of an iteration; that of an earlier one does nothing.
@@ -225,7 +268,7 @@ pub struct Timer {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Have a link to this node, or to one that it names.
+    /// Have a link to this node, or to one that it names, and stay in one overlay with it for this life.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
@@ -373,6 +416,7 @@ impl Blatant {
             alone: self.config.patience,
             next_help: 0,
             introducer: None,
+            anchor: None,
         });
         cx.wake(due, Timer { iteration: 0 });
     }
@@ -399,7 +443,7 @@ impl Blatant {
         match running.change {
             Change::Linking { deadline, peer, .. } if deadline <= now => {
                 running.change = Change::Idle;
-                running.could_not_mend(peer);
+                running.no_answer(peer, &self.config);
             }
             Change::Unlinking { deadline, .. } if deadline <= now => running.change = Change::Idle,
             Change::Idle | Change::Linking { .. } | Change::Unlinking { .. } => {}
@@ -416,11 +460,16 @@ impl Blatant {
 
     /// Begins the change that is needed most, if there is none under way: the overlay first has to be one, then sparse, then small.
     fn change_a_link(&mut self, cx: &mut impl Context<Self>) {
-        if !self.is_idle() || self.ask_introducer(cx) || self.mend(cx) {
+        if !self.is_idle() || self.ask_introducer(cx) {
             return;
         }
         if self.neighbours.is_empty() {
+            // Those who may close a gap may be as dead as who left it, and those known may be dead, too: both have their turns.
             self.spend_iteration_alone(cx);
+            self.mend(cx);
+            return;
+        }
+        if self.mend(cx) {
             return;
         }
         let (Some(routes), Life::Running(running)) = (self.routes(), &self.life) else {
@@ -430,6 +479,9 @@ impl Blatant {
         let most = u32::from(self.config.sighted);
         self.sightings
             .see(routes.distances(), far, running.iteration, most);
+        if self.look_for_introducer(cx) {
+            return;
+        }
         if self.neighbours.len() < 2 {
             self.link_to_someone(&routes, cx);
         } else if self.neighbours.len() > usize::from(self.config.links) {
@@ -597,7 +649,7 @@ impl Blatant {
         };
         if matches!(running.change, Change::Linking { peer, .. } if peer == to) {
             running.change = Change::Idle;
-            running.could_not_mend(to);
+            running.no_answer(to, &self.config);
             if self.neighbours.is_empty() {
                 running.alone = self.config.patience;
             }

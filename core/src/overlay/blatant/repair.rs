@@ -1,8 +1,8 @@
 //! Joining, leaving, and what becomes of the neighbours of those who are gone (PROTOCOLS 4.3).
 
 use super::{
-    Blatant, Change, GAPS, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice, Purpose,
-    Record,
+    Anchor, Blatant, Change, GAPS, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice,
+    Purpose, Record,
 };
 use crate::id::NodeId;
 use crate::machine::Context;
@@ -18,6 +18,13 @@ impl Blatant {
             return;
         }
         running.introducer = Some((introducer, self.config.patience));
+        let mut anchor = Anchor {
+            peer: introducer,
+            answers: 0,
+            due: 0,
+        };
+        anchor.ask(running.iteration, &self.config);
+        running.anchor = Some(anchor);
         if !self.known.contains(&introducer) {
             if self.known.is_full() {
                 self.known.pop();
@@ -46,6 +53,24 @@ impl Blatant {
         let times = times.checked_sub(1);
         running.introducer = times.map(|times| (introducer, times));
         self.ask(introducer, Purpose::Construction, self.config.detours, cx);
+        true
+    }
+
+    /// Who has long not seen who introduced it asks for another link: they may have come apart. Whether it asked.
+    pub(super) fn look_for_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
+        let Life::Running(running) = &mut self.life else {
+            return false;
+        };
+        let Some(anchor) = &mut running.anchor else {
+            return false;
+        };
+        let peer = anchor.peer;
+        let is_in = self.neighbours.contains(peer) || self.sightings.contains(peer);
+        if is_in || running.iteration < anchor.due {
+            return false;
+        }
+        anchor.ask(running.iteration, &self.config);
+        self.ask(peer, Purpose::Construction, self.config.detours, cx);
         true
     }
 

@@ -55,6 +55,11 @@ impl Sightings {
         self.get(id).is_some_and(|it| it.far_since.is_none())
     }
 
+    /// Whether a node was seen, near or far.
+    pub(super) fn contains(&self, id: NodeId) -> bool {
+        self.get(id).is_some()
+    }
+
     /// Whether a node has seemed far for so many iterations.
     pub(super) fn is_far(&self, id: NodeId, iteration: u32, patience: u32) -> bool {
         let since = self.get(id).and_then(|it| it.far_since);

@@ -34,10 +34,12 @@ pub struct QueuedJob {
     pub submitter: Submitter,
     /// When it came into the grid.
     pub submitted: Time,
+    /// When it came to the site.
+    pub arrived: Time,
 }
 
 impl QueuedJob {
-    /// A job for one processor, of user 0 in organisation 0, submitted at the origin, without a deadline.
+    /// A job for one processor, of user 0 in organisation 0, submitted and arrived at the origin, without a deadline.
     pub const fn new(job: JobId, estimate: Span) -> Self {
         Self {
             job,
@@ -46,10 +48,20 @@ impl QueuedJob {
             processors: NonZeroU32::MIN,
             submitter: Submitter::NOBODY,
             submitted: Time::ZERO,
+            arrived: Time::ZERO,
+        }
+    }
+
+    /// A job that came to the site then.
+    pub fn arriving(job: &Job, arrived: Time) -> Self {
+        Self {
+            arrived,
+            ..Self::from(job)
         }
     }
 }
 
+/// As if it came to the site at the origin of time, see [`QueuedJob::arriving`].
 impl From<&Job> for QueuedJob {
     fn from(job: &Job) -> Self {
         let (Demand::Nodes(processors) | Demand::Cores(processors)) = job.demand;
@@ -140,7 +152,7 @@ pub struct SiteQueue {
     windows: Windows,
     /// Sorted by when their estimates are used up; ties by id.
     running: Vec<Running>,
-    /// Sorted by the policy; equals stay in the order of arrival.
+    /// Sorted by the policy; equals stay in the order in which they were pushed.
     waiting: Vec<QueuedJob>,
 }
 
@@ -262,9 +274,6 @@ impl SiteQueue {
 
     /// Where a new job stands: behind all that come before it and all its equals.
     fn place(&self, job: &QueuedJob) -> usize {
-        if self.policy == Policy::FirstCome {
-            return self.waiting.len();
-        }
         self.waiting
             .partition_point(|queued| self.policy.compare(queued, job).is_le())
     }

@@ -7,7 +7,7 @@ use super::QueuedJob;
 use crate::id::OrganisationId;
 use crate::time::{Span, Time};
 
-/// In which order a site runs its jobs. Ties go by arrival at the site.
+/// In which order a site runs its jobs. Ties go by [arrival](QueuedJob::arrived) at the site, and then by who was queued first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Policy {
     /// First come, first served: by arrival at the site.
@@ -21,14 +21,15 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether one job comes before another, whichever arrived first. It is the same at any time.
+    /// Whether one job comes before another, whichever was queued first. It is the same at any time.
     pub(super) fn compare(&self, a: &QueuedJob, b: &QueuedJob) -> Ordering {
-        match self {
+        let by_policy = match self {
             Self::FirstCome => Ordering::Equal,
             Self::ShortestFirst => a.estimate.cmp(&b.estimate),
             Self::EarliestDeadline => due(a).cmp(&due(b)),
             Self::Priority(priorities) => priorities.rank(a).cmp(&priorities.rank(b)),
-        }
+        };
+        by_policy.then(a.arrived.cmp(&b.arrived))
     }
 }
 

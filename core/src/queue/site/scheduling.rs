@@ -15,10 +15,14 @@ impl LocalScheduler for SiteQueue {
         if self.jobs().any(|known| known.job == job.job) {
             return Err(QueueError::Known);
         }
-        if self.len() >= self.limit {
+        if self.room() == 0 {
             return Err(QueueError::Full);
         }
         Ok(())
+    }
+
+    fn room(&self) -> usize {
+        self.limit.saturating_sub(self.len())
     }
 
     fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {

@@ -17,7 +17,7 @@ pub struct Config {
     pub inform: Reach,
     /// Who passes a message on (PROTOCOLS A1).
     pub forward: Forward,
-    /// How long offers are waited for: longer than a message takes to the farthest node and back (PROTOCOLS A3).
+    /// How long offers are waited for: at least as long as a message may take to the farthest node and back (PROTOCOLS A3).
     pub window: Span,
     /// Whether a site that advertises a job waits for all offers (PROTOCOLS A13).
     pub taking: Taking,
@@ -119,7 +119,7 @@ impl Config {
         retry: Span::from_secs(3),
         retries: 3,
         retention: Span::from_secs(86_400),
-        max_delay: Span::from_millis(500),
+        max_delay: Span::from_millis(250),
         tasks: 1024,
         held: 1024,
         floods: 4096,
@@ -143,6 +143,15 @@ impl Config {
         }
     }
 
+    /// Of the two sorts of floods, that which goes farther.
+    pub(super) const fn farthest(&self) -> Reach {
+        if self.request.ttl >= self.inform.ttl {
+            self.request
+        } else {
+            self.inform
+        }
+    }
+
     /// Refuses values that cannot work together.
     pub(super) const fn checked(self) -> Result<Self, ConfigError> {
         if let Some(rescheduling) = self.rescheduling
@@ -150,6 +159,11 @@ impl Config {
                 || rescheduling.jobs == 0)
         {
             return Err(ConfigError::Rescheduling);
+        }
+        // Else the farthest who hear of a job, and those beyond a slow link, are heard too late (PROTOCOLS A3).
+        let there_and_back = (self.farthest().ttl as u64).saturating_mul(2);
+        if self.window.as_micros() < self.max_delay.times(there_and_back).as_micros() {
+            return Err(ConfigError::ShortWindow);
         }
         Ok(self)
     }
@@ -167,6 +181,8 @@ impl Default for Config {
 pub enum ConfigError {
     /// Jobs are advertised less often than offers are collected, and at least one at a time.
     Rescheduling,
+    /// Offers are waited for at least as long as a flood may take to the farthest node and back: twice its hops times the longest delay.
+    ShortWindow,
     /// It cannot be decided who has a job, or offers are not waited for.
     Custody(custody::ConfigError),
     /// The ants are misconfigured.
@@ -180,6 +196,9 @@ impl fmt::Display for ConfigError {
         f.write_str(match self {
             Self::Rescheduling => {
                 "jobs must be advertised less often than offers are collected, at least one at a time"
+            }
+            Self::ShortWindow => {
+                "offers must be waited for at least twice the hops of a flood times the longest delay"
             }
             Self::Custody(error) => return error.fmt(f),
             Self::Blatant(error) => return error.fmt(f),

@@ -58,9 +58,9 @@ impl<S: LocalScheduler> Aria<S> {
         message: custody::Message,
         cx: &mut impl Context<Self>,
     ) {
-        // Whether there is room is asked by the custody: what it has already needs none.
+        // Whether it can have another is asked by the custody: what it has already needs no room.
         let taking = match message.gift() {
-            Some((job, _)) if !self.leaving && self.site.takes(job) => Taking::Takes {
+            Some((job, _)) if !self.leaving && self.suits(job) => Taking::Takes {
                 start: self.start_if_taken(job, cx.now()),
             },
             _ => Taking::Refuses,
@@ -77,7 +77,7 @@ impl<S: LocalScheduler> Aria<S> {
                 }
             }
             custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
-            custody::Notice::Queue { job, .. } => self.enqueue(job.get(), cx),
+            custody::Notice::Queue { job, arrived, .. } => self.enqueue(job.get(), arrived, cx),
             custody::Notice::Extended { .. } => {}
             custody::Notice::Drop(job) => self.dropped(job, cx),
         }

@@ -86,6 +86,8 @@ pub struct Aria<S: LocalScheduler> {
     seen: Seen,
     /// The number of its last flood.
     floods: u32,
+    /// How many floods it did not pass on.
+    cut_off: u64,
     /// Who has the jobs that were submitted here, and which jobs this site has.
     custody: Custody,
     /// The jobs that were submitted here and that offers are collected for.
@@ -169,19 +171,19 @@ impl<S: LocalScheduler> Aria<S> {
         site: Site<S>,
     ) -> Result<Self, ConfigError> {
         let config = config.checked()?;
-        let farthest = if config.request.ttl >= config.inform.ttl {
-            config.request
-        } else {
-            config.inform
-        };
         Ok(Self {
             me,
             config,
             bootstrap,
             links: Links::new(me, config.overlay)?,
             site,
-            seen: Seen::covering(farthest, config.max_delay, u32::from(config.floods)),
+            seen: Seen::covering(
+                config.farthest(),
+                config.max_delay,
+                u32::from(config.floods),
+            ),
             floods: 0,
+            cut_off: 0,
             custody: Custody::new(me, config.custody()).map_err(ConfigError::Custody)?,
             searches: Questions::none(),
             adverts: Questions::none(),
@@ -229,6 +231,11 @@ impl<S: LocalScheduler> Aria<S> {
     /// What happened to jobs here in this life.
     pub const fn counts(&self) -> custody::Counts {
         self.custody.counts()
+    }
+
+    /// How often a flood came by in this life that was not passed on, because there was no room to remember it.
+    pub const fn cut_off(&self) -> u64 {
+        self.cut_off
     }
 
     fn overlay(&mut self, event: Event<Links>, cx: &mut impl Context<Self>) {

@@ -43,7 +43,10 @@ impl<S: LocalScheduler> Aria<S> {
             round: self.floods,
         };
         let header = self.reach(kind).begin(id);
-        self.seen.see(id, cx.now());
+        // Its own are known by their origin, so that none of others has to be forgotten for it.
+        if !self.seen.is_full(cx.now()) {
+            self.seen.see(id, cx.now());
+        }
         self.pass_on(None, kind, header, job, cost, cx);
         id
     }
@@ -62,8 +65,22 @@ impl<S: LocalScheduler> Aria<S> {
         let sound = header.id.kind == kind.number() && header.id.sequence == job.get().id.get();
         // What began here may come back after a restart.
         let own = header.id.origin == self.me;
-        if !sound || own || self.seen.see(header.id, cx.now()) == Sight::Again {
+        if !sound || own {
             return;
+        }
+        // One that is forgotten while it is on its way would be passed on again and again. So what comes when there is no room to
+        // remember it is answered, and goes no farther.
+        let is_full = self.seen.is_full(cx.now());
+        let is_known = if is_full {
+            self.seen.contains(header.id)
+        } else {
+            self.seen.see(header.id, cx.now()) == Sight::Again
+        };
+        if is_known {
+            return;
+        }
+        if is_full {
+            self.cut_off = self.cut_off.saturating_add(1);
         }
         let matches = self.takes(job.get());
         if matches {
@@ -82,14 +99,14 @@ impl<S: LocalScheduler> Aria<S> {
             Forward::Near(hops) => !matches || header.hops <= hops,
             Forward::Always => true,
         };
-        if forwards {
+        if forwards && !is_full {
             self.pass_on(Some(from), kind, header, job, cost, cx);
         }
     }
 
     /// What this site would take for a job now.
     pub(super) fn price(&self, job: &Job, cx: &mut impl Context<Self>) -> Cost {
-        let queued = QueuedJob::from(job);
+        let queued = QueuedJob::arriving(job, cx.now());
         offer(&self.site.local, cx.now(), &queued, self.config.lateness)
     }
 

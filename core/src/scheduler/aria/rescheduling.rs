@@ -120,9 +120,11 @@ impl<S: LocalScheduler> Aria<S> {
         offer: Offer,
         cx: &mut impl Context<Self>,
     ) {
+        let job = JobId::new(flood.sequence);
         let heard = offer.node != self.me && self.adverts.hear(flood, offer);
-        if heard && self.config.taking == Taking::First {
-            self.take_best_offer(JobId::new(flood.sequence), cx);
+        // One that is no better any more is not the last: others may be.
+        if heard && self.config.taking == Taking::First && self.is_better(offer, job, cx.now()) {
+            self.take_best_offer(job, cx);
         }
     }
 
@@ -135,14 +137,19 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
+    /// Whether a job would be done so much sooner elsewhere that it should go there.
+    fn is_better(&self, offer: Offer, job: JobId, now: Time) -> bool {
+        let here = self.cost_here(job, now);
+        here.is_some_and(|here| offer.cost.beats(here, self.threshold()))
+    }
+
     /// The job goes to who offered best, out of the queue, if that is still better than here (PROTOCOLS A12).
     fn take_best_offer(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let here = self.cost_here(job, cx.now());
         let Some(advert) = self.end_advert(job, cx) else {
             return;
         };
-        if let (Some(offer), Some(here)) = (advert.offers.best(), here)
-            && offer.cost.beats(here, self.threshold())
+        if let Some(offer) = advert.offers.best()
+            && self.is_better(offer, job, cx.now())
             && self.site.local.withdraw(job).is_some()
         {
             let to = offer.node;

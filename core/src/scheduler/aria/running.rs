@@ -11,20 +11,27 @@ use crate::time::Time;
 impl<S: LocalScheduler> Aria<S> {
     /// Whether this site would take a job now.
     pub(super) fn takes(&self, job: &Job) -> bool {
-        !self.leaving && self.custody.has_room() && self.site.takes(job)
+        !self.leaving && self.custody.has_room() && self.suits(job)
+    }
+
+    /// Whether this site could queue a job, beside all that it has taken and that are not granted to it yet.
+    pub(super) fn suits(&self, job: &Job) -> bool {
+        let taken = || self.custody.not_granted().filter(|id| *id != job.id);
+        self.site.takes(job) && self.site.local.room() > taken().count()
     }
 
     /// When a job would start that came now.
     pub(super) fn start_if_taken(&self, job: &Job, now: Time) -> Option<Time> {
-        let queued = QueuedJob::from(job);
+        let queued = QueuedJob::arriving(job, now);
         let with = Change::With(&queued);
         expected(&self.site.local, now, with, job.id).map(|job| job.start)
     }
 
-    /// A job may be here, so it is queued.
-    pub(super) fn enqueue(&mut self, job: &Job, cx: &mut impl Context<Self>) {
+    /// A job may be here, since then, so it is queued.
+    pub(super) fn enqueue(&mut self, job: &Job, arrived: Time, cx: &mut impl Context<Self>) {
         let (id, now) = (job.id, cx.now());
-        if self.site.local.push(now, QueuedJob::from(job)).is_err() {
+        let queued = QueuedJob::arriving(job, arrived);
+        if self.site.local.push(now, queued).is_err() {
             // The room that there was is gone. Its initiator finds another place.
             let ending = Ending::Withdrawn;
             self.in_custody(cx, |custody, cx| custody.ended(id, ending, cx));

@@ -67,6 +67,7 @@ fn rules(scenario: &Scenario) -> Config {
         max_skew: MAX_SKEW,
         retry: Span::from_secs(2),
         retention: Span::from_secs(300),
+        max_delay: Span::from_millis(200),
         tasks: if full { 3 } else { 256 },
         held: if full { 2 } else { 256 },
         floods: if full { 64 } else { 4096 },

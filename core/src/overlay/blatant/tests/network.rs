@@ -33,6 +33,8 @@ pub(super) struct Network {
     pub rng: Xoshiro256PlusPlus,
     config: Config,
     faults: Faults,
+    /// Those whom nothing reaches that others send, and whose messages reach no others.
+    pub apart: BTreeSet<NodeId>,
     timers: TimerQueue<(NodeId, Timer)>,
     /// Messages on their way, by when they arrive.
     due: BTreeMap<(Time, u64), (NodeId, NodeId, Message)>,
@@ -41,6 +43,8 @@ pub(super) struct Network {
     pub entered: u64,
     pub left: u64,
     pub alone: u64,
+    /// How many links were asked for to hold the overlay together.
+    pub asked: u64,
     effects: EffectQueue<Blatant>,
 }
 
@@ -53,12 +57,14 @@ impl Network {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
             faults,
+            apart: BTreeSet::new(),
             timers: TimerQueue::new(),
             due: BTreeMap::new(),
             sent: 0,
             entered: 0,
             left: 0,
             alone: 0,
+            asked: 0,
             effects: EffectQueue::new(),
         }
     }
@@ -120,7 +126,14 @@ impl Network {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
         self.sent += 1;
+        let purpose = Purpose::Construction;
+        let asks =
+            matches!(message, Message::Link { purpose: for_what, .. } if for_what == purpose);
+        self.asked += u64::from(asks);
         if self.rng.below(1000) < self.faults.lost {
+            return;
+        }
+        if self.apart.contains(&from) != self.apart.contains(&to) {
             return;
         }
         let mut at = self.now;

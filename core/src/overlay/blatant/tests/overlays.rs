@@ -168,6 +168,77 @@ fn it_stays_one_while_nodes_join_leave_crash_and_restart() {
     }
 }
 
+#[test]
+fn who_joined_while_its_introducer_was_down_finds_it_later() {
+    let mut network = Network::new(Config::DEFAULT, Faults::NONE, 4);
+    network.start(id(1));
+    network.command(id(1), Command::Join { introducer: id(0) });
+    network.start(id(2));
+    network.command(id(2), Command::Join { introducer: id(1) });
+    network.run(100);
+    network.start(id(0));
+    // It is asked again every thirty iterations.
+    network.run(40);
+    let shape = network.shape();
+    assert_eq!((shape.nodes, shape.unreached), (3, 0), "{shape:?}");
+}
+
+#[test]
+fn what_was_apart_until_all_links_between_were_given_up_becomes_one_again() {
+    // Shorter and longer than others are remembered.
+    for apart in [60, 260] {
+        let mut network = Network::new(Config::DEFAULT, Faults::NONE, 5);
+        network.start(id(0));
+        for index in 1..20 {
+            network.start(id(index));
+            network.command(id(index), Command::Join { introducer: id(0) });
+            network.run(1);
+        }
+        network.run(100);
+        assert_eq!(network.shape().unreached, 0);
+        network.apart = (0..10).map(id).collect();
+        network.run(apart);
+        let (asked, shape) = (network.asked, network.shape());
+        assert!(shape.unreached >= 2 * 10 * 10, "{apart} {shape:?}");
+        network.apart.clear();
+        network.run(240);
+        let shape = network.shape();
+        assert_eq!(shape.unreached, 0, "{apart} {shape:?}");
+        assert!(shape.most <= 8, "{apart} {shape:?}");
+        std::println!(
+            "apart for {apart}: {} links asked for",
+            network.asked - asked
+        );
+    }
+}
+
+/// All of a large overlay joined by one node, which most of them do not see at a time.
+#[test]
+fn nobody_who_is_in_asks_its_introducer_often() {
+    let mut network = Network::new(Config::DEFAULT, Faults::NONE, 6);
+    network.start(id(0));
+    for index in 1..300 {
+        network.start(id(index));
+        network.command(id(index), Command::Join { introducer: id(0) });
+        if index.is_multiple_of(10) {
+            network.run(1);
+        }
+    }
+    network.run(150);
+    let (asked, entered) = (network.asked, network.entered);
+    network.run(300);
+    let shape = network.shape();
+    std::println!(
+        "{} links asked for, {} entered, degree {:.2}, {shape:?}",
+        network.asked - asked,
+        network.entered - entered,
+        shape.degree()
+    );
+    assert_eq!(shape.unreached, 0);
+    assert!(shape.least >= 2 && shape.most <= 8, "{shape:?}");
+    assert!((3.0..4.8).contains(&shape.degree()), "{shape:?}");
+}
+
 /// Whom a flood from somebody reached, and with how many messages.
 fn flood(
     network: &Network,

@@ -781,3 +781,58 @@ fn a_gap_that_nobody_can_close_is_told() {
     running.gaps.push(Nodes::new());
     assert!(bench.node.check().is_err());
 }
+
+#[test]
+fn who_has_no_neighbours_asks_those_it_knows_beside_those_who_close_gaps() {
+    let mut bench = Bench::with(&[(1, &[2, 3, ME])]);
+    bench.node.known = [id(9)].into_iter().collect();
+    bench.feed(Event::Unreachable { to: id(1) });
+    assert_eq!(bench.neighbours(), [0; 0]);
+    let effects: Effects = (0..8).flat_map(|at| bench.iterate(at)).collect();
+    let asked = effects.iter().filter_map(|effect| match effect {
+        Effect::Send { to, message } => {
+            assert!(matches!(message, Message::Link { .. }), "{message:?}");
+            Some(to.get())
+        }
+        _ => None,
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), [9, 2, 3]);
+}
+
+#[test]
+fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_after_an_answer() {
+    let config = Config {
+        remember: 4,
+        sighted: 10,
+        ..CONFIG
+    };
+    let mut bench = Bench::with_config(config, &[(1, &[ME]), (2, &[ME])]);
+    bench.command(Command::Join { introducer: id(9) });
+    let mut asked = Vec::new();
+    for at in 0..110 {
+        for effect in bench.iterate(at) {
+            let Effect::Send { to, message } = effect else {
+                continue;
+            };
+            // The others are there all the time.
+            if let Message::Ping(_) = message {
+                let around = record(to.get(), at, &[ME]);
+                bench.hear(to.get(), Message::Pong(around));
+            }
+            if let (9, Message::Link { change, .. }) = (to.get(), message) {
+                asked.push(at);
+                // It is silent at first, and then knows that they are in one overlay.
+                if at > 30 {
+                    let refused = Message::Refused {
+                        change,
+                        instead: None,
+                        around: vec![],
+                    };
+                    bench.hear(9, refused);
+                }
+            }
+        }
+    }
+    // The first three are of the join; then four iterations after each silence, and after each answer ten, twenty, forty.
+    assert_eq!(asked, [2, 4, 6, 12, 18, 24, 30, 36, 46, 66, 106]);
+}

@@ -21,6 +21,25 @@ fn each_policy_has_its_order_and_ties_go_by_arrival() {
 }
 
 #[test]
+fn who_comes_back_has_the_place_of_its_arrival() {
+    let come = |id, secs, arrived| QueuedJob {
+        arrived: t(arrived),
+        ..job(id, secs)
+    };
+    let jobs = [come(1, 10, 1), come(2, 10, 2), come(3, 5, 3)];
+    for (policy, order) in [
+        (Policy::FirstCome, [1, 2, 3]),
+        (Policy::ShortestFirst, [3, 1, 2]),
+        (Policy::EarliestDeadline, [1, 2, 3]),
+    ] {
+        let mut site = site(policy, &jobs);
+        let first = site.withdraw(id(1)).unwrap();
+        site.push(t(9), first).unwrap();
+        assert_eq!(waiting(&site), order);
+    }
+}
+
+#[test]
 fn a_job_is_queued_once_and_only_while_there_is_room() {
     let mut site = SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 3);
     site.push(t(0), job(1, 10)).unwrap();

@@ -15,6 +15,59 @@ fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
 }
 
 #[test]
+fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
+    let mut bench = Bench::started(|| {
+        let mut node = site(CONFIG, 0, Membership::default());
+        node.site.local = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1);
+        node
+    });
+    let claim = || Send(OWNER, notify(1, 0, waiting(0)));
+    let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
+    assert_eq!(did, [Persist(HELD), claim()]);
+    let no = Message::Custody(custody::Message::Answer {
+        job: JobId::new(8),
+        term: term(1, 0),
+        answer: Answer::NotTaken,
+    });
+    let did = bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
+    assert_eq!(did, [Send(OWNER, no)]);
+    // Nor does it offer to, so that it passes the question on.
+    let did = bench.hear(1, asked(named(8)));
+    assert!(
+        matches!(&did[..], [Send(2, Message::Request { .. })]),
+        "{did:?}"
+    );
+    // What it has taken already needs no more room.
+    assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)).len(), 1);
+    let did = bench.hear(OWNER, verdict(1, 0, granted(600)));
+    assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
+}
+
+#[test]
+fn what_there_is_no_room_to_remember_is_answered_and_goes_no_farther() {
+    let mut bench = Bench::started(|| {
+        let forward = Forward::Always;
+        site(Config { forward, ..CONFIG }, 0, Membership::default())
+    });
+    for name in 0..16 {
+        assert_eq!(bench.hear(1, asked(named(name))).len(), 2);
+    }
+    assert_eq!(bench.node.cut_off(), 0);
+    let offer = |did: &Effects| matches!(&did[..], [Send(OWNER, Message::Accept { .. })]);
+    assert!(offer(&bench.hear(1, asked(named(16)))));
+    assert!(offer(&bench.hear(2, asked(named(16)))));
+    assert_eq!(bench.node.cut_off(), 2);
+    // A flood of its own makes it forget none either.
+    assert_eq!(bench.submit().len(), 3);
+    for name in 0..16 {
+        assert_eq!(bench.hear(2, asked(named(name))), []);
+    }
+    assert_eq!(bench.node.cut_off(), 2);
+    // There is room when the others have gone all their way.
+    assert_eq!(bench.at(5).hear(1, asked(named(16))).len(), 2);
+}
+
+#[test]
 fn a_flood_that_seems_to_come_from_here_is_not_answered() {
     let mut bench = Bench::idle();
     let forged = Message::Request {

@@ -38,6 +38,22 @@ fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
 }
 
 #[test]
+fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
+    let mut bench = Bench::started(|| {
+        let taking = Taking::First;
+        site(Config { taking, ..CONFIG }, 1000, Membership::default())
+    });
+    bench.granted(600);
+    bench.ring_until(1);
+    // At second 1 it costs 1099 here.
+    assert_eq!(bench.hear(1, accept(flood(1, 1), 1070)), []);
+    let assign = Send(2, assign(job(), OWNER, 1, 1));
+    let did = bench.hear(2, accept(flood(1, 1), 1069));
+    assert_eq!(did, [Persist(HELD), assign]);
+    assert_eq!(bench.hear(1, accept(flood(1, 1), 1)), []);
+}
+
+#[test]
 fn what_started_meanwhile_stays() {
     let mut bench = Bench::started(|| site(CONFIG, 3, Membership::default()));
     bench.granted(600);
@@ -93,6 +109,42 @@ fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
     let start = Send(OWNER, notify(1, 1, waiting(1000)));
     assert_eq!(bench.hear(OWNER, verdict(1, 1, granted(612))), [start]);
     assert_eq!(bench.node.site().local.waiting().len(), 1);
+}
+
+/// This job of the owner is granted for the first time, as the one with this number.
+fn grant(bench: &mut Bench, name: u64, claim: u64, moves: u32) {
+    let granted = custody::Message::Verdict {
+        job: JobId::new(name),
+        term: term(1, moves),
+        claim: Claim::new(claim),
+        ruling: granted(600),
+    };
+    bench.hear(OWNER, Message::Custody(granted));
+}
+
+fn queued(bench: &Bench) -> Vec<u64> {
+    let waiting = bench.node.site().local.waiting().iter();
+    waiting.map(|queued| queued.job.get()).collect()
+}
+
+#[test]
+fn a_job_that_comes_back_has_its_place_in_the_order_of_arrival() {
+    let mut bench = advertised();
+    bench.hear(OWNER, assign(named(5), OWNER, 1, 0));
+    grant(&mut bench, 5, 2, 0);
+    assert_eq!(queued(&bench), [7, 5]);
+    // Node 1 offers much, and does not take it.
+    bench.hear(1, accept(flood(1, 1), 1));
+    bench.ring_until(12);
+    assert_eq!(queued(&bench), [5]);
+    grant(&mut bench, 7, 1, 1);
+    assert_eq!(queued(&bench), [7, 5]);
+    // So it is after a crash, whoever is granted first.
+    bench.restart();
+    assert_eq!(queued(&bench), [0; 0]);
+    grant(&mut bench, 5, 2, 0);
+    grant(&mut bench, 7, 1, 1);
+    assert_eq!(queued(&bench), [7, 5]);
 }
 
 #[test]
