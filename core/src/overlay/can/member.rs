@@ -189,7 +189,9 @@ impl<const D: usize> Member<D> {
         point: &Point<D>,
         cx: &mut impl Context<Can<D>>,
     ) -> Result<(), Refusal> {
-        self.bury_earlier_lives(joiner, cx);
+        if self.bury_earlier_lives(joiner, cx.now()) {
+            self.settle(cx);
+        }
         let lives = self.peers.lives(joiner.id);
         let is_known = lives.iter().any(|peer| joiner <= peer.entry.name);
         let is_changing = self.is_changing(cx.now());

@@ -589,9 +589,8 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// A node is there in a later life, so what it had before is free.
-    pub(super) fn bury_earlier_lives(&mut self, name: Name, cx: &mut impl Context<Can<D>>) {
-        let now = cx.now();
+    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
+    pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
         let mut buried = false;
         for peer in self.peers.iter_mut() {
             let earlier = peer.id() == name.id && peer.entry.name < name;
@@ -602,8 +601,8 @@ impl<const D: usize> Member<D> {
         }
         if buried {
             self.touch();
-            self.settle(cx);
         }
+        buried
     }
 
     /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:

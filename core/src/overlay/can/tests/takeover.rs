@@ -427,3 +427,94 @@ fn nobody_is_watched_before_a_gap_is_noticed() {
     let watched = names.map(|name| member.peers.get(name).unwrap().watched);
     assert_eq!(watched, [false, false]);
 }
+
+/// A slab in a row along the first dimension, with the split that leaves it to who is below.
+fn slab(node: u64, step: u32) -> Entry<2> {
+    let splits = [(Side::Upper, step), (Side::Lower, step + 1)].map(|(side, step)| Split {
+        dimension: 0,
+        side,
+        plane: step << 16,
+    });
+    let half = Split {
+        dimension: 1,
+        side: Side::Lower,
+        plane: END / 2,
+    };
+    let Leaf { zone, .. } = Leaf::<2>::of([half].into_iter().chain(splits));
+    Entry {
+        name: Name {
+            id: NodeId::new(node),
+            life: Incarnation::new(0),
+        },
+        epoch: 1,
+        rank: 0,
+        zone,
+        history: [splits[0]].into_iter().collect(),
+    }
+}
+
+/// Slabs from this step on, of owners who are somewhere else in their next life, beside the row.
+fn of_two_lives(step: u32, count: usize) -> Entries<2> {
+    let beside = [(0, 1 << 16), (END / 2, END)];
+    let beside = Zone::new(beside.map(|(from, to)| Stretch::new(from, to).unwrap()));
+    let lives = (step..).take(count).flat_map(|step| {
+        let first = slab(u64::from(step) + 10, step);
+        let mut second = first.clone();
+        second.name.life = Incarnation::new(1);
+        second.zone = beside;
+        [first, second]
+    });
+    lives.collect()
+}
+
+#[test]
+fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
+    let now = Time::from_secs(1);
+    let placed = |neighbours: Entries<2>| {
+        let point = Point::new([10, 10]);
+        let mut node = Can::<2>::new(NodeId::new(1), point, Config::DEFAULT).unwrap();
+        let mut own = slab(1, 0);
+        own.history = History::none();
+        let place = Command::Place(Shared::new(Grant { own, neighbours }));
+        for event in [Event::Start, Event::Command(place)] {
+            feed(&mut node, event, now);
+        }
+        node
+    };
+    let upper = |node: &Can<2>| node.zone().unwrap().stretches()[0].to() >> 16;
+    let taken = |effects: &[Effect<Can<2>>]| {
+        let taken = effects.iter();
+        let taken = taken.filter(|effect| **effect == Effect::Notify(Notice::Zone));
+        taken.count()
+    };
+    let liar = slab(2, 1);
+    let from = liar.name.id;
+    // A long row of them in an introduction.
+    let mut node = placed(Entries::none());
+    let message = Message::Introduction(of_two_lives(1, 200));
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    assert_eq!((upper(&node), taken(&effects)), (1, 0));
+    // The same behind who says itself that it is gone.
+    let mut node = placed([liar.clone()].into_iter().collect());
+    let account = Account {
+        own: liar,
+        edition: 1,
+        neighbours: of_two_lives(2, 200),
+        beyond: Some(Beyond {
+            second: of_two_lives(202, 200),
+            third: of_two_lives(402, 200),
+        }),
+    };
+    let message = Message::Obituary(Shared::new(account));
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    assert_eq!((upper(&node), taken(&effects)), (2, 1), "the liar's zone");
+    // Of those beyond sixteen are believed in each list. The first in the row is told, all beside it twice; and what is free
+    // besides is waited for.
+    let beside = 200 + 8 + 8;
+    assert_eq!(effects.len(), 1 + beside + beside + 2);
+    // The next beat takes that.
+    let member = node.member().unwrap();
+    let (due, timer) = (member.due, Timer::Beat(member.beat));
+    let effects = feed(&mut node, Event::Timer(timer), due);
+    assert_eq!((upper(&node), taken(&effects)), (3, 1));
+}
