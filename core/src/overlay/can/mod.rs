@@ -449,7 +449,7 @@ impl<const D: usize> Can<D> {
             }
             (Timer::Takeover(round), Life::Inside(member)) => member.proceed(round, cx),
             (Timer::Leave(life), Life::Inside(member)) if life == member.name.life => {
-                let outcome = member.try_to_leave(cx);
+                let outcome = member.try_again_to_leave(cx);
                 self.conclude(outcome, cx);
             }
             _ => {}

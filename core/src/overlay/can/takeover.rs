@@ -313,12 +313,17 @@ impl<const D: usize> Member<D> {
 
     fn wait(&mut self, how_long: Span, cx: &mut impl Context<Can<D>>) {
         self.round = self.round.wrapping_add(1);
-        cx.wake(cx.now() + how_long, Timer::Takeover(self.round));
+        self.round_due = cx.now() + how_long;
+        cx.wake(self.round_due, Timer::Takeover(self.round));
     }
 
     /// A wait is over: claims what the missed leave, or takes what was claimed.
     pub(super) fn proceed(&mut self, round: u32, cx: &mut impl Context<Can<D>>) {
         if round != self.round || self.takeover == Takeover::Idle {
+            return;
+        }
+        if cx.now() < self.round_due {
+            cx.wake(self.round_due, Timer::Takeover(round));
             return;
         }
         let (_, unknown) = self.plan(Farther::Missed);

@@ -518,3 +518,75 @@ fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
     let effects = feed(&mut node, Event::Timer(timer), due);
     assert_eq!((upper(&node), taken(&effects)), (3, 1));
 }
+
+/// What there is to be woken for.
+fn wakes(effects: &[Effect<Can<2>>]) -> Vec<(Time, Timer)> {
+    let wakes = effects.iter().filter_map(|effect| match effect {
+        Effect::Wake { at, timer } => Some((*at, *timer)),
+        _ => None,
+    });
+    wakes.collect()
+}
+
+#[test]
+fn a_timer_that_comes_too_early_only_asks_to_be_woken_again() {
+    let mut three = Three::new();
+    let to = three.entry(2).name.id;
+    let mut outside = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    feed(&mut outside, Event::Start, three.now);
+    let join = Command::Join { introducer: to };
+    let cases = [
+        (three.nodes[0].clone(), Event::Unreachable { to }),
+        (three.nodes[1].clone(), Event::Command(Command::Leave)),
+        (outside, Event::Command(join)),
+    ];
+    for (mut node, event) in cases {
+        let wakes = wakes(&feed(&mut node, event, three.now));
+        let [(at, timer)] = wakes[..] else {
+            panic!("{wakes:?}")
+        };
+        let early = at - Span::from_micros(1);
+        let before = node.clone();
+        let effects = feed(&mut node, Event::Timer(timer), early);
+        assert_eq!(effects, [Effect::Wake { at, timer }]);
+        assert_eq!(node, before);
+        three.now = at;
+        assert_ne!(feed(&mut node, Event::Timer(timer), at), []);
+        assert_ne!(node, before);
+    }
+}
+
+#[test]
+fn however_short_the_period_is_who_has_to_wait_does_so() {
+    let period = Span::from_micros(256);
+    let config = Config {
+        period,
+        ..Config::DEFAULT
+    };
+    let now = Time::from_secs(1);
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), config).unwrap();
+    let introducer = NodeId::new(2);
+    for event in [Event::Start, Event::Command(Command::Join { introducer })] {
+        feed(&mut node, event, now);
+    }
+    let life = Incarnation::default();
+    let message = Message::Refused {
+        life,
+        why: Refusal::Busy,
+    };
+    let from = introducer;
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    let [(at, _)] = wakes(&effects)[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(now < at && at <= now + period.times(2), "{at:?}");
+    // Who leaves tries two to four times in a period.
+    feed(&mut node, Event::Command(Command::Found), now);
+    node.member_mut().contacts.extend([from]);
+    let effects = feed(&mut node, Event::Command(Command::Leave), now);
+    let [(at, _)] = wakes(&effects)[..] else {
+        panic!("{effects:?}")
+    };
+    let (least, most) = (Span::from_micros(64), Span::from_micros(128));
+    assert!(now + least <= at && at < now + most, "{at:?}");
+}
