@@ -150,13 +150,17 @@ impl<const D: usize> Can<D> {
         }
         joining.is_answered = why != Refusal::Outside;
         match why {
-            Refusal::Busy | Refusal::Outside => {
+            // Others go, so that one day there is room where there was none.
+            Refusal::Busy | Refusal::Outside | Refusal::Full => {
                 // At a random moment, so that two in each other's way are not so again.
                 let most = self.config.period.as_micros().saturating_mul(2);
                 let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
                 let wait = most.saturating_mul(part) >> 16_u32;
                 joining.due = cx.now() + Span::from_micros(wait);
                 cx.wake(joining.due, Timer::Join(life));
+                if why == Refusal::Full {
+                    cx.notify(Notice::Full);
+                }
             }
             Refusal::SamePoint => {
                 let introducer = joining.introducer;
@@ -167,13 +171,6 @@ impl<const D: usize> Can<D> {
                 if virtual_dimensions > 0 {
                     self.join(introducer, cx);
                 }
-            }
-            Refusal::Full => {
-                self.life = Life::Outside {
-                    last: Some(joining.life),
-                };
-                cx.cancel(Timer::Join(life));
-                cx.notify(Notice::Full);
             }
         }
     }

@@ -252,7 +252,7 @@ pub enum Notice<const D: usize> {
     Moved(Point<D>),
     /// It got no zone in time from who was asked, and asks again; another introducer may know better.
     Unanswered(NodeId),
-    /// It got no zone, for there are too many neighbours.
+    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was told to.
     Full,
     /// Others have its zone, so it joins anew.
     Evicted,
@@ -310,6 +310,11 @@ impl<const D: usize> Can<D> {
             Life::Inside(member) => Some(&member.leaf.zone),
             _ => None,
         }
+    }
+
+    /// Whether it has no zone and asks others for one.
+    pub const fn is_joining(&self) -> bool {
+        matches!(self.life, Life::Joining(_))
     }
 
     /// Its zone, how that came about, and in which life and epoch it has it.
@@ -443,7 +448,8 @@ impl<const D: usize> Can<D> {
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
                 member.beat(beat, cx);
-                if is_due && beat.is_multiple_of(REMEMBER) {
+                // Who founded the overlay knew nobody then.
+                if is_due && (beat.is_multiple_of(REMEMBER) || self.known.is_empty()) {
                     self.remember(cx);
                 }
             }
