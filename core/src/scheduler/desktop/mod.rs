@@ -462,6 +462,7 @@ impl<const D: usize> Desktop<D> {
         // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.relay.begin(cx.now());
+        self.balloons.begin(cx.now());
         self.tell_load(cx);
         self.overlay(Event::Start, cx);
         self.get_into_overlay(cx);

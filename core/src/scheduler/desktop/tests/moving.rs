@@ -653,3 +653,27 @@ fn every_errand_is_acknowledged_and_only_the_last_are_remembered() {
         assert_eq!(said, [Message::Acknowledged(number)]);
     }
 }
+
+#[test]
+fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
+    let mut network = Network::new(config(), &[(16, 64), (1, 2)]);
+    // When it was started.
+    let started = Time::from_secs(1).as_micros();
+    let mut versions = |number, cores| {
+        arrive(&mut network, job(number, cores, 8), 0);
+        let sent = round(&mut network).into_iter();
+        let versions = sent.filter_map(|(to, message)| match message {
+            Message::Inflate { version, .. } => Some((to, "inflate", version)),
+            Message::Deflate { version, .. } => Some((to, "deflate", version)),
+            _ => None,
+        });
+        versions.collect::<Vec<_>>()
+    };
+    let (first, second) = (started + 1, started + 2);
+    assert_eq!(versions(1, 12), [(id(1), "inflate", first)]);
+    // If these two come the other way round, the new one stays.
+    assert_eq!(
+        versions(2, 2),
+        [(id(1), "deflate", first), (id(1), "inflate", second)]
+    );
+}
