@@ -346,7 +346,7 @@ impl<const D: usize> Can<D> {
             .map_or(Load::default(), |member| member.load_beyond(dimension))
     }
 
-    /// Whether nothing is going on: it has a zone, nobody is missed, and there is no hole at it.
+    /// Whether it has a zone, and at that no hole which somebody left who is gone, for all it knows.
     pub fn is_settled(&self) -> bool {
         self.member().is_some_and(|member| !member.is_unsettled())
     }
@@ -423,7 +423,15 @@ impl<const D: usize> Can<D> {
         };
         match outcome {
             Outcome::Stays => {}
-            Outcome::Left => {
+            Outcome::Yielded { to } if !member.is_to_leave() => {
+                let last = Some(member.name.life);
+                self.asked = member.contacts.clone();
+                self.life = Life::Outside { last };
+                cx.notify(Notice::Evicted);
+                self.join(to, cx);
+            }
+            // Who is to leave need not join anew to do so.
+            Outcome::Left | Outcome::Yielded { .. } => {
                 let account = Some(member.account());
                 self.life = Life::Left { account };
                 if !self.known.is_empty() {
@@ -431,13 +439,6 @@ impl<const D: usize> Can<D> {
                     cx.forget(Key::Known);
                 }
                 cx.notify(Notice::Left);
-            }
-            Outcome::Yielded { to } => {
-                let last = Some(member.name.life);
-                self.asked = member.contacts.clone();
-                self.life = Life::Outside { last };
-                cx.notify(Notice::Evicted);
-                self.join(to, cx);
             }
         }
     }

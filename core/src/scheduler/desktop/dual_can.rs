@@ -223,7 +223,7 @@ impl<const D: usize> Desktop<D> {
         space.can.handle(event, &mut cx.lift(&mut embed));
         space.life = space.life.max(embed.life);
         if embed.evicted {
-            // It joins anew by itself. If it was leaving, it is to leave again.
+            // It joins anew by itself.
             space.standing = Standing::In;
             space.known.retain(|_| false);
         }

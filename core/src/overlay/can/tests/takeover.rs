@@ -519,6 +519,22 @@ fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
     assert_eq!((upper(&node), taken(&effects)), (3, 1));
 }
 
+#[test]
+fn who_is_to_leave_and_loses_its_zone_has_left() {
+    let mut three = Three::new();
+    let from = three.entry(0).name.id;
+    let effects = three.feed(1, Event::Command(Command::Leave));
+    assert!(!effects.contains(&Effect::Notify(Notice::Left)), "it asks");
+    let message = Message::Evicted(three.entry(1).name.life);
+    let effects = three.feed(1, Event::Message { from, message });
+    let told = effects.iter().filter_map(|effect| match effect {
+        Effect::Notify(notice) => Some(*notice),
+        _ => None,
+    });
+    assert!(told.eq([Notice::Left]), "{effects:?}");
+    assert!(!three.nodes[1].is_joining());
+}
+
 /// What there is to be woken for.
 fn wakes(effects: &[Effect<Can<2>>]) -> Vec<(Time, Timer)> {
     let wakes = effects.iter().filter_map(|effect| match effect {

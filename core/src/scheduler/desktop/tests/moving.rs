@@ -413,6 +413,10 @@ fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
     let passed = waiting(1, 1, 3);
     assert_eq!(running::carry(&passed, MoveTo::Wait), 6);
     assert_eq!(running::carry(&passed, MoveTo::Start), 7);
+    // There is no more of it than fits.
+    let passed = waiting(1, 1, u32::MAX);
+    assert_eq!(running::carry(&passed, MoveTo::Wait), u32::MAX - 1);
+    assert_eq!(running::carry(&passed, MoveTo::Start), u32::MAX);
 }
 
 #[test]
