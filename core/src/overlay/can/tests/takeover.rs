@@ -606,3 +606,56 @@ fn however_short_the_period_is_who_has_to_wait_does_so() {
     let (least, most) = (Span::from_micros(64), Span::from_micros(128));
     assert!(now + least <= at && at < now + most, "{at:?}");
 }
+
+#[test]
+fn a_gap_is_grown_over_up_to_the_next_plane_of_its_dimension() {
+    let cases = [
+        (
+            [10, 10],
+            [(0, 1000), (1, 700), (0, 500)],
+            Side::Lower,
+            [(0, 500), (0, 700)],
+            [(0, 1000), (0, 700)],
+        ),
+        (
+            [3000, 3000],
+            [(0, 1000), (1, 1500), (0, 2000)],
+            Side::Upper,
+            [(2000, END), (1500, END)],
+            [(1000, END), (1500, END)],
+        ),
+    ];
+    for (point, planes, side, before, after) in cases {
+        let zone = |bounds: [(u32, u32); 2]| {
+            Zone::new(bounds.map(|(from, to)| Stretch::new(from, to).unwrap()))
+        };
+        let splits = planes.map(|(dimension, plane)| Split {
+            dimension,
+            side,
+            plane,
+        });
+        let Leaf { zone: own, history } = Leaf::<2>::of(splits.into_iter());
+        assert_eq!(own, zone(before));
+        let name = Name {
+            id: NodeId::new(1),
+            life: Incarnation::default(),
+        };
+        let own = Entry {
+            name,
+            epoch: 0,
+            rank: 0,
+            zone: own,
+            history,
+        };
+        let neighbours = Entries::none();
+        let place = Command::Place(Shared::new(Grant { own, neighbours }));
+        let mut node = Can::<2>::new(name.id, Point::new(point), Config::DEFAULT).unwrap();
+        for event in [Event::Start, Event::Command(place)] {
+            feed(&mut node, event, Time::ZERO);
+        }
+        let member = node.member_mut();
+        assert_eq!(member.growth(), None);
+        member.gaping = 2 * u16::from(member.config.patience) + 2;
+        assert_eq!(member.growth().map(|leaf| leaf.zone), Some(zone(after)));
+    }
+}

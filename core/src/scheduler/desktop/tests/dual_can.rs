@@ -405,6 +405,21 @@ fn refused(why: can::Refusal) -> Message<3> {
 }
 
 #[test]
+fn who_waits_to_get_in_is_woken_at_the_earliest_of_its_times() {
+    let mut network = getting_in();
+    let period = network.config.residue_can.period;
+    assert_eq!(network.rendezvous(), Some(network.now + period));
+    network.now += Span::from_secs(1);
+    network.hear(70, refused(can::Refusal::Busy));
+    let due = network.rendezvous().unwrap();
+    let soon = network.now + AGAIN..network.now + AGAIN.times(2);
+    assert!(soon.contains(&due), "{due:?}");
+    // Another is asked, which is looked after later than that.
+    network.hear(70, refused(can::Refusal::Outside));
+    assert_eq!(network.rendezvous(), Some(due));
+}
+
+#[test]
 fn who_finds_no_room_in_the_second_space_asks_the_rendezvous_soon() {
     let mut network = getting_in();
     network.hear(70, refused(can::Refusal::Full));
