@@ -526,8 +526,16 @@ impl<const D: usize> Desktop<D> {
         cx.wake(self.round_at, Timer::Round(self.round));
         self.forget_strangers();
         self.refresh_balloon(cx);
-        self.migrate(cx);
-        self.balance(cx);
+        self.forget_questions(cx.now());
+        if self.config.scheduling.balancing == Some(Direction::Pull) {
+            // A node asks one other at a time. This one is asked first, once in a round: as soon as it has answered, others are asked for what
+            // could start here.
+            self.balance(cx);
+            self.migrate(cx);
+        } else {
+            self.migrate(cx);
+            self.balance(cx);
+        }
         if self.config.scheduling.internode.is_some() {
             self.hunt_again(cx);
         }

@@ -681,3 +681,32 @@ fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
         [(id(1), "deflate", first), (id(1), "inflate", second)]
     );
 }
+
+#[test]
+fn who_could_start_something_asks_for_what_is_to_wait_first() {
+    let pull = Scheduling::balanced(Direction::Pull);
+    let mut network = Network::new(with(pull), &[(2, 8), (2, 8)]);
+    // One core is free, and the second job waits for two.
+    arrive(&mut network, job(1, 1, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
+    let pulls = |sent: Vec<(NodeId, Message<3>)>| {
+        let pulls = sent.into_iter().filter_map(|(to, message)| match message {
+            Message::Pull { move_to, .. } => Some((to, move_to)),
+            _ => None,
+        });
+        pulls.collect::<Vec<_>>()
+    };
+    // What it asked for before is answered, and the same one is not asked again at once.
+    let told = has_none(&mut network, 1, 2);
+    sends(&mut network, told);
+    for _ in 0..3 {
+        assert_eq!(pulls(round(&mut network)), [(id(1), MoveTo::Wait)], "L12");
+        // Then for what could start.
+        let told = has_none(&mut network, 1, 2);
+        let then = sends(&mut network, told);
+        assert_eq!(pulls(then), [(id(1), MoveTo::Start)], "L8");
+        let told = has_none(&mut network, 1, 2);
+        assert_eq!(pulls(sends(&mut network, told)), []);
+    }
+}
