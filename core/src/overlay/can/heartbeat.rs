@@ -16,8 +16,8 @@ use crate::time::{Span, Time};
 /// Up to how many neighbours a node tells of those beyond.
 const FEW: usize = 8;
 
-/// Of how many at most, neighbours of neighbours and their neighbours alike.
-const MOST_BEYOND: usize = 16;
+/// Of how many at most, neighbours of neighbours and their neighbours alike. Nobody is believed more.
+pub(super) const MOST_BEYOND: usize = 16;
 
 /// What somebody tells of itself, in one way or another.
 #[derive(Clone, Copy)]
@@ -431,7 +431,9 @@ impl<const D: usize> Member<D> {
                 return Outcome::Stays;
             }
         }
-        self.bury_earlier_lives(name, cx);
+        if self.bury_earlier_lives(name, cx.now()) {
+            self.settle(cx);
+        }
         if own.zone.overlaps(&self.leaf.zone) {
             if self.entry().prevails_over(own) {
                 self.tell(from, cx);
@@ -652,13 +654,9 @@ impl<const D: usize> Member<D> {
         {
             return;
         }
-        self.bury_earlier_lives(name, cx);
-        // What was free with that may have become its own.
-        if entry.zone.overlaps(&self.leaf.zone) {
-            self.tell(name.id, cx);
-            return;
-        }
-        let face = self.leaf.zone.neighbour_face(&entry.zone);
+        // What is free with that is settled with the next beat. Many are learned of at once, and who takes a zone learns of others: a liar
+        // could have it go on so.
+        self.bury_earlier_lives(name, cx.now());
         let mut peer = Neighbour::new(entry.clone(), cx.now());
         peer.face = face;
         peer.watched = face.is_none();

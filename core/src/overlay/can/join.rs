@@ -9,6 +9,7 @@ use super::{Can, Key, Known, Life, Notice, Record, Timer};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::rng::Choose;
+use crate::time::{Span, Time};
 
 /// What a node does to get a zone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Joining {
     pub introducer: NodeId,
     /// It was told to try again.
     pub is_answered: bool,
+    /// When it asks again.
+    pub due: Time,
 }
 
 impl<const D: usize> Can<D> {
@@ -69,10 +72,12 @@ impl<const D: usize> Can<D> {
         }
         super::meet(&mut self.asked, introducer, cx.rng());
         let life = self.next_life(last, cx);
+        let due = cx.now() + self.config.timeout;
         self.life = Life::Joining(Joining {
             life,
             introducer,
             is_answered: false,
+            due,
         });
         cx.send(
             introducer,
@@ -82,7 +87,7 @@ impl<const D: usize> Can<D> {
                 hops: self.config.hops,
             },
         );
-        cx.wake(cx.now() + self.config.timeout, Timer::Join(life));
+        cx.wake(due, Timer::Join(life));
     }
 
     /// The number of a new life, which is written down first: others must never see it twice.
@@ -144,31 +149,28 @@ impl<const D: usize> Can<D> {
             return;
         }
         joining.is_answered = why != Refusal::Outside;
-        let joining = *joining;
         match why {
-            Refusal::Busy | Refusal::Outside => {
+            // Others go, so that one day there is room where there was none.
+            Refusal::Busy | Refusal::Outside | Refusal::Full => {
                 // At a random moment, so that two in each other's way are not so again.
                 let most = self.config.period.as_micros().saturating_mul(2);
                 let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
-                let wait = most.checked_div(1 << 16).unwrap_or(0).saturating_mul(part);
-                let at = cx.now() + crate::time::Span::from_micros(wait);
-                cx.wake(at, Timer::Join(life));
+                let wait = most.saturating_mul(part) >> 16_u32;
+                joining.due = cx.now() + Span::from_micros(wait);
+                cx.wake(joining.due, Timer::Join(life));
+                if why == Refusal::Full {
+                    cx.notify(Notice::Full);
+                }
             }
             Refusal::SamePoint => {
+                let introducer = joining.introducer;
                 let virtual_dimensions = usize::from(self.config.virtual_dimensions);
                 self.point = self.point.redrawn(virtual_dimensions, cx.rng());
                 cx.notify(Notice::Moved(self.point));
                 // Without a virtual dimension the point is the same, so there is no use in haste.
                 if virtual_dimensions > 0 {
-                    self.join(joining.introducer, cx);
+                    self.join(introducer, cx);
                 }
-            }
-            Refusal::Full => {
-                self.life = Life::Outside {
-                    last: Some(joining.life),
-                };
-                cx.cancel(Timer::Join(life));
-                cx.notify(Notice::Full);
             }
         }
     }
@@ -179,6 +181,10 @@ impl<const D: usize> Can<D> {
             return;
         };
         if joining.life == life {
+            if cx.now() < joining.due {
+                cx.wake(joining.due, Timer::Join(life));
+                return;
+            }
             if !joining.is_answered {
                 cx.notify(Notice::Unanswered(joining.introducer));
             }

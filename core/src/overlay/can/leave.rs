@@ -62,7 +62,7 @@ pub(super) enum Leaving {
 impl<const D: usize> Member<D> {
     /// Is to leave: as soon as its neighbours agree.
     pub(super) fn leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
-        if self.leaving != Leaving::No {
+        if self.is_to_leave() {
             return Outcome::Stays;
         }
         let tries = self.config.farewell;
@@ -72,7 +72,7 @@ impl<const D: usize> Member<D> {
 
     /// Who has taken a zone by force stays until those come back who had it, as long as it would for anything else.
     pub(super) fn stay_for_now(&mut self) {
-        if self.leaving != Leaving::No {
+        if self.is_to_leave() {
             let tries = self.config.farewell;
             self.leaving = Leaving::Waiting { tries };
         }
@@ -118,12 +118,26 @@ impl<const D: usize> Member<D> {
     }
 
     /// At a random moment, so that two in each other's way are not so again.
-    fn wait_to_leave(&self, cx: &mut impl Context<Can<D>>) {
+    fn wait_to_leave(&mut self, cx: &mut impl Context<Can<D>>) {
         let part = u64::from(cx.rng().below(1 << 10)).saturating_add(1 << 10);
         let period = self.config.period.as_micros();
-        let wait = (period >> 12).saturating_mul(part);
-        let at = cx.now() + Span::from_micros(wait);
-        cx.wake(at, Timer::Leave(self.name.life));
+        let wait = period.saturating_mul(part) >> 12_u32;
+        self.leave_due = cx.now() + Span::from_micros(wait);
+        cx.wake(self.leave_due, Timer::Leave(self.name.life));
+    }
+
+    /// It is time to try again, if it is.
+    pub(super) fn try_again_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+        if self.is_to_leave() && cx.now() < self.leave_due {
+            cx.wake(self.leave_due, Timer::Leave(self.name.life));
+            return Outcome::Stays;
+        }
+        self.try_to_leave(cx)
+    }
+
+    /// Whether it was told to leave.
+    pub(super) fn is_to_leave(&self) -> bool {
+        self.leaving != Leaving::No
     }
 
     /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.

@@ -59,9 +59,12 @@ pub(super) struct Member<const D: usize> {
     pub beat: u32,
     pub due: Time,
     pub takeover: Takeover<D>,
-    /// How many waits for a takeover there were.
+    /// How many waits for a takeover there were, and when the last one is over.
     pub round: u32,
+    pub round_due: Time,
     pub leaving: Leaving,
+    /// When it tries again to leave, if it is to.
+    pub leave_due: Time,
     pub promises: Promises,
     /// What searches were passed on since the last beat.
     pub passed_on: Vec<(Name, Point<D>)>,
@@ -116,7 +119,9 @@ impl<const D: usize> Member<D> {
             due,
             takeover: Takeover::Idle,
             round: 0,
+            round_due: Time::ZERO,
             leaving: Leaving::No,
+            leave_due: Time::ZERO,
             promises: Promises::default(),
             passed_on: Vec::new(),
         };
@@ -189,7 +194,9 @@ impl<const D: usize> Member<D> {
         point: &Point<D>,
         cx: &mut impl Context<Can<D>>,
     ) -> Result<(), Refusal> {
-        self.bury_earlier_lives(joiner, cx);
+        if self.bury_earlier_lives(joiner, cx.now()) {
+            self.settle(cx);
+        }
         let lives = self.peers.lives(joiner.id);
         let is_known = lives.iter().any(|peer| joiner <= peer.entry.name);
         let is_changing = self.is_changing(cx.now());

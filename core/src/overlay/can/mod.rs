@@ -252,7 +252,7 @@ pub enum Notice<const D: usize> {
     Moved(Point<D>),
     /// It got no zone in time from who was asked, and asks again; another introducer may know better.
     Unanswered(NodeId),
-    /// It got no zone, for there are too many neighbours.
+    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was told to.
     Full,
     /// Others have its zone, so it joins anew.
     Evicted,
@@ -312,6 +312,11 @@ impl<const D: usize> Can<D> {
         }
     }
 
+    /// Whether it has no zone and asks others for one.
+    pub const fn is_joining(&self) -> bool {
+        matches!(self.life, Life::Joining(_))
+    }
+
     /// Its zone, how that came about, and in which life and epoch it has it.
     pub fn entry(&self) -> Option<Entry<D>> {
         self.member().map(Member::entry)
@@ -341,7 +346,7 @@ impl<const D: usize> Can<D> {
             .map_or(Load::default(), |member| member.load_beyond(dimension))
     }
 
-    /// Whether nothing is going on: it has a zone, nobody is missed, and there is no hole at it.
+    /// Whether it has a zone, and at that no hole which somebody left who is gone, for all it knows.
     pub fn is_settled(&self) -> bool {
         self.member().is_some_and(|member| !member.is_unsettled())
     }
@@ -418,7 +423,15 @@ impl<const D: usize> Can<D> {
         };
         match outcome {
             Outcome::Stays => {}
-            Outcome::Left => {
+            Outcome::Yielded { to } if !member.is_to_leave() => {
+                let last = Some(member.name.life);
+                self.asked = member.contacts.clone();
+                self.life = Life::Outside { last };
+                cx.notify(Notice::Evicted);
+                self.join(to, cx);
+            }
+            // Who is to leave need not join anew to do so.
+            Outcome::Left | Outcome::Yielded { .. } => {
                 let account = Some(member.account());
                 self.life = Life::Left { account };
                 if !self.known.is_empty() {
@@ -426,13 +439,6 @@ impl<const D: usize> Can<D> {
                     cx.forget(Key::Known);
                 }
                 cx.notify(Notice::Left);
-            }
-            Outcome::Yielded { to } => {
-                let last = Some(member.name.life);
-                self.asked = member.contacts.clone();
-                self.life = Life::Outside { last };
-                cx.notify(Notice::Evicted);
-                self.join(to, cx);
             }
         }
     }
@@ -443,13 +449,14 @@ impl<const D: usize> Can<D> {
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
                 member.beat(beat, cx);
-                if is_due && beat.is_multiple_of(REMEMBER) {
+                // Who founded the overlay knew nobody then.
+                if is_due && (beat.is_multiple_of(REMEMBER) || self.known.is_empty()) {
                     self.remember(cx);
                 }
             }
             (Timer::Takeover(round), Life::Inside(member)) => member.proceed(round, cx),
             (Timer::Leave(life), Life::Inside(member)) if life == member.name.life => {
-                let outcome = member.try_to_leave(cx);
+                let outcome = member.try_again_to_leave(cx);
                 self.conclude(outcome, cx);
             }
             _ => {}

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::heartbeat::MOST_BEYOND;
 use super::load::{Load, Told};
 use super::message::{Account, Entries, Entry, Name, Shared};
 use super::zone::{Face, Zone};
@@ -124,12 +125,12 @@ impl<const D: usize> Neighbour<D> {
     /// Those around it, as it told them, the nearest first.
     pub(super) fn around(&self) -> impl Iterator<Item = &Entry<D>> {
         let accounts = self.last.iter().map(Shared::get);
-        let lists = accounts.flat_map(|last| {
+        accounts.flat_map(|last| {
             let beyond = last.beyond.iter();
             let beyond = beyond.flat_map(|beyond| [&beyond.second, &beyond.third]);
-            core::iter::once(&last.neighbours).chain(beyond)
-        });
-        lists.flat_map(Entries::iter)
+            let beyond = beyond.flat_map(|list| list.iter().take(MOST_BEYOND));
+            last.neighbours.iter().chain(beyond)
+        })
     }
 
     /// The last that is known of it, to be passed on.

@@ -313,12 +313,17 @@ impl<const D: usize> Member<D> {
 
     fn wait(&mut self, how_long: Span, cx: &mut impl Context<Can<D>>) {
         self.round = self.round.wrapping_add(1);
-        cx.wake(cx.now() + how_long, Timer::Takeover(self.round));
+        self.round_due = cx.now() + how_long;
+        cx.wake(self.round_due, Timer::Takeover(self.round));
     }
 
     /// A wait is over: claims what the missed leave, or takes what was claimed.
     pub(super) fn proceed(&mut self, round: u32, cx: &mut impl Context<Can<D>>) {
         if round != self.round || self.takeover == Takeover::Idle {
+            return;
+        }
+        if cx.now() < self.round_due {
+            cx.wake(self.round_due, Timer::Takeover(round));
             return;
         }
         let (_, unknown) = self.plan(Farther::Missed);
@@ -589,9 +594,8 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// A node is there in a later life, so what it had before is free.
-    pub(super) fn bury_earlier_lives(&mut self, name: Name, cx: &mut impl Context<Can<D>>) {
-        let now = cx.now();
+    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
+    pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
         let mut buried = false;
         for peer in self.peers.iter_mut() {
             let earlier = peer.id() == name.id && peer.entry.name < name;
@@ -602,8 +606,8 @@ impl<const D: usize> Member<D> {
         }
         if buried {
             self.touch();
-            self.settle(cx);
         }
+        buried
     }
 
     /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:

@@ -68,6 +68,11 @@ impl<const D: usize> Balloons<D> {
             .map(|balloon| (balloon.node, balloon.status.get()))
     }
 
+    /// A life begins: its versions are above those of earlier ones, which may be remembered.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.version = now.as_micros();
+    }
+
     pub(super) fn clear(&mut self) {
         self.here.clear();
     }
@@ -137,12 +142,14 @@ impl<const D: usize> Desktop<D> {
         if at.is_none() && before.is_none() {
             return;
         }
-        let version = self.balloons.version.saturating_add(1);
+        let last = self.balloons.version;
+        let version = last.saturating_add(1);
         self.balloons.version = version;
         self.balloons.own = at;
         let hops = self.config.hops;
         if let Some(before) = before.filter(|before| Some(*before) != at) {
-            self.deflate((self.me, version), before, hops, cx);
+            // Only what was there until now: what is to come may be at the same owner, and be there first.
+            self.deflate((self.me, last), before, hops, cx);
         }
         if let Some(at) = at {
             self.inflate((self.me, version, status), at, hops, cx);

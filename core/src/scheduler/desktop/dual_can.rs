@@ -18,7 +18,7 @@ use crate::time::{Span, Time};
 const HEARSAY: u64 = 3;
 
 /// How long a node that was refused waits at least until it asks again, and how much longer at most.
-const AGAIN: Span = Span::from_secs(1);
+pub(super) const AGAIN: Span = Span::from_secs(1);
 
 /// A node's part in the second space.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -223,7 +223,7 @@ impl<const D: usize> Desktop<D> {
         space.can.handle(event, &mut cx.lift(&mut embed));
         space.life = space.life.max(embed.life);
         if embed.evicted {
-            // It joins anew by itself. If it was leaving, it is to leave again.
+            // It joins anew by itself.
             space.standing = Standing::In;
             space.known.retain(|_| false);
         }
@@ -236,6 +236,8 @@ impl<const D: usize> Desktop<D> {
             space.known.retain(|_| false);
         }
         if embed.full {
+            // It would ask again by itself, in about a period. By way of the rendezvous that is sooner.
+            self.in_residue_space(Event::Command(can::Command::Leave), cx);
             self.ask_later(cx);
         }
         if embed.unanswered {

@@ -112,9 +112,13 @@ impl<const D: usize> Desktop<D> {
         self.migration.is_offered(job)
     }
 
+    /// What nobody answered in time is not waited for any more.
+    pub(super) fn forget_questions(&mut self, now: Time) {
+        self.migration.forget(now);
+    }
+
     /// A round of internode scheduling.
     pub(super) fn migrate(&mut self, cx: &mut impl Context<Self>) {
-        self.migration.forget(cx.now());
         match self.config.scheduling.internode {
             Some(Direction::Push) => self.push(cx),
             Some(Direction::Pull) => self.pull(cx),

@@ -465,16 +465,10 @@ impl<const D: usize> Desktop<D> {
         // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.relay.begin(cx.now());
+        self.balloons.begin(cx.now());
         self.tell_load(cx);
         self.overlay(Event::Start, cx);
-        let command = match &self.bootstrap {
-            Bootstrap::Alone => can::Command::Found,
-            Bootstrap::Join(introducer) => can::Command::Join {
-                introducer: *introducer,
-            },
-            Bootstrap::Placed(_, grant) => can::Command::Place(grant.clone()),
-        };
-        self.overlay(Event::Command(command), cx);
+        self.get_into_overlay(cx);
         self.in_runs(cx, |runs, cx| runs.handle(Event::Start, cx));
         self.in_owners(cx, |owners, cx| owners.handle(Event::Start, cx));
         // What it answers for and does not own is nobody's.
@@ -483,6 +477,35 @@ impl<const D: usize> Desktop<D> {
             self.in_runs(cx, |runs, cx| runs.cancel(job, cx));
         }
         self.begin_rounds(cx);
+    }
+
+    /// Gets into the overlay as its host says, unless it was in before and comes back by itself.
+    fn get_into_overlay(&mut self, cx: &mut impl Context<Self>) {
+        let command = match &self.bootstrap {
+            // It asks those who are in already, and begins anew if nobody answers.
+            Bootstrap::Alone if self.can.is_joining() => return,
+            Bootstrap::Alone => can::Command::Found,
+            Bootstrap::Join(introducer) => can::Command::Join {
+                introducer: *introducer,
+            },
+            Bootstrap::Placed(_, grant) => can::Command::Place(grant.clone()),
+        };
+        self.overlay(Event::Command(command), cx);
+        let is_outside = self.can.zone().is_none() && !self.can.is_joining();
+        if let Bootstrap::Placed(_, grant) = &self.bootstrap
+            && is_outside
+        {
+            // It had that zone before, and crashed before it wrote down whom it knew. Some around it were told.
+            let around = grant.get().neighbours.iter().map(|entry| entry.name.id);
+            let around = around.filter(|id| *id != self.me).take(can::KNOWN);
+            let around: can::Known = around.collect();
+            if around.is_empty() {
+                self.overlay(Event::Command(can::Command::Found), cx);
+            }
+            for introducer in around {
+                self.overlay(Event::Command(can::Command::Join { introducer }), cx);
+            }
+        }
     }
 
     /// Rounds begin at a random point of the first one, so that nodes that start together do not act together.
@@ -506,8 +529,16 @@ impl<const D: usize> Desktop<D> {
         cx.wake(self.round_at, Timer::Round(self.round));
         self.forget_strangers();
         self.refresh_balloon(cx);
-        self.migrate(cx);
-        self.balance(cx);
+        self.forget_questions(cx.now());
+        if self.config.scheduling.balancing == Some(Direction::Pull) {
+            // A node asks one other at a time. This one is asked first, once in a round: as soon as it has answered, others are asked for what
+            // could start here.
+            self.balance(cx);
+            self.migrate(cx);
+        } else {
+            self.migrate(cx);
+            self.balance(cx);
+        }
         if self.config.scheduling.internode.is_some() {
             self.hunt_again(cx);
         }

@@ -10,7 +10,8 @@ use crate::queue::{Discipline, Waiting};
 
 /// What travels with a job that moves: how often it was passed, and why it moves.
 pub(super) fn carry(waiting: &Waiting, move_to: MoveTo) -> u32 {
-    (waiting.passed << 1_u32) | u32::from(move_to == MoveTo::Start)
+    let passed = waiting.passed.min(u32::MAX >> 1_u32);
+    (passed << 1_u32) | u32::from(move_to == MoveTo::Start)
 }
 
 fn carried(carried: u32) -> (u32, MoveTo) {

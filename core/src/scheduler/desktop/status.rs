@@ -193,7 +193,7 @@ impl<const D: usize> Desktop<D> {
         self.tell_residue_load(load, cx);
     }
 
-    /// Somebody tells how it is. Only neighbours are remembered, and only what can be.
+    /// Somebody tells how it is, which is remembered if it can be. Who is no neighbour is forgotten with the next round.
     pub(super) fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
         if self.known.has(from, &status) {
             return;

@@ -1,5 +1,6 @@
 //! How many neighbours there are, and how long ways are. Zones alone, without the protocol.
 
+use std::collections::BTreeMap;
 use std::println;
 use std::vec;
 use std::vec::Vec;
@@ -23,6 +24,36 @@ fn zones<const D: usize>(population: Population, size: usize, seed: u64) -> Vec<
         }
     }
     leaves.into_iter().map(|(_, leaf)| leaf.zone).collect()
+}
+
+/// Looks for gaps behind every face of so many nodes; there are none. Gives the most neighbours at a face.
+fn look_for_gaps<const D: usize>(size: usize, seed: u64) -> usize {
+    let zones = zones::<D>(Population::Mixed, size, seed);
+    let mut most = 0;
+    for own in &zones {
+        let mut at: BTreeMap<Face, Vec<&Zone<D>>> = BTreeMap::new();
+        for other in &zones {
+            if let Some(face) = own.neighbour_face(other) {
+                at.entry(face).or_default().push(other);
+            }
+        }
+        for (face, others) in at {
+            let behind = own.behind(face).unwrap();
+            let others = || others.iter().copied();
+            assert_eq!(behind.gap(others()), None, "{D} dimensions, seed {seed}");
+            assert!(behind.is_covered(others()), "{D} dimensions, seed {seed}");
+            most = most.max(others().count());
+        }
+    }
+    most
+}
+
+#[test]
+fn where_there_is_no_gap_none_is_seen_however_many_are_at_a_face() {
+    let most = (1..=5).map(|seed| look_for_gaps::<6>(1000, seed)).max();
+    assert!(most > Some(100), "{most:?}");
+    let most = look_for_gaps::<5>(3000, 1);
+    assert!(most > 50, "{most}");
 }
 
 /// The mean and the most neighbours, and the mean way from a node to the point of another.

@@ -427,3 +427,235 @@ fn nobody_is_watched_before_a_gap_is_noticed() {
     let watched = names.map(|name| member.peers.get(name).unwrap().watched);
     assert_eq!(watched, [false, false]);
 }
+
+/// A slab in a row along the first dimension, with the split that leaves it to who is below.
+fn slab(node: u64, step: u32) -> Entry<2> {
+    let splits = [(Side::Upper, step), (Side::Lower, step + 1)].map(|(side, step)| Split {
+        dimension: 0,
+        side,
+        plane: step << 16,
+    });
+    let half = Split {
+        dimension: 1,
+        side: Side::Lower,
+        plane: END / 2,
+    };
+    let Leaf { zone, .. } = Leaf::<2>::of([half].into_iter().chain(splits));
+    Entry {
+        name: Name {
+            id: NodeId::new(node),
+            life: Incarnation::new(0),
+        },
+        epoch: 1,
+        rank: 0,
+        zone,
+        history: [splits[0]].into_iter().collect(),
+    }
+}
+
+/// Slabs from this step on, of owners who are somewhere else in their next life, beside the row.
+fn of_two_lives(step: u32, count: usize) -> Entries<2> {
+    let beside = [(0, 1 << 16), (END / 2, END)];
+    let beside = Zone::new(beside.map(|(from, to)| Stretch::new(from, to).unwrap()));
+    let lives = (step..).take(count).flat_map(|step| {
+        let first = slab(u64::from(step) + 10, step);
+        let mut second = first.clone();
+        second.name.life = Incarnation::new(1);
+        second.zone = beside;
+        [first, second]
+    });
+    lives.collect()
+}
+
+#[test]
+fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
+    let now = Time::from_secs(1);
+    let placed = |neighbours: Entries<2>| {
+        let point = Point::new([10, 10]);
+        let mut node = Can::<2>::new(NodeId::new(1), point, Config::DEFAULT).unwrap();
+        let mut own = slab(1, 0);
+        own.history = History::none();
+        let place = Command::Place(Shared::new(Grant { own, neighbours }));
+        for event in [Event::Start, Event::Command(place)] {
+            feed(&mut node, event, now);
+        }
+        node
+    };
+    let upper = |node: &Can<2>| node.zone().unwrap().stretches()[0].to() >> 16;
+    let taken = |effects: &[Effect<Can<2>>]| {
+        let taken = effects.iter();
+        let taken = taken.filter(|effect| **effect == Effect::Notify(Notice::Zone));
+        taken.count()
+    };
+    let liar = slab(2, 1);
+    let from = liar.name.id;
+    // A long row of them in an introduction.
+    let mut node = placed(Entries::none());
+    let message = Message::Introduction(of_two_lives(1, 200));
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    assert_eq!((upper(&node), taken(&effects)), (1, 0));
+    // The same behind who says itself that it is gone.
+    let mut node = placed([liar.clone()].into_iter().collect());
+    let account = Account {
+        own: liar,
+        edition: 1,
+        neighbours: of_two_lives(2, 200),
+        beyond: Some(Beyond {
+            second: of_two_lives(202, 200),
+            third: of_two_lives(402, 200),
+        }),
+    };
+    let message = Message::Obituary(Shared::new(account));
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    assert_eq!((upper(&node), taken(&effects)), (2, 1), "the liar's zone");
+    // Of those beyond sixteen are believed in each list. The first in the row is told, all beside it twice; and what is free
+    // besides is waited for.
+    let beside = 200 + 8 + 8;
+    assert_eq!(effects.len(), 1 + beside + beside + 2);
+    // The next beat takes that.
+    let member = node.member().unwrap();
+    let (due, timer) = (member.due, Timer::Beat(member.beat));
+    let effects = feed(&mut node, Event::Timer(timer), due);
+    assert_eq!((upper(&node), taken(&effects)), (3, 1));
+}
+
+#[test]
+fn who_is_to_leave_and_loses_its_zone_has_left() {
+    let mut three = Three::new();
+    let from = three.entry(0).name.id;
+    let effects = three.feed(1, Event::Command(Command::Leave));
+    assert!(!effects.contains(&Effect::Notify(Notice::Left)), "it asks");
+    let message = Message::Evicted(three.entry(1).name.life);
+    let effects = three.feed(1, Event::Message { from, message });
+    let told = effects.iter().filter_map(|effect| match effect {
+        Effect::Notify(notice) => Some(*notice),
+        _ => None,
+    });
+    assert!(told.eq([Notice::Left]), "{effects:?}");
+    assert!(!three.nodes[1].is_joining());
+}
+
+/// What there is to be woken for.
+fn wakes(effects: &[Effect<Can<2>>]) -> Vec<(Time, Timer)> {
+    let wakes = effects.iter().filter_map(|effect| match effect {
+        Effect::Wake { at, timer } => Some((*at, *timer)),
+        _ => None,
+    });
+    wakes.collect()
+}
+
+#[test]
+fn a_timer_that_comes_too_early_only_asks_to_be_woken_again() {
+    let mut three = Three::new();
+    let to = three.entry(2).name.id;
+    let mut outside = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    feed(&mut outside, Event::Start, three.now);
+    let join = Command::Join { introducer: to };
+    let cases = [
+        (three.nodes[0].clone(), Event::Unreachable { to }),
+        (three.nodes[1].clone(), Event::Command(Command::Leave)),
+        (outside, Event::Command(join)),
+    ];
+    for (mut node, event) in cases {
+        let wakes = wakes(&feed(&mut node, event, three.now));
+        let [(at, timer)] = wakes[..] else {
+            panic!("{wakes:?}")
+        };
+        let early = at - Span::from_micros(1);
+        let before = node.clone();
+        let effects = feed(&mut node, Event::Timer(timer), early);
+        assert_eq!(effects, [Effect::Wake { at, timer }]);
+        assert_eq!(node, before);
+        three.now = at;
+        assert_ne!(feed(&mut node, Event::Timer(timer), at), []);
+        assert_ne!(node, before);
+    }
+}
+
+#[test]
+fn however_short_the_period_is_who_has_to_wait_does_so() {
+    let period = Span::from_micros(256);
+    let config = Config {
+        period,
+        ..Config::DEFAULT
+    };
+    let now = Time::from_secs(1);
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), config).unwrap();
+    let introducer = NodeId::new(2);
+    for event in [Event::Start, Event::Command(Command::Join { introducer })] {
+        feed(&mut node, event, now);
+    }
+    let life = Incarnation::default();
+    let message = Message::Refused {
+        life,
+        why: Refusal::Busy,
+    };
+    let from = introducer;
+    let effects = feed(&mut node, Event::Message { from, message }, now);
+    let [(at, _)] = wakes(&effects)[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(now < at && at <= now + period.times(2), "{at:?}");
+    // Who leaves tries two to four times in a period.
+    feed(&mut node, Event::Command(Command::Found), now);
+    node.member_mut().contacts.extend([from]);
+    let effects = feed(&mut node, Event::Command(Command::Leave), now);
+    let [(at, _)] = wakes(&effects)[..] else {
+        panic!("{effects:?}")
+    };
+    let (least, most) = (Span::from_micros(64), Span::from_micros(128));
+    assert!(now + least <= at && at < now + most, "{at:?}");
+}
+
+#[test]
+fn a_gap_is_grown_over_up_to_the_next_plane_of_its_dimension() {
+    let cases = [
+        (
+            [10, 10],
+            [(0, 1000), (1, 700), (0, 500)],
+            Side::Lower,
+            [(0, 500), (0, 700)],
+            [(0, 1000), (0, 700)],
+        ),
+        (
+            [3000, 3000],
+            [(0, 1000), (1, 1500), (0, 2000)],
+            Side::Upper,
+            [(2000, END), (1500, END)],
+            [(1000, END), (1500, END)],
+        ),
+    ];
+    for (point, planes, side, before, after) in cases {
+        let zone = |bounds: [(u32, u32); 2]| {
+            Zone::new(bounds.map(|(from, to)| Stretch::new(from, to).unwrap()))
+        };
+        let splits = planes.map(|(dimension, plane)| Split {
+            dimension,
+            side,
+            plane,
+        });
+        let Leaf { zone: own, history } = Leaf::<2>::of(splits.into_iter());
+        assert_eq!(own, zone(before));
+        let name = Name {
+            id: NodeId::new(1),
+            life: Incarnation::default(),
+        };
+        let own = Entry {
+            name,
+            epoch: 0,
+            rank: 0,
+            zone: own,
+            history,
+        };
+        let neighbours = Entries::none();
+        let place = Command::Place(Shared::new(Grant { own, neighbours }));
+        let mut node = Can::<2>::new(name.id, Point::new(point), Config::DEFAULT).unwrap();
+        for event in [Event::Start, Event::Command(place)] {
+            feed(&mut node, event, Time::ZERO);
+        }
+        let member = node.member_mut();
+        assert_eq!(member.growth(), None);
+        member.gaping = 2 * u16::from(member.config.patience) + 2;
+        assert_eq!(member.growth().map(|leaf| leaf.zone), Some(zone(after)));
+    }
+}

@@ -95,17 +95,35 @@ fn what_becomes_of_a_leaf_does_not_depend_on_who_vanishes_first() {
 }
 
 #[test]
-fn a_gap_is_looked_for_in_so_many_parts_and_no_more() {
-    const MOST_PARTS: u32 = 256;
+fn in_how_many_parts_a_zone_is_covered_does_not_matter() {
     let whole = zone([(0, 100_000), (0, 10)]);
-    // Each slab cuts one part in two; then comes one that has everything.
-    let left = |slabs: u32| {
-        let slabs = (1..=slabs).map(|at| zone([(10 * at, 10 * at + 1), (0, 10)]));
-        let all: Vec<_> = slabs.chain([whole]).collect();
-        whole.gap(all.iter())
+    // Each slab cuts one part in two; then comes one that has everything, or all but the last point.
+    let slabs = (1..=500).map(|at| zone([(10 * at, 10 * at + 1), (0, 10)]));
+    let mut all: Vec<_> = slabs.chain([whole]).collect();
+    assert_eq!(whole.gap(all.iter()), None);
+    assert!(whole.is_covered(all.iter()));
+    all.pop();
+    all.extend([zone([(0, 99_999), (0, 10)]), zone([(0, 100_000), (0, 9)])]);
+    assert_eq!(whole.gap(all.iter()), Some(Point::new([99_999, 9])));
+    assert!(!whole.is_covered(all.iter()));
+}
+
+#[test]
+fn what_takes_too_long_to_find_out_is_neither_a_gap_nor_covered() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut bounds = || {
+        let (one, two) = (rng.below(END), rng.below(END));
+        Stretch::new(one.min(two), one.max(two) + 1).unwrap()
     };
-    assert_eq!(left(MOST_PARTS - 1), None);
-    assert!(left(MOST_PARTS).is_some(), "it may be there");
+    let boxes: Vec<_> = (0..MOST_NEIGHBOURS)
+        .map(|_| Zone::<8>::new([(); 8].map(|()| bounds())))
+        .collect();
+    let whole = Zone::<8>::WHOLE;
+    let all = || boxes.iter().chain([&whole]);
+    assert_eq!(whole.gap(all()), None);
+    assert!(!whole.is_covered(all()), "nor is that certain");
+    // What is seen at once is known.
+    assert!(whole.is_covered([&whole].into_iter().chain(&boxes)));
 }
 
 #[test]

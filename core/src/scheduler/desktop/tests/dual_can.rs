@@ -1,5 +1,6 @@
 //! The second space: who is in it, how they get there, and what it is good for.
 
+use super::super::dual_can::AGAIN;
 use super::*;
 use crate::overlay::can::Zone;
 
@@ -359,4 +360,76 @@ fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
     };
     assert_eq!(is_found(), Some(true));
     assert_eq!(is_found(), Some(true));
+}
+
+impl Network {
+    /// The first node hears something.
+    fn hear(&mut self, from: u64, message: Message<3>) {
+        let from = id(from);
+        self.feed(id(0), Event::Message { from, message });
+    }
+
+    /// When the first node sees to its membership next.
+    fn rendezvous(&self) -> Option<Time> {
+        let mut timers = self.timers.iter();
+        let timer = timers.find(|(_, of, timer)| (*of, *timer) == (id(0), Timer::Rendezvous));
+        timer.map(|(at, ..)| *at)
+    }
+}
+
+/// A node that asks somebody for a zone in the second space, and knows of one more there.
+fn getting_in() -> Network {
+    let mut network = Network::new(dual(), &[(4, 16)]);
+    let stand = Stand::Inside([id(71)].into_iter().collect());
+    let enter = Errand::Enter {
+        node: id(70),
+        stand,
+        hops: 3,
+    };
+    let message = Message::Errand {
+        number: 0,
+        errand: enter,
+    };
+    network.hear(70, message);
+    assert_eq!(network.rendezvous(), None);
+    give(&mut network, 0, job(1, 3, 8));
+    network
+}
+
+fn refused(why: can::Refusal) -> Message<3> {
+    let life = crate::id::Incarnation::default();
+    Message::Residue {
+        message: can::Message::Refused { life, why },
+        status: None,
+    }
+}
+
+#[test]
+fn who_waits_to_get_in_is_woken_at_the_earliest_of_its_times() {
+    let mut network = getting_in();
+    let period = network.config.residue_can.period;
+    assert_eq!(network.rendezvous(), Some(network.now + period));
+    network.now += Span::from_secs(1);
+    network.hear(70, refused(can::Refusal::Busy));
+    let due = network.rendezvous().unwrap();
+    let soon = network.now + AGAIN..network.now + AGAIN.times(2);
+    assert!(soon.contains(&due), "{due:?}");
+    // Another is asked, which is looked after later than that.
+    network.hear(70, refused(can::Refusal::Outside));
+    assert_eq!(network.rendezvous(), Some(due));
+}
+
+#[test]
+fn who_finds_no_room_in_the_second_space_asks_the_rendezvous_soon() {
+    let mut network = getting_in();
+    network.hear(70, refused(can::Refusal::Full));
+    let due = network.rendezvous().unwrap();
+    assert!((network.now + AGAIN..network.now + AGAIN.times(2)).contains(&due));
+    let is_joining = |network: &Network| {
+        let can = network.nodes[&id(0)].residue_can();
+        can.is_some_and(Can::is_joining)
+    };
+    assert!(!is_joining(&network), "it does not ask by itself as well");
+    network.pass(2);
+    assert!(is_joining(&network));
 }

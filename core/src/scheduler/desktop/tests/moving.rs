@@ -413,6 +413,10 @@ fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
     let passed = waiting(1, 1, 3);
     assert_eq!(running::carry(&passed, MoveTo::Wait), 6);
     assert_eq!(running::carry(&passed, MoveTo::Start), 7);
+    // There is no more of it than fits.
+    let passed = waiting(1, 1, u32::MAX);
+    assert_eq!(running::carry(&passed, MoveTo::Wait), u32::MAX - 1);
+    assert_eq!(running::carry(&passed, MoveTo::Start), u32::MAX);
 }
 
 #[test]
@@ -651,5 +655,58 @@ fn every_errand_is_acknowledged_and_only_the_last_are_remembered() {
     for number in 1..=300 {
         let said = answers(&mut network, 0, errand(number));
         assert_eq!(said, [Message::Acknowledged(number)]);
+    }
+}
+
+#[test]
+fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
+    let mut network = Network::new(config(), &[(16, 64), (1, 2)]);
+    // When it was started.
+    let started = Time::from_secs(1).as_micros();
+    let mut versions = |number, cores| {
+        arrive(&mut network, job(number, cores, 8), 0);
+        let sent = round(&mut network).into_iter();
+        let versions = sent.filter_map(|(to, message)| match message {
+            Message::Inflate { version, .. } => Some((to, "inflate", version)),
+            Message::Deflate { version, .. } => Some((to, "deflate", version)),
+            _ => None,
+        });
+        versions.collect::<Vec<_>>()
+    };
+    let (first, second) = (started + 1, started + 2);
+    assert_eq!(versions(1, 12), [(id(1), "inflate", first)]);
+    // If these two come the other way round, the new one stays.
+    assert_eq!(
+        versions(2, 2),
+        [(id(1), "deflate", first), (id(1), "inflate", second)]
+    );
+}
+
+#[test]
+fn who_could_start_something_asks_for_what_is_to_wait_first() {
+    let pull = Scheduling::balanced(Direction::Pull);
+    let mut network = Network::new(with(pull), &[(2, 8), (2, 8)]);
+    // One core is free, and the second job waits for two.
+    arrive(&mut network, job(1, 1, 1), 0);
+    arrive(&mut network, job(2, 2, 1), 0);
+    assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
+    let pulls = |sent: Vec<(NodeId, Message<3>)>| {
+        let pulls = sent.into_iter().filter_map(|(to, message)| match message {
+            Message::Pull { move_to, .. } => Some((to, move_to)),
+            _ => None,
+        });
+        pulls.collect::<Vec<_>>()
+    };
+    // What it asked for before is answered, and the same one is not asked again at once.
+    let told = has_none(&mut network, 1, 2);
+    sends(&mut network, told);
+    for _ in 0..3 {
+        assert_eq!(pulls(round(&mut network)), [(id(1), MoveTo::Wait)], "L12");
+        // Then for what could start.
+        let told = has_none(&mut network, 1, 2);
+        let then = sends(&mut network, told);
+        assert_eq!(pulls(then), [(id(1), MoveTo::Start)], "L8");
+        let told = has_none(&mut network, 1, 2);
+        assert_eq!(pulls(sends(&mut network, told)), []);
     }
 }

@@ -193,3 +193,112 @@ fn who_loses_its_zone_forgets_the_balloons_that_were_there() {
         assert_eq!(network.nodes[&id(1)].balloons.statuses().count(), balloons);
     }
 }
+
+/// A node built anew as its host built it at first, with what is on its disk; and what it sends at its start.
+fn booted(
+    network: &mut Network,
+    bootstrap: Bootstrap<3>,
+    disk: impl IntoIterator<Item = (Key, Record)>,
+) -> (Node, Vec<NodeId>) {
+    let equipment = equipment(4, 16);
+    let config = network.config;
+    let mut node = Node::new(id(0), config, bootstrap, equipment, &mut network.rng).unwrap();
+    let mut effects = EffectQueue::new();
+    let records = disk.into_iter();
+    let records = records.map(|(key, record)| Event::Restored(key, record));
+    for event in records.chain([Event::Start]) {
+        effects.feed(&mut node, event, network.now, &mut network.rng);
+        node.check().unwrap();
+    }
+    let sent = effects.drain().filter_map(|effect| match effect {
+        Effect::Send { to, .. } => Some(to),
+        _ => None,
+    });
+    let sent = sent.collect();
+    (node, sent)
+}
+
+#[test]
+fn who_founded_the_overlay_and_was_down_joins_those_it_knew() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16), (4, 16)]);
+    network.crash(id(0));
+    let disk = network.disks[&id(0)].clone();
+    let (node, asked) = booted(&mut network, Bootstrap::Alone, disk.clone());
+    assert!(node.can().zone().is_none() && node.can().is_joining());
+    assert!(matches!(asked[..], [peer] if peer == id(1) || peer == id(2)));
+    // Who knew nobody founds it again.
+    let is_known = |key: &Key| *key == Key::Overlay(can::Key::Known);
+    let disk = disk.into_iter().filter(|(key, _)| !is_known(key));
+    let (node, asked) = booted(&mut network, Bootstrap::Alone, disk);
+    assert_eq!(node.can().zone(), Some(&can::Zone::WHOLE));
+    assert_eq!(asked, []);
+}
+
+#[test]
+fn who_was_placed_and_wrote_down_nobody_joins_those_it_was_placed_among() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    let node = &network.nodes[&id(0)];
+    let (point, own) = (*node.can().point(), node.can().entry().unwrap());
+    let around: Vec<_> = node.can().neighbours().map(|it| it.entry.clone()).collect();
+    assert_eq!(around.len(), 1);
+    let life = can::Record::Life(crate::id::Incarnation::default());
+    let disk = [(Key::Overlay(can::Key::Life), Record::Overlay(life))];
+    let mut placed = |neighbours: Vec<can::Entry<3>>, disk: &[(Key, Record)]| {
+        let neighbours = neighbours.into_iter().collect();
+        let own = own.clone();
+        let grant = can::Shared::new(Grant { own, neighbours });
+        let bootstrap = Bootstrap::Placed(point, grant);
+        booted(&mut network, bootstrap, disk.to_vec())
+    };
+    let (node, _) = placed(around.clone(), &[]);
+    assert_eq!(node.can().zone(), Some(&own.zone), "at first it is placed");
+    let (node, asked) = placed(around, &disk);
+    assert!(node.can().zone().is_none() && node.can().is_joining());
+    assert_eq!(asked, [id(1)]);
+    let (node, asked) = placed(Vec::new(), &disk);
+    assert_eq!(node.can().zone(), Some(&can::Zone::WHOLE));
+    assert_eq!(asked, []);
+}
+
+#[test]
+fn who_is_refused_because_there_are_too_many_asks_again() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let join = Bootstrap::Join(id(77));
+    let (mut node, _) = booted(&mut network, join, []);
+    let life = crate::id::Incarnation::default();
+    let message = Message::Overlay {
+        message: can::Message::Refused {
+            life,
+            why: can::Refusal::Full,
+        },
+        status: None,
+    };
+    let from = id(78);
+    let mut effects = EffectQueue::new();
+    let mut feed = |node: &mut Node, event, now| {
+        effects.feed(node, event, now, &mut network.rng);
+        effects.drain().collect::<Vec<_>>()
+    };
+    let said = feed(&mut node, Event::Message { from, message }, network.now);
+    let wake = said.iter().find_map(|effect| match effect {
+        Effect::Wake { at, timer } => Some((*at, *timer)),
+        _ => None,
+    });
+    let (at, timer) = wake.expect("it is woken");
+    assert_eq!(timer, Timer::Overlay(can::Timer::Join(life)));
+    assert!(network.now < at && at <= network.now + network.config.can.period.times(2));
+    let said = feed(&mut node, Event::Timer(timer), at);
+    let asks = |effect: &&Effect<Node>| {
+        matches!(
+            effect,
+            Effect::Send {
+                message: Message::Overlay {
+                    message: can::Message::Join { .. },
+                    ..
+                },
+                ..
+            }
+        )
+    };
+    assert_eq!(said.iter().filter(asks).count(), 1);
+}
