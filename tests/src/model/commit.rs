@@ -344,14 +344,16 @@ fn kept<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = Holder> + '_ 
     });
     told.filter(|placed| {
         let job = placed.job;
-        let is = |told: Told| state.notices.iter().any(|(_, notice)| *notice == Notice::Coordinator(told));
+        let kept = |(_, notice): &(NodeId, Notice)| {
+            matches!(notice, Notice::Coordinator(Told::Kept { job: other, .. }) if *other == job)
+        };
         let later = |(_, notice): &(NodeId, Notice)| {
             matches!(notice, Notice::Coordinator(Told::Placed { holder, .. }) if holder.job == job && holder.epoch > placed.epoch)
         };
         let unplaced = |(_, notice): &(NodeId, Notice)| {
             matches!(notice, Notice::Coordinator(Told::Unplaced { job: other, .. }) if *other == job)
         };
-        is(Told::Kept { job })
+        state.notices.iter().any(kept)
             && !state.notices.iter().any(|entry| later(entry) || unplaced(entry))
             && !sent(state, |message| matches!(message, Message::Expired { .. }))
     })

@@ -76,8 +76,14 @@ impl Request {
     /// would not for another reason looks free, and is found again.
     fn note(&mut self, setback: Option<Setback>) {
         let node = match setback {
-            Some(Setback::Refused { reason, .. }) if reason == Refused::Busy => None,
-            Some(Setback::Overran { .. }) | None => None,
+            Some(
+                Setback::Refused {
+                    reason: Refused::Busy,
+                    ..
+                }
+                | Setback::Overran { .. },
+            )
+            | None => None,
             Some(setback) => setback.node(),
         };
         if let Some(node) = node.filter(|node| !self.unwilling.contains(node)) {
