@@ -113,7 +113,7 @@ pub(super) fn compare(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
-    note_violations(session, &all);
+    note_violations(&all);
     for table in drawn {
         session.say(&table);
     }

@@ -262,7 +262,7 @@ fn reproduce<S: Sync>(
     session.publish(draft)?;
 
     let summaries: Vec<&Summary> = runs.iter().map(|(_, run)| &run.summary).collect();
-    note_violations(session, &summaries);
+    note_violations(&summaries);
     if let Some((_, run)) = runs.first() {
         session.note_workload(&run.prepared);
     }
