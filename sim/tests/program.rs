@@ -425,7 +425,14 @@ fn bad_usage_is_told_by_name() {
         (&["trace", "generate", "mine", "x.swf"], "mine"),
         (&["sweep"], "FILE.toml"),
         (&["run", "--seed", "18446744073709551615"], "--seed"),
-        (&["run", "--seed", "-1"], "-1"),
+        (
+            &["run", "--seed", "-1"],
+            "'-1' for '--seed <S>': it is not a whole number from 0",
+        ),
+        (
+            &["run", "--nodes", "-5"],
+            "'-5' for '--nodes <N>': it is not a whole number from 0",
+        ),
         (&["run", "--workload", "two\n\nlines"], "two lines"),
         (&["trace"], "info, convert or generate"),
         (&["torture", "--seeds", "5"], "--seeds"),
