@@ -286,7 +286,12 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
     );
     desk.write("broken.toml", b"scheduler = \n");
     desk.write("file", b"");
+    desk.write(
+        "nameless.toml",
+        b"[workload]\nsource = 'trace'\ntrace = ''\n",
+    );
     desk.write("escape.toml", b"\"\\u001b[31mred\" = 1\n");
+    let deep = format!("{}b=1", "a.".repeat(20_000));
     for (arguments, named) in [
         (&["run", "--trace", "cut.swf.gz"][..], "cut.swf.gz"),
         (&["run", "--trace", "binary.swf"], "binary.swf"),
@@ -380,7 +385,33 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
             "99999",
         ),
         (&["trace", "info", "binary.swf"], "binary.swf"),
+        (&["run", "--set", &deep], "16 parts"),
+        (
+            &["run", "--set", "criteria.places.sites=4294967295"],
+            "1000000",
+        ),
+        (
+            &[
+                "run",
+                "--nodes",
+                "4000000000",
+                "--set",
+                "grid.sites=2000000000",
+            ],
+            "1000000",
+        ),
         (&["run", "--config", "escape.toml"], "?[31m"),
+        (
+            &[
+                "run",
+                "--set",
+                "workload.source=trace",
+                "--set",
+                "workload.trace=''",
+            ],
+            "source",
+        ),
+        (&["run", "--config", "nameless.toml"], "name a file"),
         (
             &["trace", "convert", "good.swf", "missing/out.swf"],
             "missing/out.swf",
@@ -864,8 +895,14 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
     desk.write("log.swf", trace().as_bytes());
     let trace = "[workload]\nsource = 'trace'\ntrace = 'log.swf'\n";
     for (number, (config, good)) in [
-        // A centralised scheduler does not look at the network.
-        (format!("{trace}[network]\nloss = 2.0\n"), true),
+        // Also where a centralised scheduler does not look at the network.
+        (format!("{trace}[network]\nloss = 2.0\n"), false),
+        (
+            format!(
+                "scheduler = 'random'\n{trace}[[network.partitions]]\nfrom = '1s'\nuntil = '2s'\nnodes = [[3, 16]]\n"
+            ),
+            false,
+        ),
         (
             format!("scheduler = 'random'\n{trace}[network]\nloss = 2.0\n"),
             false,
