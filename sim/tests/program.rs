@@ -291,6 +291,10 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         b"[workload]\nsource = 'trace'\ntrace = ''\n",
     );
     desk.write("escape.toml", b"\"\\u001b[31mred\" = 1\n");
+    desk.write(
+        "wide.swf",
+        b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
     let deep = format!("{}b=1", "a.".repeat(20_000));
     for (arguments, named) in [
         (&["run", "--trace", "cut.swf.gz"][..], "cut.swf.gz"),
@@ -399,6 +403,16 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
                 "grid.sites=2000000000",
             ],
             "1000000",
+        ),
+        (
+            &[
+                "run",
+                "--trace",
+                "wide.swf",
+                "--set",
+                "workload.shape=serial",
+            ],
+            "5000000",
         ),
         (&["run", "--config", "escape.toml"], "?[31m"),
         (
@@ -742,6 +756,84 @@ fn what_cannot_be_said_is_an_error() {
         assert_eq!(closed.status.code(), Some(0), "{arguments:?}");
         assert!(closed.stderr.is_empty(), "{arguments:?}");
     }
+}
+
+/// What is read from a pipe is read once, and is pinned like any other.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_as_good_as_a_file() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.write("bad.toml", b"sched = 5\n");
+    desk.write("run.toml", b"[workload]\nfirst = 7\n");
+    let piped = |arguments: &[&str], file: &str| {
+        // Not a file as standard input, which could be read twice.
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gridweave"))
+            .args(arguments)
+            .current_dir(desk.path(""))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        let text = fs::read(desk.path(file)).expect("it was written");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // It may be refused before it is read.
+        let _ = stdin.write_all(&text);
+        drop(stdin);
+        child.wait_with_output().expect("the program ends")
+    };
+    let info = piped(&["trace", "info", "/dev/stdin", "--json"], "log.swf");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("stdout is JSON");
+    assert_eq!(info["jobs"], 100);
+    let run = piped(&["run", "--trace", "/dev/stdin", "--out", "a"], "log.swf");
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    desk.good(&["run", "--trace", "log.swf", "--out", "b"]);
+    let digest = |out: &str| {
+        let config = fs::read_to_string(desk.path(out).join("config.toml")).expect("it is there");
+        let line = config.lines().find(|line| line.starts_with("trace_digest"));
+        line.expect("it is pinned").to_owned()
+    };
+    assert_eq!(digest("a"), digest("b"));
+    let valid = piped(&["validate", "/dev/stdin"], "run.toml");
+    assert!(
+        String::from_utf8_lossy(&valid.stdout).contains("7 jobs"),
+        "{valid:?}"
+    );
+    let wrong = piped(&["validate", "/dev/stdin"], "bad.toml");
+    assert_eq!(wrong.status.code(), Some(2));
+    // What is read for many runs is refused.
+    desk.write(
+        "sweep.toml",
+        b"[base.workload]\nsource = 'trace'\ntrace = '/dev/stdin'\n[vary]\nseed = [1, 2]\n",
+    );
+    for arguments in [
+        &["sweep", "sweep.toml"][..],
+        &["reproduce", "p1", "--quick", "--trace", "/dev/stdin"],
+    ] {
+        let refused = piped(arguments, "log.swf");
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let line = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(line.contains("save it to a file"), "{line}");
+    }
+}
+
+#[test]
+fn wide_jobs_are_compared_whole_if_they_cannot_be_split() {
+    let desk = Desk::new();
+    desk.write(
+        "wide.swf",
+        b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
+    let compare = ["compare", "--trace", "wide.swf", "--schedulers"];
+    desk.good(&[&compare[..], &["central-easy,central-fcfs"]].concat());
+    assert!(
+        desk.path("gridweave-out/gangs/central-easy/jobs.csv")
+            .is_file()
+    );
+    assert!(!desk.path("gridweave-out/serial").exists());
+    let line = desk.bad(&[&compare[..], &["central-easy,random"]].concat());
+    assert!(line.contains("more than 5000000"), "{line}");
 }
 
 #[test]
