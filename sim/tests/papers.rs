@@ -78,12 +78,12 @@ fn a_reproduction_under_several_seeds_has_confidence_intervals() {
     assert_eq!(report["seeds"], serde_json::json!([5, 6, 7]));
     let row = &report["parts"]["baselines"]["tables"][0]["rows"][2];
     assert!(row["wait s, 95 %"]["ci95"].as_f64() > Some(0.0), "{row}");
-    let file = desk.path("gridweave-reproduce/p1/runs/plain-push-seed-6.toml");
+    let file = desk.path("gridweave-reproduce-p1/p1/runs/plain-push-seed-6.toml");
     assert!(file.is_file());
     // A second time replaces the first.
     desk.good(&[&REPRODUCE[..], &["--only", "fig5"]].concat());
     assert!(!file.exists());
-    assert!(desk.path("gridweave-reproduce/p1/fig5.csv").is_file());
+    assert!(desk.path("gridweave-reproduce-p1/p1/fig5.csv").is_file());
 }
 
 #[test]
@@ -102,6 +102,14 @@ fn a_reproduction_refuses_what_it_does_not_know() {
     desk.write("taken/notes.txt", b"not a result");
     let taken = ["--only", "fig5", "--out", "taken"];
     desk.bad(&[&REPRODUCE[..], &taken].concat());
+    // A part that was asked for by name is made, or nothing is.
+    let error = desk.bad(&["reproduce", "p3", "--quick", "--only", "trace"]);
+    assert!(error.contains("--only trace"), "{error}");
+    // One paper does not replace another.
+    desk.write("taken/p1.json", b"{}");
+    let other = ["reproduce", "p3", "--quick", "--only", "fig1"];
+    let error = desk.bad(&[&other[..], &["--out", "taken"]].concat());
+    assert!(error.contains("holds results of p1"), "{error}");
 }
 
 #[test]

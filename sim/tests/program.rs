@@ -286,6 +286,16 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
     );
     desk.write("broken.toml", b"scheduler = \n");
     desk.write("file", b"");
+    desk.write(
+        "nameless.toml",
+        b"[workload]\nsource = 'trace'\ntrace = ''\n",
+    );
+    desk.write("escape.toml", b"\"\\u001b[31mred\" = 1\n");
+    desk.write(
+        "wide.swf",
+        b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
+    let deep = format!("{}b=1", "a.".repeat(20_000));
     for (arguments, named) in [
         (&["run", "--trace", "cut.swf.gz"][..], "cut.swf.gz"),
         (&["run", "--trace", "binary.swf"], "binary.swf"),
@@ -379,6 +389,43 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
             "99999",
         ),
         (&["trace", "info", "binary.swf"], "binary.swf"),
+        (&["run", "--set", &deep], "16 parts"),
+        (
+            &["run", "--set", "criteria.places.sites=4294967295"],
+            "1000000",
+        ),
+        (
+            &[
+                "run",
+                "--nodes",
+                "4000000000",
+                "--set",
+                "grid.sites=2000000000",
+            ],
+            "1000000",
+        ),
+        (
+            &[
+                "run",
+                "--trace",
+                "wide.swf",
+                "--set",
+                "workload.shape=serial",
+            ],
+            "5000000",
+        ),
+        (&["run", "--config", "escape.toml"], "?[31m"),
+        (
+            &[
+                "run",
+                "--set",
+                "workload.source=trace",
+                "--set",
+                "workload.trace=''",
+            ],
+            "source",
+        ),
+        (&["run", "--config", "nameless.toml"], "name a file"),
         (
             &["trace", "convert", "good.swf", "missing/out.swf"],
             "missing/out.swf",
@@ -390,6 +437,10 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
     ] {
         let line = desk.bad(arguments);
         assert!(line.contains(named), "{arguments:?}: {line}");
+        assert!(
+            line.chars().count() < 2100 && !line.contains('\u{1b}'),
+            "{line}"
+        );
         // The system's reason is told once.
         assert!(line.matches("(os error").count() < 2, "{line}");
     }
@@ -419,7 +470,16 @@ fn bad_usage_is_told_by_name() {
         (&["trace", "generate", "mine", "x.swf"], "mine"),
         (&["sweep"], "FILE.toml"),
         (&["run", "--seed", "18446744073709551615"], "--seed"),
-        (&["run", "--seed", "-1"], "-1"),
+        (
+            &["run", "--seed", "-1"],
+            "'-1' for '--seed <S>': it is not a whole number from 0",
+        ),
+        (
+            &["run", "--nodes", "-5"],
+            "'-5' for '--nodes <N>': it is not a whole number from 0",
+        ),
+        (&["run", "--workload", "two\n\nlines"], "two lines"),
+        (&["trace"], "info, convert or generate"),
         (&["torture", "--seeds", "5"], "--seeds"),
         (&["torture", "--seed", "1", "--without", "rain"], "rain"),
         (&["torture", "--trace"], "--seed"),
@@ -500,6 +560,70 @@ fn asked_twice_to_end_the_program_leaves_nothing_behind() {
     assert!(!desk.path("out").exists() || desk.path("out/summary.json").is_file());
     let hidden = |path: &PathBuf| path.to_string_lossy().contains("/.gridweave-");
     assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
+    // Nor does it leave the folders around its draft, or a part of a file.
+    let generate = ["trace", "generate", "grid5000-like", "x.swf.gz"];
+    let many = ["--set", "workload.grid5000_like.jobs=300000"];
+    for arguments in [
+        [&LONG[..], &["--out", "a/b/out"]].concat(),
+        [&generate[..], &many].concat(),
+    ] {
+        let desk = Desk::new();
+        let mut child = desk.begin(&arguments);
+        desk.await_more_than(0);
+        send("-INT", &child);
+        send("-TERM", &child);
+        let status = child.wait().expect("the program ends");
+        assert_eq!(status.code(), Some(130), "{arguments:?}");
+        let whole = desk.path("a/b/out/summary.json").is_file() || desk.path("x.swf.gz").is_file();
+        assert!(whole || desk.list().is_empty(), "{:?}", desk.list());
+        assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
+    }
+}
+
+/// Whenever it is asked, an earlier result stays whole, or a new one takes its place that is whole, too.
+#[cfg(unix)]
+#[test]
+fn asked_twice_to_end_the_program_leaves_whole_results() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.good(&["run", "--trace", "log.swf", "--out", "out"]);
+    let compare = ["compare", "--set", "workload.first=300", "--schedulers"];
+    let compare = [&compare[..], &["central-easy,asap", "--out", "out"]].concat();
+    for number in 0..8 {
+        let before = desk.list().len();
+        let mut child = desk.begin(&compare);
+        desk.await_more_than(before);
+        std::thread::sleep(std::time::Duration::from_millis(100 * number));
+        send("-INT", &child);
+        std::thread::sleep(std::time::Duration::from_millis(2 * number));
+        // It may have ended already.
+        let _ = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .stderr(std::process::Stdio::null())
+            .status();
+        child.wait().expect("the program ends");
+        let found = summary(&desk.path("out"));
+        let tables: Vec<&str> = ["gangs", "serial"]
+            .into_iter()
+            .filter(|table| desk.path("out").join(table).exists())
+            .collect();
+        let runs = tables.iter().flat_map(|table| {
+            found[table]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |row| (table, row))
+        });
+        for (table, row) in runs {
+            let name = row["scheduler"].as_str().expect("a name");
+            let folder = desk.path("out").join(table).join(name);
+            let files = fs::read_dir(folder).expect("it has a folder").count();
+            assert_eq!(files, 6, "{name}");
+        }
+        assert!(desk.path("out/config.toml").is_file() && desk.path("out/report.html").is_file());
+        let hidden = |path: &PathBuf| path.to_string_lossy().contains("/.gridweave-");
+        assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
+    }
 }
 
 /// Before runs begin there is nothing to wait for.
@@ -540,6 +664,15 @@ fn nothing_but_our_own_results_is_replaced() {
     let line = desk.bad(&[&run[..], &["project"]].concat());
     assert!(line.contains("no output of gridweave"), "{line}");
     assert!(desk.path("project/thesis.tex").is_file());
+    // Names that we write, too, do not make it ours, at whatever depth.
+    fs::create_dir_all(desk.path("P/jobs")).expect("a folder can be made");
+    desk.write("P/config.toml", b"scheduler = 'central-easy'\n");
+    desk.write("P/jobs/thesis.tex", b"years of work");
+    let inside = ["run", "--config", "P/config.toml", "--out", "P"];
+    assert!(desk.bad(&inside).contains("no output of gridweave"));
+    fs::remove_file(desk.path("P/jobs/thesis.tex")).expect("it is there");
+    fs::remove_dir(desk.path("P/jobs")).expect("it is there");
+    assert!(desk.bad(&inside).contains("no output of gridweave"));
     // Something that was put beside results keeps them from being replaced, too.
     desk.good(&[&run[..], &["out"]].concat());
     desk.write("out/notes.txt", b"");
@@ -582,6 +715,164 @@ fn results_outlive_those_who_listen() {
             "{arguments:?}"
         );
     }
+}
+
+/// Where nothing but standard output has what was asked for, it is an error if that takes nothing.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_said_is_an_error() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.write("run.toml", b"scheduler = 'central-easy'\n");
+    for arguments in [
+        &["trace", "info", "log.swf"][..],
+        &["trace", "info", "log.swf", "--json"],
+        &["validate", "run.toml"],
+        &["torture", "--seeds", "0..1"],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let output = |stdout: std::process::Stdio| {
+            Command::new(env!("CARGO_BIN_EXE_gridweave"))
+                .args(arguments)
+                .current_dir(desk.path(""))
+                .stdout(stdout)
+                .output()
+                .expect("the program runs")
+        };
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let output_full = output(full.expect("there is a full device").into());
+        let errors = String::from_utf8_lossy(&output_full.stderr).into_owned();
+        assert_eq!(output_full.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            errors.contains("standard output: "),
+            "{arguments:?}: {errors}"
+        );
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        // Who does not listen any more does not mind.
+        let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+        drop(reader);
+        let closed = output(writer.into());
+        assert_eq!(closed.status.code(), Some(0), "{arguments:?}");
+        assert!(closed.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+/// What is read from a pipe is read once, and is pinned like any other.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_as_good_as_a_file() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    desk.write("bad.toml", b"sched = 5\n");
+    desk.write("run.toml", b"[workload]\nfirst = 7\n");
+    let piped = |arguments: &[&str], file: &str| {
+        // Not a file as standard input, which could be read twice.
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gridweave"))
+            .args(arguments)
+            .current_dir(desk.path(""))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        let text = fs::read(desk.path(file)).expect("it was written");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // It may be refused before it is read.
+        let _ = stdin.write_all(&text);
+        drop(stdin);
+        child.wait_with_output().expect("the program ends")
+    };
+    let info = piped(&["trace", "info", "/dev/stdin", "--json"], "log.swf");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("stdout is JSON");
+    assert_eq!(info["jobs"], 100);
+    let run = piped(&["run", "--trace", "/dev/stdin", "--out", "a"], "log.swf");
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    desk.good(&["run", "--trace", "log.swf", "--out", "b"]);
+    let digest = |out: &str| {
+        let config = fs::read_to_string(desk.path(out).join("config.toml")).expect("it is there");
+        let line = config.lines().find(|line| line.starts_with("trace_digest"));
+        line.expect("it is pinned").to_owned()
+    };
+    assert_eq!(digest("a"), digest("b"));
+    let valid = piped(&["validate", "/dev/stdin"], "run.toml");
+    assert!(
+        String::from_utf8_lossy(&valid.stdout).contains("7 jobs"),
+        "{valid:?}"
+    );
+    let wrong = piped(&["validate", "/dev/stdin"], "bad.toml");
+    assert_eq!(wrong.status.code(), Some(2));
+    // What is read for many runs is refused.
+    desk.write(
+        "sweep.toml",
+        b"[base.workload]\nsource = 'trace'\ntrace = '/dev/stdin'\n[vary]\nseed = [1, 2]\n",
+    );
+    for arguments in [
+        &["sweep", "sweep.toml"][..],
+        &["reproduce", "p1", "--quick", "--trace", "/dev/stdin"],
+    ] {
+        let refused = piped(arguments, "log.swf");
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let line = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(line.contains("save it to a file"), "{line}");
+    }
+}
+
+#[test]
+fn wide_jobs_are_compared_whole_if_they_cannot_be_split() {
+    let desk = Desk::new();
+    desk.write(
+        "wide.swf",
+        b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
+    let compare = ["compare", "--trace", "wide.swf", "--schedulers"];
+    desk.good(&[&compare[..], &["central-easy,central-fcfs"]].concat());
+    assert!(
+        desk.path("gridweave-out/gangs/central-easy/jobs.csv")
+            .is_file()
+    );
+    assert!(!desk.path("gridweave-out/serial").exists());
+    let line = desk.bad(&[&compare[..], &["central-easy,random"]].concat());
+    assert!(line.contains("more than 5000000"), "{line}");
+}
+
+#[test]
+fn nobody_waits_where_nothing_ran() {
+    let desk = Desk::new();
+    desk.write(
+        "wide.swf",
+        b"1 0 0 10 9 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
+    let text = desk.good(&["run", "--trace", "wide.swf", "--nodes", "4"]);
+    let row = text.lines().find(|line| line.contains("central-easy"));
+    let row = row.expect("it has a row");
+    assert_eq!(row.matches(" - ").count(), 3, "{row}");
+}
+
+#[test]
+fn lost_jobs_are_told_also_if_nothing_else_is() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let run = [
+        "run",
+        "--quiet",
+        "--trace",
+        "log.swf",
+        "--scheduler",
+        "random",
+    ];
+    let lossy = [
+        "--set",
+        "network.loss=0.5",
+        "--set",
+        "workload.shape=serial",
+    ];
+    let output = desk.run(&[&run[..], &lossy].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8(output.stderr).expect("errors are text");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains("lost a job"), "{errors}");
+    assert!(output.stdout.is_empty());
 }
 
 #[test]
@@ -696,8 +987,14 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
     desk.write("log.swf", trace().as_bytes());
     let trace = "[workload]\nsource = 'trace'\ntrace = 'log.swf'\n";
     for (number, (config, good)) in [
-        // A centralised scheduler does not look at the network.
-        (format!("{trace}[network]\nloss = 2.0\n"), true),
+        // Also where a centralised scheduler does not look at the network.
+        (format!("{trace}[network]\nloss = 2.0\n"), false),
+        (
+            format!(
+                "scheduler = 'random'\n{trace}[[network.partitions]]\nfrom = '1s'\nuntil = '2s'\nnodes = [[3, 16]]\n"
+            ),
+            false,
+        ),
         (
             format!("scheduler = 'random'\n{trace}[network]\nloss = 2.0\n"),
             false,
@@ -786,6 +1083,9 @@ fn torture_says_what_it_ran_and_replays_a_seed() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!(json["runs"], 2);
     assert_eq!(json["failing_seeds"], serde_json::json!([]));
+    let last = "18446744073709551613..18446744073709551615";
+    let text = desk.good(&["torture", "--seeds", last]);
+    assert!(text.contains("2 runs"), "{text}");
     let line = desk.bad(&["torture", "--scheduler", "random"]);
     assert!(line.contains("random cannot be tortured"), "{line}");
     let line = desk.bad(&["torture", "--seeds", "5..5"]);

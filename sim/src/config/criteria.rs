@@ -262,6 +262,9 @@ impl CriteriaConfig {
     /// The most cycles of a warm-up.
     pub const MOST_CYCLES: u32 = 10_000;
 
+    /// The most sites that nodes are around.
+    pub const MOST_SITES: u32 = 1_000_000;
+
     /// Refuses what can be seen to be wrong.
     pub(super) fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |what: &str| Err(ConfigError::from(what));
@@ -290,6 +293,14 @@ impl CriteriaConfig {
         }
         if let PlacesConfig::Sites { sites: 0, .. } = self.places {
             return wrong("criteria.places.sites is 0; give at least one site");
+        }
+        if let PlacesConfig::Sites { sites, .. } = self.places
+            && sites > Self::MOST_SITES
+        {
+            return Err(ConfigError::from(format!(
+                "criteria.places.sites is above {}; each takes memory, so give fewer",
+                Self::MOST_SITES
+            )));
         }
         let weighted = |part: &PartConfig| (0.0..=1e9).contains(&part.weight);
         if !self.parts.iter().all(weighted) {
@@ -502,6 +513,7 @@ mod tests {
             ("criteria.criterion=combined", "criteria.parts"),
             ("criteria.start_within=1h", "criteria.start_within"),
             ("criteria.places.sites=0", "criteria.places.sites"),
+            ("criteria.places.sites=4294967295", "is above 1000000"),
         ] {
             let error = Whole::default().with(setting).unwrap_err().to_string();
             assert!(error.contains(named), "{setting}: {error}");

@@ -42,6 +42,7 @@ use toml::{Table, Value};
 use crate::decentral::flood::FloodConfig;
 use crate::network::NetworkConfig;
 use crate::scheduler::Scheduler;
+use crate::workload::generate::MOST_MIXED_NODES;
 
 /// Everything that a run depends on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -293,6 +294,15 @@ impl Config {
         if self.grid.sites == Some(0) {
             return wrong("grid.sites is 0; give at least one, or leave it out");
         }
+        if self
+            .grid
+            .sites
+            .is_some_and(|sites| sites > MOST_MIXED_NODES)
+        {
+            return Err(ConfigError(format!(
+                "grid.sites is above {MOST_MIXED_NODES}; each takes memory, so give fewer"
+            )));
+        }
         if self.grid.cores_per_node == 0 {
             return wrong("grid.cores_per_node is 0; give at least one");
         }
@@ -300,6 +310,13 @@ impl Config {
             return wrong(
                 "report.window is 0s; give the length of a row of series.csv, such as 1h",
             );
+        }
+        if self
+            .report
+            .zones
+            .is_some_and(|every| every.span().is_zero())
+        {
+            return wrong("report.zones is 0s; give how often to write zones down, such as 10m");
         }
         if self.asap.warm_up > AsapConfig::MOST_CYCLES {
             return Err(ConfigError(format!(
@@ -311,6 +328,9 @@ impl Config {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
+        self.network
+            .check()
+            .map_err(|error| ConfigError(error.to_string()))?;
         self.criteria.checked()?;
         self.aria.checked()?;
         self.desktop.checked()?;
@@ -338,6 +358,9 @@ pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         .map_err(|_| explain("is not text; give a configuration in TOML".into()))
 }
 
+/// The most parts of a dotted key; ours have up to four.
+const MOST_PARTS: usize = 16;
+
 /// A value from the command line: TOML if it is, else a word.
 fn plain_value(text: &str) -> Value {
     let wrapped = format!("value = {text}");
@@ -349,6 +372,16 @@ fn plain_value(text: &str) -> Value {
 }
 
 fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError> {
+    // Each part is a table in a table, which are read, dropped and printed by recursion.
+    if key.split('.').count() > MOST_PARTS {
+        return Err(ConfigError(format!(
+            "a key of more than {MOST_PARTS} parts; none has so many, so check it"
+        )));
+    }
+    insert_below(table, key, value)
+}
+
+fn insert_below(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError> {
     match key.split_once('.') {
         None if key.is_empty() => Err(ConfigError("a key is missing before '='".into())),
         None => {
@@ -365,7 +398,7 @@ fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError>
                     if rest == "kind" {
                         below.clear();
                     }
-                    insert(below, rest, value)
+                    insert_below(below, rest, value)
                 }
                 _ => Err(ConfigError(format!("{first} is a value and has no {rest}"))),
             }
@@ -442,6 +475,15 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_many_parts_is_refused_before_it_is_a_table() {
+        let deep = format!("{}b=1", "a.".repeat(100_000));
+        let error = Config::default().with(&deep).unwrap_err().to_string();
+        assert!(error.contains("more than 16 parts"), "{error}");
+        let file = format!("{}b = 1", "a.".repeat(100_000));
+        Config::parse(&file).unwrap_err();
+    }
+
+    #[test]
     fn mistakes_are_told_in_one_line_that_names_them() {
         let config = Config::default();
         for (setting, named) in [
@@ -454,6 +496,9 @@ mod tests {
             ("scheduler=slurm", "slurm"),
             ("report.window=0s", "report.window"),
             ("report.window=1 hour", "1 hour"),
+            ("report.zones=0s", "report.zones"),
+            ("grid.sites=1000001", "grid.sites"),
+            ("network.loss=1.5", "network.loss"),
             ("asap.warm_up=10001", "asap.warm_up"),
             ("report.check_every=0", "report.check_every"),
             ("report.check_every=-1", "report.check_every"),

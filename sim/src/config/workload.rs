@@ -118,6 +118,13 @@ impl WorkloadConfig {
                 "workload.trace is set but workload.source is not 'trace'; drop one of them".into(),
             );
         }
+        if self
+            .trace
+            .as_ref()
+            .is_some_and(|file| file.as_os_str().is_empty())
+        {
+            return Err("workload.trace is empty; name a file".into());
+        }
         if self.max_nodes == Some(0) {
             return Err("workload.max_nodes is 0, which leaves no job; give at least 1".into());
         }

@@ -165,6 +165,11 @@ impl Prepared {
                 return Err(InputError::NoSuchNode { node, nodes });
             }
         }
+        if let Some(node) = self.config.network.last_cut_off()
+            && node as usize >= nodes
+        {
+            return Err(InputError::NoSuchNodeCutOff { node, nodes });
+        }
         self.network()?;
         Ok(())
     }

@@ -144,6 +144,14 @@ pub enum InputError {
         "{0} needs a grid of equal nodes; use central-greedy, aria or desktop for nodes that differ"
     )]
     MixedGrid(Scheduler),
+    /// A partition cuts off a node that does not exist.
+    #[error("network.partitions: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]
+    NoSuchNodeCutOff {
+        /// Which.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
     /// Something happens to a node that does not exist.
     #[error("faults: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]
     NoSuchNode {

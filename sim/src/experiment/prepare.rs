@@ -1,7 +1,5 @@
 //! The jobs and nodes that a configuration asks for.
 
-use std::fs::File;
-use std::io::Read;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,14 +9,13 @@ use gridweave_core::time::Span;
 use super::InputError;
 use crate::config::{Config, Lasting, Shape, Source};
 use crate::grid::Grid;
-use crate::history::History;
 use crate::outcome::Estimates;
 use crate::results::Facts;
 use crate::scheduler::Scheduler;
 use crate::workload::generate::GenerateError;
 use crate::workload::{
     AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, WorkUnit, Workload,
-    bundled, read,
+    bundled, read_with_digest,
 };
 
 /// Jobs and nodes, ready to be simulated. Cheap to clone.
@@ -49,8 +46,8 @@ pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
         Source::Bundled => prepared.take_trace(bundled())?,
         Source::Trace => {
             let file = config.workload.trace.as_deref().unwrap_or(Path::new(""));
-            let trace = read(file, Origin::FirstJob)?;
-            prepared.pin_trace(file)?;
+            let (trace, digest) = read_with_digest(file, Origin::FirstJob)?;
+            prepared.pin_trace(file, digest)?;
             prepared.take_trace(trace)?;
         }
         Source::Aria => {
@@ -114,11 +111,7 @@ impl Prepared {
     }
 
     /// Notes which file it is, so that another one is not mistaken for it.
-    fn pin_trace(&mut self, file: &Path) -> Result<(), InputError> {
-        // The trace was read just now; if it is gone meanwhile, it cannot be pinned.
-        let Ok(found) = digest_of(file) else {
-            return Ok(());
-        };
+    fn pin_trace(&mut self, file: &Path, found: String) -> Result<(), InputError> {
         match &self.config.workload.trace_digest {
             Some(wanted) if *wanted != found => Err(InputError::OtherTrace {
                 file: file.into(),
@@ -253,18 +246,5 @@ impl Prepared {
         }
         self.workload = Arc::new(workload);
         Ok(())
-    }
-}
-
-/// A digest of a file's bytes.
-fn digest_of(file: &Path) -> std::io::Result<String> {
-    let mut file = File::open(file)?;
-    let mut history = History::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(history.digest()),
-            read => history.bytes(&buffer[..read]),
-        }
     }
 }

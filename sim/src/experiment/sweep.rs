@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::config::{Config, ConfigError, read_text};
+use crate::config::{Config, ConfigError, Source, read_text};
 use crate::history::History;
 
 /// A file that describes many runs.
@@ -59,12 +59,19 @@ struct File {
 
 impl Sweep {
     /// The most runs of a sweep.
-    const MOST: usize = 100_000;
+    const MOST: usize = 10_000;
+
+    /// The most keys that a sweep varies.
+    const MOST_KEYS: usize = 64;
+
+    /// The most bytes that the configurations of all runs have together.
+    const MOST_BYTES: usize = 256 << 20;
 
     /// Reads it from text.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| ConfigError::new(&error, text))?;
         let base = Config::from_table(file.base).map_err(|error| error.within("base"))?;
+        let size = base.to_toml()?.len();
         let mut points = vec![Point {
             name: String::new(),
             values: Vec::new(),
@@ -76,6 +83,12 @@ impl Sweep {
             ));
         }
         let all: Vec<&str> = file.vary.keys().flat_map(|key| parts(key)).collect();
+        if all.len() > Self::MOST_KEYS {
+            return Err(ConfigError::from(format!(
+                "vary has more than {} keys; vary fewer",
+                Self::MOST_KEYS
+            )));
+        }
         if let Some(key) = all.iter().find(|&key| is_twice(key, &all)) {
             return Err(ConfigError::from(format!(
                 "vary has {key} twice; give each key once"
@@ -94,13 +107,22 @@ impl Sweep {
                     Self::MOST
                 )));
             }
-            let mut next = Vec::with_capacity(points.len() * values.len());
+            let runs = points.len() * values.len();
+            if runs.saturating_mul(size) > Self::MOST_BYTES {
+                return Err(ConfigError::from(format!(
+                    "{runs} runs with a base of {size} bytes each; vary fewer keys, or have fewer faults"
+                )));
+            }
+            let mut next = Vec::with_capacity(runs);
             for point in &points {
                 for value in values {
                     next.push(point.with(key, value)?);
                 }
             }
             points = next;
+        }
+        for key in &all {
+            refuse_idle(key, &points)?;
         }
         for point in &mut points {
             point.shorten();
@@ -125,6 +147,28 @@ impl Sweep {
 /// The keys that change together: those with a comma between them.
 fn parts(keys: &str) -> impl Iterator<Item = &str> {
     keys.split(',').map(str::trim)
+}
+
+/// Refuses a key of a workload that none of these runs has: they would all be the same.
+fn refuse_idle(key: &str, points: &[Point]) -> Result<(), ConfigError> {
+    let below = key.strip_prefix("workload.");
+    let owner = below.and_then(|below| {
+        let (name, _) = below.split_once('.')?;
+        Source::GENERATORS
+            .into_iter()
+            .find(|source| source.key() == name)
+    });
+    let Some(owner) = owner else {
+        return Ok(());
+    };
+    let used = |point: &Point| point.config.workload.source == owner;
+    if points.iter().any(used) {
+        return Ok(());
+    }
+    Err(ConfigError::from(format!(
+        "vary.'{key}' is about a workload that is not run; set workload.source to '{}' under [base]",
+        owner.key().replace('_', "-")
+    )))
 }
 
 fn is_twice(key: &str, among: &[&str]) -> bool {
@@ -214,6 +258,34 @@ mod tests {
     }
 
     #[test]
+    fn what_would_take_too_long_or_too_much_memory_is_refused() {
+        let seeds = |count: usize| {
+            let seeds: Vec<String> = (0..count).map(|seed| seed.to_string()).collect();
+            format!("[vary]\nseed = [{}]\n", seeds.join(","))
+        };
+        let faults = "[[base.faults]]\nwhat = 'crash'\nat = '1h'\nnode = 1\n".repeat(18_000);
+        let keys: Vec<String> = (0..100_000).map(|key| format!("k{key}")).collect();
+        for (text, named) in [
+            (seeds(10_001), "more than 10000 runs"),
+            (
+                format!("{}{faults}", seeds(2_000)),
+                "2000 runs with a base of",
+            ),
+            (
+                format!("[vary]\n'{}' = [1]", keys.join(",")),
+                "more than 64 keys",
+            ),
+            (
+                format!("[vary]\n'{}b' = [1]", "a.".repeat(100_000)),
+                "16 parts",
+            ),
+        ] {
+            let error = Sweep::parse(&text).unwrap_err().to_string();
+            assert!(error.contains(named), "{named}: {error}");
+        }
+    }
+
+    #[test]
     fn keys_change_together_or_each_for_itself() {
         let text =
             "[vary]\n'grid.nodes, seed' = [[10, 1], [20, 2]]\nscheduler = ['random', 'flood']";
@@ -258,6 +330,10 @@ mod tests {
             ("[base]\nnodes = 3\n[vary]\nseed = [1]", "nodes"),
             ("[vary]\n'grid.nodes' = [0]", "grid.nodes"),
             ("[varied]\nseed = [1]", "varied"),
+            (
+                "[vary]\n'workload.grid5000_like.nodes' = [10, 20]",
+                "set workload.source to 'grid5000-like'",
+            ),
         ] {
             let error = Sweep::parse(text).unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");

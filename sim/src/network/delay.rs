@@ -48,6 +48,14 @@ pub enum DelayConfig {
 }
 
 impl DelayConfig {
+    /// Refuses what can be seen to be wrong without reading a file.
+    pub(super) fn check(&self) -> Result<(), NetworkError> {
+        match *self {
+            Self::Uniform { min, max } if max < min => Err(NetworkError::Bounds { min, max }),
+            _ => Ok(()),
+        }
+    }
+
     /// The file that it is read from, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -89,21 +97,14 @@ impl Delay {
         nodes: u32,
         rng: &mut impl Rng,
     ) -> Result<Self, NetworkError> {
+        config.check()?;
         Ok(match config {
             DelayConfig::Zero => Self::Constant(Span::ZERO),
             DelayConfig::Constant { delay } => Self::Constant(delay.span()),
-            DelayConfig::Uniform { min, max } => {
-                if max < min {
-                    return Err(NetworkError::Bounds {
-                        min: *min,
-                        max: *max,
-                    });
-                }
-                Self::Uniform {
-                    min: min.span(),
-                    max: max.span(),
-                }
-            }
+            DelayConfig::Uniform { min, max } => Self::Uniform {
+                min: min.span(),
+                max: max.span(),
+            },
             DelayConfig::Plane { side } => {
                 Self::Plane(Arc::new(Plane::generate(nodes, side.span(), rng)))
             }

@@ -70,6 +70,38 @@ pub struct Partition {
     pub nodes: Vec<[u32; 2]>,
 }
 
+impl NetworkConfig {
+    /// Refuses what can be seen to be wrong without reading files or counting nodes.
+    pub fn check(&self) -> Result<(), NetworkError> {
+        for partition in &self.partitions {
+            if partition.until <= partition.from {
+                return Err(NetworkError::EmptyPartition);
+            }
+            let backward = partition.nodes.iter().find(|[first, last]| last < first);
+            if let Some(&[first, last]) = backward {
+                return Err(NetworkError::BackwardRange { first, last });
+            }
+        }
+        for (name, probability) in [
+            ("loss", self.loss),
+            ("duplication", self.duplication),
+            ("reordering", self.reordering),
+        ] {
+            Chance::new(name, probability)?;
+        }
+        self.delay.check()
+    }
+
+    /// The last node that a partition names.
+    pub(crate) fn last_cut_off(&self) -> Option<u32> {
+        let ranges = self
+            .partitions
+            .iter()
+            .flat_map(|partition| &partition.nodes);
+        ranges.map(|[_, last]| *last).max()
+    }
+}
+
 impl Partition {
     fn holds(&self, now: Time) -> bool {
         let now = now.as_micros();
@@ -134,11 +166,7 @@ impl Network {
     /// configuration names.
     pub fn new(config: &NetworkConfig, nodes: u32, seed: u64) -> Result<Self, NetworkError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        for partition in &config.partitions {
-            if partition.until <= partition.from {
-                return Err(NetworkError::EmptyPartition);
-            }
-        }
+        config.check()?;
         Ok(Self {
             delay: Delay::new(&config.delay, nodes, &mut rng)?,
             loss: Chance::new("loss", config.loss)?,

@@ -36,6 +36,14 @@ pub enum NetworkError {
         "a partition in network.partitions ends before it begins; let 'until' be later than 'from'"
     )]
     EmptyPartition,
+    /// A range of nodes ends before it begins.
+    #[error("network.partitions has the nodes [{first}, {last}]; swap them")]
+    BackwardRange {
+        /// Its first node.
+        first: u32,
+        /// Its last node.
+        last: u32,
+    },
     /// A file cannot be read.
     #[error("{}: {error}; check the path and that the file is whole", file.display())]
     Unreadable {
@@ -62,6 +70,14 @@ fn read_text(file: &Path) -> Result<String, NetworkError> {
         file: file.into(),
         error,
     };
+    let is_stream = |data: std::fs::Metadata| !data.is_file() && !data.is_dir();
+    if std::fs::metadata(file).is_ok_and(is_stream) {
+        return Err(NetworkError::Malformed {
+            file: file.into(),
+            what: "is a pipe or a device, and is read more than once; save it to a file first"
+                .into(),
+        });
+    }
     let mut bytes = BufReader::new(File::open(file).map_err(unreadable)?);
     let packed = bytes
         .fill_buf()

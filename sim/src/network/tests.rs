@@ -217,4 +217,22 @@ fn bad_networks_are_refused_by_name() {
         ..constant()
     };
     assert!(refused(wrong).contains("no/such/file"));
+    let delay = DelayConfig::Matrix {
+        file: "/dev/zero".into(),
+    };
+    let wrong = NetworkConfig {
+        delay,
+        ..constant()
+    };
+    #[cfg(unix)]
+    assert!(refused(wrong).contains("/dev/zero: is a pipe or a device"));
+    let wrong = NetworkConfig {
+        partitions: vec![Partition {
+            from: millis(1),
+            until: millis(2),
+            nodes: vec![[0, 1], [5, 1]],
+        }],
+        ..constant()
+    };
+    assert!(refused(wrong).contains("[5, 1]; swap them"));
 }

@@ -11,11 +11,12 @@ use super::run::{ending, is_partial, join, note_violations, place, write_config}
 use super::session::{Session, Task};
 use super::table::{Line, draw};
 use crate::central::Central;
-use crate::experiment::{Prepared, Results, Waits, prepare, wait_ratio};
+use crate::experiment::{InputError, Prepared, Results, Waits, prepare, wait_ratio};
 use crate::grid::Grid;
 use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Summary, write_json};
 use crate::scheduler::Scheduler;
+use crate::workload::TransformError;
 
 /// One table: some schedulers on the same jobs.
 struct Table {
@@ -113,7 +114,7 @@ pub(super) fn compare(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
-    note_violations(session, &all);
+    note_violations(&all);
     for table in drawn {
         session.say(&table);
     }
@@ -281,7 +282,14 @@ fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table
         }
     }
     let serial = if parallel {
-        prepared.serial()?
+        match prepared.serial() {
+            // Nobody who was named needs them: each has its row already.
+            Err(InputError::Transform {
+                error: TransformError::TooManyParts { .. },
+                ..
+            }) if wanted.iter().all(|scheduler| scheduler.places_gangs()) => return Ok(tables),
+            serial => serial?,
+        }
     } else {
         prepared.clone()
     };

@@ -1,19 +1,65 @@
 //! What Ctrl-C and the like do.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Someone may ask the program to end. While runs are made it ends when they have written what they have, or at once when
 /// asked a second time; at all other times it ends at once. Nothing unfinished is left behind.
+///
+/// What is begun and what is put in its place goes through one lock, which the end of the program takes and never gives back: a result
+/// is there whole or not at all, and what a thread still does meanwhile is not seen by anybody.
 #[derive(Clone, Default)]
 pub(super) struct Interrupt {
     asked: Arc<AtomicBool>,
     busy: Arc<AtomicBool>,
-    drafts: Arc<Mutex<Vec<PathBuf>>>,
+    unfinished: Arc<Mutex<Vec<Unfinished>>>,
     process: Arc<Mutex<Option<Child>>>,
+}
+
+/// What must not stay if the program ends at once.
+pub(super) struct Unfinished {
+    /// A draft, if there is one.
+    draft: Option<PathBuf>,
+    /// Folders that were made for it, the innermost first; they go unless something else is in them.
+    around: Vec<PathBuf>,
+}
+
+impl Unfinished {
+    /// A draft, and the folders that were made for it.
+    pub(super) fn draft(path: &Path, around: &[PathBuf]) -> Self {
+        Self {
+            draft: Some(path.into()),
+            around: around.into(),
+        }
+    }
+
+    /// Folders, if they stay empty.
+    pub(super) fn folders(around: &[PathBuf]) -> Self {
+        Self {
+            draft: None,
+            around: around.into(),
+        }
+    }
+
+    /// Takes it away from under the hands of whoever still writes.
+    fn remove(&self) {
+        if let Some(draft) = self.draft.as_deref().filter(|draft| draft.exists()) {
+            // Nobody finds it under another name, so nothing comes into it while it is emptied.
+            let gone = draft.with_extension("gone");
+            if draft.is_dir() && fs::rename(draft, &gone).is_ok() {
+                let _ = fs::remove_dir_all(&gone);
+            } else {
+                let _ = fs::remove_file(draft);
+            }
+        }
+        for folder in &self.around {
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 impl Interrupt {
@@ -40,35 +86,56 @@ impl Interrupt {
 
     /// Ends the program, and leaves nothing unfinished behind.
     fn leave(&self) -> ! {
-        // From here on nobody begins another.
-        let drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
-        // It would go on to write into its draft.
-        self.end_process();
-        for draft in drafts.iter() {
-            // Runs may still write into it, which makes it harder to remove.
-            for _ in 0..10 {
-                if !draft.exists() || std::fs::remove_dir_all(draft).is_ok() {
-                    break;
-                }
-            }
-        }
+        let _kept = self.clear();
         std::process::exit(130);
     }
 
-    /// Makes a folder that must not stay if the program ends at once.
+    /// Removes what is unfinished. As long as what is returned is there, nothing is begun and nothing is put in its place.
+    fn clear(&self) -> MutexGuard<'_, Vec<Unfinished>> {
+        let unfinished = self.lock();
+        // It would go on to write into its draft.
+        self.end_process();
+        // Drafts may be in folders that were made before them.
+        for one in unfinished.iter().rev() {
+            one.remove();
+        }
+        unfinished
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Unfinished>> {
+        self.unfinished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins something that must not stay if the program ends at once.
     pub(super) fn draft<D, E>(
         &self,
         make: impl FnOnce() -> Result<D, E>,
-        path: impl FnOnce(&D) -> &Path,
+        what: impl FnOnce(&D) -> Unfinished,
     ) -> Result<D, E> {
-        let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unfinished = self.lock();
         let draft = make()?;
-        drafts.push(path(&draft).to_owned());
+        unfinished.push(what(&draft));
         Ok(draft)
+    }
+
+    /// Puts a draft in its place; from then on it stays, wherever it came to.
+    pub(super) fn finish<R>(&self, draft: &Path, put: impl FnOnce() -> R) -> R {
+        let mut unfinished = self.lock();
+        let made = put();
+        unfinished.retain(|one| one.draft.as_deref() != Some(draft));
+        made
+    }
+
+    /// Waits if the program is about to end: whatever went wrong since is of no interest.
+    pub(super) fn settle(&self) {
+        drop(self.lock());
     }
 
     /// Starts a process that ends with this one at the latest. It takes the place of an earlier one, which has ended.
     pub(super) fn start(&self, command: &mut Command) -> io::Result<()> {
+        let _begun = self.lock();
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         *process = Some(command.spawn()?);
         Ok(())
@@ -106,5 +173,53 @@ impl Interrupt {
     /// The flag that tells it, for others to look at.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::results::Draft;
+
+    fn begin(interrupt: &Interrupt, place: &Path) -> Draft {
+        let what = |draft: &Draft| Unfinished::draft(draft.path(), draft.around());
+        interrupt.draft(|| Draft::new(place), what).unwrap()
+    }
+
+    #[test]
+    fn a_draft_that_is_cleared_neither_comes_back_nor_takes_the_place_of_another() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("a/b/out");
+        let interrupt = Interrupt::default();
+        let draft = begin(&interrupt, &place);
+        draft.write("seed-0/config.toml", |_| Ok(())).unwrap();
+        let kept = interrupt.clear();
+        assert!(!home.path().join("a").exists());
+        // Whoever still makes a run cannot write any more, nor publish.
+        draft.write("seed-1/config.toml", |_| Ok(())).unwrap_err();
+        let path = draft.path().to_owned();
+        std::thread::scope(|scope| {
+            let published = scope.spawn(|| interrupt.finish(&path, || draft.publish()));
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!published.is_finished());
+            drop(kept);
+            published.join().unwrap().unwrap_err();
+        });
+        assert!(!home.path().join("a").exists());
+    }
+
+    #[test]
+    fn what_is_published_stays_when_the_program_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("a/out");
+        let interrupt = Interrupt::default();
+        let draft = begin(&interrupt, &place);
+        draft.write("config.toml", |_| Ok(())).unwrap();
+        let path = draft.path().to_owned();
+        interrupt.finish(&path, || draft.publish()).unwrap();
+        drop(interrupt.clear());
+        assert!(place.join("config.toml").is_file());
     }
 }

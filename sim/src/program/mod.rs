@@ -4,6 +4,7 @@ mod compare;
 mod interrupt;
 mod options;
 mod own_process;
+mod plain;
 mod progress;
 mod reproduce;
 mod run;
@@ -16,9 +17,10 @@ mod validate;
 
 pub use options::Cli;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use options::{Action, Setup, TraceAction};
@@ -72,34 +74,58 @@ pub fn main() -> ExitCode {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "gridweave", &mut script);
             let written = session::Stdout.write_all(&script);
-            written.map(|()| Ending::Done).map_err(Into::into)
+            let written = written.and_then(|()| session::Stdout.flush());
+            written
+                .map(|()| Ending::Done)
+                .map_err(|error| unsaid(&error))
         }
+    };
+    session.interrupt.settle();
+    let result = match session.lost() {
+        Some(error) if result.is_ok() => Err(unsaid(&error)),
+        _ => result,
     };
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Broken) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) => {
-            // One line, whatever the cause has to say.
-            let text = format!("{error:#}").replace(['\n', '\r'], " ");
-            session::complain(&format!("gridweave: {text}"));
+            session::complain(&format!("gridweave: {error:#}"));
             ExitCode::from(2)
         }
     }
 }
 
+/// That something could not be said.
+fn unsaid(error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("standard output: cannot be written ({error}); check where it goes")
+}
+
 /// What the command line gives rise to if there is nothing to do: help as it is, and mistakes in one line.
 fn misunderstood(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        // That nobody listens any more is no error of ours.
+        let printed = error.print().and_then(|()| session::Stdout.flush());
+        return match printed {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                session::complain(&format!("gridweave: {:#}", unsaid(&error)));
+                ExitCode::from(2)
+            }
+            _ => ExitCode::SUCCESS,
+        };
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        session::complain(
+            "gridweave: trace needs a command: info, convert or generate; see gridweave --help",
+        );
+        return ExitCode::from(2);
     }
     let text = error.to_string();
-    // The mistake comes first, then hints and usage.
-    let mistake = text.lines().take_while(|line| !line.trim().is_empty());
-    let mistake: Vec<&str> = mistake.map(str::trim).collect();
-    let mistake = mistake.join(" ");
-    let mistake = mistake.strip_prefix("error: ").unwrap_or(&mistake);
+    // The mistake comes first, then hints and usage; what was given may have empty lines in it.
+    let ends = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more information"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min();
+    let mistake = text.get(..end.unwrap_or(text.len())).unwrap_or(&text);
+    let mistake = mistake.strip_prefix("error: ").unwrap_or(mistake);
     session::complain(&format!("gridweave: {mistake}; see gridweave --help"));
     ExitCode::from(2)
 }

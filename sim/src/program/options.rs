@@ -195,7 +195,7 @@ Examples:
 /// What of a paper is made, and of what.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Reproduction {
-    /// A small grid and few jobs: shows that everything works, in seconds
+    /// A small grid and few jobs: shows that everything works, in a minute or two
     #[arg(long)]
     pub(super) quick: bool,
     /// Only these parts [default: all]
@@ -215,14 +215,14 @@ pub(super) struct Reproduction {
     #[arg(long, value_name = "FILE")]
     pub(super) round_trips: Option<PathBuf>,
     /// Decides everything that is left to chance
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,
     /// How many seeds to run, one after the other; figures are means with 95 % confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,
-    /// Where results go; an earlier result is replaced
-    #[arg(long, value_name = "DIR", default_value = "gridweave-reproduce")]
-    pub(super) out: PathBuf,
+    /// Where results go; an earlier result of the same paper is replaced [default: gridweave-reproduce-PAPER]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
 }
 
 /// Which adversarial runs are made.
@@ -235,7 +235,7 @@ pub(super) struct Torture {
     #[arg(long, value_name = "A..B", value_parser = seeds, conflicts_with = "seed")]
     pub(super) seeds: Option<Range<u64>>,
     /// One seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_seed)]
     pub(super) seed: Option<u64>,
     /// What does not go wrong, though the seed wants it
     #[arg(long, value_name = "FAULT,FAULT", value_delimiter = ',')]
@@ -252,6 +252,27 @@ pub(super) struct Torture {
     /// Print what happens, line by line
     #[arg(long, requires = "seed")]
     pub(super) trace: bool,
+}
+
+/// A seed that a configuration can hold.
+fn seed(text: &str) -> Result<u64, String> {
+    whole(text, Config::LARGEST_SEED)
+}
+
+/// A seed of a run that has no configuration.
+fn any_seed(text: &str) -> Result<u64, String> {
+    whole(text, u64::MAX)
+}
+
+/// How many there are of something.
+fn count(text: &str) -> Result<u32, String> {
+    let most = u64::from(u32::MAX);
+    whole(text, most).and_then(|number| u32::try_from(number).map_err(|error| error.to_string()))
+}
+
+fn whole(text: &str, most: u64) -> Result<u64, String> {
+    let number = text.parse::<u64>().ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("it is not a whole number from 0 to {most}"))
 }
 
 /// A range of seeds as people write it.
@@ -272,10 +293,10 @@ pub(super) struct Setup {
     #[arg(long, value_name = "NAME", value_parser = Source::NAMES)]
     workload: Option<String>,
     /// How many nodes there are [default: what the trace says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     nodes: Option<u32>,
     /// Decides everything that is left to chance [default: 0]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
     /// Begin with this configuration, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]
@@ -362,7 +383,7 @@ pub(super) enum TraceAction {
         /// The trace
         file: PathBuf,
         /// How many nodes the load is for [default: what the trace says]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
         nodes: Option<u32>,
     },
     /// Write a trace as SWF, whole or cut and scaled
@@ -388,7 +409,7 @@ pub(super) enum TraceAction {
         /// The file to write, compressed if it ends in .gz
         to: PathBuf,
         /// Decides everything that is left to chance
-        #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=Config::LARGEST_SEED))]
+        #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = seed)]
         seed: u64,
         /// Set one key of the configuration, such as workload.aria.jobs=100
         #[arg(long, value_name = "KEY=VALUE")]
@@ -418,10 +439,10 @@ pub(super) struct Cut {
     #[arg(long)]
     serial: bool,
     /// Scale submit times to this load
-    #[arg(long, value_name = "LOAD")]
+    #[arg(long, value_name = "LOAD", allow_negative_numbers = true)]
     load: Option<f64>,
     /// How many nodes the load is for [default: what the trace says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     nodes: Option<u32>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -13,6 +14,7 @@ use super::options::Reproduction;
 use super::progress::{Goal, Watched};
 use super::run::{note_violations, write_config};
 use super::session::{Session, quoted};
+use super::validate::refuse_stream;
 use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::history::History;
@@ -29,6 +31,9 @@ pub(super) fn paper(
     name: &str,
     choice: &Reproduction,
 ) -> anyhow::Result<Ending> {
+    if let Some(trace) = &choice.trace {
+        refuse_stream(trace)?;
+    }
     match name {
         "p2" => p2(session, choice),
         "p3" => p3(session, choice),
@@ -195,6 +200,18 @@ fn reproduce<S: Sync>(
             Making::Study { .. } => Ok(Vec::new()),
         })
         .collect::<Result<Vec<Vec<Planned>>, InputError>>()?;
+    for (part, plan) in parts.iter().zip(&plans) {
+        let empty = match part.making {
+            Making::Runs { .. } => plan.is_empty(),
+            Making::Study { cases, .. } => cases(setup).is_empty(),
+        };
+        if empty && choice.only.iter().any(|name| name == part.name) {
+            bail!(
+                "--only {}: there is nothing to make it of; give a trace with --trace, or a longer one",
+                part.name
+            );
+        }
+    }
     let mut distinct: Vec<&Planned> = Vec::new();
     for planned in plans.iter().flatten() {
         if !distinct.iter().any(|known| known.name == planned.name) {
@@ -202,7 +219,8 @@ fn reproduce<S: Sync>(
         }
     }
     let tasks = tasks(&distinct, choice)?;
-    let draft = session.draft(&choice.out)?;
+    let out = out(paper.key, choice)?;
+    let draft = session.draft(&out)?;
     let finished = make(session, tasks)?;
     let studies = study(session, choice, parts, setup)?;
     let (Some(finished), Some(studies)) = (finished, studies) else {
@@ -262,15 +280,31 @@ fn reproduce<S: Sync>(
     session.publish(draft)?;
 
     let summaries: Vec<&Summary> = runs.iter().map(|(_, run)| &run.summary).collect();
-    note_violations(session, &summaries);
+    note_violations(&summaries);
     if let Some((_, run)) = runs.first() {
         session.note_workload(&run.prepared);
     }
     session.say(&text);
-    session.point_to(&choice.out);
+    session.point_to(&out);
     session.tell(&report)?;
     let broken = summaries.iter().any(|summary| summary.violations > 0);
     Ok(if broken { Ending::Broken } else { Ending::Done })
+}
+
+/// Where results of a paper go; never where there are those of another.
+fn out(key: &str, choice: &Reproduction) -> anyhow::Result<PathBuf> {
+    let Some(out) = &choice.out else {
+        return Ok(PathBuf::from(format!("gridweave-reproduce-{key}")));
+    };
+    for other in ["p1", "p2", "p3", "p4"] {
+        if other != key && out.join(format!("{other}.json")).exists() {
+            bail!(
+                "{}: holds results of {other}; choose another folder with --out",
+                out.display()
+            );
+        }
+    }
+    Ok(out.clone())
 }
 
 /// The report of what was made of a paper.

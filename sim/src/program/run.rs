@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Ending;
 use super::options::Setup;
-use super::session::{Session, Task};
+use super::session::{Session, Task, complain};
 use super::table::{Line, draw};
 use crate::config::Config;
 use crate::experiment::{Prepared, Results, aggregate, prepare};
@@ -77,7 +77,7 @@ pub(super) fn run(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
-    note_violations(session, &summaries);
+    note_violations(&summaries);
     session.say(&format!(
         "{}: {} jobs on {} nodes",
         prepared.workload.name,
@@ -151,10 +151,10 @@ pub(super) fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
 }
 
 /// Says which runs are not as they should be.
-pub(super) fn note_violations(session: &Session, summaries: &[&Summary]) {
+pub(super) fn note_violations(summaries: &[&Summary]) {
     for summary in summaries {
         if summary.violations > 0 {
-            session.note(&format!(
+            complain(&format!(
                 "gridweave: {} with seed {} broke an invariant or lost a job, {} times in all",
                 summary.scheduler, summary.seed, summary.violations
             ));

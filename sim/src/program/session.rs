@@ -2,11 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, Unfinished};
 use super::options::Output;
+use super::plain::{one_line, printable};
 use super::progress::{Goal, Watched};
 use crate::experiment::{Prepared, Results};
 use crate::monitor::Monitor;
@@ -18,6 +21,10 @@ pub(super) struct Session {
     json: bool,
     quiet: bool,
     progress: bool,
+    /// Why standard output did not take something.
+    lost: Mutex<Option<io::Error>>,
+    /// Whether what is said is in a folder, too.
+    kept: AtomicBool,
     pub(super) interrupt: Interrupt,
 }
 
@@ -40,9 +47,9 @@ impl Write for Stdout {
     }
 }
 
-/// Says something on standard error; if nobody can hear it, there is nobody to tell.
+/// Says something on standard error, in one line; if nobody can hear it, there is nobody to tell.
 pub(super) fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", one_line(text));
 }
 
 /// Writes the report of one run beside its other files.
@@ -82,6 +89,8 @@ impl Session {
             json: output.json,
             quiet: output.quiet,
             progress: terminal && !output.no_progress && !output.quiet,
+            lost: Mutex::default(),
+            kept: AtomicBool::default(),
             interrupt: Interrupt::listen(),
         }
     }
@@ -110,24 +119,45 @@ impl Session {
     /// Says what people want to read, unless a program listens.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
-            let _ = writeln!(Stdout, "{text}");
+            self.print(&printable(text));
         }
+    }
+
+    /// Writes to standard output; what cannot be written is told at the end.
+    fn print(&self, text: &str) {
+        let written = writeln!(Stdout, "{text}").and_then(|()| Stdout.flush());
+        if let Err(error) = written {
+            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert(error);
+        }
+    }
+
+    /// Why something that was asked for could not be said, if so. What is in a folder, too, is not lost.
+    pub(super) fn lost(&self) -> Option<io::Error> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.load(Ordering::Relaxed) && !self.json;
+        lost.take().filter(|_| !kept)
     }
 
     /// Says what programs want to read, if one listens.
     pub(super) fn tell(&self, value: &Value) -> anyhow::Result<()> {
         if self.json {
             let text = serde_json::to_string_pretty(value)?;
-            writeln!(Stdout, "{text}")?;
-            Stdout.flush()?;
+            self.print(&text);
         }
         Ok(())
     }
 
     /// Begins a folder of results.
     pub(super) fn draft(&self, folder: &Path) -> anyhow::Result<Draft> {
-        let draft = self.interrupt.draft(|| Draft::new(folder), Draft::path)?;
-        Ok(draft)
+        let unfinished = |draft: &Draft| Unfinished::draft(draft.path(), draft.around());
+        Ok(self.interrupt.draft(|| Draft::new(folder), unfinished)?)
+    }
+
+    /// Puts a folder of results in its place.
+    pub(super) fn put_in_place(&self, draft: Draft) -> anyhow::Result<()> {
+        let path = draft.path().to_owned();
+        Ok(self.interrupt.finish(&path, || draft.publish())?)
     }
 
     /// Makes runs on all cores, writes the files of each and keeps of it what is wanted. Those that had not begun when
@@ -158,7 +188,7 @@ impl Session {
 
     /// Puts results in their place. Whatever is said about them comes later: that nobody listens must not lose them.
     pub(super) fn publish(&self, draft: Draft) -> anyhow::Result<()> {
-        draft.publish()?;
+        self.put_in_place(draft)?;
         self.interrupt.end();
         Ok(())
     }
@@ -172,6 +202,7 @@ impl Session {
 
     /// Says where results are.
     pub(super) fn point_to(&self, folder: &Path) {
+        self.kept.store(true, Ordering::Relaxed);
         self.say(&format!("\nresults: {}", folder.display()));
     }
 }

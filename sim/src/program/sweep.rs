@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
+use super::interrupt::Unfinished;
 use super::progress::{Goal, Watched};
 use super::session::{Session, quoted, write_report};
+use super::validate::check_all;
 use super::{Ending, own_process};
 use crate::config::Source;
 use crate::experiment::{Point, Sweep, prepare};
 use crate::monitor::Monitor;
 use crate::report::{self, CostCurve, Kind, Measured, Page, SweepPoint};
-use crate::results::{NewFolders, write_whole};
+use crate::results::{DraftFile, NewFolders, draft_in, is_config, is_draft, remove_abandoned};
 
 /// How the runs of a sweep are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,11 +66,19 @@ pub(super) fn sweep(
             file.display()
         );
     }
-    let new = open(out)?;
+    if !may_write(out) {
+        bail!(
+            "{}: exists and is no sweep of gridweave; choose another folder with --out",
+            out.display()
+        );
+    }
     let (finished, open): (Vec<&Point>, Vec<&Point>) = sweep
         .points
         .iter()
         .partition(|point| Finished::read(point, out, runs).is_some());
+    // What cannot be run is told before the first run, not hours later.
+    check_all(open.iter().copied())?;
+    let new = begin(session, out)?;
     if !finished.is_empty() {
         session.note(&format!(
             "{} of {} runs are finished already",
@@ -130,8 +140,7 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
     write_report(&prepared, &results, &draft, Path::new(""))?;
     let request = point.config.to_toml()?;
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
-    draft.publish()?;
-    Ok(())
+    session.put_in_place(draft)
 }
 
 /// Makes one run in a process of its own, unless someone pressed Ctrl-C before its end.
@@ -154,24 +163,25 @@ fn make_apart(session: &Session, point: &Point, out: &Path) -> anyhow::Result<()
         fs::rename(entry.path(), draft.path().join(entry.file_name()))?;
     }
     fs::remove_dir(&made)?;
-    draft.publish()?;
-    Ok(())
+    session.put_in_place(draft)
 }
 
 /// Puts the table and the report into the folder, each whole or not at all.
 fn put(session: &Session, out: &Path, table: &[u8], page: &Page) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(".gridweave-");
-    let draft = session
-        .interrupt
-        .draft(|| builder.tempdir_in(out), tempfile::TempDir::path)?;
+    let unfinished = |draft: &tempfile::TempDir| Unfinished::draft(draft.path(), &[]);
+    let draft = session.interrupt.draft(|| draft_in(out), unfinished)?;
     let within = |name: &str| draft.path().join(name);
-    write_whole(&within(TABLE), |file| file.write_all(table))?;
-    write_whole(&within(REPORT), |file| page.write(file))?;
-    for name in [TABLE, REPORT] {
-        fs::rename(within(name), out.join(name))?;
-    }
-    Ok(())
+    let table_file = DraftFile::new(&within(TABLE))?;
+    table_file.write(|file| file.write_all(table))?;
+    table_file.publish()?;
+    let report = DraftFile::new(&within(REPORT))?;
+    report.write(|file| page.write(file))?;
+    report.publish()?;
+    session.interrupt.finish(draft.path(), || {
+        [TABLE, REPORT]
+            .iter()
+            .try_for_each(|name| fs::rename(within(name), out.join(name)))
+    })
 }
 
 /// How costs grow, a line for runs that have everything but nodes in common.
@@ -202,28 +212,68 @@ fn unwritable(out: &Path) -> String {
     )
 }
 
-/// Makes sure that the folder can be written and is not somebody else's. If it is new and nothing comes of the sweep, it goes.
-fn open(out: &Path) -> anyhow::Result<NewFolders> {
-    let foreign = match fs::read_dir(out) {
-        Ok(entries) => {
-            let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-            !names.is_empty()
-                && !out.join(TABLE).is_file()
-                && !names
-                    .iter()
-                    .any(|name| out.join(name).join(REQUEST).is_file())
-        }
-        Err(_) => false,
-    };
-    if foreign {
-        bail!(
-            "{}: exists and is no sweep of gridweave; choose another folder with --out",
-            out.display()
-        );
-    }
-    let new = NewFolders::create(out).with_context(|| unwritable(out))?;
+/// Makes sure that the folder can be written, and removes what is left of runs that were killed. If it is new and nothing comes of the sweep, it goes.
+fn begin(session: &Session, out: &Path) -> anyhow::Result<NewFolders> {
+    let unfinished = |new: &NewFolders| Unfinished::folders(new.made());
+    let new = session
+        .interrupt
+        .draft(|| NewFolders::create(out), unfinished);
+    let new = new.with_context(|| unwritable(out))?;
     tempfile::tempfile_in(out).with_context(|| unwritable(out))?;
+    remove_abandoned(out);
     Ok(new)
+}
+
+/// Whether nothing is lost there: it is new or empty, but for drafts, or it holds runs of a sweep or their table; and what has the names of
+/// the table and the report is one of ours.
+fn may_write(out: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(out) else {
+        return true;
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names = names.filter(|name| !name.to_str().is_some_and(is_draft));
+    let ours_if_there = |name: &str, is_ours: fn(&str) -> bool| {
+        let file = out.join(name);
+        !file.exists() || beginning(&file).is_some_and(|text| is_ours(&text))
+    };
+    let is_run = |name: &std::ffi::OsStr| is_config(&out.join(name).join(REQUEST));
+    ours_if_there(TABLE, is_table)
+        && ours_if_there(REPORT, |text| text.contains("<title>gridweave</title>"))
+        && (out.join(TABLE).exists() || {
+            let mut names = names.by_ref().peekable();
+            names.peek().is_none() || names.any(|name| is_run(&name))
+        })
+}
+
+/// Whether this is how a table of ours begins: with what is varied, then the figures of a run.
+fn is_table(text: &str) -> bool {
+    let names = |figures: &[(&str, &str)]| {
+        figures
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let heading = text.lines().next().unwrap_or_default();
+    let heading = heading
+        .strip_suffix(&format!(",{}", names(&COSTS)))
+        .unwrap_or(heading);
+    heading.ends_with(&format!(",{}", names(&FIGURES)))
+}
+
+/// The first bytes of a file, if they are text.
+fn beginning(file: &Path) -> Option<String> {
+    const ENOUGH: u64 = 1 << 16;
+    let mut bytes = Vec::new();
+    if !fs::symlink_metadata(file).ok()?.is_file() {
+        return None;
+    }
+    fs::File::open(file)
+        .ok()?
+        .take(ENOUGH)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What each point sets.
@@ -253,6 +303,10 @@ impl Finished {
         let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
         let json = |name: &str| serde_json::from_str(&read(name)?).ok();
         let request = read(REQUEST)?;
+        // Someone may have made room.
+        if !folder.join("jobs.csv").is_file() {
+            return None;
+        }
         let alone = request.strip_prefix(APART);
         if alone.unwrap_or(&request) != point.config.to_toml().ok()? {
             return None;

@@ -50,6 +50,11 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
             .map(|summary| figure(summary))
             .collect()
     };
+    // How long jobs waited is known only where some ran.
+    let some_ran = |line: &Line<'_>| {
+        let ran = |summary: &&Summary| summary.jobs.completed + summary.jobs.killed > 0;
+        line.summaries.iter().any(ran)
+    };
     let columns: Vec<&Column> = COLUMNS
         .iter()
         .filter(|Column(name, _, figure)| {
@@ -68,11 +73,13 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
     for line in lines {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let mut row = vec![Cell::new(&line.name)];
-        row.extend(columns.iter().map(|Column(_, digits, figure)| {
-            right(format!(
-                "{:.digits$}",
-                Estimate::of(&figures(line, *figure))
-            ))
+        row.extend(columns.iter().map(|Column(name, digits, figure)| {
+            let needs_jobs = ["mean wait s", "p95 wait s", "slowdown"].contains(name);
+            right(if needs_jobs && !some_ran(line) {
+                "-".to_owned()
+            } else {
+                format!("{:.digits$}", Estimate::of(&figures(line, *figure)))
+            })
         }));
         if reference.is_some() {
             row.push(right(if line.ratios.is_empty() {

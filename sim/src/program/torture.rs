@@ -76,7 +76,7 @@ fn many(session: &Session, options: &Torture) -> anyhow::Result<Ending> {
     let mut sum = Sum::default();
     let mut next = start;
     while next < end && sum.broken.len() < MOST_SHOWN && !session.stopped() {
-        let until = end.min(next + AT_A_TIME);
+        let until = end.min(next.saturating_add(AT_A_TIME));
         let reports = watched.each((next..until).collect(), |seed: u64, _| {
             (!session.stopped()).then(|| run(&request(options, seed)))
         });

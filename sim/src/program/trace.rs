@@ -9,11 +9,12 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 use super::Ending;
+use super::interrupt::Unfinished;
 use super::options::Cut;
 use super::session::Session;
 use crate::config::Config;
 use crate::experiment::prepare;
-use crate::results::write_whole;
+use crate::results::DraftFile;
 use crate::workload::{Info, Kept, Origin, Workload, read, write};
 
 /// Says what is in a trace.
@@ -90,7 +91,7 @@ fn save(
     }
     // A file that is half written would be left behind.
     session.interrupt.begin();
-    write_whole(to, |file| fill(workload, kept, file, to))
+    put(session, workload, kept, to)
         .with_context(|| format!("{}: cannot be written; check the folder", to.display()))?;
     session.interrupt.end();
     if !(workload.requirements.is_empty() && workload.deadlines.is_empty()) {
@@ -103,6 +104,15 @@ fn save(
     } else {
         Ending::Done
     })
+}
+
+/// Puts the file in its place, whole or not at all.
+fn put(session: &Session, workload: &Workload, kept: &Kept<'_>, to: &Path) -> io::Result<()> {
+    let unfinished = |draft: &DraftFile| Unfinished::draft(draft.path(), &[]);
+    let draft = session.interrupt.draft(|| DraftFile::new(to), unfinished)?;
+    draft.write(|file| fill(workload, kept, file, to))?;
+    let path = draft.path().to_owned();
+    session.interrupt.finish(&path, || draft.publish())
 }
 
 fn fill(workload: &Workload, kept: &Kept<'_>, file: impl Write, to: &Path) -> io::Result<()> {

@@ -3,23 +3,27 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::Ending;
 use super::session::Session;
-use crate::config::{Config, read_text};
+use crate::config::{Config, ConfigError, read_text};
 use crate::experiment::{Point, Prepared, Sweep, prepare};
 
 /// Checks a configuration or a sweep, down to the files that it names, as if it were to be run.
 pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending> {
-    let is_sweep = read_text(file)?
+    // It is read once: a pipe has nothing more to say.
+    let text = read_text(file)?;
+    let named = |error: ConfigError| error.within(file.display());
+    let is_sweep = text
         .parse::<toml::Table>()
         .is_ok_and(|table| table.contains_key("vary"));
     if is_sweep {
-        return validate_sweep(session, file);
+        let sweep = Sweep::parse(&text).map_err(named)?;
+        return validate_sweep(session, file, &sweep);
     }
-    let prepared = prepare(&Config::read(file)?)?;
+    let prepared = prepare(&Config::parse(&text).map_err(named)?)?;
     prepared.check()?;
     let (jobs, nodes) = (prepared.workload.jobs.len(), prepared.grid.len());
     let (scheduler, workload) = (prepared.config.scheduler, &prepared.workload.name);
@@ -38,21 +42,41 @@ pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending>
     Ok(Ending::Done)
 }
 
-fn validate_sweep(session: &Session, file: &Path) -> anyhow::Result<Ending> {
-    let sweep = Sweep::read(file)?;
+fn validate_sweep(session: &Session, file: &Path, sweep: &Sweep) -> anyhow::Result<Ending> {
+    check_all(sweep.points.iter())?;
+    let runs = sweep.points.len();
+    session.say(&format!("{}: a sweep of {runs} runs", file.display()));
+    session.tell(&json!({ "file": file.display().to_string(), "runs": runs }))?;
+    Ok(Ending::Done)
+}
+
+/// Checks runs of a sweep, down to the files that they name.
+pub(super) fn check_all<'a>(points: impl Iterator<Item = &'a Point>) -> anyhow::Result<()> {
     // Those with the same jobs and nodes together, so that these are prepared once and only some are in memory.
     let mut groups: BTreeMap<String, Vec<&Point>> = BTreeMap::new();
-    for point in &sweep.points {
+    for point in points {
+        if let Some(trace) = &point.config.workload.trace {
+            refuse_stream(trace)?;
+        }
         let source = source_of(&point.config).to_toml()?;
         groups.entry(source).or_default().push(point);
     }
     for points in groups.values() {
         check_together(points)?;
     }
-    let runs = sweep.points.len();
-    session.say(&format!("{}: a sweep of {runs} runs", file.display()));
-    session.tell(&json!({ "file": file.display().to_string(), "runs": runs }))?;
-    Ok(Ending::Done)
+    Ok(())
+}
+
+/// Refuses a trace that can be read only once, where it is read for many runs.
+pub(super) fn refuse_stream(trace: &Path) -> anyhow::Result<()> {
+    let is_stream = |data: std::fs::Metadata| !data.is_file() && !data.is_dir();
+    if std::fs::metadata(trace).is_ok_and(is_stream) {
+        bail!(
+            "{}: is a pipe or a device, and is read more than once; save it to a file first",
+            trace.display()
+        );
+    }
+    Ok(())
 }
 
 /// What jobs and nodes depend on, and nothing else.

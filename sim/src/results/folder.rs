@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
+
+use super::ours::may_replace;
 
 /// Why a folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -45,27 +47,12 @@ impl From<io::Error> for FolderProblem {
     }
 }
 
-/// The file that tells that a folder was made here.
-const MARK: &str = "config.toml";
+/// What drafts are called until they are in their place; the number of the process that makes them follows.
+const DRAFT: &str = ".gridweave-";
 
-/// All files that we write into a folder.
-const FILES: [&str; 12] = [
-    MARK,
-    "summary.json",
-    "jobs.csv",
-    "series.csv",
-    "engine.json",
-    "report.html",
-    "request.toml",
-    "p1.json",
-    "p2.json",
-    "p3.json",
-    "p4.json",
-    "zones.json",
-];
-
-/// All folders that we write into a folder, besides one per seed.
-const FOLDERS: [&str; 7] = ["gangs", "serial", "jobs", "p1", "p2", "p3", "p4"];
+fn draft_prefix() -> String {
+    format!("{DRAFT}{}-", std::process::id())
+}
 
 /// A folder under construction, beside the place where it will be.
 ///
@@ -75,7 +62,7 @@ pub struct Draft {
     folder: PathBuf,
     // The draft goes first, so that the folders around it are empty when they go.
     draft: TempDir,
-    _around: NewFolders,
+    around: NewFolders,
 }
 
 impl Draft {
@@ -89,16 +76,12 @@ impl Draft {
         let place = place_of(folder).map_err(explain)?;
         let parent = place.parent().unwrap_or(Path::new("/"));
         let (around, draft) = NewFolders::create(parent)
-            .and_then(|around| {
-                let mut builder = tempfile::Builder::new();
-                let builder = builder.prefix(".gridweave-").permissions_of_folders();
-                Ok((around, builder.tempdir_in(parent)?))
-            })
+            .and_then(|around| Ok((around, draft_in(parent)?)))
             .map_err(|error| explain(error.into()))?;
         Ok(Self {
             folder: place,
             draft,
-            _around: around,
+            around,
         })
     }
 
@@ -107,16 +90,26 @@ impl Draft {
         self.draft.path()
     }
 
-    /// Writes one file of the folder; `name` may lead into a folder below.
+    /// The folders that were made for it to be put into, the innermost first.
+    pub fn around(&self) -> &[PathBuf] {
+        self.around.made()
+    }
+
+    /// Writes one file of the folder; `name` may lead into a folder below. Once a draft is removed it does not come back.
     pub fn write(
         &self,
         name: impl AsRef<Path>,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), FolderError> {
-        let path = self.draft.path().join(name);
+        let (name, path) = (name.as_ref(), self.draft.path().join(name.as_ref()));
         let written = (|| {
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
+            let mut folder = self.draft.path().to_owned();
+            for below in name.parent().into_iter().flat_map(Path::components) {
+                folder.push(below);
+                match fs::create_dir(&folder) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    other => other?,
+                }
             }
             let mut file = BufWriter::new(File::create(&path)?);
             content(&mut file)?;
@@ -139,7 +132,7 @@ impl Draft {
             folder: self.folder,
             problem: FolderProblem::Unpublished {
                 why: Box::new(why),
-                kept,
+                kept: shown(kept),
             },
         })
     }
@@ -154,7 +147,7 @@ impl Draft {
             return Ok(fs::rename(draft, folder)?);
         }
         let beside = draft.parent().unwrap_or(Path::new("."));
-        let old = TempDir::with_prefix_in(".gridweave-", beside)?;
+        let old = TempDir::with_prefix_in(draft_prefix(), beside)?;
         let aside = old.path().join("old");
         fs::rename(folder, &aside)?;
         fs::rename(draft, folder).or_else(|error| {
@@ -192,37 +185,53 @@ fn place_of(folder: &Path) -> Result<PathBuf, FolderProblem> {
     Ok(place)
 }
 
-/// Whether there is nothing at that place, an empty folder, or an output of ours and nothing else.
-fn may_replace(folder: &Path) -> io::Result<bool> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        Err(error) => return Err(error),
-    };
-    let (mut empty, mut marked) = (true, false);
-    for entry in entries {
-        let entry = entry?;
-        if !is_ours(&entry)? {
-            return Ok(false);
-        }
-        empty = false;
-        marked |= entry.file_name() == MARK;
-    }
-    Ok(empty || marked)
+/// Makes a folder for a draft in this one.
+pub fn draft_in(folder: &Path) -> io::Result<TempDir> {
+    let prefix = draft_prefix();
+    let mut builder = tempfile::Builder::new();
+    builder
+        .prefix(&prefix)
+        .permissions_of_folders()
+        .tempdir_in(folder)
 }
 
-/// Whether it has a name that we write, and is what we write under that name.
-fn is_ours(entry: &fs::DirEntry) -> io::Result<bool> {
-    let name = entry.file_name();
-    let Some(name) = name.to_str() else {
-        return Ok(false);
+/// Gives a draft that stays a name that is not hidden, and that nobody takes for one that was given up.
+fn shown(draft: PathBuf) -> PathBuf {
+    let name = draft.file_name().and_then(|name| name.to_str());
+    let unique = name.and_then(|name| name.strip_prefix(DRAFT));
+    let Some(unique) = unique else {
+        return draft;
     };
-    let kind = entry.file_type()?;
-    Ok(if kind.is_dir() {
-        FOLDERS.contains(&name) || name.starts_with("seed-")
-    } else {
-        kind.is_file() && FILES.contains(&name)
-    })
+    let shown = draft.with_file_name(format!("gridweave-unpublished-{unique}"));
+    match fs::rename(&draft, &shown) {
+        Ok(()) => shown,
+        Err(_) => draft,
+    }
+}
+
+/// Whether this is the name of a draft.
+pub fn is_draft(name: &str) -> bool {
+    name.starts_with(DRAFT)
+}
+
+/// Removes the drafts in a folder whose process ended without doing so, where that can be told.
+pub fn remove_abandoned(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(DRAFT));
+        let process = process.and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
+        if process.is_some_and(has_ended) {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether there is no process of this number any more, where the system tells.
+fn has_ended(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
 /// Folders that were made for something to be put into; those that stay empty go with this.
@@ -244,6 +253,11 @@ impl NewFolders {
         fs::create_dir_all(folder)?;
         Ok(new)
     }
+
+    /// Which were made, the innermost first.
+    pub fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
 }
 
 impl Drop for NewFolders {
@@ -255,22 +269,48 @@ impl Drop for NewFolders {
     }
 }
 
-/// Writes a file that is there whole or not at all, and that others may read as far as the user's mask allows.
-pub fn write_whole(
-    to: &Path,
-    content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let file = tempfile::Builder::new()
-        .prefix(".gridweave-")
-        .permissions_of_files()
-        .tempfile_in(parent.unwrap_or(Path::new(".")))?;
-    let mut buffered = BufWriter::new(file.as_file());
-    content(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
-    file.persist(to).map_err(|error| error.error)?;
-    Ok(())
+/// A file under construction, beside the place where it will be: it is there whole or not at all, and others may read it as far as the
+/// user's mask allows.
+#[derive(Debug)]
+pub struct DraftFile {
+    to: PathBuf,
+    file: NamedTempFile,
+}
+
+impl DraftFile {
+    /// Begins a file.
+    pub fn new(to: &Path) -> io::Result<Self> {
+        let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let file = tempfile::Builder::new()
+            .prefix(&draft_prefix())
+            .permissions_of_files()
+            .tempfile_in(parent.unwrap_or(Path::new(".")))?;
+        Ok(Self {
+            to: to.into(),
+            file,
+        })
+    }
+
+    /// Where it is under construction.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Writes what is in it.
+    pub fn write(
+        &self,
+        content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut buffered = BufWriter::new(self.file.as_file());
+        content(&mut buffered)?;
+        buffered.flush()
+    }
+
+    /// Puts it in its place.
+    pub fn publish(self) -> io::Result<()> {
+        self.file.persist(self.to).map_err(|error| error.error)?;
+        Ok(())
+    }
 }
 
 /// What others may look into, as far as the user's mask allows: temporary files and folders are private by default.

@@ -4,6 +4,7 @@ mod allocation;
 mod cost;
 mod folder;
 mod jobs;
+mod ours;
 mod series;
 mod statistics;
 mod summary;
@@ -12,8 +13,11 @@ mod tests;
 
 pub use allocation::{NodeSet, allocations};
 pub use cost::{Cost, Meter};
-pub use folder::{Draft, FolderError, FolderProblem, NewFolders, write_whole};
+pub use folder::{
+    Draft, DraftFile, FolderError, FolderProblem, NewFolders, draft_in, is_draft, remove_abandoned,
+};
 pub use jobs::write_jobs;
+pub use ours::is_config;
 pub use series::{MOST_ROWS, Row, series};
 pub use statistics::{Distribution, Estimate};
 pub use summary::{Deadlines, Jobs, Kind, Messages, Summary, Utilization};

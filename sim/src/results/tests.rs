@@ -198,6 +198,22 @@ fn rows_take_no_memory_for_nodes_that_are_only_counted() {
     assert_eq!(rows[0].idle_nodes, u64::from(u32::MAX));
 }
 
+/// Writes what tells that a folder is ours, with a seed.
+fn mark(draft: &Draft, seed: u64) {
+    let config = crate::config::Config {
+        seed,
+        ..Default::default()
+    };
+    let config = config.to_toml().unwrap();
+    let put = |name: &str, text: &str| {
+        let write =
+            |file: &mut io::BufWriter<std::fs::File>| io::Write::write_all(file, text.as_bytes());
+        draft.write(name, write).unwrap();
+    };
+    put("config.toml", &config);
+    put("summary.json", "{ \"partial\": false }");
+}
+
 #[test]
 fn a_draft_that_is_given_up_takes_the_folders_around_it_along() {
     let home = tempfile::tempdir().unwrap();
@@ -223,6 +239,8 @@ fn what_cannot_take_its_place_is_kept_and_told() {
         panic!("{error}");
     };
     assert!(kept.join("config.toml").is_file() && place.join("thesis.tex").is_file());
+    let name = kept.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(name.starts_with("gridweave-unpublished-"), "{name}");
 }
 
 #[cfg(unix)]
@@ -266,23 +284,20 @@ fn jobs_are_written_in_batsims_columns() {
 fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("a/out");
-    let write = |text: &'static str| {
+    let write = |seed: u64| {
         let draft = Draft::new(&place).unwrap();
-        draft
-            .write("config.toml", |file| {
-                io::Write::write_all(file, text.as_bytes())
-            })
-            .unwrap();
-        draft.write("gangs/er.txt", |_| Ok(())).unwrap();
+        mark(&draft, seed);
+        let run = "gangs/central-easy/seed-7/jobs.csv";
+        draft.write(run, |_| Ok(())).unwrap();
         draft
     };
-    drop(write("one"));
+    drop(write(1));
     assert!(!place.exists());
-    write("one").publish().unwrap();
-    write("two").publish().unwrap();
+    write(1).publish().unwrap();
+    write(2).publish().unwrap();
     let read = std::fs::read_to_string(place.join("config.toml")).unwrap();
-    assert_eq!(read, "two");
-    assert!(place.join("gangs/er.txt").is_file());
+    assert!(read.contains("seed = 2"), "{read}");
+    assert!(place.join("gangs/central-easy/seed-7/jobs.csv").is_file());
     let left: Vec<_> = std::fs::read_dir(home.path().join("a")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     // A folder with other things in it is left alone; so is a file.
@@ -295,9 +310,79 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
             .to_string()
             .contains("no output of gridweave")
     );
-    // Also if it has a file that we write, too.
-    std::fs::write(foreign.join("config.toml"), "").unwrap();
-    assert!(Draft::new(&foreign).is_err());
     assert!(Draft::new(&foreign.join("thesis.tex")).is_err());
     assert!(Draft::new(&foreign.join("thesis.tex/out")).is_err());
+}
+
+#[test]
+fn names_that_we_write_do_not_make_a_folder_ours() {
+    let home = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let file = home.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    let ours = |name: &str| Draft::new(&home.path().join(name)).is_ok();
+    let config = crate::config::Config::default().to_toml().unwrap();
+    // Somebody else's configuration, an empty one, and one of ours without results.
+    put("a/config.toml", "[package]\nname = 'a'\n");
+    put("a/summary.json", "{ \"partial\": false }");
+    put("b/config.toml", "");
+    put("b/summary.json", "{ \"partial\": false }");
+    put("c/config.toml", &config);
+    put("d/config.toml", &config);
+    put("d/summary.json", "{ \"total\": 5 }");
+    assert!(!["a", "b", "c", "d"].into_iter().any(ours));
+    put("d/summary.json", "{ \"partial\": true }");
+    assert!(ours("d"));
+    // Whatever lies below is looked at, too.
+    for name in [
+        "jobs/thesis.tex",
+        "jobs/central-easy/thesis.tex",
+        "jobs/central-easy/seed-1/thesis.tex",
+        "seed-1/thesis.tex",
+        "seed-one/jobs.csv",
+        "p1/fig4.csv",
+    ] {
+        put(&format!("d/{name}"), "");
+        assert!(!ours("d"), "{name}");
+        std::fs::remove_file(home.path().join("d").join(name)).unwrap();
+        if name.starts_with("seed-one") || name.starts_with("p1") {
+            let folder = home.path().join("d").join(name);
+            std::fs::remove_dir(folder.parent().unwrap()).unwrap();
+        }
+        assert!(ours("d"), "{name}");
+    }
+    // Of a paper it is known which tables and runs there are.
+    put(
+        "d/p1.json",
+        r#"{ "paper": { "key": "p1" }, "parts": { "x": { "tables": [{ "name": "fig4" }] } },
+            "runs": [{ "file": "runs/95-push.toml" }] }"#,
+    );
+    put("d/p1/fig4.csv", "");
+    put("d/p1/tables.txt", "");
+    put("d/p1/runs/95-push.toml", "");
+    assert!(ours("d"));
+    put("d/p1/runs/mine.toml", "");
+    assert!(!ours("d"));
+}
+
+#[test]
+fn drafts_of_processes_that_ended_are_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = |name: String| {
+        let folder = home.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    };
+    // No process has a number beyond 2^22.
+    let abandoned = folder(".gridweave-4194305-abc".into());
+    let running = folder(format!(".gridweave-{}-abc", std::process::id()));
+    let other = folder(".gridweave-abc".into());
+    remove_abandoned(home.path());
+    assert!(running.exists() && other.exists());
+    assert_eq!(
+        abandoned.exists(),
+        !std::path::Path::new("/proc/self").exists()
+    );
 }

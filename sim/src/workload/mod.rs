@@ -46,7 +46,9 @@ pub use header::Header;
 pub use info::{Info, LoadInfo, Summary};
 pub use line::LONGEST_LINE;
 pub use load::{Load, WorkUnit};
-pub use reader::{Format, Origin, ReadError, Trace, bundled, read, read_from};
+pub use reader::{
+    Format, MOST_READ, Origin, ReadError, Trace, bundled, read, read_from, read_with_digest,
+};
 pub use record::{LATEST, Oddities};
 pub use skipped::{Reason, Skipped, SkippedLine};
 pub use transform::{

@@ -16,8 +16,13 @@ use super::record::Oddities;
 use super::skipped::{Reason, Skipped};
 use super::swf;
 use super::{Submission, Workload};
+use crate::history::History;
 
 const BUFFER: usize = 128 * 1024;
+
+/// The most jobs that are read from a trace: they are kept in memory, and a small compressed file may hold any number of them. The
+/// largest log of the archives has not six million.
+pub const MOST_READ: usize = 10_000_000;
 
 /// How a trace is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -114,6 +119,16 @@ pub enum ReadError {
         /// The offending line, from 1.
         line: u64,
     },
+    /// It has more jobs than memory should hold.
+    #[error("{name}, line {line}: more than {most} jobs; cut the trace into parts first")]
+    TooManyJobs {
+        /// The trace.
+        name: String,
+        /// The line of the first job that is too many, from 1.
+        line: u64,
+        /// How many are read.
+        most: usize,
+    },
     /// It is empty, or none of its records can be replayed.
     #[error(
         "{name}: no usable job in {lines} lines, {skipped}; a job needs a submit time, a run time and processors"
@@ -136,22 +151,60 @@ fn after(line: u64) -> String {
     }
 }
 
-/// Reads the trace at this path, which is also where its name comes from.
+/// Reads the trace at this path, which is also where its name comes from. It is read once, so it may be a pipe.
 pub fn read(path: impl AsRef<Path>, origin: Origin) -> Result<Trace, ReadError> {
+    read_with_digest(path, origin).map(|(trace, _)| trace)
+}
+
+/// The same with a digest of all bytes of the file.
+pub fn read_with_digest(
+    path: impl AsRef<Path>,
+    origin: Origin,
+) -> Result<(Trace, String), ReadError> {
     let path = path.as_ref();
     let shown = printable(&path.to_string_lossy());
-    let file = File::open(path).map_err(|cause| ReadError::Io {
+    let unreadable = |cause| ReadError::Io {
         name: shown.clone(),
         line: 0,
         cause,
-    })?;
-    let mut trace = read_from(&shown, file, origin)?;
+    };
+    let mut file = Digested {
+        source: File::open(path).map_err(unreadable)?,
+        history: History::new(),
+    };
+    let mut trace = read_from(&shown, &mut file, origin)?;
+    // What lies behind the end of a compressed trace is part of the file.
+    io::copy(&mut file, &mut io::sink()).map_err(unreadable)?;
     trace.workload.name = name_of(path);
-    Ok(trace)
+    Ok((trace, file.history.digest()))
+}
+
+/// What is read, with a digest of it.
+struct Digested<R> {
+    source: R,
+    history: History,
+}
+
+impl<R: Read> Read for Digested<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.history.bytes(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
 }
 
 /// Reads a trace from bytes; `name` is what errors and output call it.
 pub fn read_from(name: &str, source: impl Read, origin: Origin) -> Result<Trace, ReadError> {
+    read_at_most(MOST_READ, name, source, origin)
+}
+
+/// The same, but refuses a trace with more jobs than this.
+pub(super) fn read_at_most(
+    most: usize,
+    name: &str,
+    source: impl Read,
+    origin: Origin,
+) -> Result<Trace, ReadError> {
     let name = &printable(name);
     let mut source = BufReader::with_capacity(BUFFER, source);
     let mut head = Vec::new();
@@ -171,9 +224,10 @@ pub fn read_from(name: &str, source: impl Read, origin: Origin) -> Result<Trace,
     let whole = io::Cursor::new(head).chain(source);
     if compressed {
         let decoder = MultiGzDecoder::new(whole);
-        read_lines(name, BufReader::with_capacity(BUFFER, decoder), origin).map_err(damaged)
+        let decoded = BufReader::with_capacity(BUFFER, decoder);
+        read_lines(most, name, decoded, origin).map_err(damaged)
     } else {
-        read_lines(name, whole, origin)
+        read_lines(most, name, whole, origin)
     }
 }
 
@@ -295,9 +349,16 @@ struct Reading<'a> {
     skipped: Skipped,
     oddities: Oddities,
     parser: Option<Parser>,
+    /// How many jobs there may be.
+    most: usize,
 }
 
-fn read_lines(name: &str, source: impl BufRead, origin: Origin) -> Result<Trace, ReadError> {
+fn read_lines(
+    most: usize,
+    name: &str,
+    source: impl BufRead,
+    origin: Origin,
+) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(source);
     let mut reading = Reading {
         name,
@@ -306,6 +367,7 @@ fn read_lines(name: &str, source: impl BufRead, origin: Origin) -> Result<Trace,
         skipped: Skipped::default(),
         oddities: Oddities::default(),
         parser: None,
+        most,
     };
     loop {
         let number = lines.number() + 1;
@@ -369,15 +431,21 @@ impl Reading<'_> {
             }
             return Ok(());
         }
-        self.take_record(number, text);
-        Ok(())
+        self.take_record(number, text)
     }
 
-    fn take_record(&mut self, number: u64, text: &[u8]) {
+    fn take_record(&mut self, number: u64, text: &[u8]) -> Result<(), ReadError> {
         let Some(parser) = &mut self.parser else {
-            return;
+            return Ok(());
         };
         match parser.parse(text, &mut self.oddities) {
+            Ok(_) if self.jobs.len() >= self.most => {
+                return Err(ReadError::TooManyJobs {
+                    name: self.name.to_owned(),
+                    line: number,
+                    most: self.most,
+                });
+            }
             Ok(job) => {
                 let early = self.jobs.last().is_some_and(|last| job.at < last.at);
                 self.oddities.out_of_order += u64::from(early);
@@ -385,6 +453,7 @@ impl Reading<'_> {
             }
             Err(reason) => self.skipped.add(number, reason),
         }
+        Ok(())
     }
 
     fn finish(mut self, lines: u64, origin: Origin) -> Result<Trace, ReadError> {

@@ -107,10 +107,10 @@ enum Source {
 }
 
 fn number(field: &[u8]) -> Result<u64, Reason> {
-    let number = Decimal::parse(field).and_then(Decimal::to_whole);
-    match number.ok_or(Reason::NotANumber)? {
-        u64::MAX => Err(Reason::OutOfRange),
-        number => Ok(number),
+    let number = Decimal::parse(field).ok_or(Reason::NotANumber)?;
+    match number.to_whole() {
+        None | Some(u64::MAX) => Err(Reason::OutOfRange),
+        Some(number) => Ok(number),
     }
 }
 

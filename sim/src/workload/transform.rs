@@ -7,8 +7,8 @@ use gridweave_core::time::{Span, Time};
 use super::{Submission, WorkUnit, Workload};
 use crate::outcome::Estimates;
 
-/// The most jobs that splitting may produce; Curie's 295,540 would become 184 million.
-pub const MOST_JOBS: u64 = 50_000_000;
+/// The most jobs that splitting may produce, which take some hundred megabytes; Curie's 295,540 would become 184 million.
+pub const MOST_JOBS: u64 = 5_000_000;
 
 /// What to change about a workload. Every change is optional; they are applied in the order of the fields.
 ///

@@ -98,17 +98,17 @@ fn costs_that_cannot_be_measured_are_refused_by_name() {
     desk.write("seeds.toml", b"[vary]\nseed = [1, 2]\n");
     let line = desk.bad(&["sweep", "seeds.toml", "--costs", "--out", "s"]);
     assert!(line.contains("vary grid.nodes"), "{line}");
-    // What the process of a run refuses is told as if there were none.
+    // What cannot be run is told as if there were no processes.
     desk.write(
-        "lossy.toml",
-        format!("[base.network]\nloss = 2.0\n{NODES}").as_bytes(),
+        "late.toml",
+        NODES.replace("days = 1", "days = 0").as_bytes(),
     );
-    let line = desk.bad(&["sweep", "lossy.toml", "--costs", "--out", "s"]);
+    let line = desk.bad(&["sweep", "late.toml", "--costs", "--out", "s"]);
     assert!(
         line.starts_with("gridweave: scheduler=flood,workload.grid5000_like.nodes=20: "),
         "{line}"
     );
-    assert_eq!(line, desk.bad(&["sweep", "lossy.toml", "--out", "s"]));
+    assert_eq!(line, desk.bad(&["sweep", "late.toml", "--out", "s"]));
 }
 
 #[test]
@@ -160,14 +160,24 @@ fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
 fn a_sweep_that_fails_leaves_nothing_behind() {
     let desk = Desk::new();
     desk.write("log.swf", trace().as_bytes());
-    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[base.network]\nloss = 2.0\n[vary]\n\
-        scheduler = ['random', 'central-easy']\n";
-    desk.write("all.toml", sweep.replace(", 'central-easy'", "").as_bytes());
-    desk.bad(&["sweep", "all.toml", "--out", "deep/er/s"]);
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
+        scheduler = ['central-easy', 'central-fcfs']\n";
+    // All runs are checked before the first.
+    let late = sweep.replace("[vary]\n", "[vary]\n'workload.from' = ['0s', '100d']\n");
+    desk.write("late.toml", late.as_bytes());
+    assert!(
+        desk.bad(&["sweep", "late.toml", "--out", "deep/er/s"])
+            .contains("100d")
+    );
     // What could be made stays, with a table that others may read.
-    desk.write("one.toml", sweep.as_bytes());
-    let output = desk.run(&["sweep", "one.toml", "--out", "s"]);
+    desk.write("one.toml", sweep.replace(", 'central-fcfs'", "").as_bytes());
+    desk.good(&["sweep", "one.toml", "--out", "s"]);
+    fs::create_dir(desk.path("s/scheduler=central-fcfs")).expect("a folder can be made");
+    desk.write("s/scheduler=central-fcfs/thesis.tex", b"years of work");
+    desk.write("two.toml", sweep.as_bytes());
+    let output = desk.run(&["sweep", "two.toml", "--out", "s"]);
     assert_eq!(output.status.code(), Some(2));
+    assert!(desk.path("s/scheduler=central-fcfs/thesis.tex").is_file());
     let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
     assert_eq!(table.lines().count(), 2, "{table}");
     #[cfg(unix)]
@@ -179,4 +189,31 @@ fn a_sweep_that_fails_leaves_nothing_behind() {
         };
         assert_eq!(mode("s/table.csv"), mode("log.swf"));
     }
+}
+
+#[test]
+fn a_sweep_goes_only_where_nothing_is_lost() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\nseed = [1, 2]\n";
+    desk.write("sweep.toml", sweep.as_bytes());
+    fs::create_dir(desk.path("s")).expect("a folder can be made");
+    let run = ["sweep", "sweep.toml", "--out", "s"];
+    desk.write("s/table.csv", b"year,price\n2020,5\n");
+    assert!(desk.bad(&run).contains("no sweep of gridweave"));
+    fs::remove_file(desk.path("s/table.csv")).expect("it is there");
+    desk.write("s/report.html", b"<title>mine</title>");
+    assert!(desk.bad(&run).contains("no sweep of gridweave"));
+    fs::remove_file(desk.path("s/report.html")).expect("it is there");
+    // What is left of one that was killed does not stop it, and goes.
+    let abandoned = desk.path("s/.gridweave-4194305-abc");
+    fs::create_dir(&abandoned).expect("a folder can be made");
+    desk.good(&run);
+    #[cfg(target_os = "linux")]
+    assert!(!abandoned.exists());
+    // A run of which something is missing is not finished.
+    fs::remove_file(desk.path("s/seed=1/jobs.csv")).expect("it is there");
+    let output = desk.run(&run);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 runs are finished already"));
+    assert!(desk.path("s/seed=1/jobs.csv").is_file());
 }

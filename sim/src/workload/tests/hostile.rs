@@ -151,3 +151,18 @@ fn a_header_without_end_is_kept_only_in_part() {
     let kept: usize = trace.header.values("Note").map(str::len).sum();
     assert!(kept <= 4_096, "{kept}");
 }
+
+#[test]
+fn a_trace_has_so_many_jobs_and_not_one_more() {
+    let line = "1 0 -1 60 4 -1 -1 -1 90 -1 1 3 1 -1 -1 2 -1 -1\n";
+    let read = |most| {
+        let text = line.repeat(3);
+        reader::read_at_most(most, "test", text.as_bytes(), Origin::FirstJob)
+    };
+    assert_eq!(read(3).unwrap().workload.jobs.len(), 3);
+    let error = read(2).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "test, line 3: more than 2 jobs; cut the trace into parts first"
+    );
+}
