@@ -232,9 +232,9 @@ impl News {
 pub enum Failure {
     /// It was never accepted.
     Refused(Refusal),
-    /// A node that ran it, or was about to, is gone.
+    /// A node that ran it, or was about to, is gone, or it had not ended when its time was over, as often as it was tried.
     NodeLost,
-    /// It had not ended when its time was over, as often as it was tried. Schedulers that reserve no time let it run.
+    /// It ran longer than it may. No scheduler here can tell that from a node that is gone; the word is for others.
     Overran,
     /// It broke while it ran.
     Broke,

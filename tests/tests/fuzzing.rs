@@ -139,7 +139,7 @@ fn no_bytes_break_a_node_of_desktop() {
         "started",
         "stopped",
     ];
-    drives(fuzzing::desktop::drive, 50, &often);
+    drives(fuzzing::desktop::drive, 25, &often);
 }
 
 #[test]

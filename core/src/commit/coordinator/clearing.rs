@@ -12,10 +12,7 @@ impl<G: Guards> Desk<G> {
             self.abort(task, &trial);
         }
         let started = |attempt: &Attempt| attempt.interval.start() <= self.now;
-        let lost = matches!(
-            setback,
-            Setback::Lost { .. } | Setback::Overran { .. } | Setback::Broke { .. }
-        );
+        let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
         if lost
             && self.config.after_loss == AfterLoss::GiveUp
             && task.attempt.as_ref().is_some_and(started)

@@ -142,11 +142,6 @@ pub enum Setback {
         /// Which.
         node: NodeId,
     },
-    /// The job had not ended on a node when its time was over.
-    Overran {
-        /// Which.
-        node: NodeId,
-    },
     /// The job broke on a node.
     Broke {
         /// Which.
@@ -168,7 +163,6 @@ impl Setback {
             | Self::Silent { node }
             | Self::Expired { node }
             | Self::Lost { node }
-            | Self::Overran { node }
             | Self::Broke { node } => Some(node),
             Self::Slow | Self::NotAuthorised | Self::BadCandidate | Self::Full => None,
         }

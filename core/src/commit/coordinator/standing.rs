@@ -176,13 +176,8 @@ impl<G: Guards> Desk<G> {
         };
         member.unanswered = 0;
         let open = member.ended.is_none();
-        let is_over = attempt.interval.end() <= self.now;
         if standing == Standing::Gone && open && attempt.stage != Stage::Broken {
-            if is_over {
-                self.fail_attempt(task, Setback::Overran { node });
-            } else {
-                self.lose(task, node);
-            }
+            self.lose(task, node);
         }
     }
 
@@ -294,9 +289,7 @@ impl<G: Guards> Desk<G> {
                 match (silent, open(attempt)) {
                     (Some(node), _) => self.lose(task, node),
                     // It should have ended by now; whoever has not said so has nothing left to say.
-                    (None, Some(node)) if over => {
-                        self.fail_attempt(task, Setback::Overran { node });
-                    }
+                    (None, Some(node)) if over => self.fail_attempt(task, Setback::Lost { node }),
                     _ => self.permit_when_safe(task),
                 }
             }

@@ -474,7 +474,7 @@ fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
 }
 
 #[test]
-fn who_has_not_told_of_an_end_long_after_it_has_overrun() {
+fn who_has_not_told_of_an_end_long_after_it_is_lost() {
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1590).hear(A, ended(attempt(1), Outcome::Done));
     let mut told = Vec::new();
@@ -485,7 +485,7 @@ fn who_has_not_told_of_an_end_long_after_it_has_overrun() {
     // Its clock may be behind, and its word may take a while.
     assert!(desk.now >= second(1605));
     told.extend(tells(desk.ring_until(1900)));
-    assert_eq!(told, [unplaced(Setback::Overran { node: B }), cleared()]);
+    assert_eq!(told, [unplaced(Setback::Lost { node: B }), cleared()]);
 }
 
 #[test]
@@ -833,8 +833,8 @@ fn a_permission_until_the_end_is_given_once() {
             Wake(second(1605))
         ]
     );
-    let overran = unplaced(Setback::Overran { node: A });
-    assert_eq!(tells(desk.ring_until(1607)), [overran, cleared()]);
+    let lost = unplaced(Setback::Lost { node: A });
+    assert_eq!(tells(desk.ring_until(1607)), [lost, cleared()]);
 }
 
 #[test]
@@ -849,7 +849,7 @@ fn the_end_of_time_is_survived() {
     desk.feed(place(vec![Candidate { interval, nodes }], &[]));
     agree(&mut desk, &[A], 1);
     desk.now = Time::MAX;
-    let overran = unplaced(Setback::Overran { node: A });
+    let lost = unplaced(Setback::Lost { node: A });
     let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
-    assert_eq!(told, [overran, cleared()]);
+    assert_eq!(told, [lost, cleared()]);
 }

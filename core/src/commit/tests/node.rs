@@ -126,11 +126,10 @@ fn placed(number: u64, start: u64) -> Notice {
 
 fn lost(node: u64) -> Notice {
     let node = NodeId::new(node);
-    unplaced(Setback::Lost { node })
-}
-
-fn unplaced(setback: Setback) -> Notice {
-    Notice::Coordinator(coordinator::Notice::Unplaced { job: JOB, setback })
+    Notice::Coordinator(coordinator::Notice::Unplaced {
+        job: JOB,
+        setback: Setback::Lost { node },
+    })
 }
 
 const FINISHED: Notice = Notice::Coordinator(coordinator::Notice::Finished { job: JOB });
@@ -177,9 +176,7 @@ fn a_job_that_overruns_on_one_of_two_nodes_is_finished_if_it_is_extended() {
     grid.news();
     grid.run_until(1719);
     let cut = stop(1, Cause::Overran);
-    let node = NodeId::new(2);
-    let overran = unplaced(Setback::Overran { node });
-    assert_eq!(grid.news(), [(2, cut), (0, overran), (0, CLEARED)]);
+    assert_eq!(grid.news(), [(2, cut), (0, lost(2)), (0, CLEARED)]);
     grid.run_until(4000);
     let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
     assert!(grid.nodes.iter().all(empty), "nothing is left");

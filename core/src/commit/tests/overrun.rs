@@ -483,7 +483,7 @@ mod coordinator {
         );
         let lost = |node| Notice::Unplaced {
             job: JOB,
-            setback: Setback::Overran { node },
+            setback: Setback::Lost { node },
         };
         assert_eq!(desk.ring_until(1664), []);
         assert_eq!(

@@ -88,7 +88,9 @@ impl<const D: usize> Member<D> {
         };
         self.leaving = Leaving::Waiting { tries };
         let left = tries.checked_sub(1);
-        if left.is_none() && !self.is_forsaken() {
+        // Where somebody is missing it may be the last that has the space.
+        let has_gap = !self.peers.is_full() && self.gaps().next().is_some();
+        if left.is_none() && !has_gap {
             return self.depart(cx);
         }
         self.wait_to_leave(cx);

@@ -72,17 +72,14 @@ const MOST_UNWILLING: usize = 8;
 const SPARES: usize = 8;
 
 impl Request {
-    /// A place came to nothing. Who has become busy says so in its schedule, and who was too slow for a job does what it can; who
-    /// would not for another reason looks free, and is found again.
+    /// A place came to nothing. Who has become busy says so in its schedule; who would not for another reason looks free, and is
+    /// found again.
     fn note(&mut self, setback: Option<Setback>) {
         let node = match setback {
-            Some(
-                Setback::Refused {
-                    reason: Refused::Busy,
-                    ..
-                }
-                | Setback::Overran { .. },
-            )
+            Some(Setback::Refused {
+                reason: Refused::Busy,
+                ..
+            })
             | None => None,
             Some(setback) => setback.node(),
         };

@@ -19,8 +19,6 @@ pub(super) struct Task {
     left: u8,
     /// It was to begin and was lost: it may be too long for its time, whatever that is.
     is_lost: bool,
-    /// Its time was over before it was.
-    has_overrun: bool,
 }
 
 /// How far a job is, as far as it must not be forgotten.
@@ -48,7 +46,6 @@ impl Task {
             stage,
             left: 0,
             is_lost: false,
-            has_overrun: false,
         }
     }
 
@@ -59,7 +56,6 @@ impl Task {
     /// Why it will not be done, if there is no place left to try.
     fn failure(&self) -> Failure {
         match self.stage {
-            Stage::Accepted { .. } if self.has_overrun => Failure::Overran,
             Stage::Accepted { .. } => Failure::NodeLost,
             _ => Failure::Refused(Refusal::Full),
         }
@@ -264,7 +260,6 @@ impl<P: Policy> Desk<P> {
             // It has its last word when nothing of it is left.
             return;
         }
-        task.has_overrun |= matches!(setback, Setback::Overran { .. });
         let failure = match setback {
             Setback::Broke { .. } => Some(Failure::Broke),
             Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),

@@ -180,20 +180,6 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
 
 #[test]
 fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
-    let node = NodeId::new(1);
-    let lost = Setback::Lost { node };
-    let overran = Setback::Overran { node };
-    assert_eq!(
-        last_word_after([lost, lost, lost]),
-        News::Failed(Failure::NodeLost)
-    );
-    // One that overran once is too long for its time, whatever else befell it.
-    for setbacks in [[overran; 3], [overran, lost, lost], [lost, lost, overran]] {
-        assert_eq!(last_word_after(setbacks), News::Failed(Failure::Overran));
-    }
-}
-
-fn last_word_after(setbacks: [Setback; 3]) -> News {
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
@@ -209,20 +195,23 @@ fn last_word_after(setbacks: [Setback; 3]) -> News {
         },
         interval: minutes(start, start + 1),
     };
-    let [first, second, third] = setbacks;
-    let unplaced = |setback| coordinator::Notice::Unplaced { job: JOB, setback };
+    let setback = Setback::Lost {
+        node: NodeId::new(1),
+    };
+    let lost = coordinator::Notice::Unplaced { job: JOB, setback };
     coordinated(0, placed(5));
-    assert_eq!(coordinated(6, unplaced(first)), [search(1, Some(first))]);
+    assert_eq!(coordinated(6, lost), [search(1, Some(setback))]);
     // A place, and a better one, before the job begins.
     coordinated(6, placed(9));
     coordinated(6, placed(8));
-    assert_eq!(coordinated(9, unplaced(second)), [search(0, Some(second))]);
+    assert_eq!(coordinated(9, lost), [search(0, Some(setback))]);
     coordinated(9, placed(12));
     coordinated(9, placed(11));
-    match coordinated(12, unplaced(third))[..] {
-        [Notice::Job(told), Notice::Done { job: JOB }] if told.job == JOB => told.news,
-        ref other => panic!("{other:?}"),
-    }
+    let last = Notice::Job(job::Notice {
+        job: JOB,
+        news: News::Failed(Failure::NodeLost),
+    });
+    assert_eq!(coordinated(12, lost), [last, Notice::Done { job: JOB }]);
 }
 
 #[test]

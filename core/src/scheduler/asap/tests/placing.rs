@@ -563,20 +563,21 @@ fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_
 fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
     let mut bench = asking(1);
     let mut told = Vec::new();
-    for (number, start) in [(1, 60), (2, 180), (3, 300)] {
+    for (number, start, nodes) in [(1, 60, &[4][..]), (2, 180, &[4, 5]), (3, 300, &[6, 4, 5])] {
         let holder = attempt(1, number);
         let round = number as u32;
-        bench.hear(1, found(round, start, 1, &[4]));
+        bench.hear(1, found(round, start, 1, nodes));
+        let node = [4, 5, 6][round as usize - 1];
         bench.hear(2, not_found(round, 9));
-        told.extend(bench.agree(&[4], holder));
+        told.extend(bench.agree(&[node], holder));
         // Its time is over, and it has not ended.
         let standing = commit::Standing::Gone;
         told.extend(
             bench
                 .at(start + 60)
-                .vote(4, Vote::Alive { holder, standing }),
+                .vote(node, Vote::Alive { holder, standing }),
         );
-        bench.vote(4, released(holder));
+        bench.vote(node, released(holder));
     }
     let told = told.into_iter().filter(|did| matches!(did, Tell(..)));
     let moved = |start| News::Moved {
@@ -588,7 +589,7 @@ fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
             accepted(60),
             moved(180),
             moved(300),
-            News::Failed(Failure::Overran)
+            News::Failed(Failure::NodeLost)
         ]
         .map(|news| Tell(7, news))
     );
