@@ -221,7 +221,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(218_514),
+        Extent::Whole(223_114),
     );
 }
 

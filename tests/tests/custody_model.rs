@@ -319,7 +319,7 @@ fn large_a_job_is_moved_or_taken_back() {
         "one level, 7 arrivals",
         arriving(7, one()),
         &[running(), taken_back(), moved()],
-        715_596,
+        759_020,
     );
 }
 
@@ -330,6 +330,6 @@ fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
         arriving(5, with_crash(cancelled(whole_life(itself())))),
         &[recovery(), finished(), withdrawn()],
-        1_555_583,
+        1_624_628,
     );
 }
