@@ -61,7 +61,11 @@ const TABLE: &[(Canary, By, u64)] = &[
         20,
     ),
     (HoldLostInACrash, Torture(Asap, &[State]), 50),
-    (PermissionForEver, Torture(Criteria, &[OneExecution]), 60),
+    (
+        PermissionForEver,
+        Torture(Criteria, &[OneExecution, TrueWord]),
+        60,
+    ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
     (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
     (LeaseNotWatched, Torture(Aria, &[Bounded, OneExecution]), 50),
