@@ -128,7 +128,7 @@ fn full_site(jobs: u64) -> SiteQueue {
 }
 
 #[library_benchmark]
-#[bench::at_50(args = (50), setup = full_site, config = at_most(14_632))]
+#[bench::at_50(args = (50), setup = full_site, config = at_most(14_828))]
 fn bid_for_a_job(site: SiteQueue) -> SiteQueue {
     let deadline = Some(Time::from_secs(3_000));
     let undue = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
