@@ -248,14 +248,7 @@ fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() 
 #[test]
 fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
     let mut bench = Bench::new(CONFIG, &[2, 3, 4]);
-    let cycle = |bench: &mut Bench| {
-        let mut alarms = bench.alarms.iter();
-        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
-        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
-        bench.now = at;
-        bench.feed(Event::Timer(timer));
-    };
-    cycle(&mut bench);
+    bench.cycle();
     bench.hear(1, shuffle(1, &[descriptor(1)]));
     let lie = Descriptor {
         version: u64::MAX,
@@ -265,7 +258,7 @@ fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
     bench.hear(4, shuffle(4, &[lie]));
     let known = |bench: &Bench| *bench.node.random.iter().find(|it| it.id == id(1)).unwrap();
     assert_eq!(known(&bench), lie);
-    cycle(&mut bench);
+    bench.cycle();
     // It grows older with each cycle, also if its link does not.
     let truth = descriptor(1).version;
     for (age, version) in [(1, lie.version), (60, lie.version), (61, truth)] {

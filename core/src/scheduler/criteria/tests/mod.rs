@@ -256,6 +256,15 @@ impl Bench {
         }
     }
 
+    /// Goes to the next cycle of the random overlay, and through it.
+    fn cycle(&mut self) -> Effects {
+        let mut alarms = self.alarms.iter();
+        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
+        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
+        self.now = at;
+        self.feed(Event::Timer(timer))
+    }
+
     /// Goes to this second, where nothing happens yet.
     fn at(&mut self, second: u64) -> &mut Self {
         self.now = Time::from_secs(second);

@@ -180,11 +180,7 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
     // It writes down that it knows node 3, which never says a word.
     let mut asked = Vec::new();
     for _ in 0..12 {
-        let mut alarms = bench.alarms.iter();
-        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
-        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
-        bench.now = at;
-        for did in bench.feed(Event::Timer(timer)) {
+        for did in bench.cycle() {
             if let Send(to, Message::Overlay { message, .. }) = did {
                 asked.push((to, matches!(message, cyclon::Message::Join { .. })));
             }
