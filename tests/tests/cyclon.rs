@@ -13,7 +13,7 @@ use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
 use gridweave_sim::engine::{Checking, Simulation};
 use gridweave_sim::lasting::Lasting;
-use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+use gridweave_sim::network::{DelayConfig, Network, NetworkConfig, Partition};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -448,6 +448,36 @@ fn bad_weather_breaks_no_invariant_and_passes() {
     assert!(graph.links() >= 1700, "{}", graph.links());
     assert_eq!(graph.weak_components(|_| true), 1, "seed {SEED}");
     assert!(graph.0.iter().all(|links| !links.is_empty()));
+}
+
+/// 100 nodes.
+#[test]
+fn halves_that_have_forgotten_each_other_become_one_again() {
+    let hundred_cycles = Lasting::new(CONFIG.period.times(100));
+    let network = NetworkConfig {
+        partitions: vec![Partition {
+            from: Lasting::new(CONFIG.period.times(10)),
+            until: hundred_cycles,
+            nodes: vec![[0, 49]],
+        }],
+        ..NetworkConfig::default()
+    };
+    let mut overlay = Overlay::new(100, Layout::Ring, &network, CONFIG);
+    overlay.run(99);
+    assert_eq!(overlay.graph().weak_components(|_| true), 2);
+    overlay.run(50);
+    let graph = overlay.graph();
+    assert_eq!(graph.weak_components(|_| true), 1);
+    let across = |(node, links): (usize, &Vec<u32>)| {
+        let links = links.iter().filter(|peer| (**peer < 50) != (node < 50));
+        links.count()
+    };
+    let across: usize = graph.0.iter().enumerate().map(across).sum();
+    println!(
+        "after a partition: {across} of {} links lead across",
+        graph.links()
+    );
+    assert!(across * 4 > graph.links(), "{across}");
 }
 
 /// 100 nodes.

@@ -35,6 +35,7 @@ pub mod can;
 pub mod cyclon;
 #[cfg(feature = "alloc")]
 pub mod flood;
+mod missed;
 pub mod vicinity;
 pub mod view;
 pub mod vivaldi;

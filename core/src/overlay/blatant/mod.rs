@@ -26,8 +26,8 @@
 //!   that restarts.
 //! - Who joined and has not seen its introducer for as long as sightings last asks it for a link again: the two may be on islands, after a
 //!   partition or because the introducer was down. While there is no answer it asks every [`Config::remember`] iterations, else less and less
-//!   often: who is in a large overlay does not see everyone. A link too many is taken away like all others. Islands in which nobody
-//!   has an introducer on another stay apart.
+//!   often: who is in a large overlay does not see everyone. A link too many is taken away like all others. The last few that a node took for dead, or that did
+//!   not answer it, are asked again as well, one of them in every eighth iteration.
 //!
 //! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
 //! longer, and costs work for each of its messages only.
@@ -108,6 +108,7 @@ use sightings::Sightings;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
+use crate::overlay::missed::Missed;
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
@@ -171,6 +172,7 @@ struct Running {
     introducer: Option<(NodeId, u8)>,
     /// By whom it joined in this life.
     anchor: Option<Anchor>,
+    missed: Missed,
 }
 
 /// By whom a node joined, and is one with the overlay as long as it sees it.
@@ -253,6 +255,8 @@ impl Running {
         self.could_not_mend(peer);
         if let Some(anchor) = self.anchor.as_mut().filter(|anchor| anchor.peer == peer) {
             anchor.miss(self.iteration, config);
+        } else {
+            self.missed.miss(peer);
         }
     }
 }
@@ -417,6 +421,7 @@ impl Blatant {
             next_help: 0,
             introducer: None,
             anchor: None,
+            missed: Missed::default(),
         });
         cx.wake(due, Timer { iteration: 0 });
     }
@@ -596,6 +601,7 @@ impl Blatant {
         }
         running.version = running.version.saturating_add(1);
         running.alone = 0;
+        running.missed.hear(peer);
         if !canary!(NeighbourKeptInTheTable) {
             self.alpha.forget(peer);
         }

@@ -56,20 +56,26 @@ impl Blatant {
         true
     }
 
-    /// Who has long not seen who introduced it asks for another link: they may have come apart. Whether it asked.
+    /// Who has long not seen who introduced it, or somebody who did not answer, asks for another link: they may have come apart. Whether
+    /// it asked.
     pub(super) fn look_for_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
         };
-        let Some(anchor) = &mut running.anchor else {
+        let (neighbours, sightings) = (&self.neighbours, &self.sightings);
+        let is_in = |peer| neighbours.contains(peer) || sightings.contains(peer);
+        let iteration = running.iteration;
+        let is_due = |anchor: &Anchor| anchor.due <= iteration && !is_in(anchor.peer);
+        let peer = match running.anchor.as_mut().filter(|anchor| is_due(anchor)) {
+            Some(anchor) => {
+                anchor.ask(iteration, &self.config);
+                Some(anchor.peer)
+            }
+            None => running.missed.due(iteration, |peer| !is_in(peer)),
+        };
+        let Some(peer) = peer else {
             return false;
         };
-        let peer = anchor.peer;
-        let is_in = self.neighbours.contains(peer) || self.sightings.contains(peer);
-        if is_in || running.iteration < anchor.due {
-            return false;
-        }
-        anchor.ask(running.iteration, &self.config);
         self.ask(peer, Purpose::Construction, self.config.detours, cx);
         true
     }
@@ -133,6 +139,9 @@ impl Blatant {
             self.alpha.forget(*peer);
             if let Some(around) = gone.and_then(|gone| gone.around) {
                 self.close_gap(&around);
+            }
+            if let Life::Running(running) = &mut self.life {
+                running.missed.miss(*peer);
             }
         }
         if self.neighbours.len() < before {

@@ -22,6 +22,8 @@
 //! - A link that comes in twice keeps the smaller age and the later life. Ages are never reset: that would keep links to the dead alive.
 //! - A new node asks one that is in to introduce it ([`Command::Join`]). After some cycles with no link at all it asks one of
 //!   a few that it knew, which it has on disk; so does a node that restarts, at its first cycle.
+//! - The last few who did not answer are asked again, in every eighth cycle one of them in place of the oldest. So two halves that have forgotten each other
+//!   while nothing passed between them become one again. Where everyone answers, nothing of this happens.
 //! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and nothing is said or answered.
 //! - Leaving is silence.
 //!
@@ -90,6 +92,7 @@ use samples::{Kept, Samples};
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
+use crate::overlay::missed::Missed;
 use crate::overlay::view::{Change, Link, NotInserted, Refreshed, View};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
@@ -145,6 +148,7 @@ struct Gossip<const L: usize> {
     next_help: u8,
     /// How many of the links that were asked for in joining have not come.
     awaited_gifts: u8,
+    missed: Missed,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -344,6 +348,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             empty_cycles: self.config.patience,
             next_help: 0,
             awaited_gifts: 0,
+            missed: Missed::default(),
         });
         cx.wake(due, Timer { cycle });
     }

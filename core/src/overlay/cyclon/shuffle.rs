@@ -6,7 +6,7 @@ use super::samples::MOST_TAKEN;
 use super::{
     Changes, Cyclon, Exchange, ExchangeId, Life, Message, Notice, Pending, Replacement, Timer,
 };
-use crate::id::NodeId;
+use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::overlay::view::{Link, Links, NotInserted};
 
@@ -31,17 +31,25 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 cycle: gossip.cycle,
             },
         );
-        if let Exchange::Waiting(pending) = mem::replace(&mut gossip.exchange, Exchange::Idle)
-            && let Some(samples) = &mut self.samples
-        {
-            samples.forget(pending.peer.id);
+        if let Exchange::Waiting(pending) = mem::replace(&mut gossip.exchange, Exchange::Idle) {
+            gossip.missed.miss(pending.peer.id);
+            if let Some(samples) = &mut self.samples {
+                samples.forget(pending.peer.id);
+            }
         }
+        // Who has no links at all does not go on as if it had, but asks for help.
+        let again = gossip.missed.due(cycle, |_| !self.view.is_empty());
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
         }
         self.view.grow_older();
         let sample = self.draw_samples(cycle, cx);
-        match sample.or_else(|| self.view.oldest(cx.rng())) {
+        let again = again.map(|id| Link {
+            id,
+            incarnation: Incarnation::default(),
+            age: 0,
+        });
+        match again.or(sample).or_else(|| self.view.oldest(cx.rng())) {
             Some(peer) => self.begin_exchange(peer, cycle, cx),
             None => self.spend_cycle_alone(cx),
         }
@@ -86,9 +94,10 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         received: &[Link],
         cx: &mut impl Context<Self>,
     ) {
-        let Life::Gossiping(_) = self.life else {
+        let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
+        gossip.missed.hear(from);
         let links: Links<L> = self.view.sample(usize::from(self.config.shuffle), cx.rng());
         let sent: heapless::Vec<NodeId, L> = links.iter().map(|link| link.id).collect();
         cx.send(from, Message::Shuffled { exchange, links });
@@ -117,6 +126,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             Exchange::Waiting(pending)
                 if pending.peer.id == from && pending.id(gossip.incarnation) == exchange =>
             {
+                gossip.missed.hear(from);
                 if cx.now() <= pending.deadline {
                     self.hear_of(&[Link {
                         age: 0,
@@ -124,6 +134,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                     }]);
                     self.hear_of(received);
                     self.merge(received, &pending.sent, cx);
+                } else if let Some(samples) = &mut self.samples {
+                    samples.forget(from);
                 }
             }
             other => gossip.exchange = other,
@@ -167,6 +179,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             && pending.peer.id == to
         {
             gossip.exchange = Exchange::Idle;
+            gossip.missed.miss(to);
             if let Some(samples) = &mut self.samples {
                 samples.forget(to);
             }

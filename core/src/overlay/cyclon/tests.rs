@@ -823,3 +823,35 @@ fn messages_survive_their_encoding_and_too_many_links_do_not() {
     let bytes = postcard::to_allocvec(&record).unwrap();
     assert_eq!(postcard::from_bytes(&bytes), Ok(record));
 }
+
+#[test]
+fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
+    let mut bench = Bench::with(&[(1, 9), (2, 8), (3, 7), (4, 0)]);
+    let mut asked = Vec::new();
+    for cycle in 0..48 {
+        bench.cycle(cycle);
+        asked.push(bench.node.waits_for().map(NodeId::get));
+        // Only 4 is there, and 3 again later.
+        let Some(peer) = bench.node.waits_for() else {
+            continue;
+        };
+        if peer == id(4) || (peer == id(3) && cycle > 8) {
+            let exchange = ExchangeId {
+                incarnation: BORN,
+                cycle,
+            };
+            let links = Links::from_iter([link(4, 0)]);
+            bench.hear(peer.get(), Message::Shuffled { exchange, links });
+        }
+    }
+    assert_eq!(asked[..4], [1, 2, 3, 4].map(Some));
+    // Each has its turn, and who answers is not asked again.
+    assert_eq!(
+        [asked[8], asked[16], asked[24], asked[32], asked[40]],
+        [3, 2, 1, 3, 2].map(Some)
+    );
+    bench.cycle(48);
+    assert_eq!(bench.node.waits_for(), Some(id(1)));
+    let others = asked[4..].iter().filter(|peer| **peer != Some(4));
+    assert_eq!(others.count(), 5);
+}
