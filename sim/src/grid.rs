@@ -128,6 +128,22 @@ impl Grid {
         }
     }
 
+    /// How many units of work it does at once: nodes where they are taken whole, else the units of the dimension that jobs share a
+    /// node by.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Uniform(nodes) => u64::from(*nodes),
+            Self::Mixed(mixed) => match mixed.shares() {
+                Some(shares) => mixed
+                    .nodes
+                    .iter()
+                    .map(|node| node.capability.value(shares))
+                    .sum(),
+                None => mixed.nodes.len() as u64,
+            },
+        }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

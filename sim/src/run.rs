@@ -21,6 +21,8 @@ pub struct Run {
     pub faults: Faults,
     /// When it was stopped, if that was before every job had its outcome.
     pub stopped: Option<Time>,
+    /// When it ended: some time after the last job did, if others were still waited for or looked for.
+    pub ended: Time,
     /// How it looked from time to time, if that was asked for.
     pub pictures: Vec<Picture>,
     /// By how many others each node is known that is up at the end; nothing if nodes keep no links.

@@ -95,6 +95,8 @@ fn a_reproduction_refuses_what_it_does_not_know() {
         "{error}"
     );
     desk.bad(&["reproduce", "p9"]);
+    let error = desk.bad(&["reproduce", "all", "--quick", "--only", "fig4"]);
+    assert!(error.contains("--only"), "{error}");
     desk.bad(&["reproduce", "p1", "--quick", "--nodes", "0"]);
     desk.bad(&["reproduce", "p1", "--quick", "--trace", "missing.swf"]);
     desk.write("ours.txt", b"not a result");

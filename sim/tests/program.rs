@@ -847,6 +847,10 @@ fn nobody_waits_where_nothing_ran() {
     let row = text.lines().find(|line| line.contains("central-easy"));
     let row = row.expect("it has a row");
     assert_eq!(row.matches(" - ").count(), 3, "{row}");
+    let output = desk.run(&["run", "--trace", "wide.swf", "--nodes", "4", "--json"]);
+    let printed: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    assert!(printed["wait"].is_null() && printed["bounded_slowdown"].is_null());
 }
 
 #[test]
@@ -972,6 +976,7 @@ fn nodes_that_join_take_part() {
     let output = desk.run(&["run", "--config", "run.toml", "--json"]);
     let printed: serde_json::Value =
         serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    assert_eq!(printed["nodes"], 17);
     assert_eq!(printed["faults"]["starts"], 1);
     assert_eq!(printed["faults"]["crashes"], 1);
     desk.write(

@@ -196,7 +196,7 @@ impl AriaConfig {
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let often = if faults.is_empty() { 86_400 } else { 300 };
         let period = self.iteration.unwrap_or(Lasting::seconds(often)).span();
-        let safe = faults.is_empty() && network.loss == 0.0;
+        let safe = faults.is_empty() && network.loses_nothing();
         let long = if safe { 86_400 } else { 600 };
         let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
         Config {

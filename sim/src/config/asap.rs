@@ -152,12 +152,11 @@ impl AsapConfig {
         let max_delay = self.max_delay.span();
         let half = Span::from_micros(max_delay.as_micros() / 2);
         let instant = network.delay == DelayConfig::Zero;
-        let arrives = network.loss == 0.0 && network.partitions.is_empty();
         // A node that comes up again does not know who had subscribed, and a change that is lost is told again only when a
         // subscription is renewed.
         let lease = match self.lease {
             Some(lease) => lease.span(),
-            None if faults.is_empty() && arrives => Span::MAX,
+            None if faults.is_empty() && network.loses_nothing() => Span::MAX,
             None => Span::from_secs(600),
         };
         let lead = match self.lead {

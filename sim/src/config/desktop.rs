@@ -187,7 +187,7 @@ impl DesktopConfig {
         differ: bool,
         most: Capability,
     ) -> Config {
-        let safe = faults.is_empty() && network.loss == 0.0;
+        let safe = faults.is_empty() && network.loses_nothing();
         let long = if safe { 86_400 } else { 300 };
         let lease = self.lease.unwrap_or(Lasting::seconds(long)).span();
         let owner_lease = self.owner_lease.map_or(lease.times(2), Lasting::span);

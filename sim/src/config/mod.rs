@@ -251,7 +251,7 @@ impl Config {
     }
 
     /// The files that it names.
-    fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let trace = self.workload.trace.as_deref();
         let places = self.criteria.places.file();
         trace
@@ -452,6 +452,34 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(largest.with("grid.nodes=5").unwrap().seed, largest.seed);
+    }
+
+    /// What a partition cuts off is lost like anything else.
+    #[test]
+    fn machines_are_careful_where_a_message_may_be_lost() {
+        let safe = NetworkConfig::default();
+        let lossy = NetworkConfig {
+            loss: 0.01,
+            ..safe.clone()
+        };
+        let parted = NetworkConfig {
+            partitions: vec![crate::network::Partition {
+                from: Lasting::seconds(1),
+                until: Lasting::seconds(2),
+                nodes: vec![[0, 1]],
+            }],
+            ..safe.clone()
+        };
+        let aria = |network| AriaConfig::default().for_machines(network, &[]).lease;
+        let most = gridweave_core::resource::Capability::none();
+        let desktop = |network| {
+            let config = DesktopConfig::default().for_machines(network, &[], true, most);
+            (config.runs.lease, config.owners.lease, config.resend)
+        };
+        assert_eq!(aria(&parted), aria(&lossy));
+        assert_ne!(aria(&parted), aria(&safe));
+        assert_eq!(desktop(&parted), desktop(&lossy));
+        assert!(desktop(&parted).2.is_some() && desktop(&safe).2.is_none());
     }
 
     #[cfg(unix)]

@@ -133,6 +133,8 @@ struct Host<'a, P: Protocol> {
     free: Vec<u32>,
     /// Which jobs run on each node.
     jobs_on: Vec<Vec<usize>>,
+    /// All nodes that have come up, whether they still are or not.
+    joined: Vec<NodeId>,
     /// How often each node went down, those that never did perhaps left out.
     downs: Vec<u32>,
     /// What is free of nodes that are shared.
@@ -166,6 +168,7 @@ where
         slots: Vec::new(),
         free: Vec::new(),
         jobs_on: vec![Vec::new(); simulation.len()],
+        joined: Vec::new(),
         downs: Vec::new(),
         room: match hosting.grid {
             Grid::Uniform(_) => None,
@@ -257,21 +260,22 @@ where
         let Some(every) = self.hosting.pictures else {
             return;
         };
-        let count = self.pictures.len() as u64;
-        let due = Time::ZERO + every.times(count);
-        if due > now || self.pictures.len() >= MOST_PICTURES {
-            return;
+        loop {
+            let due = Time::ZERO + every.times(self.pictures.len() as u64);
+            if due > now || self.pictures.len() >= MOST_PICTURES {
+                return;
+            }
+            let nodes = (0..self.simulation.len() as u64).map(NodeId::new);
+            let drawn = nodes.filter_map(|node| self.simulation.machine(node)?.drawn());
+            self.pictures.push(Picture {
+                at: due.as_micros() as f64 / 1e6,
+                nodes: drawn.collect(),
+            });
         }
-        let nodes = (0..self.simulation.len() as u64).map(NodeId::new);
-        let drawn = nodes.filter_map(|node| self.simulation.machine(node)?.drawn());
-        self.pictures.push(Picture {
-            at: due.as_micros() as f64 / 1e6,
-            nodes: drawn.collect(),
-        });
     }
 
     fn submit(&mut self, index: usize, now: Time) {
-        let node = NodeId::new(u64::from(self.rng.below(self.simulation.len() as u32)));
+        let node = self.rng.pick(&self.joined).copied().unwrap_or_default();
         let Some(job) = self.job(index) else {
             self.close(index, Outcome::Rejected);
             return;
@@ -303,10 +307,9 @@ where
             // None was up when the first of them came, and none has come up since.
             return None;
         }
-        let nodes = self.simulation.len() as u32;
-        let drawn = self.rng.below(nodes);
-        let from_drawn = (drawn..nodes).chain(0..drawn);
-        let mut from_drawn = from_drawn.map(|node| NodeId::new(u64::from(node)));
+        let drawn = self.rng.index(self.joined.len());
+        let (before, from_drawn) = self.joined.split_at_checked(drawn)?;
+        let mut from_drawn = from_drawn.iter().chain(before).copied();
         from_drawn.find(|node| self.simulation.machine(*node).is_some())
     }
 
@@ -378,10 +381,18 @@ where
                 }
                 Happening::Started { at, node } => {
                     self.faults.starts += u64::from(at > Time::ZERO);
+                    if self.downs_of(node) == 0 {
+                        self.joined.push(node);
+                    }
                     self.submit_parked(node, at);
                 }
             }
         }
+    }
+
+    /// How often a node went down.
+    fn downs_of(&self, node: NodeId) -> u32 {
+        self.downs.get(node.get() as usize).copied().unwrap_or(0)
     }
 
     fn hear(&mut self, at: Time, node: NodeId, notice: Notice) {
@@ -406,7 +417,7 @@ where
     /// A machine says what became of a job in the end. One last word is promised; but a node that went down since it said it
     /// may not remember that it did, and say the same again.
     fn hear_last_word(&mut self, index: usize, node: NodeId, news: News) {
-        let downs = self.downs.get(node.get() as usize).copied().unwrap_or(0);
+        let downs = self.downs_of(node);
         match self.tracked[index].last_word {
             Some(said) if (said.node, said.news) == (node, news) && said.downs < downs => return,
             _ => {}
@@ -615,7 +626,7 @@ where
         let mut nodes = Vec::with_capacity(self.tracked.len());
         for (index, tracked) in self.tracked.iter().enumerate() {
             let submitted_to = tracked.submitted_to;
-            let gone = submitted_to.is_some_and(|node| self.simulation.machine(node).is_none());
+            let gone = submitted_to.is_some_and(|node| self.simulation.is_gone(node));
             let outcome = tracked.outcome.unwrap_or(match stopped {
                 _ if gone => Outcome::Orphaned,
                 Stopped::Stalled => Outcome::Lost,
@@ -645,6 +656,7 @@ where
             },
             traffic,
             stopped: (stopped == Stopped::OnRequest).then_some(self.now),
+            ended: self.now,
             pictures: self.pictures,
             in_degrees,
             violations: self.violations + self.simulation.broken().len() as u64,

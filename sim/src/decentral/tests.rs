@@ -209,6 +209,70 @@ fn a_grid_that_is_down_costs_nothing() {
 }
 
 #[test]
+fn jobs_are_submitted_to_nodes_that_have_joined() {
+    let workload = workload(50, 1);
+    let network = Network::new(&NetworkConfig::default(), 10, 1).unwrap();
+    let mut simulation = Simulation::new(2, network, 1, |_| Random::new(2));
+    // The last ones to be named join first.
+    for node in 0..8 {
+        simulation.join(Time::from_secs(26 - node));
+    }
+    let run = simulate(
+        simulation,
+        hosting(&workload, Estimates::Exact),
+        &Monitor::default(),
+    );
+    // Nothing came to a node that was not there, which would have cost a second.
+    let Outcome::Ran { start, .. } = run.outcomes[0] else {
+        panic!("{:?}", run.outcomes[0]);
+    };
+    assert_eq!(start, workload.jobs[0].at);
+    assert_eq!(run.faults.starts, 8);
+    assert_eq!(run.faults.undelivered, 0);
+}
+
+#[test]
+fn a_job_whose_node_comes_back_is_not_orphaned() {
+    let workload = workload(20, 1);
+    let stopped = |comes_back: bool| {
+        let mut simulation = grid(&NetworkConfig::default());
+        for node in (0..10).map(NodeId::new) {
+            simulation.crash(Time::from_secs(30), node);
+            if comes_back {
+                simulation.restart(Time::from_secs(50), node);
+            }
+        }
+        let until = Hosting {
+            until: Time::from_secs(40),
+            ..hosting(&workload, Estimates::Exact)
+        };
+        simulate(simulation, until, &Monitor::default()).outcomes
+    };
+    assert!(stopped(false).contains(&Outcome::Orphaned));
+    let open = stopped(true);
+    let unfinished = Outcome::Unfinished { start: None };
+    assert!(
+        open.iter().all(|outcome| *outcome == unfinished),
+        "{open:?}"
+    );
+}
+
+#[test]
+fn there_is_a_picture_for_every_moment_also_if_nothing_happens() {
+    let mut workload = workload(2, 1);
+    workload.jobs[1].at = Time::from_secs(1000);
+    let drawn = Hosting {
+        pictures: Some(Span::from_secs(20)),
+        ..hosting(&workload, Estimates::Exact)
+    };
+    let run = simulate(grid(&NetworkConfig::default()), drawn, &Monitor::default());
+    // To the end of the second job, after 1100 seconds.
+    assert_eq!(run.pictures.len(), 56);
+    assert_eq!(run.pictures[55].at, 1100.0);
+    assert_eq!(run.ended, Time::from_secs(1100));
+}
+
+#[test]
 fn a_message_that_comes_twice_does_no_harm() {
     let workload = workload(200, 1);
     let network = NetworkConfig {

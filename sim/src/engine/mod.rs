@@ -49,6 +49,7 @@ mod traffic;
 
 pub use traffic::{KindTraffic, Traffic};
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::vec::Drain;
@@ -191,6 +192,8 @@ pub struct Simulation<P: Protocol> {
     checking: Checking,
     broken: Vec<Broken>,
     events: u64,
+    /// How often each node is still to come up, if it is, those left out that begin at once.
+    coming_up: BTreeMap<u32, u32>,
     /// How many of the events that come next have had their targets touched.
     touched: usize,
 }
@@ -234,6 +237,7 @@ impl<P: Protocol> Simulation<P> {
             checking: Checking::Never,
             broken: Vec::new(),
             events: 0,
+            coming_up: BTreeMap::new(),
             touched: 0,
         };
         for _ in 0..nodes {
@@ -308,10 +312,13 @@ impl<P: Protocol> Simulation<P> {
     /// Puts something into the queue, unless the node does not exist: then it is as if nothing had been asked.
     fn plan(&mut self, at: Time, node: NodeId, what: What) {
         match self.number(node) {
-            Some(number) => self
-                .world
-                .queue
-                .push(at.max(self.world.now), Handle::new(number, what)),
+            Some(number) => {
+                if matches!(what, What::Fault(Fault::Start)) && at > Time::ZERO {
+                    *self.coming_up.entry(number).or_default() += 1;
+                }
+                let at = at.max(self.world.now);
+                self.world.queue.push(at, Handle::new(number, what));
+            }
             None => {
                 if let What::Command(slot) = what {
                     self.commands.remove(slot);
@@ -372,7 +379,15 @@ impl<P: Protocol> Simulation<P> {
                     self.handle(node, Event::Unreachable { to });
                 }
             }
-            What::Fault(Fault::Start) => self.start(node),
+            What::Fault(Fault::Start) => {
+                if let Some(times) = self.coming_up.get_mut(&node).filter(|_| at > Time::ZERO) {
+                    *times -= 1;
+                    if *times == 0 {
+                        self.coming_up.remove(&node);
+                    }
+                }
+                self.start(node);
+            }
             What::Fault(Fault::Crash) => self.go_down(node),
             What::Fault(Fault::Doom(effects)) => {
                 if let Some(node) = self.nodes.get_mut(node as usize) {
@@ -413,6 +428,12 @@ impl<P: Protocol> Simulation<P> {
             let machine = self.nodes[handle.node() as usize].machine.as_ref();
             black_box(machine.map_or(0, |machine| machine.read_ahead(from)));
         }
+    }
+
+    /// Whether a node is down, and nobody has planned that it comes up.
+    pub fn is_gone(&self, node: NodeId) -> bool {
+        let number = self.number(node);
+        number.is_none_or(|number| !self.is_up(number) && !self.coming_up.contains_key(&number))
     }
 
     fn is_up(&self, node: u32) -> bool {

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use crate::results::Estimate;
 
 /// Joins the summaries of several runs: each number becomes its mean and the half-width of its 95 % confidence interval,
-/// what is equal everywhere stays, and what differs otherwise becomes a list.
+/// what is equal everywhere stays, and what differs otherwise becomes a list. What a run has no figure for counts for nothing.
 pub fn aggregate(summaries: &[Value]) -> Value {
-    let Some(first) = summaries.first() else {
+    let Some(first) = summaries.iter().find(|summary| !summary.is_null()) else {
         return Value::Null;
     };
     match first {
@@ -50,5 +50,8 @@ mod tests {
         assert_eq!(joined["x"]["y"]["mean"], 2.0);
         assert!((joined["x"]["y"]["ci95"].as_f64().unwrap() - 12.706).abs() < 1e-9);
         assert_eq!(joined["flag"], json!([true, false]));
+        let no_job_ran = [json!({ "wait": null }), json!({ "wait": { "mean": 4.0 } })];
+        assert_eq!(aggregate(&no_job_ran)["wait"]["mean"]["mean"], 4.0);
+        assert_eq!(aggregate(&no_job_ran[..1])["wait"], Value::Null);
     }
 }

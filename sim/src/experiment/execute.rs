@@ -209,7 +209,7 @@ impl Prepared {
     }
 
     /// When those join whose joining is one of the faults.
-    fn joining_later(&self) -> impl Iterator<Item = Time> {
+    pub(super) fn joining_later(&self) -> impl Iterator<Item = Time> {
         self.config.faults.iter().filter_map(|fault| match fault {
             Fault::Join { at } => Some(Time::ZERO + at.span()),
             _ => None,
@@ -610,6 +610,8 @@ impl From<central::Run> for Run {
             traffic: Traffic::default(),
             faults: Faults::default(),
             stopped: run.stopped,
+            // Nothing is sent, so nothing is said about after the last job.
+            ended: Time::ZERO,
             pictures: Vec::new(),
             in_degrees: Vec::new(),
             violations: 0,

@@ -106,6 +106,10 @@ impl Prepared {
             workload: &self.workload,
             skipped: self.skipped,
             grid: &self.grid,
+            joining: match (&*self.grid, self.config.scheduler) {
+                (Grid::Mixed(_), _) | (_, Scheduler::Central(_)) => 0,
+                (Grid::Uniform(_), _) => self.joining_later().count() as u64,
+            },
             estimates: self.config.workload.estimates,
         }
     }
@@ -194,7 +198,7 @@ impl Prepared {
             first: config.first.and_then(NonZeroUsize::new),
             stretch: config.stretch,
             load: config.load.map(|load| TargetLoad {
-                capacity: self.facts().capacity(),
+                capacity: self.grid.capacity(),
                 load,
                 by: Estimates::Exact,
                 // Jobs are put into sites afterwards.
@@ -217,6 +221,9 @@ impl Prepared {
             let mut workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
             for job in &mut workload.jobs {
                 job.at += all;
+            }
+            for deadline in &mut workload.deadlines {
+                *deadline += all;
             }
             self.workload = Arc::new(workload);
         }

@@ -89,7 +89,15 @@ impl NetworkConfig {
         ] {
             Chance::new(name, probability)?;
         }
+        if self.reordering > 0.0 && self.held_up == Lasting::default() {
+            return Err(NetworkError::HeldUpForNoTime);
+        }
         self.delay.check()
+    }
+
+    /// Whether no message is ever lost on the way.
+    pub(crate) fn loses_nothing(&self) -> bool {
+        self.loss == 0.0 && self.partitions.is_empty()
     }
 
     /// The last node that a partition names.

@@ -31,6 +31,11 @@ pub enum NetworkError {
         /// The upper one.
         max: Lasting,
     },
+    /// Messages are to be held up, for no time.
+    #[error(
+        "network.reordering is above 0, and messages are held up for no time; set network.held_up, such as 500ms"
+    )]
+    HeldUpForNoTime,
     /// A partition is over before it begins.
     #[error(
         "a partition in network.partitions ends before it begins; let 'until' be later than 'from'"

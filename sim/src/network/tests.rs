@@ -236,3 +236,13 @@ fn bad_networks_are_refused_by_name() {
     };
     assert!(refused(wrong).contains("[5, 1]; swap them"));
 }
+
+#[test]
+fn messages_are_not_held_up_for_no_time() {
+    let config = NetworkConfig {
+        reordering: 0.5,
+        ..constant()
+    };
+    let error = Network::new(&config, 2, 1).unwrap_err().to_string();
+    assert!(error.contains("network.held_up"), "{error}");
+}

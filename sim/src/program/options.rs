@@ -40,7 +40,7 @@ Examples:
   gridweave compare --schedulers central-easy,central-conservative --trace log.swf --set workload.load=0.9
   gridweave run --workload desktop --scheduler central-greedy --runs 10
   gridweave run --config gridweave-out/gangs/central-easy/config.toml --out again
-  gridweave reproduce p1 --quick
+  gridweave reproduce all --quick
   gridweave reproduce p2 --only fig1 --runs 5
   gridweave reproduce p3 --runs 10
   gridweave torture --seeds 0..1000
@@ -99,8 +99,8 @@ pub(super) enum Action {
     /// Make the tables and figures of a paper, published beside measured
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce {
-        /// Which paper
-        #[arg(value_parser = ["p1", "p2", "p3", "p4"])]
+        /// Which paper, or all one after the other
+        #[arg(value_parser = ["p1", "p2", "p3", "p4", "all"])]
         paper: String,
         #[command(flatten)]
         choice: Reproduction,
@@ -220,7 +220,7 @@ pub(super) struct Reproduction {
     /// How many seeds to run, one after the other; figures are means with 95 % confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,
-    /// Where results go; an earlier result of the same paper is replaced [default: gridweave-reproduce-PAPER]
+    /// Where results go; an earlier result of the same paper is replaced; of all, a folder for each in it [default: gridweave-reproduce-PAPER]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 }

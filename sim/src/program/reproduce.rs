@@ -25,6 +25,37 @@ use crate::reproduce::{
 };
 use crate::results::{Draft, Summary, write_json};
 
+/// The papers, by name.
+pub(super) const PAPERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
+
+/// Makes the tables and figures of all papers, one after the other, until it is stopped.
+pub(super) fn all(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    for (given, option) in [
+        (!choice.only.is_empty(), "--only"),
+        (choice.trace.is_some(), "--trace"),
+        (choice.nodes.is_some(), "--nodes"),
+        (choice.coordinates.is_some(), "--coordinates"),
+        (choice.round_trips.is_some(), "--round-trips"),
+    ] {
+        if given {
+            bail!("{option}: is not for all papers; name one, such as p1");
+        }
+    }
+    let mut ending = Ending::Done;
+    for name in PAPERS {
+        let choice = Reproduction {
+            out: choice.out.as_ref().map(|out| out.join(name)),
+            ..choice.clone()
+        };
+        match paper(session, name, &choice)? {
+            Ending::Done => {}
+            Ending::Broken => ending = Ending::Broken,
+            Ending::Interrupted => return Ok(Ending::Interrupted),
+        }
+    }
+    Ok(ending)
+}
+
 /// Makes the tables and figures of the paper of this name.
 pub(super) fn paper(
     session: &Session,
@@ -296,7 +327,7 @@ fn out(key: &str, choice: &Reproduction) -> anyhow::Result<PathBuf> {
     let Some(out) = &choice.out else {
         return Ok(PathBuf::from(format!("gridweave-reproduce-{key}")));
     };
-    for other in ["p1", "p2", "p3", "p4"] {
+    for other in PAPERS {
         if other != key && out.join(format!("{other}.json")).exists() {
             bail!(
                 "{}: holds results of {other}; choose another folder with --out",

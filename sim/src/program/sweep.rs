@@ -1,9 +1,9 @@
 //! `gridweave sweep`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
@@ -13,8 +13,9 @@ use super::progress::{Goal, Watched};
 use super::session::{Session, quoted, write_report};
 use super::validate::check_all;
 use super::{Ending, own_process};
-use crate::config::Source;
+use crate::config::{ConfigError, Source};
 use crate::experiment::{Point, Sweep, prepare};
+use crate::history::History;
 use crate::monitor::Monitor;
 use crate::report::{self, CostCurve, Kind, Measured, Page, SweepPoint};
 use crate::results::{DraftFile, NewFolders, draft_in, is_config, is_draft, remove_abandoned};
@@ -72,10 +73,11 @@ pub(super) fn sweep(
             out.display()
         );
     }
+    let inputs = Inputs::of(&sweep);
     let (finished, open): (Vec<&Point>, Vec<&Point>) = sweep
         .points
         .iter()
-        .partition(|point| Finished::read(point, out, runs).is_some());
+        .partition(|point| Finished::read(point, &inputs, out, runs).is_some());
     // What cannot be run is told before the first run, not hours later.
     check_all(open.iter().copied())?;
     let new = begin(session, out)?;
@@ -89,11 +91,15 @@ pub(super) fn sweep(
     session.interrupt.begin();
     let watched = Watched::new(session, open.len(), Goal::Runs);
     let made = match runs {
-        Runs::Together => watched.each(open, |point, monitor| make(session, point, out, monitor)),
-        Runs::Apart => watched.one_by_one(open, |point, _| make_apart(session, point, out)),
+        Runs::Together => watched.each(open, |point, monitor| {
+            make(session, point, &inputs, out, monitor)
+        }),
+        Runs::Apart => {
+            watched.one_by_one(open, |point, _| make_apart(session, point, &inputs, out))
+        }
     };
     // What is done is in the table, also if another run could not be made.
-    let table = Table::of(&sweep, out, runs)?;
+    let table = Table::of(&sweep, &inputs, out, runs)?;
     if !table.rows.is_empty() {
         let page = table.page(&sweep, file, runs);
         put(session, out, &table.csv, &page).with_context(|| unwritable(out))?;
@@ -125,7 +131,13 @@ pub(super) fn sweep(
 }
 
 /// Makes one run, unless someone pressed Ctrl-C before its end: then it is run from the beginning next time.
-fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyhow::Result<()> {
+fn make(
+    session: &Session,
+    point: &Point,
+    inputs: &Inputs,
+    out: &Path,
+    monitor: &Monitor,
+) -> anyhow::Result<()> {
     if session.stopped() {
         return Ok(());
     }
@@ -138,18 +150,18 @@ fn make(session: &Session, point: &Point, out: &Path, monitor: &Monitor) -> anyh
     }
     results.write(&prepared, &draft, Path::new(""))?;
     write_report(&prepared, &results, &draft, Path::new(""))?;
-    let request = point.config.to_toml()?;
+    let request = inputs.request(point)?;
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
     session.put_in_place(draft)
 }
 
 /// Makes one run in a process of its own, unless someone pressed Ctrl-C before its end.
-fn make_apart(session: &Session, point: &Point, out: &Path) -> anyhow::Result<()> {
+fn make_apart(session: &Session, point: &Point, inputs: &Inputs, out: &Path) -> anyhow::Result<()> {
     if session.stopped() {
         return Ok(());
     }
     let draft = session.draft(&out.join(&point.name))?;
-    let request = format!("{APART}{}", point.config.to_toml()?);
+    let request = format!("{APART}{}", inputs.request(point)?);
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
     // Inside the draft, so that nothing is left of it wherever it is stopped.
     let made = draft.path().join("made");
@@ -289,6 +301,46 @@ fn sets_nodes(key: &str) -> bool {
         || generators.any(|source| key == format!("workload.{}.nodes", source.key()))
 }
 
+/// The files that the runs of a sweep read, each with a digest of its bytes: a run of another file of that name is another run.
+struct Inputs(BTreeMap<PathBuf, String>);
+
+impl Inputs {
+    /// All that can be read; about others the run itself complains.
+    fn of(sweep: &Sweep) -> Self {
+        let files = sweep.points.iter().flat_map(|point| point.config.files());
+        let files: BTreeSet<&Path> = files.collect();
+        let digests = files.into_iter().filter_map(|file| {
+            let is_file = fs::metadata(file).is_ok_and(|data| data.is_file());
+            let digest = is_file.then(|| digest_of(file))?.ok()?;
+            Some((file.to_owned(), digest))
+        });
+        Self(digests.collect())
+    }
+
+    /// What a point asks for.
+    fn request(&self, point: &Point) -> Result<String, ConfigError> {
+        let mut request = point.config.to_toml()?;
+        for digest in point.config.files().filter_map(|file| self.0.get(file)) {
+            request.push_str(&format!("# reads {digest}\n"));
+        }
+        Ok(request)
+    }
+}
+
+fn digest_of(file: &Path) -> io::Result<String> {
+    let mut history = History::new();
+    let mut bytes = BufReader::new(fs::File::open(file)?);
+    loop {
+        let read = bytes.fill_buf()?;
+        if read.is_empty() {
+            return Ok(history.digest());
+        }
+        history.bytes(read);
+        let count = read.len();
+        bytes.consume(count);
+    }
+}
+
 /// What came of a run.
 struct Finished {
     summary: Value,
@@ -298,7 +350,7 @@ struct Finished {
 
 impl Finished {
     /// A finished run of just this point, made apart from others if that is wanted.
-    fn read(point: &Point, out: &Path, runs: Runs) -> Option<Self> {
+    fn read(point: &Point, inputs: &Inputs, out: &Path, runs: Runs) -> Option<Self> {
         let folder = out.join(&point.name);
         let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
         let json = |name: &str| serde_json::from_str(&read(name)?).ok();
@@ -308,7 +360,7 @@ impl Finished {
             return None;
         }
         let alone = request.strip_prefix(APART);
-        if alone.unwrap_or(&request) != point.config.to_toml().ok()? {
+        if alone.unwrap_or(&request) != inputs.request(point).ok()? {
             return None;
         }
         let cost = match (runs, alone) {
@@ -369,7 +421,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(sweep: &Sweep, out: &Path, runs: Runs) -> anyhow::Result<Self> {
+    fn of(sweep: &Sweep, inputs: &Inputs, out: &Path, runs: Runs) -> anyhow::Result<Self> {
         let keys: Vec<&str> = keys_of(sweep).collect();
         let costs: &[_] = match runs {
             Runs::Together => &[],
@@ -386,7 +438,7 @@ impl Table {
         let (mut rows, mut points, mut broken) = (Vec::new(), Vec::new(), false);
         let mut measured = Vec::new();
         for point in &sweep.points {
-            let Some(finished) = Finished::read(point, out, runs) else {
+            let Some(finished) = Finished::read(point, inputs, out, runs) else {
                 continue;
             };
             let Finished { summary, cost } = &finished;
@@ -402,10 +454,15 @@ impl Table {
                 .pointer("/violations")
                 .is_some_and(|count| *count != json!(0));
             let values = point.values.iter().map(|(_, value)| value.clone());
-            csv.write_record(values.clone().chain(figures.iter().map(Value::to_string)))?;
+            let whole = figures.iter().map(|figure| match figure {
+                Value::Null => String::new(),
+                _ => figure.to_string(),
+            });
+            csv.write_record(values.clone().chain(whole))?;
             let short = figures.iter().map(|figure| match figure.as_f64() {
                 Some(number) if number.fract() != 0.0 => format!("{number:.3}"),
-                _ => figure.to_string(),
+                Some(_) => figure.to_string(),
+                None => "-".to_owned(),
             });
             table.add_row(values.chain(short));
             points.push(SweepPoint {

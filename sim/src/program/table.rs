@@ -3,27 +3,41 @@
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use crate::results::{Estimate, Summary};
+use crate::results::{Estimate, Jobs, Summary};
 
-/// A number of a summary, in the unit of its column.
-type Figure = fn(&Summary) -> f64;
+/// A number of a summary, in the unit of its column, if there is one.
+type Figure = fn(&Summary) -> Option<f64>;
 
 /// A column: what it is called, how many digits it shows, and where it comes from.
 struct Column(&'static str, usize, Figure);
 
 const COLUMNS: [Column; 10] = [
-    Column("completed", 0, |summary| summary.jobs.completed as f64),
-    Column("killed", 0, |summary| summary.jobs.killed as f64),
-    Column("rejected", 0, |summary| summary.jobs.rejected as f64),
-    Column("lost", 0, |summary| {
-        (summary.jobs.failed + summary.jobs.lost + summary.jobs.orphaned) as f64
+    Column("completed", 0, |summary| {
+        Some(summary.jobs.completed as f64)
     }),
-    Column("unfinished", 0, |summary| summary.jobs.unfinished as f64),
-    Column("mean wait s", 0, |summary| summary.wait.mean),
-    Column("p95 wait s", 0, |summary| summary.wait.p95),
-    Column("slowdown", 2, |summary| summary.bounded_slowdown.mean),
-    Column("used %", 1, |summary| 100.0 * summary.utilization.effective),
-    Column("messages/job", 1, |summary| summary.messages.per_job),
+    Column("killed", 0, |summary| Some(summary.jobs.killed as f64)),
+    Column("rejected", 0, |summary| Some(summary.jobs.rejected as f64)),
+    Column("lost", 0, |summary| {
+        let Jobs {
+            failed,
+            lost,
+            orphaned,
+            ..
+        } = summary.jobs;
+        Some((failed + lost + orphaned) as f64)
+    }),
+    Column("unfinished", 0, |summary| {
+        Some(summary.jobs.unfinished as f64)
+    }),
+    Column("mean wait s", 0, |summary| Some(summary.wait?.mean)),
+    Column("p95 wait s", 0, |summary| Some(summary.wait?.p95)),
+    Column("slowdown", 2, |summary| {
+        Some(summary.bounded_slowdown?.mean)
+    }),
+    Column("used %", 1, |summary| {
+        Some(100.0 * summary.utilization.effective)
+    }),
+    Column("messages/job", 1, |summary| Some(summary.messages.per_job)),
 ];
 
 /// One row: the runs of a scheduler, one per seed.
@@ -47,13 +61,12 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
     let figures = |line: &Line<'_>, figure: Figure| -> Vec<f64> {
         line.summaries
             .iter()
-            .map(|summary| figure(summary))
+            .filter_map(|summary| figure(summary))
             .collect()
     };
-    // How long jobs waited is known only where some ran.
-    let some_ran = |line: &Line<'_>| {
-        let ran = |summary: &&Summary| summary.jobs.completed + summary.jobs.killed > 0;
-        line.summaries.iter().any(ran)
+    let estimate = |figures: &[f64], digits| match figures {
+        [] => "-".to_owned(),
+        _ => format!("{:.digits$}", Estimate::of(figures)),
     };
     let columns: Vec<&Column> = COLUMNS
         .iter()
@@ -73,20 +86,13 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
     for line in lines {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let mut row = vec![Cell::new(&line.name)];
-        row.extend(columns.iter().map(|Column(name, digits, figure)| {
-            let needs_jobs = ["mean wait s", "p95 wait s", "slowdown"].contains(name);
-            right(if needs_jobs && !some_ran(line) {
-                "-".to_owned()
-            } else {
-                format!("{:.digits$}", Estimate::of(&figures(line, *figure)))
-            })
-        }));
+        row.extend(
+            columns
+                .iter()
+                .map(|Column(_, digits, figure)| right(estimate(&figures(line, *figure), *digits))),
+        );
         if reference.is_some() {
-            row.push(right(if line.ratios.is_empty() {
-                "-".to_owned()
-            } else {
-                format!("{:.2}", Estimate::of(&line.ratios))
-            }));
+            row.push(right(estimate(&line.ratios, 2)));
         }
         table.add_row(row);
     }

@@ -75,7 +75,7 @@ pub(super) fn generate(
     let kept = Kept {
         header: None,
         unix_start: None,
-        max_procs: u32::try_from(prepared.facts().capacity()).ok(),
+        max_procs: u32::try_from(prepared.grid.capacity()).ok(),
     };
     save(session, &prepared.workload, &kept, to)
 }

@@ -140,11 +140,11 @@ fn over_time(ran: &[Ran]) -> Vec<Binned> {
     let width = minutes * 60_000_000;
     let windows = ran.chunk_by(|one, next| one.at / width == next.at / width);
     windows
-        .map(|jobs| {
-            let from = jobs.first().map_or(0, |job| job.at) / width * width;
-            let waits = Distribution::of(jobs.iter().map(|job| job.wait).collect());
+        .filter_map(|jobs| {
+            let from = jobs.first()?.at / width * width;
+            let waits = Distribution::of(jobs.iter().map(|job| job.wait).collect())?;
             let (from, until) = (from as f64 / 1e6, (from + width) as f64 / 1e6);
-            Binned::new(from, until, jobs.len() as u64, &waits)
+            Some(Binned::new(from, until, jobs.len() as u64, &waits))
         })
         .collect()
 }

@@ -26,7 +26,7 @@ use crate::engine::KindTraffic;
 use crate::experiment::{InputError, Prepared, Results, Waits};
 use crate::monitor::Monitor;
 use crate::outcome::Outcome;
-use crate::results::{Cost, Estimate, Row, Summary};
+use crate::results::{Cost, Distribution, Estimate, Row, Summary};
 use crate::run::{Placement, Run};
 use crate::workload::Submission;
 
@@ -174,6 +174,11 @@ impl Finished {
     pub fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
         let outcomes = self.run.outcomes.iter().copied();
         self.prepared.workload.jobs.iter().zip(outcomes)
+    }
+
+    /// How many seconds jobs waited; all zero if none ran.
+    pub fn wait(&self) -> Distribution {
+        self.summary.wait.unwrap_or_default()
     }
 
     /// Each job that ran to an end, with how many seconds it waited.

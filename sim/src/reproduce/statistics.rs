@@ -85,12 +85,14 @@ pub fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
             bins[power as usize].push(value);
         }
     }
-    let bins = (0_u32..).zip(bins).filter(|(_, values)| !values.is_empty());
-    bins.map(|(power, values)| Bin {
-        from: 1 << power,
-        until: 1_u64.checked_shl(power + 1).unwrap_or(u64::MAX),
-        count: values.len() as u64,
-        values: Distribution::of(values),
+    let bins = (0_u32..).zip(bins);
+    bins.filter_map(|(power, values)| {
+        Some(Bin {
+            from: 1 << power,
+            until: 1_u64.checked_shl(power + 1).unwrap_or(u64::MAX),
+            count: values.len() as u64,
+            values: Distribution::of(values)?,
+        })
     })
     .collect()
 }

@@ -43,30 +43,21 @@ pub struct Facts<'a> {
     pub skipped: u64,
     /// The nodes.
     pub grid: &'a Grid,
+    /// How many join it that are none of these, which is so only where all are equal.
+    pub joining: u64,
     /// What schedulers were told about run times.
     pub estimates: Estimates,
 }
 
 impl Facts<'_> {
-    /// How many nodes there are.
+    /// How many nodes there ever are.
     pub fn nodes(&self) -> u64 {
-        self.grid.len() as u64
+        self.grid.len() as u64 + self.joining
     }
 
-    /// How many units of work the grid does at once: nodes where they are taken whole, else the units of the dimension that
-    /// jobs share a node by.
+    /// How many units of work all of them do at once.
     pub fn capacity(&self) -> u64 {
-        match self.grid {
-            Grid::Uniform(nodes) => u64::from(*nodes),
-            Grid::Mixed(mixed) => match mixed.shares() {
-                Some(shares) => mixed
-                    .nodes
-                    .iter()
-                    .map(|node| node.capability.value(shares))
-                    .sum(),
-                None => mixed.nodes.len() as u64,
-            },
-        }
+        self.grid.capacity() + self.joining
     }
 
     /// What these units are.

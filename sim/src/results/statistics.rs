@@ -18,25 +18,23 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of these numbers, which are sorted on the way; all zero if there are none.
+    /// The distribution of these numbers, which are sorted on the way; nothing if there are none.
     ///
     /// A percentile is the smallest number that so many of a hundred do not exceed, so it is always one of them.
-    pub fn of(mut numbers: Vec<f64>) -> Self {
+    pub fn of(mut numbers: Vec<f64>) -> Option<Self> {
         numbers.sort_unstable_by(f64::total_cmp);
-        let Some(&max) = numbers.last() else {
-            return Self::default();
-        };
+        let &max = numbers.last()?;
         let rank = |percent: usize| {
             let rank = (numbers.len() * percent).div_ceil(100);
             numbers[rank.max(1) - 1]
         };
-        Self {
+        Some(Self {
             mean: numbers.iter().sum::<f64>() / numbers.len() as f64,
             median: rank(50),
             p95: rank(95),
             p99: rank(99),
             max,
-        }
+        })
     }
 }
 
@@ -110,9 +108,9 @@ mod tests {
             p99: 198.0,
             max: 200.0,
         };
-        assert_eq!(distribution, expected);
-        assert_eq!(Distribution::of(Vec::new()), Distribution::default());
-        let one = Distribution::of(vec![7.0]);
+        assert_eq!(distribution, Some(expected));
+        assert_eq!(Distribution::of(Vec::new()), None);
+        let one = Distribution::of(vec![7.0]).unwrap();
         assert_eq!(
             (one.mean, one.median, one.p99, one.max),
             (7.0, 7.0, 7.0, 7.0)

@@ -26,12 +26,12 @@ pub struct Summary {
     pub partial: bool,
     /// What became of the jobs.
     pub jobs: Jobs,
-    /// How long jobs that ran waited, in seconds.
-    pub wait: Distribution,
+    /// How long jobs that ran waited, in seconds; nothing if none did.
+    pub wait: Option<Distribution>,
     /// How long they took from submission to end, in seconds.
-    pub turnaround: Distribution,
+    pub turnaround: Option<Distribution>,
     /// Turnaround over run time, with short run times counted as the threshold; at least 1.
-    pub bounded_slowdown: Distribution,
+    pub bounded_slowdown: Option<Distribution>,
     /// How much of the grid was asked for and used.
     pub utilization: Utilization,
     /// From the first submission to the last end, or to when the run was stopped, in seconds.
@@ -83,7 +83,7 @@ pub struct Utilization {
     pub requested: f64,
     /// Work done, over what the grid can do from the first submission to the last end, or to when the run was stopped.
     pub effective: f64,
-    /// The effective utilisation of the best window.
+    /// The effective utilisation of the best window, or that of the whole run if it is shorter than one.
     pub peak: f64,
 }
 
@@ -96,7 +96,7 @@ pub struct Messages {
     pub bytes: u64,
     /// Messages per submitted job.
     pub per_job: f64,
-    /// Messages per node and second, from the origin to the last end.
+    /// Messages per node and second, from the origin to the end of the run, which may be long after that of the last job.
     pub per_node_per_s: f64,
     /// Each kind.
     pub by_kind: BTreeMap<&'static str, Kind>,
@@ -114,7 +114,7 @@ pub struct Kind {
 /// How deadlines were kept.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Deadlines {
-    /// How many jobs with a deadline ended late or not at all.
+    /// How many jobs with a deadline ended late or not at all; those left out that still had time when the run was stopped.
     pub missed: u64,
     /// The mean of (end - deadline) over jobs that ran, in seconds; below zero if they were early.
     pub lateness: f64,
@@ -177,9 +177,10 @@ impl Summary {
             if room > 0.0 { work as f64 / room } else { 0.0 }
         };
         let makespan = over_at - first;
+        let effective = over(done, makespan);
         let total = run.traffic.total();
         let per = |count: f64, of: f64| if of > 0.0 { count / of } else { 0.0 };
-        let node_seconds = facts.nodes() as f64 * seconds(over_at - Time::ZERO);
+        let node_seconds = facts.nodes() as f64 * seconds(run.ended.max(over_at) - Time::ZERO);
         Self {
             scheduler: facts.scheduler.into(),
             seed: facts.seed,
@@ -192,11 +193,11 @@ impl Summary {
             bounded_slowdown: Distribution::of(slowdowns),
             utilization: Utilization {
                 requested: over(requested, last - first),
-                effective: over(done, makespan),
+                effective,
                 peak: series
                     .iter()
                     .map(|row| row.effective_utilization)
-                    .fold(0.0, f64::max),
+                    .fold(effective, f64::max),
             },
             makespan: seconds(makespan),
             messages: Messages {
@@ -232,18 +233,22 @@ fn deadlines(facts: &Facts<'_>, run: &Run) -> Option<Deadlines> {
     }
     let (mut missed, mut ran, mut late) = (0, 0_u64, 0_u64);
     let (mut lateness, mut missed_time) = (0.0, 0.0);
+    let over_at = run.over_at(facts.workload);
     for (deadline, outcome) in facts.workload.deadlines.iter().zip(&run.outcomes) {
-        if let Outcome::Ran { end, .. } = outcome {
-            ran += 1;
-            let over = seconds(*end - *deadline);
-            lateness += over - seconds(*deadline - *end);
-            if end > deadline {
-                missed += 1;
-                late += 1;
-                missed_time += over;
+        match outcome {
+            Outcome::Ran { end, .. } => {
+                ran += 1;
+                let over = seconds(*end - *deadline);
+                lateness += over - seconds(*deadline - *end);
+                if end > deadline {
+                    missed += 1;
+                    late += 1;
+                    missed_time += over;
+                }
             }
-        } else {
-            missed += 1;
+            Outcome::NotSubmitted => {}
+            Outcome::Unfinished { .. } if *deadline >= over_at => {}
+            _ => missed += 1,
         }
     }
     let mean = |sum: f64, count: u64| if count == 0 { 0.0 } else { sum / count as f64 };

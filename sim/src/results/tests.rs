@@ -49,6 +49,7 @@ fn small() -> (Workload, Run) {
         traffic: Default::default(),
         faults: Faults::default(),
         stopped: Some(Time::from_secs(30)),
+        ended: Time::from_secs(30),
         pictures: Vec::new(),
         in_degrees: Vec::new(),
         violations: 0,
@@ -65,6 +66,7 @@ fn facts<'a>(workload: &'a Workload, grid: &'a Grid) -> Facts<'a> {
         workload,
         skipped: 2,
         grid,
+        joining: 0,
         estimates: Estimates::Exact,
     }
 }
@@ -90,9 +92,12 @@ fn a_summary_counts_and_weighs() {
     };
     assert_eq!(summary.jobs, jobs);
     assert!(summary.partial);
-    assert_eq!((summary.wait.mean, summary.wait.max), (2.5, 5.0));
-    assert_eq!(summary.turnaround.mean, 17.5);
-    assert_eq!(summary.bounded_slowdown.max, 1.25);
+    assert_eq!(
+        (summary.wait.unwrap().mean, summary.wait.unwrap().max),
+        (2.5, 5.0)
+    );
+    assert_eq!(summary.turnaround.unwrap().mean, 17.5);
+    assert_eq!(summary.bounded_slowdown.unwrap().max, 1.25);
     // 40 + 40 node-seconds of 4 x 30, and 40 + 40 + 45 + 30 asked for within 8 seconds.
     assert_eq!(summary.utilization.effective, 80.0 / 120.0);
     assert_eq!(summary.utilization.requested, 155.0 / 32.0);
@@ -175,6 +180,40 @@ fn nothing_is_made_up_after_a_stop() {
         .collect();
     let expected = ["RUNNING", "SUBMITTED", "NOT_SUBMITTED"].map(Some);
     assert_eq!(states, expected);
+}
+
+#[test]
+fn nobody_has_waited_if_nothing_ran() {
+    let (workload, run) = stopped_early();
+    let grid = Grid::Uniform(4);
+    let summary = Summary::new(&facts(&workload, &grid), &run, &[], Span::from_secs(10));
+    assert_eq!((summary.wait, summary.bounded_slowdown), (None, None));
+    // A run that is shorter than a window was as busy at its best as it was.
+    assert_eq!(summary.utilization.peak, 1.0);
+}
+
+#[test]
+fn a_deadline_is_missed_only_by_those_whose_time_is_over() {
+    let (mut workload, run) = stopped_early();
+    workload.deadlines = [10, 100, 600].map(Time::from_secs).into();
+    let grid = Grid::Uniform(4);
+    let summary = Summary::new(&facts(&workload, &grid), &run, &[], Span::from_secs(10));
+    assert_eq!(summary.deadlines.map(|deadlines| deadlines.missed), Some(1));
+}
+
+#[test]
+fn those_who_join_count_and_so_does_what_is_sent_after_the_last_job() {
+    let (workload, mut run) = small();
+    let grid = Grid::Uniform(4);
+    let facts = Facts {
+        joining: 4,
+        ..facts(&workload, &grid)
+    };
+    run.stopped = None;
+    let summary = Summary::new(&facts, &run, &[], Span::from_secs(10));
+    assert_eq!(summary.nodes, 8);
+    assert_eq!(summary.utilization.effective, 80.0 / 240.0);
+    assert_eq!(summary.makespan, 30.0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::invariant::{Breach, Invariant};
 use super::liar::Liar;
 use super::oracle::{Oracle, Terms, Wish};
 use super::player::{self, Player, Role};
-use super::scenario::{Mishap, Planned, Scenario};
+use super::scenario::{Mishap, Planned, STALE, Scenario};
 use super::subject::Subject;
 use super::witness::Witness;
 use super::{Jobs, Report};
@@ -239,7 +239,7 @@ impl<M: Subject> Host<M> {
             let leave = up
                 .iter()
                 .filter(|(node, machine)| self.leaving.contains(node) && !machine.may_go());
-            let inside: Vec<&M> = stay.chain(leave).map(|(_, machine)| *machine).collect();
+            let inside: Vec<(NodeId, &M)> = stay.chain(leave).copied().collect();
             if let Err(what) = M::is_whole(&inside) {
                 return Some((Invariant::Overlay, what));
             }
@@ -402,6 +402,7 @@ impl<M: Subject> Host<M> {
         }
         let machine = self.simulation.machine(node);
         if machine.is_some_and(|player| player.machine().may_go()) {
+            self.oracle.departs(self.now, node);
             self.gone.insert(node);
             self.oracle.gone(node);
             self.witness.count("churn: a node left for good");
@@ -414,9 +415,15 @@ impl<M: Subject> Host<M> {
     /// Takes in what happened.
     fn look(&mut self) {
         let happenings: Vec<Happening<Player<M>>> = self.simulation.happenings().collect();
-        for happening in happenings {
-            match happening {
-                Happening::Notice { at, node, notice } => self.hear(at, node, notice),
+        for (place, happening) in happenings.iter().enumerate() {
+            match *happening {
+                Happening::Notice { at, node, notice } => {
+                    if notice.news == News::Started {
+                        let rest = &happenings[place + 1..];
+                        self.expect_a_place(at, node, notice.job, rest);
+                    }
+                    self.hear(at, node, notice);
+                }
                 Happening::Crashed { at, node } => self.went_down(at, node),
                 Happening::Started { at, node } => self.came_up(at, node),
                 Happening::Unheard { .. } => {}
@@ -450,12 +457,12 @@ impl<M: Subject> Host<M> {
             return;
         }
         let down = self.down_for.remove(&node).unwrap_or(Span::from_secs(1));
-        if down >= Span::from_secs(150) {
+        let up = (at + down).min(self.scenario.calm.max(at + Span::from_secs(1)));
+        if up - at >= STALE {
             self.witness.count(Fault::Stale.name());
         } else {
             self.witness.count(Fault::Crash.name());
         }
-        let up = (at + down).min(self.scenario.calm.max(at + Span::from_secs(1)));
         self.todo.insert((up, Todo::ComeUp(node)));
     }
 
@@ -464,7 +471,7 @@ impl<M: Subject> Host<M> {
         if at == Time::ZERO {
             return;
         }
-        if node.get() >= u64::from(self.scenario.nodes) {
+        if node.get() >= u64::from(self.scenario.nodes + self.scenario.replacements) {
             self.witness.count(Fault::Churn.name());
         }
         if self.leaving.contains(&node) && !self.gone.contains(&node) {
@@ -529,6 +536,30 @@ impl<M: Subject> Host<M> {
                 });
                 self.oracle.said(at, node, number, news);
             }
+        }
+    }
+
+    /// Where jobs run in places that were confirmed, one that begins has such a place, unless it is stopped in the same breath.
+    fn expect_a_place(
+        &mut self,
+        at: Time,
+        node: NodeId,
+        job: JobId,
+        rest: &[Happening<Player<M>>],
+    ) {
+        let Some(player) = self.simulation.machine(node) else {
+            return;
+        };
+        let stopped = Notice {
+            job,
+            news: News::Stopped,
+        };
+        let is_stopped = rest.iter().any(|happening| {
+            matches!(happening, Happening::Notice { node: by, notice, .. } if (*by, *notice) == (node, stopped))
+        });
+        if M::grace().is_some() && player.machine().attempt(job).is_none() && !is_stopped {
+            let what = format!("{job} begins without a place");
+            self.oracle.object(Invariant::Room, at, Some(node), what);
         }
     }
 

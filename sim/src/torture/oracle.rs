@@ -279,6 +279,15 @@ impl Oracle {
         all.filter(|job| self.stopped(at, node, *job)).count() as u64
     }
 
+    /// A node that was asked to leave does: whatever it took must have its last word.
+    pub(super) fn departs(&mut self, at: Time, node: NodeId) {
+        let homed = |job: &Tracked| job.home == Some(node) && job.said.is_none();
+        if let Some(job) = self.jobs.iter().position(homed) {
+            let what = format!("job {job} has no last word, and who took it leaves");
+            self.object(Invariant::Outcome, at, Some(node), what);
+        }
+    }
+
     /// A node is gone for ever.
     pub(super) fn gone(&mut self, node: NodeId) {
         self.gone.insert(node);

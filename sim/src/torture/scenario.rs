@@ -32,6 +32,9 @@ pub const JOBS: [u32; 2] = [5, 60];
 /// How far apart clocks may be, the same in the rules of all schedulers.
 pub const MAX_SKEW: Span = Span::from_secs(1);
 
+/// What a node knows that was down for so long is stale: no lease is longer.
+pub(super) const STALE: Span = Span::from_secs(150);
+
 /// What clocks show at the beginning where they differ, so that none is before its origin.
 const BASE: Span = Span::from_secs(1000);
 
@@ -161,6 +164,8 @@ pub struct Scenario {
     pub mishaps: Vec<(Time, NodeId, Mishap)>,
     /// When others come, in the order of their numbers, which follow those of the first.
     pub joins: Vec<Time>,
+    /// How many of these, the first, come in place of nodes whose disk is lost.
+    pub replacements: u32,
     /// Who lies.
     pub liars: BTreeSet<NodeId>,
     /// Who is slow.
@@ -203,6 +208,7 @@ impl Scenario {
             trouble: Trouble::default(),
             mishaps: Vec::new(),
             joins: Vec::new(),
+            replacements: 0,
             liars: BTreeSet::new(),
             slow: BTreeSet::new(),
             stay: Vec::new(),
@@ -380,6 +386,7 @@ impl Scenario {
                 let later = Span::from_secs(1) + dice.within(Span::from_secs(60));
                 self.joins.push(at + later);
             }
+            self.replacements = self.joins.len() as u32;
         }
         if self.has(Fault::Churn) {
             let mut dice = self.dice(Fault::Churn);

@@ -1,5 +1,7 @@
 //! What the harness needs to know of a scheduler that cannot be seen from outside.
 
+use std::collections::BTreeMap;
+
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Job, Notice};
 use gridweave_core::time::Span;
@@ -70,8 +72,35 @@ pub(super) trait Subject:
     fn knows(&self) -> Vec<NodeId>;
 
     /// Whether the overlay is whole that these nodes make.
-    fn is_whole(_nodes: &[&Self]) -> Result<(), String> {
-        Ok(())
+    fn is_whole(nodes: &[(NodeId, &Self)]) -> Result<(), String> {
+        let known = nodes.iter();
+        is_connected(
+            &known
+                .map(|(node, machine)| (*node, machine.knows()))
+                .collect(),
+        )
+    }
+}
+
+/// Whether there is a way between any two of these nodes, whoever of two knows the other.
+pub(super) fn is_connected(knows: &BTreeMap<NodeId, Vec<NodeId>>) -> Result<(), String> {
+    let mut outside: BTreeMap<NodeId, Vec<NodeId>> = knows.clone();
+    for (node, peers) in knows {
+        for peer in peers {
+            if let Some(back) = outside.get_mut(peer) {
+                back.push(*node);
+            }
+        }
+    }
+    let mut reached: Vec<NodeId> = outside.keys().next().copied().into_iter().collect();
+    while let Some(node) = reached.pop() {
+        reached.extend(outside.remove(&node).unwrap_or_default());
+    }
+    match outside.keys().next() {
+        None => Ok(()),
+        Some(node) => Err(format!(
+            "there is no way to {node}; who knows whom: {knows:?}"
+        )),
     }
 }
 

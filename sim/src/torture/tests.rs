@@ -166,6 +166,7 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
             Invariant::LastWord,
         ),
         (Flaw::Chatters, Scheduler::Aria, Invariant::Bounded),
+        (Flaw::NeverStops, Scheduler::Criteria, Invariant::TrueWord),
     ] {
         let report = caught(flaw, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");
@@ -265,4 +266,41 @@ fn a_request_is_the_command_that_replays_it() {
         request.to_string(),
         "gridweave torture --scheduler aria --seed 7 --without loss,skew --nodes 5 --jobs 3"
     );
+}
+
+#[test]
+fn an_overlay_in_two_parts_is_not_whole() {
+    let knows = |links: &[(u64, &[u64])]| {
+        let links = links.iter().map(|(node, peers)| {
+            let peers = peers.iter().copied().map(NodeId::new);
+            (NodeId::new(*node), peers.collect())
+        });
+        subject::is_connected(&links.collect())
+    };
+    assert_eq!(knows(&[]), Ok(()));
+    assert_eq!(knows(&[(1, &[]), (2, &[1]), (3, &[2, 9])]), Ok(()));
+    // Whoever is not there any more is no way.
+    assert!(knows(&[(1, &[9]), (2, &[9])]).is_err());
+    assert!(knows(&[(1, &[2]), (2, &[]), (3, &[4]), (4, &[])]).is_err());
+}
+
+#[test]
+fn who_leaves_without_a_last_word_is_caught() {
+    let terms = oracle::Terms {
+        grace: None,
+        lingers: gridweave_core::time::Span::ZERO,
+    };
+    let takes = Equipped {
+        cores: 1,
+        memory: 0,
+    };
+    let mut oracle = oracle::Oracle::new(terms, Invariant::ALL.into());
+    oracle.add(oracle::Wish { nodes: 1, takes });
+    let [node, other] = [1, 2].map(NodeId::new);
+    oracle.submitted(0, node);
+    oracle.departs(Time::ZERO, other);
+    assert_eq!(oracle.breach(), None);
+    oracle.departs(Time::ZERO, node);
+    let breach = oracle.breach().expect("a job is lost");
+    assert_eq!(breach.invariant, Invariant::Outcome);
 }

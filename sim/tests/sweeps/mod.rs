@@ -36,6 +36,15 @@ fn a_sweep_skips_what_is_finished() {
     );
     // The report does not know when and how fast runs were made.
     assert!(fs::read(desk.path("s/report.html")).expect("there is a report") == report);
+    // Another file of the same name is another sweep.
+    desk.write("log.swf", trace().repeat(2).as_bytes());
+    let output = desk.run(&["sweep", "sweep.toml", "--out", "s"]);
+    assert!(output.status.success());
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("finished already"));
+    assert_ne!(
+        fs::read_to_string(desk.path("s/table.csv")).expect("there is a table"),
+        table
+    );
 }
 
 /// A sweep over the number of nodes, and schedulers that differ in more than their names.

@@ -116,8 +116,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                     0,
                 )
             };
-            let wait =
-                |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0);
+            let wait = |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.wait().mean), 0);
             table.push([
                 (*title).into(),
                 failures(pair[0]),

@@ -24,7 +24,12 @@ fn medians(run: &Finished, property: fn(&Submission) -> u64) -> Vec<(f64, f64)> 
     }
     let medians = by_value.into_iter();
     medians
-        .map(|(value, waits)| (value as f64, Distribution::of(waits).median))
+        .map(|(value, waits)| {
+            (
+                value as f64,
+                Distribution::of(waits).unwrap_or_default().median,
+            )
+        })
         .collect()
 }
 
@@ -137,7 +142,7 @@ fn by_time(setup: &Setup, run: &Finished) -> Table {
     );
     for (number, waits) in (0_u64..).zip(windows) {
         let jobs = waits.len() as u64;
-        let waits = Distribution::of(waits);
+        let waits = Distribution::of(waits).unwrap_or_default();
         let day = (number * window) as f64 / 86_400e6;
         table.push([
             Cell::exact(day, 3),

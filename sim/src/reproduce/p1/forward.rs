@@ -50,7 +50,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         });
         table.push([
             u64::from(forward).into(),
-            Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0),
+            Cell::Number(sample.estimate(|run| run.wait().mean), 0),
             Cell::maybe(ratio, 2),
             Cell::Number(
                 sample.estimate(|run| run.failures(Time::ZERO, Time::MAX)),

@@ -183,7 +183,7 @@ struct Limits {
 fn limits(run: &Finished) -> Limits {
     let reach = reach(&run.prepared.asap_overlay());
     let least = reach.iter().copied().fold(f64::INFINITY, f64::min);
-    let Distribution { mean, max, .. } = Distribution::of(reach);
+    let Distribution { mean, max, .. } = Distribution::of(reach).unwrap_or_default();
     let ran = run
         .jobs()
         .filter(|(_, end)| matches!(end, Outcome::Ran { .. }));

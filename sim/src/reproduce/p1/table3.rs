@@ -42,12 +42,11 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     for ((trace, dynamic, still), samples) in PUBLISHED.into_iter().zip(samples.chunks_exact(3)) {
         let (moving, pushing, pulling) = (samples[0], samples[1], samples[2]);
-        let wait =
-            |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0);
+        let wait = |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.wait().mean), 0);
         let mut pairs = pushing.runs.iter().zip(pulling.runs);
         let alike = pairs.all(|(one, other)| one.run.outcomes == other.run.outcomes);
         let difference = moving.against(&pushing, |moving, still| {
-            let (moving, still) = (moving.summary.wait.mean, still.summary.wait.mean);
+            let (moving, still) = (moving.wait().mean, still.wait().mean);
             (still > 0.0).then(|| 100.0 * (moving / still - 1.0))
         });
         table.push([

@@ -95,7 +95,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         table.push([
             (*title).into(),
             Cell::Number(failures, 0),
-            Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0),
+            Cell::Number(sample.estimate(|run| run.wait().mean), 0),
             Cell::maybe(
                 sample.against(&asap, |run, asap| wait_ratio(&run.waits(), &asap.waits())),
                 2,

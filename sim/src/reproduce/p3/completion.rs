@@ -87,7 +87,10 @@ pub(super) fn report9(setup: &Setup, samples: &[Sample<'_>]) -> Report {
 
 /// Waiting time and the rest of the completion time, in minutes.
 fn minutes(run: &Finished) -> (f64, f64) {
-    let (wait, whole) = (run.summary.wait.mean, run.summary.turnaround.mean);
+    let (wait, whole) = (
+        run.wait().mean,
+        run.summary.turnaround.unwrap_or_default().mean,
+    );
     (wait / 60.0, (whole - wait) / 60.0)
 }
 
@@ -105,7 +108,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
         ],
     );
     for sample in samples {
-        let whole = |run: &Finished| run.summary.turnaround.mean / 60.0;
+        let whole = |run: &Finished| run.summary.turnaround.unwrap_or_default().mean / 60.0;
         // Each job is assigned once, and once more each time that it moves.
         let moved = |run: &Finished| run.sent(&["assign_ack"]).messages as f64;
         table.push([

@@ -75,7 +75,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             count(|run| run.summary.faults.mean_recovery_seconds() / 60.0),
             count(|run| run.summary.faults.longest_recovery_seconds as f64 / 60.0),
             count(|run| run.summary.faults.orphaned as f64),
-            count(|run| run.summary.turnaround.mean / 60.0),
+            count(|run| run.summary.turnaround.unwrap_or_default().mean / 60.0),
             count(|run| run.summary.violations as f64),
         ]);
     }

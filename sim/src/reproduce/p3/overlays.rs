@@ -68,9 +68,11 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         };
         table.push([
             (*title).into(),
-            Cell::Number(sample.estimate(|run| run.summary.wait.mean / 60.0), 1),
+            Cell::Number(sample.estimate(|run| run.wait().mean / 60.0), 1),
             Cell::Number(
-                sample.estimate(|run: &Finished| run.summary.turnaround.mean / 60.0),
+                sample.estimate(|run: &Finished| {
+                    run.summary.turnaround.unwrap_or_default().mean / 60.0
+                }),
                 1,
             ),
             per_job(REQUEST),

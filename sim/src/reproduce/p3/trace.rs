@@ -102,9 +102,12 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 sample.estimate(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
                 0,
             ),
-            Cell::Number(sample.estimate(|run| run.summary.wait.mean), 0),
-            Cell::Number(sample.estimate(|run| run.summary.wait.p95), 0),
-            Cell::Number(sample.estimate(|run| run.summary.bounded_slowdown.mean), 2),
+            Cell::Number(sample.estimate(|run| run.wait().mean), 0),
+            Cell::Number(sample.estimate(|run| run.wait().p95), 0),
+            Cell::Number(
+                sample.estimate(|run| run.summary.bounded_slowdown.unwrap_or_default().mean),
+                2,
+            ),
             Cell::Number(
                 sample.estimate(|run| 100.0 * run.summary.utilization.effective),
                 1,
@@ -121,7 +124,7 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 "{}: {} jobs; {} processors in {SITES} equal sites, first come first served; run times are known exactly; jobs are submitted to sites drawn by chance",
                 run.prepared.workload.name,
                 run.prepared.workload.jobs.len(),
-                run.prepared.facts().capacity(),
+                run.prepared.grid.capacity(),
             ));
         }
     }

@@ -32,11 +32,15 @@ fn schemes() -> impl Iterator<Item = Scheme> {
         .filter(|scheme| *scheme != Scheme::Cent)
 }
 
-/// What is sent while jobs come, but for the first and the last fifth of that time, for each node and minute.
+/// What is sent while jobs come, but for about the first and the last fifth of that time, for each node and minute.
 pub(super) fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
     let last = run.prepared.workload.jobs.last();
     let last = last.map_or(0, |job| job.at.as_micros());
-    let (from, until) = (last / 5, last - last / 5);
+    // In whole windows, since messages are counted in those.
+    let window = run.run.traffic.window_of_kinds();
+    let window = window.map_or(1, |window| window.as_micros().max(1));
+    let whole = |micros: u64| micros.next_multiple_of(window);
+    let (from, until) = (whole(last / 5), whole(last - last / 5));
     let KindTraffic {
         messages, bytes, ..
     } = run.sent_between(kinds, Time::from_micros(from), Time::from_micros(until));

@@ -111,11 +111,17 @@ impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["ant", "links", "gossip"];
 
     fn build(scenario: &Scenario) -> Build<Self> {
-        let (config, bootstrap) = (rules(scenario), super::bootstraps(scenario));
+        let config = rules(scenario);
+        let directed = super::bootstraps(scenario);
+        let symmetric = super::symmetric_bootstraps(scenario);
         let scenario = scenario.clone();
         Box::new(move |me| {
             let site = site(&scenario, me);
-            Self::new(me, config, bootstrap(me), site).expect("the rules are sound")
+            let bootstrap = match config.overlay {
+                Overlay::Blatant(_) => symmetric(me),
+                Overlay::Cyclon(_) | Overlay::Fixed => directed(me),
+            };
+            Self::new(me, config, bootstrap, site).expect("the rules are sound")
         })
     }
 

@@ -244,19 +244,18 @@ impl Subject for Node {
         counters.add("desktop: a search among all", counts.floods);
     }
 
-    fn is_whole(nodes: &[&Self]) -> Result<(), String> {
-        let zones: Vec<_> = nodes
-            .iter()
-            .filter_map(|node| Some((node.id(), *node.can().zone()?)))
-            .collect();
-        let outside = nodes.iter().find(|node| node.can().zone().is_none());
-        if let Some(node) = outside {
-            return Err(format!("{} has no zone", node.id()));
-        }
-        // Nothing runs any more, so nobody has something left beside that.
-        let inside = nodes.iter().find(|node| node.zone_of_residue().is_some());
-        if let Some(node) = inside {
-            return Err(format!("{} is still in the second space", node.id()));
+    /// Zones are apart, and together they are the whole space.
+    fn is_whole(nodes: &[(NodeId, &Self)]) -> Result<(), String> {
+        let mut zones = Vec::new();
+        for (node, machine) in nodes {
+            let Some(zone) = machine.can().zone() else {
+                return Err(format!("{node} has no zone"));
+            };
+            // Nothing runs any more, so nobody has something left beside that.
+            if machine.zone_of_residue().is_some() {
+                return Err(format!("{node} is still in the second space"));
+            }
+            zones.push((*node, *zone));
         }
         for (place, (one, zone)) in zones.iter().enumerate() {
             if let Some((two, _)) = zones[place + 1..].iter().find(|(_, it)| it.overlaps(zone)) {

@@ -46,6 +46,28 @@ const SLOT: Span = Span::from_secs(10);
 fn bootstraps(scenario: &Scenario) -> impl Fn(NodeId) -> Bootstrap + use<> {
     let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
     let views = warmed_up(scenario.nodes, DEGREE, SHUFFLE, 10, seed);
+    bootstraps_with(scenario, views)
+}
+
+/// The same where a link is one only if both ends have it: who is known to somebody knows it.
+fn symmetric_bootstraps(scenario: &Scenario) -> impl Fn(NodeId) -> Bootstrap + use<> {
+    let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
+    let views = warmed_up(scenario.nodes, SHUFFLE, SHUFFLE, 10, seed);
+    let both_ways = (0..scenario.nodes).map(|node| {
+        let knows = |peer: &u32| {
+            let [one, other] = [(node, *peer), (*peer, node)]
+                .map(|(one, other)| views[one as usize].contains(&other));
+            one || other
+        };
+        (0..scenario.nodes).filter(knows).collect()
+    });
+    bootstraps_with(scenario, both_ways.collect())
+}
+
+fn bootstraps_with(
+    scenario: &Scenario,
+    views: Vec<Box<[u32]>>,
+) -> impl Fn(NodeId) -> Bootstrap + use<> {
     let scenario = scenario.clone();
     move |me| match views.get(me.get() as usize) {
         Some(view) if view.is_empty() => Bootstrap::Alone,
