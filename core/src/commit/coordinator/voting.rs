@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task, Trial, Voter};
 use super::{Desk, Guards, Message, Notice, Setback};
 use crate::id::{Epoch, NodeId};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 impl<G: Guards> Desk<G> {
     /// Tries the next candidate; if there is none, tells that the job has no time.
@@ -28,7 +28,7 @@ impl<G: Guards> Desk<G> {
             self.retire_attempt(task);
         }
         let voters = candidate.nodes.iter();
-        let trial = Trial {
+        let mut trial = Trial {
             epoch: self.next_epoch(),
             interval: candidate.interval,
             voters: voters.map(|&node| Voter { node, lease: None }).collect(),
@@ -37,6 +37,7 @@ impl<G: Guards> Desk<G> {
             left: self.config.retries,
             purpose,
         };
+        trial.resend = trial.resend.min(self.closes(&trial));
         self.ask(task, &trial);
         task.trial = Some(trial);
     }
@@ -54,11 +55,25 @@ impl<G: Guards> Desk<G> {
         }
     }
 
+    /// From when on a trial cannot be decided on any more: its leases would end before a commit arrives.
+    fn closes(&self, trial: &Trial) -> Time {
+        if !G::LEASE_AT_DECISION {
+            return Time::MAX;
+        }
+        // Who has not answered yet has a lease that is counted from the first question, too.
+        let leases = trial.voters.iter().filter_map(|voter| voter.lease);
+        let lease = leases.fold(trial.began + self.config.lease, Time::min);
+        lease - self.config.max_delay.times(2)
+    }
+
     /// Asks once more, or gives up.
     pub(super) fn ask_again(&mut self, task: &mut Task, mut trial: Trial) {
-        if let Some(left) = trial.left.checked_sub(1) {
+        let closes = self.closes(&trial);
+        if let Some(left) = trial.left.checked_sub(1)
+            && self.now < closes
+        {
             trial.left = left;
-            trial.resend = self.later();
+            trial.resend = self.later().min(closes);
             self.ask(task, &trial);
             task.trial = Some(trial);
             return;
@@ -87,6 +102,7 @@ impl<G: Guards> Desk<G> {
             let lease = began + lease;
             voter.lease = Some(voter.lease.map_or(lease, |known| known.min(lease)));
         }
+        trial.resend = trial.resend.min(self.closes(trial));
         if trial.voters.iter().all(|voter| voter.lease.is_some())
             && let Some(trial) = task.trial.take()
         {

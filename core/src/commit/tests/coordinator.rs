@@ -179,7 +179,7 @@ fn who_is_silent_is_asked_again_so_often_and_then_given_up() {
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
     let question = prepare(attempt(1), slot(1000));
-    assert_eq!(desk.ring(), [Send(B, question), Wake(second(4))]);
+    assert_eq!(desk.ring(), [Send(B, question), Wake(second(3))]);
     let silent = unplaced(Setback::Silent { node: B });
     assert_eq!(
         desk.ring(),
@@ -291,7 +291,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
         desk.ring_until(4),
         [
             Send(B, prepare(attempt(2), slot(500))),
-            Wake(second(4)),
+            Wake(second(3)),
             Send(B, abort(attempt(2))),
             Tell(silent),
             Wake(second(100))
@@ -852,4 +852,28 @@ fn the_end_of_time_is_survived() {
     let lost = unplaced(Setback::Lost { node: A });
     let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
     assert_eq!(told, [lost, cleared()]);
+}
+
+#[test]
+fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
+    let mut desk: Desk = Bench::started(|| Coordinator::new(Config::DEFAULT, Everyone));
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
+    desk.hear(A, prepared(attempt(1)));
+    let mut told = Vec::new();
+    while told.is_empty() {
+        told = tells(desk.ring());
+    }
+    // Leases of five, counted from the first question, outlive two delays until then.
+    assert_eq!(desk.now, second(3));
+    let silent = unplaced(Setback::Silent { node: B });
+    assert_eq!(told, [silent, cleared()]);
+    // A shorter lease ends it sooner.
+    let mut desk = self::desk();
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
+    let (holder, lease) = (attempt(1), Span::from_secs(3));
+    assert_eq!(
+        desk.hear(A, Message::Prepared { holder, lease }),
+        [Wake(second(1))]
+    );
+    assert_eq!(tells(desk.ring()), [silent, cleared()]);
 }
