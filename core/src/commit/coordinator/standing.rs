@@ -224,10 +224,13 @@ impl<G: Guards> Desk<G> {
         if let Some(attempt) = task.attempt_mut(epoch)
             && let Some(member) = attempt.member_mut(node)
         {
+            let is_news = member.ended != Some(outcome);
             member.ended = Some(outcome);
             member.committed = true;
             let all = attempt.is_done() || canary!(DoneWhenOneIs);
-            self.persist(task);
+            if is_news {
+                self.persist(task);
+            }
             if outcome == Outcome::Broke {
                 self.fail_attempt(task, Setback::Broke { node });
                 return;

@@ -877,3 +877,13 @@ fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
     );
     assert_eq!(tells(desk.ring()), [silent, cleared()]);
 }
+
+#[test]
+fn an_end_that_is_told_again_is_not_written_down_again() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1400).hear(A, ended(attempt(1), Outcome::Done));
+    assert_eq!(
+        desk.hear(A, ended(attempt(1), Outcome::Done)),
+        [Send(A, release(attempt(1)))]
+    );
+}
