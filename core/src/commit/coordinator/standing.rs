@@ -199,8 +199,18 @@ impl<G: Guards> Desk<G> {
         }
     }
 
+    /// A spare could not be had in place of a lost node: another one may, unless it was a survivor who would not.
+    pub(super) fn replace_again(&mut self, task: &mut Task, lost: NodeId, setback: Setback) {
+        let survives = |node| node != lost && task.is_member(node);
+        if setback.node().is_some_and(survives) {
+            self.fail_attempt(task, setback);
+        } else {
+            self.replace(task, lost);
+        }
+    }
+
     /// Tries the same time with a spare node in place of a lost one.
-    pub(super) fn replace(&mut self, task: &mut Task, lost: NodeId) {
+    fn replace(&mut self, task: &mut Task, lost: NodeId) {
         let Some(attempt) = task.attempt.as_ref() else {
             return;
         };

@@ -177,6 +177,12 @@ impl Task {
             .filter(|attempt| attempt.epoch == epoch)
     }
 
+    /// Whether a node belongs to the attempt that was decided on.
+    pub(super) fn is_member(&self, node: NodeId) -> bool {
+        let mut members = self.attempt.iter().flat_map(|attempt| &attempt.members);
+        members.any(|member| member.node == node)
+    }
+
     pub(super) fn holder(&self, epoch: Epoch) -> Holder {
         Holder {
             job: self.job,

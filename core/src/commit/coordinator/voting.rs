@@ -78,7 +78,9 @@ impl<G: Guards> Desk<G> {
             task.trial = Some(trial);
             return;
         }
-        let silent = trial.voters.iter().find(|voter| voter.lease.is_none());
+        let silent = trial.voters.iter().filter(|voter| voter.lease.is_none());
+        // First of all who has the job already: without them no spare helps.
+        let silent = silent.min_by_key(|voter| !task.is_member(voter.node));
         let setback = silent.map_or(Setback::Slow, |voter| Setback::Silent { node: voter.node });
         self.fail_trial(task, &trial, setback);
     }
@@ -189,7 +191,7 @@ impl<G: Guards> Desk<G> {
                 let setback = Some(setback);
                 self.notify(Notice::Kept { job, setback });
             }
-            Purpose::Replace { lost } => self.replace(task, lost),
+            Purpose::Replace { lost } => self.replace_again(task, lost, setback),
         }
     }
 

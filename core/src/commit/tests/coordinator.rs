@@ -887,3 +887,30 @@ fn an_end_that_is_told_again_is_not_written_down_again() {
         [Send(A, release(attempt(1)))]
     );
 }
+
+#[test]
+fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
+    // B stays silent, too: no spare helps.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let did = desk.ring_until(50);
+    let asked = sends(did.clone());
+    let prepares = |sent: &&(NodeId, Message)| matches!(sent.1, Message::Prepare { .. });
+    assert!(asked.iter().filter(prepares).all(|(node, _)| *node != BOSS));
+    assert_eq!(tells(did)[0], unplaced(Setback::Silent { node: B }));
+    // One that refuses costs the attempt as well.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let (node, reason, next_free) = (B, Refused::Full, Time::MAX);
+    let refusal = Message::Refused {
+        holder: attempt(2),
+        reason,
+        next_free,
+    };
+    let setback = Setback::Refused {
+        node,
+        reason,
+        next_free,
+    };
+    assert_eq!(tells(desk.hear(B, refusal)), [unplaced(setback)]);
+}
