@@ -133,6 +133,14 @@ impl Config {
         once.times(u64::from(self.retries).saturating_add(1))
     }
 
+    /// How long it takes until a permission is renewed, if it is.
+    pub(super) fn renewal(&self) -> Option<Span> {
+        match self.permission {
+            Permission::UntilEnd => None,
+            Permission::Renewed(span) => Some(Span::from_micros(span.as_micros() / 3)),
+        }
+    }
+
     /// How long before the end of a reservation more time is asked for: as long as it takes to ask as often as may be, and no
     /// shorter than a round trip.
     pub(super) fn notice_of_overrun(&self) -> Span {

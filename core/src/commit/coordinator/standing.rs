@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use super::task::{Attempt, Candidate, Old, Purpose, Stage, Task};
 use super::{Desk, Guards, Message, Notice, Setback};
-use crate::commit::{Permission, Standing};
+use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
 use crate::job::Outcome;
 use crate::schedule::Holder;
-use crate::time::{Span, Time};
+use crate::time::Time;
 
 impl<G: Guards> Desk<G> {
     pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
@@ -104,9 +104,9 @@ impl<G: Guards> Desk<G> {
                 Message::Permit { holder, until },
             ));
         }
-        attempt.next = match self.config.permission {
-            Permission::UntilEnd => attempt.closes(&self.config),
-            Permission::Renewed(span) => self.now + Span::from_micros(span.as_micros() / 3),
+        attempt.next = match self.config.renewal() {
+            Some(renewal) => self.now + renewal,
+            None => attempt.closes(&self.config),
         };
     }
 
@@ -188,8 +188,9 @@ impl<G: Guards> Desk<G> {
         let Some(attempt) = task.attempt.as_mut() else {
             return;
         };
-        let early = attempt.stage == Stage::Standing && attempt.interval.start() >= soonest;
-        if early && task.trial.is_none() {
+        let stood = attempt.stage == Stage::Standing || attempt.resumed;
+        let early = attempt.interval.start() >= soonest;
+        if stood && early && task.trial.is_none() {
             attempt.stage = Stage::Broken;
             // If nobody stands in for it by then, the attempt is over.
             attempt.next = attempt.interval.start() - lead;
@@ -274,6 +275,8 @@ impl<G: Guards> Desk<G> {
             Stage::Committing { until } => {
                 let missing: Vec<NodeId> = attempt.missing().collect();
                 match missing.first() {
+                    // It may have committed in an earlier life, so it counts as lost.
+                    Some(&node) if until <= self.now && attempt.resumed => self.lose(task, node),
                     Some(&node) if until <= self.now => {
                         self.fail_attempt(task, Setback::Silent { node });
                     }

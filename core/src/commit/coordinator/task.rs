@@ -6,7 +6,7 @@ use crate::commit::{Config, Permission};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Submitter};
 use crate::schedule::Holder;
-use crate::time::{Interval, Time};
+use crate::time::{Interval, Span, Time};
 
 /// When and where a job could run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -352,7 +352,17 @@ impl Attempt {
 
     /// Takes up an attempt from disk: everyone is told again, and may have been permitted to run by the earlier life.
     pub(super) fn resume(&mut self, now: Time, config: &Config) {
-        let until = self.interval.start() + config.grace;
+        let start = self.interval.start();
+        let until = if start <= now {
+            // Until then it may run without a word from us.
+            let ends = self.members.iter().map(|member| member.end);
+            config.permitted(now, ends.max().unwrap_or(self.interval.end()))
+        } else {
+            // As long as it takes to lose one that does not answer.
+            let times = u64::from(config.retries).saturating_add(1);
+            let silence = config.renewal().map_or(Span::MAX, |each| each.times(times));
+            (now + silence).min(start + config.grace)
+        };
         self.stage = Stage::Committing {
             until: until.max(now + config.patience()),
         };

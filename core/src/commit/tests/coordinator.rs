@@ -914,3 +914,40 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
     };
     assert_eq!(tells(desk.hear(B, refusal)), [unplaced(setback)]);
 }
+
+#[test]
+fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.at(1).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    // As long as it takes to lose one that does not answer: two renewals.
+    assert_eq!(tells(desk.ring_until(200)), []);
+    let question = prepare(in_life(2, 1), slot(1000));
+    let sent = sends(desk.ring_until(202));
+    let asked = sent.iter().filter(|sent| sent.1 == question);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        [&(A, question), &(SPARE, question)]
+    );
+}
+
+#[test]
+fn a_later_life_waits_for_a_running_node_as_long_as_it_may_run() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    assert_eq!(tells(desk.ring_until(1399)), []);
+    assert_eq!(
+        tells(desk.hear(B, committed(attempt(1)))),
+        [placed(1, 1000)]
+    );
+    // After that it does not run any more.
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    let lost = unplaced(Setback::Lost { node: B });
+    assert_eq!(tells(desk.ring_until(1402)), [lost, cleared()]);
+}
