@@ -141,6 +141,12 @@ impl Config {
         }
     }
 
+    /// How long before its start a job is permitted to start. Not before: should the attempt come to nothing, a later one has to
+    /// wait until the permissions have ended of all who do not answer.
+    pub(super) fn ahead(&self) -> Span {
+        self.patience().max(self.renewal().unwrap_or(Span::ZERO))
+    }
+
     /// How long before the end of a reservation more time is asked for: as long as it takes to ask as often as may be, and no
     /// shorter than a round trip.
     pub(super) fn notice_of_overrun(&self) -> Span {

@@ -60,7 +60,8 @@ pub enum Message {
     Permit {
         /// Which attempt.
         holder: Holder,
-        /// Until when the permission lasts, by the coordinator's clock.
+        /// Until when the permission lasts, by the coordinator's clock. Zero permits nothing: long before the start, only the sign
+        /// of life is wanted.
         until: Time,
     },
     /// To a coordinator: the answer to a permission.

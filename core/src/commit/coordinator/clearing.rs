@@ -83,11 +83,10 @@ impl<G: Guards> Desk<G> {
     }
 
     fn permit_if_waiting(&mut self, task: &mut Task) {
-        if task
-            .attempt
-            .as_ref()
-            .is_some_and(Attempt::waits_for_permission)
-        {
+        let waits = |attempt: &Attempt| {
+            attempt.waits_for_permission() && attempt.opens(&self.config) <= self.now
+        };
+        if task.attempt.as_ref().is_some_and(waits) {
             self.permit_when_safe(task);
         }
     }

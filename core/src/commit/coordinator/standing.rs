@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::task::{Attempt, Candidate, Old, Purpose, Stage, Task};
+use super::task::{Attempt, Candidate, Purpose, Stage, Task};
 use super::{Desk, Guards, Message, Notice, Setback};
 use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
@@ -68,18 +68,52 @@ impl<G: Guards> Desk<G> {
         }
     }
 
-    /// Lets the job start, or run on, if no earlier attempt can still run.
+    /// Lets the job start, or run on, if its time is near and no earlier attempt can still run.
     pub(super) fn permit_when_safe(&mut self, task: &mut Task) {
-        let lapsed = |old: &Old| {
-            old.permitted == Time::ZERO || old.permitted + self.config.max_skew <= self.now
+        let (now, config) = (self.now, self.config);
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
         };
-        let safe = task.old.iter().all(lapsed) || !G::EARLIER_PERMISSIONS;
-        if let Some(attempt) = task.attempt.as_mut() {
-            if safe || !attempt.waits_for_permission() {
-                self.permit(task);
-            } else {
-                attempt.next = self.later();
+        let waits = attempt.waits_for_permission();
+        if waits && now < attempt.opens(&config) {
+            self.look_after(task);
+            return;
+        }
+        let lapses = task.old.iter().map(|old| old.lapses(&config));
+        match lapses.max().filter(|lapse| *lapse > now) {
+            Some(lapse) if waits && G::EARLIER_PERMISSIONS => {
+                attempt.next = lapse.min(attempt.closes(&config));
             }
+            _ => self.permit(task),
+        }
+    }
+
+    /// Asks for signs of life long before the start, by permissions that permit nothing.
+    fn look_after(&mut self, task: &mut Task) {
+        let job = task.job;
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
+        };
+        let opens = attempt.opens(&self.config);
+        attempt.next = opens;
+        let Some(renewal) = self.config.renewal() else {
+            return;
+        };
+        let (left, after) = (opens - self.now, self.now + renewal);
+        // Nobody is asked again in less than a renewal: the answer may be on its way.
+        if left < renewal {
+            return;
+        }
+        if opens - after >= renewal {
+            attempt.next = after;
+        }
+        let epoch = attempt.epoch;
+        let holder = Holder { job, epoch };
+        let until = Time::ZERO;
+        for member in &mut attempt.members {
+            member.unanswered = member.unanswered.saturating_add(1);
+            let permit = Message::Permit { holder, until };
+            self.outs.push(super::Out::Send(member.node, permit));
         }
     }
 

@@ -275,6 +275,17 @@ impl Task {
     }
 }
 
+impl Old {
+    /// From when on it cannot run the job any more, by any clock.
+    pub(super) fn lapses(&self, config: &Config) -> Time {
+        if self.permitted == Time::ZERO {
+            Time::ZERO
+        } else {
+            self.permitted + config.max_skew
+        }
+    }
+}
+
 impl Member {
     pub(super) fn new(node: NodeId, end: Time) -> Self {
         Self {
@@ -340,6 +351,11 @@ impl Attempt {
         self.stage == Stage::Standing && (self.resumed || !self.members.iter().any(permitted))
     }
 
+    /// From when on it may be permitted to start.
+    pub(super) fn opens(&self, config: &Config) -> Time {
+        self.interval.start() - config.ahead()
+    }
+
     /// Whether nobody may start before everyone has committed. What an earlier life permitted is not known.
     pub(super) fn keeps_the_barrier(&self) -> bool {
         self.is_committed()
@@ -350,7 +366,7 @@ impl Attempt {
                 .all(|member| member.permitted == Time::ZERO)
     }
 
-    /// Takes up an attempt from disk: everyone is told again, and may have been permitted to run by the earlier life.
+    /// Takes up an attempt from disk: everyone is told again. If its start is near, the earlier life may have permitted it.
     pub(super) fn resume(&mut self, now: Time, config: &Config) {
         let start = self.interval.start();
         let until = if start <= now {
@@ -367,8 +383,10 @@ impl Attempt {
             until: until.max(now + config.patience()),
         };
         self.next = now;
-        for member in &mut self.members {
-            member.permitted = config.permitted(now, member.end);
+        if self.opens(config) <= now {
+            for member in &mut self.members {
+                member.permitted = config.permitted(now, member.end);
+            }
         }
     }
 }
