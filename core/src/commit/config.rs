@@ -165,6 +165,11 @@ impl Config {
         }
     }
 
+    /// From when on a node cannot run a job any more that it was permitted to run until then, by any clock; none if it never was.
+    pub(super) fn lapses(&self, permitted: Time) -> Option<Time> {
+        (permitted != Time::ZERO).then_some(permitted + self.max_skew)
+    }
+
     /// Until when a permission that is given now lasts.
     pub(super) fn permitted(&self, now: Time, end: Time) -> Time {
         match self.permission {

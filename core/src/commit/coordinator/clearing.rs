@@ -79,6 +79,7 @@ impl<G: Guards> Desk<G> {
         if task.old.len() < before {
             self.persist(task);
             self.permit_if_waiting(task);
+            self.decide_if_ready(task);
         }
     }
 

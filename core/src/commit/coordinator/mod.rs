@@ -132,6 +132,11 @@ pub enum Setback {
     },
     /// The answers took so long that leases could end before a commit arrives, or the start is too near.
     Slow,
+    /// An earlier attempt may run until then, on nodes that do not let go: too long for the start.
+    Earlier {
+        /// Until when, by any clock.
+        until: Time,
+    },
     /// A node's lease had ended when the commit came.
     Expired {
         /// Which.
@@ -164,7 +169,11 @@ impl Setback {
             | Self::Expired { node }
             | Self::Lost { node }
             | Self::Broke { node } => Some(node),
-            Self::Slow | Self::NotAuthorised | Self::BadCandidate | Self::Full => None,
+            Self::Slow
+            | Self::Earlier { .. }
+            | Self::NotAuthorised
+            | Self::BadCandidate
+            | Self::Full => None,
         }
     }
 }

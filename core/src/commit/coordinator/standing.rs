@@ -79,7 +79,8 @@ impl<G: Guards> Desk<G> {
             self.look_after(task);
             return;
         }
-        let lapses = task.old.iter().map(|old| old.lapses(&config));
+        let permitted = task.old.iter().map(|old| old.permitted);
+        let lapses = permitted.filter_map(|until| config.lapses(until));
         match lapses.max().filter(|lapse| *lapse > now) {
             Some(lapse) if waits && G::EARLIER_PERMISSIONS => {
                 attempt.next = lapse.min(attempt.closes(&config));
@@ -212,6 +213,8 @@ impl<G: Guards> Desk<G> {
         let open = member.ended.is_none();
         if standing == Standing::Gone && open && attempt.stage != Stage::Broken {
             self.lose(task, node);
+        } else {
+            self.decide_if_ready(task);
         }
     }
 
@@ -237,7 +240,12 @@ impl<G: Guards> Desk<G> {
     /// A spare could not be had in place of a lost node: another one may, unless it was a survivor who would not.
     pub(super) fn replace_again(&mut self, task: &mut Task, lost: NodeId, setback: Setback) {
         let survives = |node| node != lost && task.is_member(node);
-        if setback.node().is_some_and(survives) {
+        let hopeless = match setback {
+            // At the same time it is in the way of any spare.
+            Setback::Earlier { .. } => true,
+            _ => setback.node().is_some_and(survives),
+        };
+        if hopeless {
             self.fail_attempt(task, setback);
         } else {
             self.replace(task, lost);

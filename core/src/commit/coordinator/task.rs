@@ -275,17 +275,6 @@ impl Task {
     }
 }
 
-impl Old {
-    /// From when on it cannot run the job any more, by any clock.
-    pub(super) fn lapses(&self, config: &Config) -> Time {
-        if self.permitted == Time::ZERO {
-            Time::ZERO
-        } else {
-            self.permitted + config.max_skew
-        }
-    }
-}
-
 impl Member {
     pub(super) fn new(node: NodeId, end: Time) -> Self {
         Self {
@@ -296,6 +285,11 @@ impl Member {
             ended: None,
             unanswered: 0,
         }
+    }
+
+    /// Whether it cannot be counted on to answer.
+    pub(super) fn is_silent(&self) -> bool {
+        self.ended.is_none() && (!self.committed || self.unanswered > 0)
     }
 }
 

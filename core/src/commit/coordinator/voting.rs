@@ -81,7 +81,11 @@ impl<G: Guards> Desk<G> {
         let silent = trial.voters.iter().filter(|voter| voter.lease.is_none());
         // First of all who has the job already: without them no spare helps.
         let silent = silent.min_by_key(|voter| !task.is_member(voter.node));
-        let setback = silent.map_or(Setback::Slow, |voter| Setback::Silent { node: voter.node });
+        let setback = match (silent, self.in_the_way(task, &trial)) {
+            (Some(voter), _) => Setback::Silent { node: voter.node },
+            (None, Some(until)) => Setback::Earlier { until },
+            (None, None) => Setback::Slow,
+        };
         self.fail_trial(task, &trial, setback);
     }
 
@@ -105,11 +109,39 @@ impl<G: Guards> Desk<G> {
             voter.lease = Some(voter.lease.map_or(lease, |known| known.min(lease)));
         }
         trial.resend = trial.resend.min(self.closes(trial));
-        if trial.voters.iter().all(|voter| voter.lease.is_some())
+        self.decide_if_ready(task);
+    }
+
+    /// Decides when everyone holds, and no earlier attempt is in the way.
+    pub(super) fn decide_if_ready(&mut self, task: &mut Task) {
+        let ready = |trial: &Trial| {
+            trial.voters.iter().all(|voter| voter.lease.is_some())
+                && self.in_the_way(task, trial).is_none()
+        };
+        if task.trial.as_ref().is_some_and(ready)
             && let Some(trial) = task.trial.take()
         {
             self.decide(task, &trial);
         }
+    }
+
+    /// Until when an earlier attempt may run on nodes that cannot be counted on to let go, if nobody could be permitted to start
+    /// this one in time because of that.
+    fn in_the_way(&self, task: &Task, trial: &Trial) -> Option<Time> {
+        if !G::EARLIER_PERMISSIONS {
+            return None;
+        }
+        // Whoever commits to this one lets go of the earlier ones.
+        let votes = |node| trial.voters.iter().any(|voter| voter.node == node);
+        let old = task.old.iter().filter(|old| !votes(old.node));
+        let members = task.attempt.iter().flat_map(|attempt| &attempt.members);
+        let silent = members.filter(|member| member.is_silent() && !votes(member.node));
+        let lapses = old
+            .map(|old| old.permitted)
+            .chain(silent.map(|member| member.permitted))
+            .filter_map(|permitted| self.config.lapses(permitted));
+        let last = trial.interval.start() + self.config.grace;
+        lapses.max().filter(|until| last <= *until)
     }
 
     /// Everyone holds: commits, if there is time for it.

@@ -1020,3 +1020,47 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
         [Send(A, permit(attempt(1), 350)), Wake(second(150))]
     );
 }
+
+#[test]
+fn an_attempt_that_an_earlier_one_would_outlast_is_not_decided_on() {
+    // A has lost the job, and does not let go: it may run it until 1240, by its own clock.
+    let tried = |start| {
+        let mut desk = permitted(&[A], vec![candidate(start, &[B])], &[]);
+        desk.hear(A, alive(attempt(1), Standing::Gone));
+        let did = desk.hear(B, prepared(attempt(2)));
+        (desk, did)
+    };
+    let decided = [Persist(TASK), Send(B, commit(attempt(2)))];
+    assert_eq!(tried(1212).1, decided, "at 1242 it could start");
+    let (mut desk, did) = tried(1211);
+    assert_eq!(did, []);
+    let until = second(1241);
+    let earlier = unplaced(Setback::Earlier { until });
+    assert_eq!(tells(desk.ring_until(943)), [earlier]);
+    // It lets go after all.
+    let (mut desk, _) = tried(1211);
+    let did = desk.hear(A, released(attempt(1)));
+    assert_eq!(did[1..], decided);
+}
+
+#[test]
+fn a_job_is_not_moved_away_from_a_node_that_does_not_answer() {
+    let silent = || {
+        let mut desk = desk();
+        desk.at(940).feed(place(vec![candidate(1000, &[A])], &[]));
+        agree(&mut desk, &[A], 1);
+        desk.feed(improve(1020, &[B]));
+        assert_eq!(desk.hear(B, prepared(attempt(2))), []);
+        desk
+    };
+    let until = second(1241);
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: Some(Setback::Earlier { until }),
+    };
+    assert_eq!(tells(silent().ring_until(943)), [kept]);
+    assert_eq!(
+        silent().hear(A, alive(attempt(1), WAITING)),
+        [Persist(TASK), Send(B, commit(attempt(2)))]
+    );
+}
