@@ -2,6 +2,7 @@ use core::fmt;
 
 use crate::job::Submitter;
 use crate::machine::Data;
+use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
@@ -44,6 +45,9 @@ pub struct Config {
     /// The most nodes of a job.
     pub members: u16,
 }
+
+/// Who gets no answer asks again after twice as long each time, up to so many times `retry`.
+const MOST_PATIENT: u64 = 64;
 
 /// For how long a job may run without word from its coordinator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -131,6 +135,17 @@ impl Config {
     pub(super) fn patience(&self) -> Span {
         let once = self.retry + self.jitter;
         once.times(u64::from(self.retries).saturating_add(1))
+    }
+
+    /// How long to wait for an answer that has not come for so long: as long again, within limits.
+    pub(super) fn again(&self, waited: Span) -> Span {
+        waited.clamp(self.retry, self.retry.times(MOST_PATIENT))
+    }
+
+    /// By how much that is put off this time.
+    pub(super) fn draw_jitter(&self, rng: &mut (impl Choose + ?Sized)) -> Span {
+        let range = u32::try_from(self.jitter.as_micros()).unwrap_or(u32::MAX);
+        Span::from_micros(u64::from(rng.below(range)))
     }
 
     /// How long it takes until a permission is renewed, if it is.

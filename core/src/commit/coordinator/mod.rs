@@ -17,7 +17,6 @@ use super::message::{Message, Refused};
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::Submitter;
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::rng::Choose;
 use crate::schedule::Holder;
 use crate::time::{Interval, Span, Time};
 use task::{Attempt, Purpose, Stage, Task};
@@ -104,7 +103,8 @@ pub enum Notice {
         /// Which job.
         job: JobId,
     },
-    /// Nothing of the job is left anywhere, as far as can be known.
+    /// Nobody has the job any more, as far as can be known: all have let go, or do not answer and cannot start it any more. These
+    /// are still asked to let go. It may be told again after a restart.
     Cleared {
         /// Which job.
         job: JobId,
@@ -246,9 +246,14 @@ impl<G: Guards> Desk<G> {
         Epoch::new(u64::from(self.life.get()) << 32 | u64::from(self.attempts))
     }
 
-    /// When to ask again.
+    /// When to ask again what has just been asked.
     fn later(&self) -> Time {
-        self.now + self.config.retry + self.jitter
+        self.again(self.now)
+    }
+
+    /// When to ask again what was first asked then.
+    fn again(&self, since: Time) -> Time {
+        self.now + self.config.again(self.now - since) + self.jitter
     }
 
     /// Does what is due for a task.
@@ -327,13 +332,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             self.begin_life(cx);
         }
         let mut task = self.tasks.remove(place);
-        let range = u32::try_from(self.config.jitter.as_micros()).unwrap_or(u32::MAX);
         let mut desk = Desk {
             config: self.config,
             life: self.life,
             attempts: self.attempts,
             now: cx.now(),
-            jitter: Span::from_micros(u64::from(cx.rng().below(range))),
+            jitter: self.config.draw_jitter(cx.rng()),
             outs: Vec::new(),
             guards: PhantomData::<G>,
         };
@@ -348,7 +352,9 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
         if task.is_over() {
             cx.forget(Key::Task(job));
-            cx.notify(Notice::Cleared { job });
+            if !task.is_cleared {
+                cx.notify(Notice::Cleared { job });
+            }
         } else {
             self.tasks.insert(place, task);
         }
@@ -399,6 +405,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             task.submitter = submitter;
             task.spares = spares;
             task.candidates = candidates;
+            task.is_cleared = false;
             desk.try_next(task, Setback::Full);
         });
     }
@@ -493,6 +500,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             !task.is_over()
         });
         for task in &mut self.tasks {
+            task.clear_since = now;
             task.clear_at = now;
             if let Some(attempt) = task.attempt.as_mut() {
                 attempt.resume(now, &self.config);

@@ -314,7 +314,7 @@ impl<G: Guards> Desk<G> {
         match attempt.stage {
             // An earlier life knew, and did not get to say so.
             Stage::Committing { .. } if attempt.is_done() => self.finish(task),
-            Stage::Committing { until } => {
+            Stage::Committing { since, until } => {
                 let missing: Vec<NodeId> = attempt.missing().collect();
                 match missing.first() {
                     // It may have committed in an earlier life, so it counts as lost.
@@ -326,9 +326,9 @@ impl<G: Guards> Desk<G> {
                         for node in missing {
                             self.send(node, Message::Commit { holder });
                         }
-                        let later = self.later();
+                        let again = self.again(since).min(until);
                         if let Some(attempt) = task.attempt.as_mut() {
-                            attempt.next = later;
+                            attempt.next = again;
                         }
                     }
                 }

@@ -42,8 +42,12 @@ pub(super) struct Task {
     pub(super) attempt: Option<Attempt>,
     /// Nodes that may still have something of an earlier attempt; each once.
     pub(super) old: Vec<Old>,
+    /// When they were first asked to let go of it.
+    pub(super) clear_since: Time,
     /// When to ask them again.
     pub(super) clear_at: Time,
+    /// Whether it was told that nobody has it any more.
+    pub(super) is_cleared: bool,
 }
 
 /// An attempt that is being voted on.
@@ -95,8 +99,8 @@ pub(super) struct Attempt {
 /// How far an attempt is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Stage {
-    /// Not everyone has confirmed; until then they are told again.
-    Committing { until: Time },
+    /// Not everyone has confirmed; they are told again, from then until then.
+    Committing { since: Time, until: Time },
     /// Everyone has.
     Standing,
     /// One of them is lost, and a spare is being asked.
@@ -166,7 +170,9 @@ impl Task {
             trial: None,
             attempt: None,
             old: Vec::new(),
+            clear_since: Time::ZERO,
             clear_at: Time::ZERO,
+            is_cleared: false,
         }
     }
 
@@ -267,7 +273,10 @@ impl Task {
                     ..Member::new(known.node, known.end)
                 })
                 .collect(),
-            stage: Stage::Committing { until: Time::MAX },
+            stage: Stage::Committing {
+                since: Time::ZERO,
+                until: Time::MAX,
+            },
             next: Time::ZERO,
             resumed: true,
         });
@@ -374,6 +383,7 @@ impl Attempt {
             (now + silence).min(start + config.grace)
         };
         self.stage = Stage::Committing {
+            since: now,
             until: until.max(now + config.patience()),
         };
         self.next = now;

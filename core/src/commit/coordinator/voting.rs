@@ -179,6 +179,7 @@ impl<G: Guards> Desk<G> {
             members: members.clone(),
             // Who is silent for longer has lost its lease, or is itself lost; there may be time for another candidate.
             stage: Stage::Committing {
+                since: self.now,
                 until: (self.now + self.config.patience())
                     .min(trial.interval.start() + self.config.grace),
             },

@@ -277,11 +277,13 @@ fn a_commit_is_repeated_so_often_and_then_the_silent_node_is_given_up() {
         ]
     );
     assert_eq!(desk.hear(A, released(attempt(1))), [Persist(TASK)]);
-    // The other has let go by itself when a permission cannot come any more, by any clock.
-    let cleared_at = desk.ring_until(1031);
-    assert_eq!(tells(cleared_at), []);
-    let did = desk.ring_until(1034);
-    assert_eq!(did, [Persist(TASK), Forget(TASK), Tell(cleared())]);
+    // The other cannot start it, which is said when it has not answered for a while; it lets go by itself when a permission
+    // cannot come any more, by any clock.
+    assert_eq!(tells(desk.ring_until(8)), [cleared()]);
+    let asked = desk.ring_until(1030);
+    assert_eq!(tells(asked), []);
+    assert_eq!(desk.ring(), [Persist(TASK), Forget(TASK)]);
+    assert_eq!(desk.now, second(1031));
 }
 
 #[test]
@@ -1063,4 +1065,47 @@ fn a_job_is_not_moved_away_from_a_node_that_does_not_answer() {
         silent().hear(A, alive(attempt(1), WAITING)),
         [Persist(TASK), Send(B, commit(attempt(2)))]
     );
+}
+
+#[test]
+fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_last_word() {
+    const WEEK: u64 = 7 * 24 * 3600;
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(WEEK, &[A, B])], &[]));
+    agree(&mut desk, &[A, B], 1);
+    desk.feed(GIVE_UP);
+    desk.hear(A, released(attempt(1)));
+    let mut asked = Vec::new();
+    let mut told = Vec::new();
+    while !desk.alarms.is_empty() {
+        let did = desk.ring();
+        let now = desk.now.as_secs();
+        told.extend(tells(did.clone()).into_iter().map(|told| (now, told)));
+        asked.extend(sends(did).iter().map(|_| now));
+    }
+    assert_eq!(asked[..9], [2, 4, 8, 16, 32, 64, 128, 256, 384]);
+    assert!(asked.len() < 5000, "{}", asked.len());
+    // Nobody was permitted to start, so it is over when they were asked as often as may be.
+    assert_eq!(told, [(4, cleared())]);
+    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.disk.len(), 1, "only which life this is");
+}
+
+#[test]
+fn who_gives_up_what_nobody_can_start_is_told_so_again() {
+    let mut desk = standing(&[A], vec![], &[]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    assert_eq!(tells(desk.ring_until(10)), [cleared()]);
+    // The host has not found another place yet, and does not want one any more.
+    assert_eq!(tells(desk.feed(GIVE_UP)), [cleared()]);
+    assert_eq!(desk.machine.jobs().count(), 1, "A is still asked");
+}
+
+#[test]
+fn what_may_still_run_is_not_cleared() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(GIVE_UP);
+    assert_eq!(tells(desk.ring_until(1240)), []);
+    assert_eq!(tells(desk.ring()), [cleared()]);
+    assert_eq!(desk.now, second(1241));
 }
