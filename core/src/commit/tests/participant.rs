@@ -805,3 +805,47 @@ fn nodes_do_not_ask_in_step() {
     let next = *hall.alarms.values().next().unwrap();
     assert!(second(102) < next && next < second(104), "{next:?}");
 }
+
+#[test]
+fn liars_cannot_take_the_room_of_all_others() {
+    let mut hall = hall();
+    let liars = [NodeId::new(66), NodeId::new(67)];
+    let question = |holder| Message::Prepare {
+        holder,
+        interval: slot(1000),
+        lease: Span::ZERO,
+        submitter: NOBODY,
+    };
+    // Three each, of six; none of them costs its liar anything.
+    for job in 0..6 {
+        let liar = liars[job as usize % 2];
+        hall.at(job).hear(liar, question(in_job(20 + job)));
+    }
+    hall.at(10).ring();
+    assert_eq!(
+        hall.hear(BOSS, prepare(attempt(1), slot(1000)))[..2],
+        [Forget(JobId::new(20)), Persist(JOB)],
+        "of equals, the one who is named first loses what would be forgotten first"
+    );
+    assert_eq!(
+        sends(hall.hear(BOSS, commit(attempt(1)))),
+        [(BOSS, committed(attempt(1)))]
+    );
+    // Now the other has the most.
+    let did = hall.hear(RIVAL, prepare(in_job(1), slot(2000)));
+    assert_eq!(did[0], Forget(JobId::new(21)));
+    // What would be refused anyway drives nobody out.
+    let before = hall.machine.clone();
+    let did = hall.hear(RIVAL, prepare(in_job(2), slot(1100)));
+    let declined = Notice::Declined {
+        peer: RIVAL,
+        reason: Refused::Busy,
+    };
+    assert_eq!(tells(did), [declined]);
+    assert_eq!(hall.machine, before);
+    // Nor does who has as much as anyone.
+    let reason = Refused::Full;
+    let did = hall.hear(liars[0], question(in_job(30)));
+    let peer = liars[0];
+    assert_eq!(tells(did), [Notice::Declined { peer, reason }]);
+}
