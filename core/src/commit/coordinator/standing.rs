@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::task::{Attempt, Candidate, Purpose, Stage, Task};
+use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task};
 use super::{Desk, Guards, Message, Notice, Setback};
 use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
@@ -111,7 +111,8 @@ impl<G: Guards> Desk<G> {
         let epoch = attempt.epoch;
         let holder = Holder { job, epoch };
         let until = Time::ZERO;
-        for member in &mut attempt.members {
+        let open = |member: &&mut Member| member.ended.is_none();
+        for member in attempt.members.iter_mut().filter(open) {
             member.unanswered = member.unanswered.saturating_add(1);
             let permit = Message::Permit { holder, until };
             self.outs.push(super::Out::Send(member.node, permit));
@@ -335,9 +336,8 @@ impl<G: Guards> Desk<G> {
             }
             Stage::Standing => {
                 let limit = self.config.retries;
-                let is_silent = |member: &&super::task::Member| {
-                    member.ended.is_none() && member.unanswered > limit
-                };
+                let is_silent =
+                    |member: &&Member| member.ended.is_none() && member.unanswered > limit;
                 let silent = attempt
                     .members
                     .iter()
