@@ -6,6 +6,10 @@ use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
+///
+/// After a restart a coordinator takes from here what an earlier life may have granted. So a `lease` or a `permission`, and `retry`,
+/// `jitter` and `retries`, by which it is given earlier, must not be made shorter across a restart before all that was granted with the
+/// longer ones is over: two attempts at a job might run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// For how long a hold is asked; several round trips.
@@ -14,7 +18,7 @@ pub struct Config {
     pub max_delay: Span,
     /// How far two clocks may be apart. Beyond that, two attempts at a job may run at once.
     pub max_skew: Span,
-    /// How long to wait for an answer before asking again.
+    /// How long to wait for an answer before asking again; twice as long each time where that may go on for long.
     pub retry: Span,
     /// By how much that is put off at random, so that nodes do not ask in step.
     pub jitter: Span,
@@ -52,9 +56,10 @@ const MOST_PATIENT: u64 = 64;
 /// For how long a job may run without word from its coordinator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Permission {
-    /// Until the end of its reservation: no messages while it runs, and a lost node is replaced only after that.
+    /// Until the end of its reservation, given shortly before the start: no messages before that and while it runs, and a lost node is
+    /// replaced only after that.
     UntilEnd,
-    /// For so long, renewed three times in that span. A node that is silent for as long as `retries` renewals is lost.
+    /// For so long, renewed three times in that span. A node that leaves more than `retries` of them unanswered is lost.
     Renewed(Span),
 }
 

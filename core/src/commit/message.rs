@@ -165,7 +165,8 @@ pub enum Standing {
     Gone,
 }
 
-/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows.
+/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows, and that it may
+/// have let go of what it held for an older one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

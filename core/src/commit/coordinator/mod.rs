@@ -59,7 +59,8 @@ pub enum Command {
         /// Nodes that could stand in for a lost one.
         spares: Vec<NodeId>,
     },
-    /// Move a job that has its time to a better one, if that can be had; else it keeps what it has.
+    /// Move a job that has its time to a better one, if all of its nodes hold that; else it keeps what it has. From there on it has
+    /// only the better one: a node that then stays silent, or whose lease has ended, costs both.
     Improve {
         /// Which job.
         job: JobId,
