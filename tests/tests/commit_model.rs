@@ -232,7 +232,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(223_114),
+        Extent::Whole(242_160),
     );
 }
 
@@ -259,7 +259,7 @@ fn large_two_coordinators_one_participant_one_crash() {
         "2 and 1, one crash",
         with_crash(rivals(2, 1)),
         &seen,
-        Extent::Whole(604_442),
+        Extent::Whole(1_032_066),
     );
 }
 
