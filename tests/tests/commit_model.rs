@@ -8,8 +8,8 @@ use gridweave_core::commit::{AllGuards, Message, Timer};
 use gridweave_core::schedule::Reservation;
 use gridweave_core::time::Time;
 use gridweave_tests::model::commit::{
-    Peer, asked, begun, ending, extending, improve, place, release, rivals, sent, slot, starting,
-    told, up,
+    Peer, asked, begun, ending, extending, improve, near, place, release, rivals, sent, slot,
+    starting, told, up,
 };
 use gridweave_tests::model::{Exploration, State};
 use stateright::{Checker, Model, Property};
@@ -177,7 +177,7 @@ fn two_coordinators_want_the_same_node() {
         "2 coordinators, 1 participant",
         rivals(2, 1),
         &seen,
-        Extent::Whole(14_532),
+        Extent::Whole(31_714),
     );
 }
 
@@ -188,7 +188,7 @@ fn a_job_needs_two_nodes() {
         "1 coordinator, 2 participants",
         rivals(1, 2),
         &seen,
-        Extent::Whole(19_900),
+        Extent::Whole(20_244),
     );
 }
 
@@ -199,7 +199,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "1 and 1, one crash, whole life",
         case,
         &[recovery(), finish()],
-        Extent::Whole(17_499),
+        Extent::Whole(21_145),
     );
 }
 
@@ -210,7 +210,18 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
         "1 and 1, one crash, an extension",
         case,
         &[extension(), cut(), finish()],
-        Extent::Whole(48_783),
+        Extent::Whole(66_547),
+    );
+}
+
+#[test]
+fn a_start_is_permitted_when_it_is_near() {
+    let case = near(with_crash(rivals(1, 1)));
+    explore(
+        "1 and 1, one crash, permitted late",
+        case,
+        &[recovery(), start()],
+        Extent::Whole(22_091),
     );
 }
 
@@ -221,7 +232,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(223_114),
+        Extent::Whole(242_160),
     );
 }
 
@@ -236,7 +247,7 @@ fn a_job_is_given_up_and_placed_again() {
         "given up and placed again",
         case,
         &seen,
-        Extent::Whole(11_757),
+        Extent::Whole(16_804),
     );
 }
 
@@ -248,7 +259,7 @@ fn large_two_coordinators_one_participant_one_crash() {
         "2 and 1, one crash",
         with_crash(rivals(2, 1)),
         &seen,
-        Extent::Whole(604_442),
+        Extent::Whole(1_032_066),
     );
 }
 

@@ -2,9 +2,14 @@ use core::fmt;
 
 use crate::job::Submitter;
 use crate::machine::Data;
+use crate::rng::Choose;
 use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
+///
+/// After a restart a coordinator takes from here what an earlier life may have granted. So a `lease` or a `permission`, and `retry`,
+/// `jitter` and `retries`, by which it is given earlier, must not be made shorter across a restart before all that was granted with the
+/// longer ones is over: two attempts at a job might run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// For how long a hold is asked; several round trips.
@@ -13,7 +18,7 @@ pub struct Config {
     pub max_delay: Span,
     /// How far two clocks may be apart. Beyond that, two attempts at a job may run at once.
     pub max_skew: Span,
-    /// How long to wait for an answer before asking again.
+    /// How long to wait for an answer before asking again; twice as long each time where that may go on for long.
     pub retry: Span,
     /// By how much that is put off at random, so that nodes do not ask in step.
     pub jitter: Span,
@@ -45,12 +50,16 @@ pub struct Config {
     pub members: u16,
 }
 
+/// Who gets no answer asks again after twice as long each time, up to so many times `retry`.
+const MOST_PATIENT: u64 = 64;
+
 /// For how long a job may run without word from its coordinator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Permission {
-    /// Until the end of its reservation: no messages while it runs, and a lost node is replaced only after that.
+    /// Until the end of its reservation, given shortly before the start: no messages before that and while it runs, and a lost node is
+    /// replaced only after that.
     UntilEnd,
-    /// For so long, renewed three times in that span. A node that is silent for as long as `retries` renewals is lost.
+    /// For so long, renewed three times in that span. A node that leaves more than `retries` of them unanswered is lost.
     Renewed(Span),
 }
 
@@ -133,6 +142,31 @@ impl Config {
         once.times(u64::from(self.retries).saturating_add(1))
     }
 
+    /// How long to wait for an answer that has not come for so long: as long again, within limits.
+    pub(super) fn again(&self, waited: Span) -> Span {
+        waited.clamp(self.retry, self.retry.times(MOST_PATIENT))
+    }
+
+    /// By how much that is put off this time.
+    pub(super) fn draw_jitter(&self, rng: &mut (impl Choose + ?Sized)) -> Span {
+        let range = u32::try_from(self.jitter.as_micros()).unwrap_or(u32::MAX);
+        Span::from_micros(u64::from(rng.below(range)))
+    }
+
+    /// How long it takes until a permission is renewed, if it is.
+    pub(super) fn renewal(&self) -> Option<Span> {
+        match self.permission {
+            Permission::UntilEnd => None,
+            Permission::Renewed(span) => Some(Span::from_micros(span.as_micros() / 3)),
+        }
+    }
+
+    /// How long before its start a job is permitted to start. Not before: should the attempt come to nothing, a later one has to
+    /// wait until the permissions have ended of all who do not answer.
+    pub(super) fn ahead(&self) -> Span {
+        self.patience().max(self.renewal().unwrap_or(Span::ZERO))
+    }
+
     /// How long before the end of a reservation more time is asked for: as long as it takes to ask as often as may be, and no
     /// shorter than a round trip.
     pub(super) fn notice_of_overrun(&self) -> Span {
@@ -149,6 +183,11 @@ impl Config {
                 (end < next && next <= last).then_some(next)
             }
         }
+    }
+
+    /// From when on a node cannot run a job any more that it was permitted to run until then, by any clock; none if it never was.
+    pub(super) fn lapses(&self, permitted: Time) -> Option<Time> {
+        (permitted != Time::ZERO).then_some(permitted + self.max_skew)
     }
 
     /// Until when a permission that is given now lasts.

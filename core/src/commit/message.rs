@@ -60,7 +60,8 @@ pub enum Message {
     Permit {
         /// Which attempt.
         holder: Holder,
-        /// Until when the permission lasts, by the coordinator's clock.
+        /// Until when the permission lasts, by the coordinator's clock. Zero permits nothing: long before the start, only the sign
+        /// of life is wanted.
         until: Time,
     },
     /// To a coordinator: the answer to a permission.
@@ -164,7 +165,8 @@ pub enum Standing {
     Gone,
 }
 
-/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows.
+/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows, and that it may
+/// have let go of what it held for an older one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

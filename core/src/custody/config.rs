@@ -3,6 +3,9 @@ use core::fmt;
 use crate::time::Span;
 
 /// The times and sizes of custody, the same on all nodes.
+///
+/// After a restart a home takes from here how long leases may last that an earlier life granted. So `lease` must not be made shorter
+/// across a restart before all that were granted with the longer one are over: a job might run twice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// For how long a holder may have a job without word from its home; asked for three times in that span.

@@ -48,6 +48,12 @@ pub const EXTENDING: Config = Config {
     ..CONFIG
 };
 
+/// The same, but that a job is permitted to start three ticks before it does, since nobody is asked for longer.
+pub const NEAR: Config = Config {
+    retry: Span::from_micros(3),
+    ..CONFIG
+};
+
 /// When all jobs run, but for those that are moved.
 pub fn slot() -> Interval {
     starting(10)
@@ -126,6 +132,13 @@ pub fn rivals<G: Guards>(coordinators: u8, participants: u8) -> Exploration<Peer
 pub fn extending<G: Guards>(mut case: Exploration<Peer<G>>) -> Exploration<Peer<G>> {
     case.build = |_| Node::new(EXTENDING, Everyone);
     case.properties.push(knows_its_nodes());
+    case
+}
+
+/// The same, where jobs are permitted to start only when that is near.
+pub fn near<G: Guards>(mut case: Exploration<Peer<G>>) -> Exploration<Peer<G>> {
+    case.build = |_| Node::new(NEAR, Everyone);
+    case.properties.push(waits_for_its_time());
     case
 }
 
@@ -242,6 +255,25 @@ fn knows_its_nodes<G: Guards>() -> Property<Exploration<Peer<G>>> {
                     || !running.any(|one| one == *holder)
                     || coordinator.coordinator.may_run_until(holder.job, *to) >= Some(*until)
             })
+        },
+    )
+}
+
+/// Nobody may start long before the start, also as far as a coordinator knows that has just come back.
+fn waits_for_its_time<G: Guards>() -> Property<Exploration<Peer<G>>> {
+    Property::always(
+        "nobody is permitted to start before that is near",
+        |_, state: &State<Peer<G>>| {
+            let is_near = state.now + NEAR.retry >= slot().start();
+            is_near
+                || up(state).all(|(_, node)| {
+                    let coordinator = &node.coordinator;
+                    coordinator.jobs().all(|job| {
+                        let nodes = (0..state.nodes.len() as u64).map(NodeId::new);
+                        let permitted = |node| coordinator.may_run_until(job, node);
+                        nodes.filter_map(permitted).next().is_none()
+                    })
+                })
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Freeing what is left of attempts that are over. Until a node has let go, or must have, the job may run there.
 
-use super::task::{Attempt, Task};
-use super::{Desk, Guards, Message, Setback};
+use super::task::{Attempt, Old, Task};
+use super::{Desk, Guards, Message, Notice, Setback};
 use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
 
@@ -30,6 +30,9 @@ impl<G: Guards> Desk<G> {
             self.abort(task, &trial);
         }
         self.retire_attempt(task);
+        // Whoever gives it up waits for the word that nobody has it.
+        task.is_cleared = false;
+        self.tell_if_cleared(task);
     }
 
     pub(super) fn retire_attempt(&mut self, task: &mut Task) {
@@ -46,7 +49,21 @@ impl<G: Guards> Desk<G> {
 
     /// Asks all that are left of earlier attempts to let go.
     pub(super) fn release_old(&mut self, task: &mut Task) {
-        task.clear_at = self.later();
+        task.clear_since = self.now;
+        self.release_again(task);
+    }
+
+    fn release_again(&mut self, task: &mut Task) {
+        let (now, config) = (self.now, self.config);
+        // Somebody may wait for the time when one of them cannot run it any more, or has let go by itself.
+        let lapses = task
+            .old
+            .iter()
+            .filter_map(|old| config.lapses(old.permitted));
+        let ends = lapses.chain(task.old.iter().map(|old| old.free_by));
+        let next = ends.filter(|end| *end > now).min();
+        let again = self.again(task.clear_since);
+        task.clear_at = next.map_or(again, |next| next.min(again));
         let job = task.job;
         for old in &task.old {
             let through = old.through;
@@ -65,11 +82,25 @@ impl<G: Guards> Desk<G> {
         // While a later attempt is not committed everywhere, the earlier one is kept.
         let standing = task.attempt.as_ref().is_none_or(Attempt::is_committed);
         if standing {
-            self.release_old(task);
+            self.release_again(task);
         } else {
             task.clear_at = self.later();
         }
         self.permit_if_waiting(task);
+        self.tell_if_cleared(task);
+    }
+
+    /// Tells that nobody has the job any more, if all who are left were asked as often as may be and cannot start it.
+    fn tell_if_cleared(&mut self, task: &mut Task) {
+        let (now, config) = (self.now, self.config);
+        let idle = task.trial.is_none() && task.attempt.is_none();
+        let asked = now - task.clear_since >= config.patience();
+        let can_start = |old: &Old| config.lapses(old.permitted) > Some(now);
+        if idle && asked && !task.is_cleared && !task.is_over() && !task.old.iter().any(can_start) {
+            let job = task.job;
+            task.is_cleared = true;
+            self.notify(Notice::Cleared { job });
+        }
     }
 
     pub(super) fn released(&mut self, task: &mut Task, node: NodeId, through: Epoch) {
@@ -79,15 +110,15 @@ impl<G: Guards> Desk<G> {
         if task.old.len() < before {
             self.persist(task);
             self.permit_if_waiting(task);
+            self.decide_if_ready(task);
         }
     }
 
     fn permit_if_waiting(&mut self, task: &mut Task) {
-        if task
-            .attempt
-            .as_ref()
-            .is_some_and(Attempt::waits_for_permission)
-        {
+        let waits = |attempt: &Attempt| {
+            attempt.waits_for_permission() && attempt.opens(&self.config) <= self.now
+        };
+        if task.attempt.as_ref().is_some_and(waits) {
             self.permit_when_safe(task);
         }
     }

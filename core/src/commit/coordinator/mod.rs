@@ -17,7 +17,6 @@ use super::message::{Message, Refused};
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::Submitter;
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::rng::Choose;
 use crate::schedule::Holder;
 use crate::time::{Interval, Span, Time};
 use task::{Attempt, Purpose, Stage, Task};
@@ -60,7 +59,8 @@ pub enum Command {
         /// Nodes that could stand in for a lost one.
         spares: Vec<NodeId>,
     },
-    /// Move a job that has its time to a better one, if that can be had; else it keeps what it has.
+    /// Move a job that has its time to a better one, if all of its nodes hold that; else it keeps what it has. From there on it has
+    /// only the better one: a node that then stays silent, or whose lease has ended, costs both.
     Improve {
         /// Which job.
         job: JobId,
@@ -104,7 +104,8 @@ pub enum Notice {
         /// Which job.
         job: JobId,
     },
-    /// Nothing of the job is left anywhere, as far as can be known.
+    /// Nobody has the job any more, as far as can be known: all have let go, or do not answer and cannot start it any more. These
+    /// are still asked to let go. It may be told again after a restart.
     Cleared {
         /// Which job.
         job: JobId,
@@ -132,6 +133,11 @@ pub enum Setback {
     },
     /// The answers took so long that leases could end before a commit arrives, or the start is too near.
     Slow,
+    /// An earlier attempt may run until then, on nodes that do not let go: too long for the start.
+    Earlier {
+        /// Until when, by any clock.
+        until: Time,
+    },
     /// A node's lease had ended when the commit came.
     Expired {
         /// Which.
@@ -164,7 +170,11 @@ impl Setback {
             | Self::Expired { node }
             | Self::Lost { node }
             | Self::Broke { node } => Some(node),
-            Self::Slow | Self::NotAuthorised | Self::BadCandidate | Self::Full => None,
+            Self::Slow
+            | Self::Earlier { .. }
+            | Self::NotAuthorised
+            | Self::BadCandidate
+            | Self::Full => None,
         }
     }
 }
@@ -237,9 +247,14 @@ impl<G: Guards> Desk<G> {
         Epoch::new(u64::from(self.life.get()) << 32 | u64::from(self.attempts))
     }
 
-    /// When to ask again.
+    /// When to ask again what has just been asked.
     fn later(&self) -> Time {
-        self.now + self.config.retry + self.jitter
+        self.again(self.now)
+    }
+
+    /// When to ask again what was first asked then.
+    fn again(&self, since: Time) -> Time {
+        self.now + self.config.again(self.now - since) + self.jitter
     }
 
     /// Does what is due for a task.
@@ -318,13 +333,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             self.begin_life(cx);
         }
         let mut task = self.tasks.remove(place);
-        let range = u32::try_from(self.config.jitter.as_micros()).unwrap_or(u32::MAX);
         let mut desk = Desk {
             config: self.config,
             life: self.life,
             attempts: self.attempts,
             now: cx.now(),
-            jitter: Span::from_micros(u64::from(cx.rng().below(range))),
+            jitter: self.config.draw_jitter(cx.rng()),
             outs: Vec::new(),
             guards: PhantomData::<G>,
         };
@@ -339,7 +353,9 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
         if task.is_over() {
             cx.forget(Key::Task(job));
-            cx.notify(Notice::Cleared { job });
+            if !task.is_cleared {
+                cx.notify(Notice::Cleared { job });
+            }
         } else {
             self.tasks.insert(place, task);
         }
@@ -390,6 +406,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             task.submitter = submitter;
             task.spares = spares;
             task.candidates = candidates;
+            task.is_cleared = false;
             desk.try_next(task, Setback::Full);
         });
     }
@@ -484,6 +501,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             !task.is_over()
         });
         for task in &mut self.tasks {
+            task.clear_since = now;
             task.clear_at = now;
             if let Some(attempt) = task.attempt.as_mut() {
                 attempt.resume(now, &self.config);

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::task::{Attempt, Candidate, Old, Purpose, Stage, Task};
+use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task};
 use super::{Desk, Guards, Message, Notice, Setback};
-use crate::commit::{Permission, Standing};
+use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
 use crate::job::Outcome;
 use crate::schedule::Holder;
-use crate::time::{Span, Time};
+use crate::time::Time;
 
 impl<G: Guards> Desk<G> {
     pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
@@ -68,18 +68,54 @@ impl<G: Guards> Desk<G> {
         }
     }
 
-    /// Lets the job start, or run on, if no earlier attempt can still run.
+    /// Lets the job start, or run on, if its time is near and no earlier attempt can still run.
     pub(super) fn permit_when_safe(&mut self, task: &mut Task) {
-        let lapsed = |old: &Old| {
-            old.permitted == Time::ZERO || old.permitted + self.config.max_skew <= self.now
+        let (now, config) = (self.now, self.config);
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
         };
-        let safe = task.old.iter().all(lapsed) || !G::EARLIER_PERMISSIONS;
-        if let Some(attempt) = task.attempt.as_mut() {
-            if safe || !attempt.waits_for_permission() {
-                self.permit(task);
-            } else {
-                attempt.next = self.later();
+        let waits = attempt.waits_for_permission();
+        if waits && now < attempt.opens(&config) {
+            self.look_after(task);
+            return;
+        }
+        let permitted = task.old.iter().map(|old| old.permitted);
+        let lapses = permitted.filter_map(|until| config.lapses(until));
+        match lapses.max().filter(|lapse| *lapse > now) {
+            Some(lapse) if waits && G::EARLIER_PERMISSIONS => {
+                attempt.next = lapse.min(attempt.closes(&config));
             }
+            _ => self.permit(task),
+        }
+    }
+
+    /// Asks for signs of life long before the start, by permissions that permit nothing.
+    fn look_after(&mut self, task: &mut Task) {
+        let job = task.job;
+        let Some(attempt) = task.attempt.as_mut() else {
+            return;
+        };
+        let opens = attempt.opens(&self.config);
+        attempt.next = opens;
+        let Some(renewal) = self.config.renewal() else {
+            return;
+        };
+        let (left, after) = (opens - self.now, self.now + renewal);
+        // Nobody is asked again in less than a renewal: the answer may be on its way.
+        if left < renewal {
+            return;
+        }
+        if opens - after >= renewal {
+            attempt.next = after;
+        }
+        let epoch = attempt.epoch;
+        let holder = Holder { job, epoch };
+        let until = Time::ZERO;
+        let open = |member: &&mut Member| member.ended.is_none();
+        for member in attempt.members.iter_mut().filter(open) {
+            member.unanswered = member.unanswered.saturating_add(1);
+            let permit = Message::Permit { holder, until };
+            self.outs.push(super::Out::Send(member.node, permit));
         }
     }
 
@@ -104,9 +140,9 @@ impl<G: Guards> Desk<G> {
                 Message::Permit { holder, until },
             ));
         }
-        attempt.next = match self.config.permission {
-            Permission::UntilEnd => attempt.closes(&self.config),
-            Permission::Renewed(span) => self.now + Span::from_micros(span.as_micros() / 3),
+        attempt.next = match self.config.renewal() {
+            Some(renewal) => self.now + renewal,
+            None => attempt.closes(&self.config),
         };
     }
 
@@ -178,6 +214,8 @@ impl<G: Guards> Desk<G> {
         let open = member.ended.is_none();
         if standing == Standing::Gone && open && attempt.stage != Stage::Broken {
             self.lose(task, node);
+        } else {
+            self.decide_if_ready(task);
         }
     }
 
@@ -188,8 +226,9 @@ impl<G: Guards> Desk<G> {
         let Some(attempt) = task.attempt.as_mut() else {
             return;
         };
-        let early = attempt.stage == Stage::Standing && attempt.interval.start() >= soonest;
-        if early && task.trial.is_none() {
+        let stood = attempt.stage == Stage::Standing || attempt.resumed;
+        let early = attempt.interval.start() >= soonest;
+        if stood && early && task.trial.is_none() {
             attempt.stage = Stage::Broken;
             // If nobody stands in for it by then, the attempt is over.
             attempt.next = attempt.interval.start() - lead;
@@ -199,8 +238,23 @@ impl<G: Guards> Desk<G> {
         }
     }
 
+    /// A spare could not be had in place of a lost node: another one may, unless it was a survivor who would not.
+    pub(super) fn replace_again(&mut self, task: &mut Task, lost: NodeId, setback: Setback) {
+        let survives = |node| node != lost && task.is_member(node);
+        let hopeless = match setback {
+            // At the same time it is in the way of any spare.
+            Setback::Earlier { .. } => true,
+            _ => setback.node().is_some_and(survives),
+        };
+        if hopeless {
+            self.fail_attempt(task, setback);
+        } else {
+            self.replace(task, lost);
+        }
+    }
+
     /// Tries the same time with a spare node in place of a lost one.
-    pub(super) fn replace(&mut self, task: &mut Task, lost: NodeId) {
+    fn replace(&mut self, task: &mut Task, lost: NodeId) {
         let Some(attempt) = task.attempt.as_ref() else {
             return;
         };
@@ -224,10 +278,13 @@ impl<G: Guards> Desk<G> {
         if let Some(attempt) = task.attempt_mut(epoch)
             && let Some(member) = attempt.member_mut(node)
         {
+            let is_news = member.ended != Some(outcome);
             member.ended = Some(outcome);
             member.committed = true;
             let all = attempt.is_done() || canary!(DoneWhenOneIs);
-            self.persist(task);
+            if is_news {
+                self.persist(task);
+            }
             if outcome == Outcome::Broke {
                 self.fail_attempt(task, Setback::Broke { node });
                 return;
@@ -258,9 +315,11 @@ impl<G: Guards> Desk<G> {
         match attempt.stage {
             // An earlier life knew, and did not get to say so.
             Stage::Committing { .. } if attempt.is_done() => self.finish(task),
-            Stage::Committing { until } => {
+            Stage::Committing { since, until } => {
                 let missing: Vec<NodeId> = attempt.missing().collect();
                 match missing.first() {
+                    // It may have committed in an earlier life, so it counts as lost.
+                    Some(&node) if until <= self.now && attempt.resumed => self.lose(task, node),
                     Some(&node) if until <= self.now => {
                         self.fail_attempt(task, Setback::Silent { node });
                     }
@@ -268,18 +327,17 @@ impl<G: Guards> Desk<G> {
                         for node in missing {
                             self.send(node, Message::Commit { holder });
                         }
-                        let later = self.later();
+                        let again = self.again(since).min(until);
                         if let Some(attempt) = task.attempt.as_mut() {
-                            attempt.next = later;
+                            attempt.next = again;
                         }
                     }
                 }
             }
             Stage::Standing => {
                 let limit = self.config.retries;
-                let is_silent = |member: &&super::task::Member| {
-                    member.ended.is_none() && member.unanswered > limit
-                };
+                let is_silent =
+                    |member: &&Member| member.ended.is_none() && member.unanswered > limit;
                 let silent = attempt
                     .members
                     .iter()

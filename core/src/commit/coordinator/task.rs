@@ -6,7 +6,7 @@ use crate::commit::{Config, Permission};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Submitter};
 use crate::schedule::Holder;
-use crate::time::{Interval, Time};
+use crate::time::{Interval, Span, Time};
 
 /// When and where a job could run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -42,8 +42,12 @@ pub(super) struct Task {
     pub(super) attempt: Option<Attempt>,
     /// Nodes that may still have something of an earlier attempt; each once.
     pub(super) old: Vec<Old>,
+    /// When they were first asked to let go of it.
+    pub(super) clear_since: Time,
     /// When to ask them again.
     pub(super) clear_at: Time,
+    /// Whether it was told that nobody has it any more.
+    pub(super) is_cleared: bool,
 }
 
 /// An attempt that is being voted on.
@@ -95,8 +99,8 @@ pub(super) struct Attempt {
 /// How far an attempt is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Stage {
-    /// Not everyone has confirmed; until then they are told again.
-    Committing { until: Time },
+    /// Not everyone has confirmed; they are told again, from then until then.
+    Committing { since: Time, until: Time },
     /// Everyone has.
     Standing,
     /// One of them is lost, and a spare is being asked.
@@ -166,7 +170,9 @@ impl Task {
             trial: None,
             attempt: None,
             old: Vec::new(),
+            clear_since: Time::ZERO,
             clear_at: Time::ZERO,
+            is_cleared: false,
         }
     }
 
@@ -175,6 +181,12 @@ impl Task {
         self.attempt
             .as_mut()
             .filter(|attempt| attempt.epoch == epoch)
+    }
+
+    /// Whether a node belongs to the attempt that was decided on.
+    pub(super) fn is_member(&self, node: NodeId) -> bool {
+        let mut members = self.attempt.iter().flat_map(|attempt| &attempt.members);
+        members.any(|member| member.node == node)
     }
 
     pub(super) fn holder(&self, epoch: Epoch) -> Holder {
@@ -261,7 +273,10 @@ impl Task {
                     ..Member::new(known.node, known.end)
                 })
                 .collect(),
-            stage: Stage::Committing { until: Time::MAX },
+            stage: Stage::Committing {
+                since: Time::ZERO,
+                until: Time::MAX,
+            },
             next: Time::ZERO,
             resumed: true,
         });
@@ -279,6 +294,11 @@ impl Member {
             ended: None,
             unanswered: 0,
         }
+    }
+
+    /// Whether it cannot be counted on to answer.
+    pub(super) fn is_silent(&self) -> bool {
+        self.ended.is_none() && (!self.committed || self.unanswered > 0)
     }
 }
 
@@ -334,6 +354,11 @@ impl Attempt {
         self.stage == Stage::Standing && (self.resumed || !self.members.iter().any(permitted))
     }
 
+    /// From when on it may be permitted to start.
+    pub(super) fn opens(&self, config: &Config) -> Time {
+        self.interval.start() - config.ahead()
+    }
+
     /// Whether nobody may start before everyone has committed. What an earlier life permitted is not known.
     pub(super) fn keeps_the_barrier(&self) -> bool {
         self.is_committed()
@@ -344,15 +369,28 @@ impl Attempt {
                 .all(|member| member.permitted == Time::ZERO)
     }
 
-    /// Takes up an attempt from disk: everyone is told again, and may have been permitted to run by the earlier life.
+    /// Takes up an attempt from disk: everyone is told again. If its start is near, the earlier life may have permitted it.
     pub(super) fn resume(&mut self, now: Time, config: &Config) {
-        let until = self.interval.start() + config.grace;
+        let start = self.interval.start();
+        let until = if start <= now {
+            // Until then it may run without a word from us.
+            let ends = self.members.iter().map(|member| member.end);
+            config.permitted(now, ends.max().unwrap_or(self.interval.end()))
+        } else {
+            // As long as it takes to lose one that does not answer.
+            let times = u64::from(config.retries).saturating_add(1);
+            let silence = config.renewal().map_or(Span::MAX, |each| each.times(times));
+            (now + silence).min(start + config.grace)
+        };
         self.stage = Stage::Committing {
+            since: now,
             until: until.max(now + config.patience()),
         };
         self.next = now;
-        for member in &mut self.members {
-            member.permitted = config.permitted(now, member.end);
+        if self.opens(config) <= now {
+            for member in &mut self.members {
+                member.permitted = config.permitted(now, member.end);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task, Trial, Voter};
 use super::{Desk, Guards, Message, Notice, Setback};
 use crate::id::{Epoch, NodeId};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 impl<G: Guards> Desk<G> {
     /// Tries the next candidate; if there is none, tells that the job has no time.
@@ -28,7 +28,7 @@ impl<G: Guards> Desk<G> {
             self.retire_attempt(task);
         }
         let voters = candidate.nodes.iter();
-        let trial = Trial {
+        let mut trial = Trial {
             epoch: self.next_epoch(),
             interval: candidate.interval,
             voters: voters.map(|&node| Voter { node, lease: None }).collect(),
@@ -37,6 +37,7 @@ impl<G: Guards> Desk<G> {
             left: self.config.retries,
             purpose,
         };
+        trial.resend = trial.resend.min(self.closes(&trial));
         self.ask(task, &trial);
         task.trial = Some(trial);
     }
@@ -54,17 +55,37 @@ impl<G: Guards> Desk<G> {
         }
     }
 
+    /// From when on a trial cannot be decided on any more: its leases would end before a commit arrives.
+    fn closes(&self, trial: &Trial) -> Time {
+        if !G::LEASE_AT_DECISION {
+            return Time::MAX;
+        }
+        // Who has not answered yet has a lease that is counted from the first question, too.
+        let leases = trial.voters.iter().filter_map(|voter| voter.lease);
+        let lease = leases.fold(trial.began + self.config.lease, Time::min);
+        lease - self.config.max_delay.times(2)
+    }
+
     /// Asks once more, or gives up.
     pub(super) fn ask_again(&mut self, task: &mut Task, mut trial: Trial) {
-        if let Some(left) = trial.left.checked_sub(1) {
+        let closes = self.closes(&trial);
+        if let Some(left) = trial.left.checked_sub(1)
+            && self.now < closes
+        {
             trial.left = left;
-            trial.resend = self.later();
+            trial.resend = self.later().min(closes);
             self.ask(task, &trial);
             task.trial = Some(trial);
             return;
         }
-        let silent = trial.voters.iter().find(|voter| voter.lease.is_none());
-        let setback = silent.map_or(Setback::Slow, |voter| Setback::Silent { node: voter.node });
+        let silent = trial.voters.iter().filter(|voter| voter.lease.is_none());
+        // First of all who has the job already: without them no spare helps.
+        let silent = silent.min_by_key(|voter| !task.is_member(voter.node));
+        let setback = match (silent, self.in_the_way(task, &trial)) {
+            (Some(voter), _) => Setback::Silent { node: voter.node },
+            (None, Some(until)) => Setback::Earlier { until },
+            (None, None) => Setback::Slow,
+        };
         self.fail_trial(task, &trial, setback);
     }
 
@@ -87,11 +108,40 @@ impl<G: Guards> Desk<G> {
             let lease = began + lease;
             voter.lease = Some(voter.lease.map_or(lease, |known| known.min(lease)));
         }
-        if trial.voters.iter().all(|voter| voter.lease.is_some())
+        trial.resend = trial.resend.min(self.closes(trial));
+        self.decide_if_ready(task);
+    }
+
+    /// Decides when everyone holds, and no earlier attempt is in the way.
+    pub(super) fn decide_if_ready(&mut self, task: &mut Task) {
+        let ready = |trial: &Trial| {
+            trial.voters.iter().all(|voter| voter.lease.is_some())
+                && self.in_the_way(task, trial).is_none()
+        };
+        if task.trial.as_ref().is_some_and(ready)
             && let Some(trial) = task.trial.take()
         {
             self.decide(task, &trial);
         }
+    }
+
+    /// Until when an earlier attempt may run on nodes that cannot be counted on to let go, if nobody could be permitted to start
+    /// this one in time because of that.
+    fn in_the_way(&self, task: &Task, trial: &Trial) -> Option<Time> {
+        if !G::EARLIER_PERMISSIONS {
+            return None;
+        }
+        // Whoever commits to this one lets go of the earlier ones.
+        let votes = |node| trial.voters.iter().any(|voter| voter.node == node);
+        let old = task.old.iter().filter(|old| !votes(old.node));
+        let members = task.attempt.iter().flat_map(|attempt| &attempt.members);
+        let silent = members.filter(|member| member.is_silent() && !votes(member.node));
+        let lapses = old
+            .map(|old| old.permitted)
+            .chain(silent.map(|member| member.permitted))
+            .filter_map(|permitted| self.config.lapses(permitted));
+        let last = trial.interval.start() + self.config.grace;
+        lapses.max().filter(|until| last <= *until)
     }
 
     /// Everyone holds: commits, if there is time for it.
@@ -129,6 +179,7 @@ impl<G: Guards> Desk<G> {
             members: members.clone(),
             // Who is silent for longer has lost its lease, or is itself lost; there may be time for another candidate.
             stage: Stage::Committing {
+                since: self.now,
                 until: (self.now + self.config.patience())
                     .min(trial.interval.start() + self.config.grace),
             },
@@ -173,7 +224,7 @@ impl<G: Guards> Desk<G> {
                 let setback = Some(setback);
                 self.notify(Notice::Kept { job, setback });
             }
-            Purpose::Replace { lost } => self.replace(task, lost),
+            Purpose::Replace { lost } => self.replace_again(task, lost, setback),
         }
     }
 

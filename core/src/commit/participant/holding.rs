@@ -1,5 +1,8 @@
 //! Holding time, committing it, and giving it back.
 
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
 use super::{Cause, Firm, Hold, Notice, Participant, Phase, Seat};
 use crate::commit::{Guards, Message, Policy, Refused};
 use crate::id::{Epoch, JobId, NodeId};
@@ -52,7 +55,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         let mut seat = match known {
             Some(seat) if seat.coordinator != from => return Err(Refused::Foreign),
             Some(seat) => seat,
-            None if self.seats.len() >= usize::from(self.config.seats) => {
+            None if self.is_full() && self.dispensable(from).is_none() => {
                 return Err(Refused::Full);
             }
             // Attempts that are over cost nothing to make, so that one coordinator could take all the room with them.
@@ -118,6 +121,12 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             }
             return Err(reason);
         }
+        if known.is_none()
+            && self.is_full()
+            && let Some(job) = self.dispensable(from)
+        {
+            self.forget(job, cx);
+        }
         self.quotas.held(from);
         seat.fence = seat.fence.max(holder.epoch);
         seat.hold = Some(Hold {
@@ -137,10 +146,34 @@ impl<P: Policy, G: Guards> Participant<P, G> {
 
     /// How many jobs of a coordinator are remembered that have nothing here any more.
     fn remembered(&self, coordinator: NodeId) -> usize {
-        let seats = self.seats.iter();
-        seats
-            .filter(|seat| seat.coordinator == coordinator && seat.is_empty())
-            .count()
+        let theirs = |seat: &&Seat| seat.coordinator == coordinator;
+        self.over().filter(theirs).count()
+    }
+
+    fn is_full(&self) -> bool {
+        self.seats.len() >= usize::from(self.config.seats)
+    }
+
+    /// What is forgotten early to make room for a job of this coordinator: of whoever has the most jobs remembered that have
+    /// nothing here any more, the one that would be forgotten first. None if nobody has more of them than this coordinator.
+    fn dispensable(&self, coordinator: NodeId) -> Option<JobId> {
+        let mut owners: Vec<NodeId> = self.over().map(|seat| seat.coordinator).collect();
+        owners.sort_unstable();
+        // Of equals, the one who is named first.
+        let most = owners
+            .chunk_by(|a, b| a == b)
+            .min_by_key(|owned| Reverse(owned.len()))?;
+        let owner = *most.first()?;
+        if most.len() <= self.remembered(coordinator) {
+            return None;
+        }
+        let over = self.over().filter(|seat| seat.coordinator == owner);
+        over.min_by_key(|seat| seat.forget).map(|seat| seat.job)
+    }
+
+    /// The jobs that are remembered and have nothing here any more.
+    fn over(&self) -> impl Iterator<Item = &Seat> {
+        self.seats.iter().filter(|seat| seat.is_empty())
     }
 
     /// Gives the hold of a seat back; whether there was one.

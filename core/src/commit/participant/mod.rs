@@ -262,6 +262,13 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
     }
 
+    fn forget(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+        if let Ok(place) = self.place(job) {
+            self.seats.remove(place);
+        }
+        cx.forget(job);
+    }
+
     /// Does what is due for every seat: what has to stop first, so that nothing starts beside it.
     fn attend_all(&mut self, cx: &mut impl Context<Self>) {
         self.attend_where(Seat::runs, cx);
@@ -298,10 +305,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             changed |= self.attend_firm(&mut seat, firm, cx);
         }
         if seat.is_empty() && before.is_empty() && seat.forget <= now {
-            if let Ok(place) = self.place(job) {
-                self.seats.remove(place);
-            }
-            cx.forget(job);
+            self.forget(job, cx);
             return;
         }
         if seat.is_empty() && !before.is_empty() {

@@ -52,7 +52,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         };
         let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase.runs();
         if let Some(firm) = seat.firm.as_mut().filter(runs) {
-            let tell = cx.now() + self.config.retry;
+            let tell = self.again(cx.now(), cx);
             firm.phase = Phase::Ended { outcome, tell };
             // Nobody has to be told for ever.
             seat.forget = cx.now() + self.config.retention;
@@ -99,9 +99,8 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             }
             Phase::Waiting { ask } => {
                 if ask <= now {
-                    firm.phase = Phase::Waiting {
-                        ask: now + self.config.retry,
-                    };
+                    let ask = self.again(firm.interval.start(), cx);
+                    firm.phase = Phase::Waiting { ask };
                     seat.firm = Some(firm);
                     cx.send(seat.coordinator, Message::Query { holder });
                 }
@@ -125,7 +124,8 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                     seat.firm = None;
                     cx.persist(seat.job, *seat);
                 } else if tell <= now {
-                    let tell = now + self.config.retry;
+                    let ended = seat.forget - self.config.retention;
+                    let tell = self.again(ended, cx);
                     firm.phase = Phase::Ended { outcome, tell };
                     seat.firm = Some(firm);
                     cx.send(seat.coordinator, Message::Ended { holder, outcome });
@@ -133,6 +133,12 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 false
             }
         }
+    }
+
+    /// When to say again what was first said then.
+    fn again(&self, since: Time, cx: &mut impl Context<Self>) -> Time {
+        let now = cx.now();
+        now + self.config.again(now - since) + self.config.draw_jitter(cx.rng())
     }
 
     /// Takes the time behind a reservation that is about to end, and asks for permission to use it; whether it was free.
@@ -164,7 +170,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     fn ask_for_more(&self, seat: &mut Seat, firm: Firm, end: Time, cx: &mut impl Context<Self>) {
         let holder = seat.holder(firm.epoch);
         let until = firm.interval.end();
-        let ask = cx.now() + self.config.retry;
+        let ask = self.again(cx.now(), cx);
         seat.firm = Some(Firm {
             phase: Phase::Asking { end, ask },
             ..firm

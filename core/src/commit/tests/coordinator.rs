@@ -66,13 +66,26 @@ fn cleared() -> Notice {
     Notice::Cleared { job: JOB }
 }
 
-/// With time at 1000 on these nodes since zero, by attempt 1; everyone may start.
+/// With time at 1000 on these nodes since zero, by attempt 1; nobody may start yet.
 fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
     let mut desk = desk();
     let mut candidates = more;
     candidates.insert(0, candidate(1000, nodes));
     desk.feed(place(candidates, spares));
     agree(&mut desk, nodes, 1);
+    desk
+}
+
+/// With time at 1000 on these nodes since 940, by attempt 1; everyone may start and run until 1240, and has said so.
+fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
+    let mut desk = desk();
+    let mut candidates = more;
+    candidates.insert(0, candidate(1000, nodes));
+    desk.at(940).feed(place(candidates, spares));
+    agree(&mut desk, nodes, 1);
+    for node in nodes {
+        desk.hear(*node, alive(attempt(1), WAITING));
+    }
     desk
 }
 
@@ -110,8 +123,8 @@ fn a_job_is_held_committed_permitted_and_finished_on_all_nodes() {
         desk.at(2).hear(B, committed(attempt(1))),
         [
             Tell(placed(1, 1000)),
-            Send(A, permit(attempt(1), 302)),
-            Send(B, permit(attempt(1), 302)),
+            Send(A, permit(attempt(1), 0)),
+            Send(B, permit(attempt(1), 0)),
             Wake(second(102))
         ]
     );
@@ -179,7 +192,7 @@ fn who_is_silent_is_asked_again_so_often_and_then_given_up() {
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
     let question = prepare(attempt(1), slot(1000));
-    assert_eq!(desk.ring(), [Send(B, question), Wake(second(4))]);
+    assert_eq!(desk.ring(), [Send(B, question), Wake(second(3))]);
     let silent = unplaced(Setback::Silent { node: B });
     assert_eq!(
         desk.ring(),
@@ -215,7 +228,7 @@ fn votes_that_leave_no_time_to_commit_are_too_slow() {
 #[test]
 fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
     let mut desk = desk();
-    let candidates = vec![candidate(1000, &[A, B]), candidate(2000, &[A])];
+    let candidates = vec![candidate(1000, &[A, B]), candidate(50, &[A])];
     desk.feed(place(candidates, &[]));
     desk.hear(A, prepared(attempt(1)));
     desk.hear(B, prepared(attempt(1)));
@@ -226,7 +239,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
             Persist(TASK),
             Send(A, release(attempt(1))),
             Send(B, release(attempt(1))),
-            Send(A, prepare(attempt(2), slot(2000))),
+            Send(A, prepare(attempt(2), slot(50))),
             Wake(second(3))
         ]
     );
@@ -264,11 +277,13 @@ fn a_commit_is_repeated_so_often_and_then_the_silent_node_is_given_up() {
         ]
     );
     assert_eq!(desk.hear(A, released(attempt(1))), [Persist(TASK)]);
-    // The other has let go by itself when a permission cannot come any more, by any clock.
-    let cleared_at = desk.ring_until(1031);
-    assert_eq!(tells(cleared_at), []);
-    let did = desk.ring_until(1034);
-    assert_eq!(did, [Persist(TASK), Forget(TASK), Tell(cleared())]);
+    // The other cannot start it, which is said when it has not answered for a while; it lets go by itself when a permission
+    // cannot come any more, by any clock.
+    assert_eq!(tells(desk.ring_until(8)), [cleared()]);
+    let asked = desk.ring_until(1030);
+    assert_eq!(tells(asked), []);
+    assert_eq!(desk.ring(), [Persist(TASK), Forget(TASK)]);
+    assert_eq!(desk.now, second(1031));
 }
 
 #[test]
@@ -291,7 +306,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
         desk.ring_until(4),
         [
             Send(B, prepare(attempt(2), slot(500))),
-            Wake(second(4)),
+            Wake(second(3)),
             Send(B, abort(attempt(2))),
             Tell(silent),
             Wake(second(100))
@@ -299,7 +314,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
     );
     assert_eq!(
         sends(desk.ring()),
-        [(A, permit(attempt(1), 400))],
+        [(A, permit(attempt(1), 0))],
         "the earlier attempt stands as before"
     );
     // What is no candidate, what nobody knows, and what is about to start.
@@ -312,68 +327,79 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
 
 #[test]
 fn a_better_place_is_permitted_when_the_earlier_one_has_let_go() {
-    let mut desk = standing(&[A], vec![], &[]);
-    desk.feed(improve(1100, &[B]));
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
     assert_eq!(
         desk.hear(B, prepared(attempt(2))),
         [Persist(TASK), Send(B, commit(attempt(2)))]
     );
     assert_eq!(
         desk.hear(B, committed(attempt(2))),
-        [Tell(placed(2, 1100)), Send(A, release(attempt(1)))]
+        [Tell(placed(2, 1020)), Send(A, release(attempt(1)))]
     );
     assert_eq!(
         desk.hear(B, query(attempt(2))),
         [],
         "the other may still run"
     );
-    assert_eq!(desk.ring(), [Send(A, release(attempt(1))), Wake(second(4))]);
+    assert_eq!(
+        desk.ring(),
+        [Send(A, release(attempt(1))), Wake(second(944))]
+    );
     assert_eq!(
         desk.hear(A, released(attempt(1))),
         [
             Persist(TASK),
-            Send(B, permit(attempt(2), 302)),
-            Wake(second(102))
+            Send(B, permit(attempt(2), 1242)),
+            Wake(second(1042))
         ]
     );
 }
 
 #[test]
 fn a_node_that_never_lets_go_is_waited_for_until_its_permission_has_ended_by_any_clock() {
-    let mut desk = standing(&[A], vec![], &[]);
-    desk.feed(improve(1100, &[B]));
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
     agree(&mut desk, &[B], 2);
-    let before = sends(desk.ring_until(300));
+    let before = sends(desk.ring_until(1240));
     assert!(before.iter().all(|sent| *sent == (A, release(attempt(1)))));
-    let after = sends(desk.ring_until(302));
-    assert!(after.contains(&(B, permit(attempt(2), 602))), "{after:?}");
+    let after = sends(desk.ring_until(1241));
+    assert!(after.contains(&(B, permit(attempt(2), 1541))), "{after:?}");
 }
 
 #[test]
 fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() {
-    let mut desk = standing(&[A], vec![candidate(3000, &[B])], &[]);
-    desk.feed(improve(1100, &[A]));
+    let mut desk = permitted(&[A], vec![candidate(1215, &[B])], &[]);
+    desk.feed(improve(1020, &[A]));
     desk.hear(A, prepared(attempt(2)));
     // Its hold has ended; the earlier attempt, which may start, is still there.
     desk.hear(A, expired(attempt(2)));
     assert_eq!(
         agree(&mut desk, &[B], 3),
-        [Tell(placed(3, 3000)), Send(A, release(attempt(2))),],
+        [
+            Tell(placed(3, 1215)),
+            Send(A, release(attempt(2))),
+            Send(B, permit(attempt(3), 0))
+        ]
+    );
+    let sent = sends(desk.ring_until(1150));
+    assert!(
+        sent.iter().all(|sent| *sent == (A, release(attempt(2)))),
         "no permission while the other may run"
     );
     assert_eq!(
         sends(desk.hear(A, released(attempt(2)))),
-        [(B, permit(attempt(3), 300))]
+        [(B, permit(attempt(3), 1450))]
     );
     // Once it has committed the later one, there is nothing to wait for.
-    let mut desk = standing(&[A], vec![], &[]);
-    desk.feed(improve(1100, &[A]));
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[A]));
     assert_eq!(
         agree(&mut desk, &[A], 2),
         [
-            Tell(placed(2, 1100)),
-            Send(A, permit(attempt(2), 300)),
-            Wake(second(100))
+            Tell(placed(2, 1020)),
+            Send(A, permit(attempt(2), 1240)),
+            Wake(second(1040))
         ]
     );
 }
@@ -381,8 +407,8 @@ fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() 
 #[test]
 fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
     let mut desk = standing(&[A, B], vec![], &[B, SPARE]);
-    // B answers neither the permission at zero nor the one at a hundred.
-    let renewed = |node| Send(node, permit(attempt(1), 400));
+    // B answers neither at zero nor at a hundred.
+    let renewed = |node| Send(node, permit(attempt(1), 0));
     assert_eq!(desk.ring(), [renewed(A), renewed(B), Wake(second(200))]);
     desk.hear(A, alive(attempt(1), WAITING));
     let question = prepare(attempt(2), slot(1000));
@@ -392,12 +418,22 @@ fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
     );
     assert_eq!(
         agree(&mut desk, &[A, SPARE], 2),
-        [Tell(placed(2, 1000)), Send(B, release(attempt(1)))]
+        [
+            Tell(placed(2, 1000)),
+            Send(B, release(attempt(1))),
+            Send(A, permit(attempt(2), 0)),
+            Send(SPARE, permit(attempt(2), 0))
+        ]
     );
-    let sent = sends(desk.ring_until(400));
-    assert!(sent.iter().all(|sent| *sent == (B, release(attempt(1)))));
-    let sent = sends(desk.ring_until(402));
-    let start = |node| (node, permit(attempt(2), 702));
+    // B never lets go, but was not permitted to start either.
+    let mut sent = Vec::new();
+    while desk.now < second(900) {
+        for node in [A, SPARE] {
+            desk.hear(node, alive(attempt(2), WAITING));
+        }
+        sent = sends(desk.ring());
+    }
+    let start = |node| (node, permit(attempt(2), 1200));
     assert!(sent.contains(&start(A)) && sent.contains(&start(SPARE)));
 }
 
@@ -567,7 +603,7 @@ fn what_nobody_knows_was_aborted() {
 
 #[test]
 fn strangers_and_other_attempts_change_nothing() {
-    let mut desk = standing(&[A], vec![], &[]);
+    let mut desk = permitted(&[A], vec![], &[]);
     let before = desk.machine.clone();
     let forged = Holder {
         job: JOB,
@@ -612,13 +648,13 @@ fn strangers_and_other_attempts_change_nothing() {
             from: A,
             message: alive(attempt(1), WAITING),
         },
-        Time::ZERO,
+        desk.now,
         &mut Xoshiro256PlusPlus::seed_from_u64(0),
     );
     assert_eq!(desk.machine, expected);
     assert_eq!(
         desk.hear(A, query(attempt(1))),
-        [Send(A, permit(attempt(1), 300))]
+        [Send(A, permit(attempt(1), 1240))]
     );
 }
 
@@ -724,8 +760,8 @@ fn a_decision_is_taken_up_again_after_a_crash() {
         desk.hear(B, committed(attempt(1))),
         [
             Tell(placed(1, 1000)),
-            Send(A, permit(attempt(1), 303)),
-            Send(B, permit(attempt(1), 303)),
+            Send(A, permit(attempt(1), 0)),
+            Send(B, permit(attempt(1), 0)),
             Wake(second(103))
         ]
     );
@@ -733,10 +769,10 @@ fn a_decision_is_taken_up_again_after_a_crash() {
 
 #[test]
 fn a_later_life_does_not_permit_what_the_earlier_one_had_to_wait_with() {
-    let mut desk = standing(&[A], vec![], &[]);
-    desk.feed(improve(1100, &[B]));
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
     agree(&mut desk, &[B], 2);
-    desk.at(1).restart();
+    desk.at(941).restart();
     assert_eq!(
         sends(desk.ring()),
         [(B, commit(attempt(2)))],
@@ -744,12 +780,12 @@ fn a_later_life_does_not_permit_what_the_earlier_one_had_to_wait_with() {
     );
     assert_eq!(
         desk.hear(B, committed(attempt(2))),
-        [Tell(placed(2, 1100)), Send(A, release(attempt(1)))]
+        [Tell(placed(2, 1020)), Send(A, release(attempt(1)))]
     );
     assert_eq!(desk.hear(B, query(attempt(2))), []);
     assert_eq!(
         sends(desk.hear(A, released(attempt(1)))),
-        [(B, permit(attempt(2), 301))]
+        [(B, permit(attempt(2), 1241))]
     );
 }
 
@@ -827,11 +863,11 @@ fn a_permission_until_the_end_is_given_once() {
     desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(
         agree(&mut desk, &[A], 1),
-        [
-            Tell(placed(1, 1000)),
-            Send(A, permit(attempt(1), 1600)),
-            Wake(second(1605))
-        ]
+        [Tell(placed(1, 1000)), Wake(second(996))]
+    );
+    assert_eq!(
+        desk.ring(),
+        [Send(A, permit(attempt(1), 1600)), Wake(second(1605))]
     );
     let lost = unplaced(Setback::Lost { node: A });
     assert_eq!(tells(desk.ring_until(1607)), [lost, cleared()]);
@@ -852,4 +888,224 @@ fn the_end_of_time_is_survived() {
     let lost = unplaced(Setback::Lost { node: A });
     let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
     assert_eq!(told, [lost, cleared()]);
+}
+
+#[test]
+fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
+    let mut desk: Desk = Bench::started(|| Coordinator::new(Config::DEFAULT, Everyone));
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
+    desk.hear(A, prepared(attempt(1)));
+    let mut told = Vec::new();
+    while told.is_empty() {
+        told = tells(desk.ring());
+    }
+    // Leases of five, counted from the first question, outlive two delays until then.
+    assert_eq!(desk.now, second(3));
+    let silent = unplaced(Setback::Silent { node: B });
+    assert_eq!(told, [silent, cleared()]);
+    // A shorter lease ends it sooner.
+    let mut desk = self::desk();
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
+    let (holder, lease) = (attempt(1), Span::from_secs(3));
+    assert_eq!(
+        desk.hear(A, Message::Prepared { holder, lease }),
+        [Wake(second(1))]
+    );
+    assert_eq!(tells(desk.ring()), [silent, cleared()]);
+}
+
+#[test]
+fn an_end_that_is_told_again_is_not_written_down_again() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1400).hear(A, ended(attempt(1), Outcome::Done));
+    assert_eq!(
+        desk.hear(A, ended(attempt(1), Outcome::Done)),
+        [Send(A, release(attempt(1)))]
+    );
+}
+
+#[test]
+fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
+    // B stays silent, too: no spare helps.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let did = desk.ring_until(50);
+    let asked = sends(did.clone());
+    let prepares = |sent: &&(NodeId, Message)| matches!(sent.1, Message::Prepare { .. });
+    assert!(asked.iter().filter(prepares).all(|(node, _)| *node != BOSS));
+    assert_eq!(tells(did)[0], unplaced(Setback::Silent { node: B }));
+    // One that refuses costs the attempt as well.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let (node, reason, next_free) = (B, Refused::Full, Time::MAX);
+    let refusal = Message::Refused {
+        holder: attempt(2),
+        reason,
+        next_free,
+    };
+    let setback = Setback::Refused {
+        node,
+        reason,
+        next_free,
+    };
+    assert_eq!(tells(desk.hear(B, refusal)), [unplaced(setback)]);
+}
+
+#[test]
+fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.at(1).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    // As long as it takes to lose one that does not answer: two renewals.
+    assert_eq!(tells(desk.ring_until(200)), []);
+    let question = prepare(in_life(2, 1), slot(1000));
+    let sent = sends(desk.ring_until(202));
+    let asked = sent.iter().filter(|sent| sent.1 == question);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        [&(A, question), &(SPARE, question)]
+    );
+}
+
+#[test]
+fn a_later_life_waits_for_a_running_node_as_long_as_it_may_run() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    assert_eq!(tells(desk.ring_until(1399)), []);
+    assert_eq!(
+        tells(desk.hear(B, committed(attempt(1)))),
+        [placed(1, 1000)]
+    );
+    // After that it does not run any more.
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    let lost = unplaced(Setback::Lost { node: B });
+    assert_eq!(tells(desk.ring_until(1402)), [lost, cleared()]);
+}
+
+#[test]
+fn long_before_the_start_only_signs_of_life_are_asked_for() {
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(430, &[A])], &[]));
+    let sign = Send(A, permit(attempt(1), 0));
+    assert_eq!(
+        agree(&mut desk, &[A], 1),
+        [Tell(placed(1, 430)), sign.clone(), Wake(second(100))]
+    );
+    // The last one comes a renewal or two before the permission.
+    for next in [200, 330] {
+        assert_eq!(desk.hear(A, query(attempt(1))), [], "it is not near");
+        desk.hear(A, alive(attempt(1), WAITING));
+        assert_eq!(desk.ring(), [sign.clone(), Wake(second(next))]);
+        assert_eq!(desk.machine.may_run_until(JOB, A), None);
+    }
+    desk.hear(A, alive(attempt(1), WAITING));
+    assert_eq!(
+        desk.ring(),
+        [Send(A, permit(attempt(1), 630)), Wake(second(430))]
+    );
+    assert_eq!(desk.machine.may_run_until(JOB, A), Some(second(630)));
+    // Who has just committed is not asked.
+    let mut desk = self::desk();
+    desk.feed(place(vec![candidate(150, &[A])], &[]));
+    assert_eq!(
+        agree(&mut desk, &[A], 1),
+        [Tell(placed(1, 150)), Wake(second(50))]
+    );
+    assert_eq!(
+        desk.ring(),
+        [Send(A, permit(attempt(1), 350)), Wake(second(150))]
+    );
+}
+
+#[test]
+fn an_attempt_that_an_earlier_one_would_outlast_is_not_decided_on() {
+    // A has lost the job, and does not let go: it may run it until 1240, by its own clock.
+    let tried = |start| {
+        let mut desk = permitted(&[A], vec![candidate(start, &[B])], &[]);
+        desk.hear(A, alive(attempt(1), Standing::Gone));
+        let did = desk.hear(B, prepared(attempt(2)));
+        (desk, did)
+    };
+    let decided = [Persist(TASK), Send(B, commit(attempt(2)))];
+    assert_eq!(tried(1212).1, decided, "at 1242 it could start");
+    let (mut desk, did) = tried(1211);
+    assert_eq!(did, []);
+    let until = second(1241);
+    let earlier = unplaced(Setback::Earlier { until });
+    assert_eq!(tells(desk.ring_until(943)), [earlier]);
+    // It lets go after all.
+    let (mut desk, _) = tried(1211);
+    let did = desk.hear(A, released(attempt(1)));
+    assert_eq!(did[1..], decided);
+}
+
+#[test]
+fn a_job_is_not_moved_away_from_a_node_that_does_not_answer() {
+    let silent = || {
+        let mut desk = desk();
+        desk.at(940).feed(place(vec![candidate(1000, &[A])], &[]));
+        agree(&mut desk, &[A], 1);
+        desk.feed(improve(1020, &[B]));
+        assert_eq!(desk.hear(B, prepared(attempt(2))), []);
+        desk
+    };
+    let until = second(1241);
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: Some(Setback::Earlier { until }),
+    };
+    assert_eq!(tells(silent().ring_until(943)), [kept]);
+    assert_eq!(
+        silent().hear(A, alive(attempt(1), WAITING)),
+        [Persist(TASK), Send(B, commit(attempt(2)))]
+    );
+}
+
+#[test]
+fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_last_word() {
+    const WEEK: u64 = 7 * 24 * 3600;
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(WEEK, &[A, B])], &[]));
+    agree(&mut desk, &[A, B], 1);
+    desk.feed(GIVE_UP);
+    desk.hear(A, released(attempt(1)));
+    let mut asked = Vec::new();
+    let mut told = Vec::new();
+    while !desk.alarms.is_empty() {
+        let did = desk.ring();
+        let now = desk.now.as_secs();
+        told.extend(tells(did.clone()).into_iter().map(|told| (now, told)));
+        asked.extend(sends(did).iter().map(|_| now));
+    }
+    assert_eq!(asked[..9], [2, 4, 8, 16, 32, 64, 128, 256, 384]);
+    assert!(asked.len() < 5000, "{}", asked.len());
+    // Nobody was permitted to start, so it is over when they were asked as often as may be.
+    assert_eq!(told, [(4, cleared())]);
+    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.disk.len(), 1, "only which life this is");
+}
+
+#[test]
+fn who_gives_up_what_nobody_can_start_is_told_so_again() {
+    let mut desk = standing(&[A], vec![], &[]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    assert_eq!(tells(desk.ring_until(10)), [cleared()]);
+    // The host has not found another place yet, and does not want one any more.
+    assert_eq!(tells(desk.feed(GIVE_UP)), [cleared()]);
+    assert_eq!(desk.machine.jobs().count(), 1, "A is still asked");
+}
+
+#[test]
+fn what_may_still_run_is_not_cleared() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(GIVE_UP);
+    assert_eq!(tells(desk.ring_until(1240)), []);
+    assert_eq!(tells(desk.ring()), [cleared()]);
+    assert_eq!(desk.now, second(1241));
 }

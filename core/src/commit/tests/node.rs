@@ -318,3 +318,18 @@ fn a_broken_state_is_named() {
         Err(Violation { invariant })
     );
 }
+
+#[test]
+fn a_node_that_is_cut_off_for_good_costs_no_start_that_another_could_have() {
+    // Alive until the start is near; then a spare takes its place, or the time is too short for that.
+    for (cut_at, starts) in [(650, true), (880, false)] {
+        let mut grid = Grid::new(4);
+        grid.place(1000, &[1, 2], &[3]);
+        grid.run_until(cut_at);
+        grid.cut.push(2);
+        grid.news();
+        grid.run_until(1100);
+        let told = grid.news();
+        assert_eq!(told.contains(&(3, begin(2, 1000))), starts, "{told:?}");
+    }
+}

@@ -331,6 +331,7 @@ mod coordinator {
         let mut desk = Bench::started(build);
         desk.feed(place(1000, nodes));
         agree(&mut desk, nodes, attempt(1));
+        desk.ring_until(1000);
         desk.at(1596);
         desk
     }
@@ -454,14 +455,14 @@ mod coordinator {
                 desk.restart();
             }
             desk.feed(Event::Command(Command::Release { job: JOB }));
-            desk.feed(place(1620, &[B]));
+            desk.feed(place(1640, &[B]));
             let next = if told { in_life(2, 1) } else { attempt(2) };
             agree(&mut desk, &[B], next);
             let permitted = |sent: &(NodeId, Message)| matches!(sent.1, Message::Permit { .. });
             let before = sends(desk.ring_until(1660));
             assert!(!before.iter().any(permitted), "{before:?}");
             let after = sends(desk.ring_until(1663));
-            assert!(after.contains(&(B, permit(next, 2220))), "{after:?}");
+            assert!(after.contains(&(B, permit(next, 2240))), "{after:?}");
         }
     }
 

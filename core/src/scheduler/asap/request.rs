@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::message::{AskId, Message, Offer, Wanted};
 use super::search::Question;
-use super::{Asap, Bootstrap};
+use super::{Asap, Bootstrap, Config};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy, Refused};
 use crate::id::{JobId, NodeId};
@@ -27,6 +27,8 @@ pub(super) struct Request {
     improve_at: Time,
     /// Who was to run it and would not, though its schedule has room.
     unwilling: Unwilling,
+    /// Before that it cannot start: an earlier attempt may still run.
+    not_before: Time,
 }
 
 type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
@@ -75,6 +77,9 @@ impl Request {
     /// A place came to nothing. Who has become busy says so in its schedule; who would not for another reason looks free, and is
     /// found again.
     fn note(&mut self, setback: Option<Setback>) {
+        if let Some(Setback::Earlier { until }) = setback {
+            self.not_before = self.not_before.max(until);
+        }
         let node = match setback {
             Some(Setback::Refused {
                 reason: Refused::Busy,
@@ -89,6 +94,12 @@ impl Request {
             }
             self.unwilling.extend([node]);
         }
+    }
+
+    /// The earliest start for which a place is searched now.
+    fn earliest(&self, now: Time, config: &Config) -> Time {
+        let lasts = self.not_before.round_up(config.slot);
+        config.earliest(now).max(lasts)
     }
 
     /// How many nodes are searched for: so many more as the job may have to do without.
@@ -131,6 +142,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 round: 0,
                 improve_at: Time::MAX,
                 unwilling: Unwilling::new(),
+                not_before: Time::ZERO,
             };
             self.requests.insert(place, request);
             place
@@ -206,7 +218,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         let wanted = Wanted {
             count: request.count(&known),
-            from: config.earliest(now),
+            from: request.earliest(now, &config),
             length: known.estimate().round_up(config.slot),
         };
         request.round = request.round.wrapping_add(1);
@@ -238,10 +250,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Looks for a better place than a job has, if there can be one.
     fn search_better(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let earliest = self.config.earliest(cx.now());
-        if let Some(request) = self.request_mut(job) {
-            request.improve_at = Time::MAX;
-        }
+        let config = self.config;
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
+        request.improve_at = Time::MAX;
+        let earliest = request.earliest(cx.now(), &config);
         if let Some(Stage::Accepted { start }) = self.desk.stage(job)
             && start > earliest
         {

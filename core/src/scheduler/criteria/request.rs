@@ -9,6 +9,7 @@ use super::catalogue::with_objective;
 use super::explore::{Expedition, First, Found, Step};
 use super::message::Descriptors;
 use super::{Catalogue, Criteria};
+use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
 use crate::job::{Demand, Job, Refusal};
@@ -42,6 +43,8 @@ pub(super) struct Request {
     why: Option<NoSelection>,
     /// Who was selected and would not: selected again only if there is no place without them.
     unwilling: Vec<NodeId>,
+    /// Before that it cannot start: an earlier attempt may still run.
+    not_before: Time,
     rest: Rest,
 }
 
@@ -148,12 +151,17 @@ impl Request {
             better: None,
             why: None,
             unwilling: Vec::new(),
+            not_before: Time::ZERO,
             rest: Rest::None,
         }
     }
 
-    /// Somebody who was selected would not.
-    fn avoid(&mut self, node: Option<NodeId>) {
+    /// A place came to nothing: somebody who was selected would not, or it was too early.
+    fn note(&mut self, setback: Option<Setback>) {
+        if let Some(Setback::Earlier { until }) = setback {
+            self.not_before = self.not_before.max(until);
+        }
+        let node = setback.and_then(|setback| setback.node());
         let new = node.filter(|node| !self.unwilling.contains(node));
         self.unwilling.extend(new);
     }
@@ -228,7 +236,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
         match notice {
             desk::Notice::Search { job, left, setback } => {
-                self.search(job, left, setback.and_then(|setback| setback.node()), cx);
+                self.search(job, left, setback, cx);
             }
             desk::Notice::Placed { job, start } => {
                 if let Some(request) = self.request_mut(job) {
@@ -242,7 +250,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             desk::Notice::Kept { job, setback } => {
                 if let Some(request) = self.request_mut(job) {
                     request.trying = None;
-                    request.avoid(setback.and_then(|setback| setback.node()));
+                    request.note(setback);
                     self.iterate(job, cx);
                 }
             }
@@ -257,12 +265,12 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.overlay.view().is_empty() && self.bootstrap != Bootstrap::Alone
     }
 
-    /// A job has no place, if one was tried because this node would not.
+    /// A job has no place, if one was tried because of this.
     fn search(
         &mut self,
         job: JobId,
         left: u8,
-        failed: Option<NodeId>,
+        setback: Option<Setback>,
         cx: &mut impl Context<Self>,
     ) {
         let base = self.config.earliest(cx.now());
@@ -285,7 +293,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             *request = Request::new(job, base);
             request.expeditions = expeditions;
         }
-        request.avoid(failed);
+        request.note(setback);
         // What was refused now may be had the next time.
         request.begun = request.begun.min(last);
         if waits {
@@ -324,8 +332,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             let better = request.better.take();
             // It may have waited for another one to be confirmed.
+            let soonest = request.not_before.max(now + config.lead);
             let better = better.filter(|place| {
-                place.beats(request.has.as_ref()) && place.interval.start() >= now + config.lead
+                place.beats(request.has.as_ref()) && place.interval.start() >= soonest
             });
             if let Some(place) = better {
                 self.confirm(id, place, cx);
@@ -479,7 +488,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .filter(|(_, node)| has.is_some_and(|place| place.nodes.contains(node)))
             .map(|(at, _)| at)
             .collect();
-        let from = config.earliest(cx.now());
+        let lasts = request.not_before.round_up(config.slot);
+        let from = config.earliest(cx.now()).max(lasts);
         let length = job.estimate().round_up(config.slot);
         let starts = Starts::new(&schedules, from, length, config.horizon, config.slot);
         let problem = Problem {

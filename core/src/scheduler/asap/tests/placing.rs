@@ -527,6 +527,34 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
 }
 
 #[test]
+fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, not_found(1, 9));
+    let (one, two) = (attempt(1, 1), attempt(1, 2));
+    bench.agree(&[4], one);
+    let gone = Vote::Alive {
+        holder: one,
+        standing: commit::Standing::Gone,
+    };
+    bench.vote(4, gone);
+    bench.hear(1, found(2, 60, 1, &[4, 5]));
+    assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 60))]);
+    let lease = CONFIG.commit.lease;
+    assert_eq!(bench.vote(5, Vote::Prepared { holder: two, lease }), []);
+    // It does not let go, and may run the job until 120 by its clock: the next slot begins at 180.
+    assert_eq!(
+        bench.ring_until(3),
+        [
+            Send(4, release(one)),
+            Send(5, abort(two)),
+            Send(1, search(3, 2, 180)),
+            Send(2, search(3, 2, 180))
+        ]
+    );
+}
+
+#[test]
 fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_say() {
     use commit::AfterLoss;
     for after_loss in [AfterLoss::Restart, AfterLoss::GiveUp] {

@@ -24,8 +24,6 @@ fn placed(config: Config, criterion: Criterion) -> Bench {
     assert_eq!(
         bench.agree(&[3, 4], one),
         [
-            Send(3, permit(one, 360)),
-            Send(4, permit(one, 360)),
             Persist(OF_JOB),
             Tell(7, accepted(300)),
             Send(2, look(2, Random))

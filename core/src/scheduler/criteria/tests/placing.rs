@@ -17,17 +17,16 @@ fn a_job_gets_its_place_runs_and_is_finished() {
     assert_eq!(did, [1, 2].map(|node| Send(node, prepare(one, 60))));
     assert_eq!(
         bench.agree(&[1, 2], one),
-        [
-            Send(1, permit(one, 120)),
-            Send(2, permit(one, 120)),
-            Persist(OF_JOB),
-            Tell(7, accepted(60))
-        ]
+        [Persist(OF_JOB), Tell(7, accepted(60))]
     );
     let progress = bench.node.progress(JOB).unwrap();
     assert_eq!(
         (progress.iterations, progress.start, progress.nodes),
         (1, Some(second(60)), &[id(1), id(2)][..])
+    );
+    assert_eq!(
+        bench.ring_until(60),
+        [1, 2].map(|node| Send(node, permit(one, 120)))
     );
     assert_eq!(
         bench.at(110).end(&[1, 2], one),
@@ -262,4 +261,39 @@ fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another(
     assert!(bench.node == copy);
     let (other, _) = found(Criterion::Closest);
     assert!(bench.node != other.node);
+}
+
+#[test]
+fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
+    let mut bench = Bench::new(CONFIG, &[1]);
+    let long = Job::new(JOB, nodes(1), Span::from_secs(400)).unwrap();
+    let find = |bench: &mut Bench, number| {
+        bench.hear(1, seen(number, 1, &[], &[2]));
+        bench.hear(2, seen(number, 2, &[], &[]))
+    };
+    let asked = |node, holder, start| {
+        let prepare = Vote::Prepare {
+            holder,
+            interval: busy(start, start + 420),
+            lease: CONFIG.commit.lease,
+            submitter: NOBODY,
+        };
+        [Send(node, Message::Commit(prepare))]
+    };
+    let (one, two, three) = (attempt(1, 1), attempt(1, 2), attempt(1, 3));
+    bench.obey(Command::Submit(long));
+    assert_eq!(find(&mut bench, 1), asked(1, one, 60));
+    bench.agree(&[1], one);
+    assert_eq!(bench.ring_until(57), [Send(1, permit(one, 480))]);
+    let gone = Vote::Alive {
+        holder: one,
+        standing: commit::Standing::Gone,
+    };
+    bench.vote(1, gone);
+    assert_eq!(find(&mut bench, 2), asked(2, two, 120));
+    let lease = CONFIG.commit.lease;
+    assert_eq!(bench.vote(2, Vote::Prepared { holder: two, lease }), []);
+    // It does not let go, and may run the job until 480 by its clock: the next slot begins at 540.
+    bench.ring_until(60);
+    assert_eq!(find(&mut bench, 3), asked(2, three, 540));
 }
