@@ -224,7 +224,7 @@ impl Task {
             node: member.node,
             through: attempt.epoch,
             permitted: member.permitted,
-            free_by: by_itself + config.max_skew,
+            free_by: config.passed(by_itself),
         };
         match self.old.iter_mut().find(|old| old.node == member.node) {
             Some(old) => {

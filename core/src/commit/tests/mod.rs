@@ -193,6 +193,11 @@ fn second(second: u64) -> Time {
     Time::from_secs(second)
 }
 
+/// Just after this second.
+fn just_after(second: u64) -> Time {
+    Time::from_secs(second) + Span::from_micros(1)
+}
+
 /// Ten minutes from this second on.
 fn slot(start: u64) -> Interval {
     Interval::starting(second(start), Span::from_secs(600)).unwrap()
