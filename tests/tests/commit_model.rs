@@ -232,7 +232,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(242_160),
+        Extent::Whole(242_544),
     );
 }
 
