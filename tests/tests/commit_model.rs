@@ -199,7 +199,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "1 and 1, one crash, whole life",
         case,
         &[recovery(), finish()],
-        Extent::Whole(21_145),
+        Extent::Whole(30_793),
     );
 }
 
@@ -210,7 +210,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
         "1 and 1, one crash, an extension",
         case,
         &[extension(), cut(), finish()],
-        Extent::Whole(66_547),
+        Extent::Whole(85_555),
     );
 }
 
@@ -221,7 +221,7 @@ fn a_start_is_permitted_when_it_is_near() {
         "1 and 1, one crash, permitted late",
         case,
         &[recovery(), start()],
-        Extent::Whole(22_091),
+        Extent::Whole(22_251),
     );
 }
 
@@ -232,7 +232,7 @@ fn large_a_job_is_moved() {
         "a move",
         moving(),
         &[swap(), start()],
-        Extent::Whole(242_160),
+        Extent::Whole(242_544),
     );
 }
 
