@@ -68,7 +68,11 @@ const TABLE: &[(Canary, By, u64)] = &[
     ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
     (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
-    (LeaseNotWatched, Torture(Aria, &[Bounded, OneExecution]), 100),
+    (
+        LeaseNotWatched,
+        Torture(Aria, &[Bounded, OneExecution]),
+        100,
+    ),
     (RoundsNotCounted, Torture(Criteria, &[Outcome]), 20),
     (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 400),
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),

@@ -81,7 +81,7 @@ fn no_bytes_break_a_node_of_asap() {
         "started",
         "stopped",
     ];
-    drives(fuzzing::asap::drive, 50, &often);
+    drives(fuzzing::asap::drive, 40, &often);
 }
 
 #[test]
