@@ -11,7 +11,7 @@ use crate::id::NodeId;
 const MOST: usize = 4;
 
 /// In every so many cycles one of them is asked again.
-pub(super) const ASK_AGAIN: u32 = 8;
+const ASK_AGAIN: u32 = 8;
 
 /// The last few who did not answer, in the order in which they are asked again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
