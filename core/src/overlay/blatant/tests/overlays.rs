@@ -183,32 +183,41 @@ fn who_joined_while_its_introducer_was_down_finds_it_later() {
     assert_eq!((shape.nodes, shape.unreached), (3, 0), "{shape:?}");
 }
 
+/// Twenty nodes, all of which joined through one.
+fn introduced() -> Network {
+    let mut network = Network::new(Config::DEFAULT, Faults::NONE, 5);
+    network.start(id(0));
+    for index in 1..20 {
+        network.start(id(index));
+        network.command(id(index), Command::Join { introducer: id(0) });
+        network.run(1);
+    }
+    network
+}
+
 #[test]
 fn what_was_apart_until_all_links_between_were_given_up_becomes_one_again() {
-    // Shorter and longer than others are remembered.
-    for apart in [60, 260] {
-        let mut network = Network::new(Config::DEFAULT, Faults::NONE, 5);
-        network.start(id(0));
-        for index in 1..20 {
-            network.start(id(index));
-            network.command(id(index), Command::Join { introducer: id(0) });
-            network.run(1);
+    // Where one introduced everybody they look for it; where nobody did, for those who stopped answering.
+    for begin in [introduced, || ring(20, Faults::NONE, 5)] {
+        // Shorter and longer than others are remembered.
+        for apart in [60, 260] {
+            let mut network = begin();
+            network.run(100);
+            assert_eq!(network.shape().unreached, 0);
+            network.apart = (0..10).map(id).collect();
+            network.run(apart);
+            let (asked, shape) = (network.asked, network.shape());
+            assert!(shape.unreached >= 2 * 10 * 10, "{apart} {shape:?}");
+            network.apart.clear();
+            network.run(240);
+            let shape = network.shape();
+            assert_eq!(shape.unreached, 0, "{apart} {shape:?}");
+            assert!(shape.most <= 8, "{apart} {shape:?}");
+            std::println!(
+                "apart for {apart}: {} links asked for",
+                network.asked - asked
+            );
         }
-        network.run(100);
-        assert_eq!(network.shape().unreached, 0);
-        network.apart = (0..10).map(id).collect();
-        network.run(apart);
-        let (asked, shape) = (network.asked, network.shape());
-        assert!(shape.unreached >= 2 * 10 * 10, "{apart} {shape:?}");
-        network.apart.clear();
-        network.run(240);
-        let shape = network.shape();
-        assert_eq!(shape.unreached, 0, "{apart} {shape:?}");
-        assert!(shape.most <= 8, "{apart} {shape:?}");
-        std::println!(
-            "apart for {apart}: {} links asked for",
-            network.asked - asked
-        );
     }
 }
 

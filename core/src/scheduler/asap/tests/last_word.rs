@@ -52,24 +52,10 @@ fn bench(far: Far) -> Bench {
     match far {
         Far::Running => {
             bench.at(70);
-            let standing = commit::Standing::Running;
-            bench.vote(
-                4,
-                Vote::Alive {
-                    holder: one,
-                    standing,
-                },
-            );
+            bench.vote(4, alive(one, commit::Standing::Running));
         }
         Far::Replacing => {
-            let standing = commit::Standing::Gone;
-            bench.vote(
-                4,
-                Vote::Alive {
-                    holder: one,
-                    standing,
-                },
-            );
+            bench.vote(4, alive(one, commit::Standing::Gone));
         }
         _ => {}
     }

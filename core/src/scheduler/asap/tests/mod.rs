@@ -372,6 +372,10 @@ fn release(holder: Holder) -> Message<3> {
     })
 }
 
+fn alive(holder: Holder, standing: commit::Standing) -> Vote {
+    Vote::Alive { holder, standing }
+}
+
 fn released(holder: Holder) -> Vote {
     let Holder { job, epoch } = holder;
     Vote::Released {

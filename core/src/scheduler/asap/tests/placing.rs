@@ -2,6 +2,7 @@
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
+use commit::Standing;
 
 /// With a job of so many nodes submitted at zero, for which 1 and 2 search.
 fn asking(count: u32) -> Bench {
@@ -14,6 +15,15 @@ fn asking(count: u32) -> Bench {
             Send(2, search(1, count, 60))
         ]
     );
+    bench
+}
+
+/// With a job of one node, which has its place at 60 on node 4 by attempt 1.
+fn on_four() -> Bench {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, not_found(1, 9));
+    bench.agree(&[4], attempt(1, 1));
     bench
 }
 
@@ -500,15 +510,9 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
 
 #[test]
 fn a_job_that_loses_a_node_before_its_start_moves() {
-    let mut bench = asking(1);
-    bench.hear(1, found(1, 60, 1, &[4]));
-    bench.hear(2, not_found(1, 9));
+    let mut bench = on_four();
     let (one, two) = (attempt(1, 1), attempt(1, 2));
-    bench.agree(&[4], one);
-    let gone = Vote::Alive {
-        holder: one,
-        standing: commit::Standing::Gone,
-    };
+    let gone = alive(one, Standing::Gone);
     assert_eq!(
         bench.at(1).vote(4, gone),
         [
@@ -528,15 +532,9 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
 
 #[test]
 fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
-    let mut bench = asking(1);
-    bench.hear(1, found(1, 60, 1, &[4]));
-    bench.hear(2, not_found(1, 9));
+    let mut bench = on_four();
     let (one, two) = (attempt(1, 1), attempt(1, 2));
-    bench.agree(&[4], one);
-    let gone = Vote::Alive {
-        holder: one,
-        standing: commit::Standing::Gone,
-    };
+    let gone = alive(one, Standing::Gone);
     bench.vote(4, gone);
     bench.hear(1, found(2, 60, 1, &[4, 5]));
     assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 60))]);
@@ -570,10 +568,7 @@ fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_
         bench.hear(2, found(1, 60, 1, &[4]));
         let one = attempt(1, 1);
         bench.agree(&[4], one);
-        let gone = Vote::Alive {
-            holder: one,
-            standing: commit::Standing::Gone,
-        };
+        let gone = alive(one, Standing::Gone);
         let mut expected = vec![Persist(TASK), Send(4, release(one))];
         expected.extend(match after_loss {
             AfterLoss::Restart => vec![Send(1, search(2, 2, 180)), Send(2, search(2, 2, 180))],
@@ -599,12 +594,8 @@ fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
         bench.hear(2, not_found(round, 9));
         told.extend(bench.agree(&[node], holder));
         // Its time is over, and it has not ended.
-        let standing = commit::Standing::Gone;
-        told.extend(
-            bench
-                .at(start + 60)
-                .vote(node, Vote::Alive { holder, standing }),
-        );
+        let gone = alive(holder, Standing::Gone);
+        told.extend(bench.at(start + 60).vote(node, gone));
         bench.vote(node, released(holder));
     }
     let told = told.into_iter().filter(|did| matches!(did, Tell(..)));

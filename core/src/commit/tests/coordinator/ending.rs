@@ -1,0 +1,134 @@
+//! Done, given up, and cleared.
+
+use super::*;
+
+#[test]
+fn a_job_that_finishes_takes_nothing_that_is_still_being_asked_for() {
+    let mut desk = standing(&[A], vec![], &[]);
+    desk.at(995).feed(improve(2000, &[B]));
+    assert_eq!(
+        desk.at(1000).hear(A, ended(attempt(1), Outcome::Done)),
+        [
+            Persist(TASK),
+            Send(B, abort(attempt(2))),
+            Tell(Notice::Finished { job: JOB }),
+            Send(A, release(attempt(1))),
+            Forget(TASK),
+            Tell(cleared()),
+            Cancel
+        ]
+    );
+    assert_eq!(
+        desk.hear(B, prepared(attempt(2))),
+        [Send(B, abort(attempt(2)))]
+    );
+}
+
+#[test]
+fn a_job_that_is_given_up_is_freed_everywhere() {
+    let mut desk = standing(&[A, B], vec![candidate(3000, &[B])], &[]);
+    desk.feed(improve(500, &[SPARE]));
+    assert_eq!(
+        desk.feed(GIVE_UP),
+        [
+            Send(SPARE, abort(attempt(2))),
+            Persist(TASK),
+            Send(A, release(attempt(1))),
+            Send(B, release(attempt(1)))
+        ]
+    );
+    assert_eq!(desk.feed(GIVE_UP), []);
+    assert_eq!(desk.hear(A, released(attempt(1))), [Persist(TASK)]);
+    assert_eq!(
+        desk.hear(B, released(attempt(1))),
+        [Persist(TASK), Forget(TASK), Tell(cleared()), Cancel]
+    );
+    assert_eq!(desk.feed(GIVE_UP), []);
+}
+
+#[test]
+fn an_end_that_is_told_again_is_not_written_down_again() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1400).hear(A, ended(attempt(1), Outcome::Done));
+    assert_eq!(
+        desk.hear(A, ended(attempt(1), Outcome::Done)),
+        [Send(A, release(attempt(1)))]
+    );
+}
+
+#[test]
+fn what_nobody_knows_was_aborted() {
+    let mut desk = desk();
+    let holder = in_life(u64::from(u32::MAX), u64::from(u32::MAX));
+    assert_eq!(desk.hear(A, prepared(holder)), [Send(A, abort(holder))]);
+    for message in [
+        committed(holder),
+        query(holder),
+        Message::Extend {
+            holder,
+            until: Time::MAX,
+        },
+        ended(holder, Outcome::Done),
+    ] {
+        assert_eq!(desk.hear(A, message), [Send(A, release(holder))]);
+    }
+    for message in [
+        expired(holder),
+        alive(holder, Standing::Running),
+        alive(holder, Standing::Gone),
+        released(holder),
+        commit(holder),
+        permit(holder, 9),
+        release(holder),
+        abort(holder),
+        prepare(holder, slot(9)),
+    ] {
+        assert_eq!(desk.hear(A, message), []);
+    }
+    assert_eq!(desk.feed(Event::Unreachable { to: A }), []);
+    assert_eq!(desk.machine.jobs().count(), 0);
+}
+
+#[test]
+fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_last_word() {
+    const WEEK: u64 = 7 * 24 * 3600;
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(WEEK, &[A, B])], &[]));
+    agree(&mut desk, &[A, B], 1);
+    desk.feed(GIVE_UP);
+    desk.hear(A, released(attempt(1)));
+    let mut asked = Vec::new();
+    let mut told = Vec::new();
+    while !desk.alarms.is_empty() {
+        let did = desk.ring();
+        let now = desk.now.as_secs();
+        told.extend(tells(did.clone()).into_iter().map(|told| (now, told)));
+        asked.extend(sends(did).iter().map(|_| now));
+    }
+    assert_eq!(asked[..9], [2, 4, 8, 16, 32, 64, 128, 256, 384]);
+    assert!(asked.len() < 5000, "{}", asked.len());
+    // Nobody was permitted to start, so it is over when they were asked as often as may be.
+    assert_eq!(told, [(4, cleared())]);
+    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.disk.len(), 1, "only which life this is");
+}
+
+#[test]
+fn who_gives_up_what_nobody_can_start_is_told_so_again() {
+    let mut desk = standing(&[A], vec![], &[]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    assert_eq!(tells(desk.ring_until(10)), [cleared()]);
+    // The host has not found another place yet, and does not want one any more.
+    assert_eq!(tells(desk.feed(GIVE_UP)), [cleared()]);
+    assert_eq!(desk.machine.jobs().count(), 1, "A is still asked");
+}
+
+#[test]
+fn what_may_still_run_is_not_cleared() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(GIVE_UP);
+    // Who stops at 1240 by a clock that is behind has stopped when 1241 has passed.
+    assert_eq!(tells(desk.ring_until(1241)), []);
+    assert_eq!(tells(desk.ring()), [cleared()]);
+    assert_eq!(desk.now, just_after(1241));
+}

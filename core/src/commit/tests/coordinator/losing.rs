@@ -1,0 +1,150 @@
+//! A node is lost.
+
+use super::*;
+
+#[test]
+fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
+    let mut desk = standing(&[A, B], vec![], &[B, SPARE]);
+    // B answers neither at zero nor at a hundred.
+    let renewed = |node| Send(node, permit(attempt(1), 0));
+    assert_eq!(desk.ring(), [renewed(A), renewed(B), Wake(second(200))]);
+    desk.hear(A, alive(attempt(1), WAITING));
+    let question = prepare(attempt(2), slot(1000));
+    assert_eq!(
+        desk.ring(),
+        [Send(A, question), Send(SPARE, question), Wake(second(202))]
+    );
+    assert_eq!(
+        agree(&mut desk, &[A, SPARE], 2),
+        [
+            Tell(placed(2, 1000)),
+            Send(B, release(attempt(1))),
+            Send(A, permit(attempt(2), 0)),
+            Send(SPARE, permit(attempt(2), 0))
+        ]
+    );
+    // B never lets go, but was not permitted to start either.
+    let mut sent = Vec::new();
+    while desk.now < second(900) {
+        for node in [A, SPARE] {
+            desk.hear(node, alive(attempt(2), WAITING));
+        }
+        sent = sends(desk.ring());
+    }
+    let start = |node| (node, permit(attempt(2), 1200));
+    assert!(sent.contains(&start(A)) && sent.contains(&start(SPARE)));
+}
+
+#[test]
+fn a_lost_node_without_a_spare_costs_the_attempt() {
+    let lost = unplaced(Setback::Lost { node: A });
+    let mut desk = standing(&[A, B], vec![], &[]);
+    assert_eq!(
+        desk.hear(A, alive(attempt(1), Standing::Gone)),
+        [
+            Persist(TASK),
+            Send(A, release(attempt(1))),
+            Send(B, release(attempt(1))),
+            Tell(lost),
+            Wake(second(2))
+        ]
+    );
+    assert_eq!(desk.hear(A, alive(attempt(1), Standing::Gone)), []);
+    // With a spare that refuses, too.
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let refusal = Message::Refused {
+        holder: attempt(2),
+        reason: Refused::Full,
+        next_free: Time::MAX,
+    };
+    assert_eq!(tells(desk.hear(SPARE, refusal)), [lost]);
+}
+
+#[test]
+fn a_node_lost_while_running_costs_the_attempt_and_the_next_is_tried() {
+    let mut desk = standing(&[A, B], vec![candidate(3000, &[B])], &[SPARE]);
+    desk.at(1100);
+    assert_eq!(
+        desk.hear(A, alive(attempt(1), Standing::Gone)),
+        [
+            Persist(TASK),
+            Send(A, release(attempt(1))),
+            Send(B, release(attempt(1))),
+            Send(B, prepare(attempt(2), slot(3000))),
+            Wake(second(1102))
+        ]
+    );
+    // A job that broke goes the same way.
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.at(1100);
+    assert_eq!(
+        desk.hear(A, ended(attempt(1), Outcome::Broke)),
+        [
+            Persist(TASK),
+            Persist(TASK),
+            Send(A, release(attempt(1))),
+            Send(B, release(attempt(1))),
+            Tell(unplaced(Setback::Broke { node: A })),
+            Wake(second(1102))
+        ]
+    );
+}
+
+#[test]
+fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
+    for (now, next) in [(900, true), (1100, false)] {
+        let mut desk = cautious_desk();
+        let candidates = vec![candidate(1000, &[A, B]), candidate(3000, &[B])];
+        desk.feed(place(candidates, &[]));
+        agree(&mut desk, &[A, B], 1);
+        desk.at(now);
+        let did = desk.hear(A, alive(attempt(1), Standing::Gone));
+        let tried = Send(B, prepare(attempt(2), slot(3000)));
+        assert_eq!(did.contains(&tried), next, "at {now}");
+        let lost = Tell(unplaced(Setback::Lost { node: A }));
+        assert_eq!(did.contains(&lost), !next, "at {now}");
+    }
+}
+
+#[test]
+fn who_has_not_told_of_an_end_long_after_it_is_lost() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1590).hear(A, ended(attempt(1), Outcome::Done));
+    let mut told = Vec::new();
+    while told.is_empty() {
+        desk.hear(B, alive(attempt(1), Standing::Running));
+        told = tells(desk.ring());
+    }
+    // Its clock may be behind, and its word may take a while.
+    assert!(desk.now >= second(1605));
+    told.extend(tells(desk.ring_until(1900)));
+    assert_eq!(told, [unplaced(Setback::Lost { node: B }), cleared()]);
+}
+
+#[test]
+fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
+    // B stays silent, too: no spare helps.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let did = desk.ring_until(50);
+    let asked = sends(did.clone());
+    let prepares = |sent: &&(NodeId, Message)| matches!(sent.1, Message::Prepare { .. });
+    assert!(asked.iter().filter(prepares).all(|(node, _)| *node != BOSS));
+    assert_eq!(tells(did)[0], unplaced(Setback::Silent { node: B }));
+    // One that refuses costs the attempt as well.
+    let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
+    desk.hear(A, alive(attempt(1), Standing::Gone));
+    let (node, reason, next_free) = (B, Refused::Full, Time::MAX);
+    let refusal = Message::Refused {
+        holder: attempt(2),
+        reason,
+        next_free,
+    };
+    let setback = Setback::Refused {
+        node,
+        reason,
+        next_free,
+    };
+    assert_eq!(tells(desk.hear(B, refusal)), [unplaced(setback)]);
+}

@@ -1,0 +1,108 @@
+use super::*;
+use crate::commit::coordinator::{Command, Coordinator, Key, Notice, Setback};
+use Did::{Cancel, Forget, Persist, Send, Tell, Wake};
+use std::vec;
+
+mod agreeing;
+mod ending;
+mod losing;
+mod moving;
+mod refusing;
+mod returning;
+
+type Desk = Bench<Coordinator>;
+
+const TASK: Key = Key::Task(JOB);
+const WAITING: Standing = Standing::Waiting;
+
+fn desk() -> Desk {
+    Bench::started(|| Coordinator::new(CONFIG, Everyone))
+}
+
+/// One that starts no job twice.
+fn cautious_desk() -> Desk {
+    const CAUTIOUS: Config = Config {
+        after_loss: AfterLoss::GiveUp,
+        ..CONFIG
+    };
+    Bench::started(|| Coordinator::new(CAUTIOUS, Everyone))
+}
+
+fn candidate(start: u64, nodes: &[NodeId]) -> Candidate {
+    Candidate {
+        interval: slot(start),
+        nodes: nodes.to_vec(),
+    }
+}
+
+fn place(candidates: Vec<Candidate>, spares: &[NodeId]) -> Event<Coordinator> {
+    place_job(JOB, candidates, spares)
+}
+
+fn place_job(job: JobId, candidates: Vec<Candidate>, spares: &[NodeId]) -> Event<Coordinator> {
+    Event::Command(Command::Place {
+        job,
+        submitter: NOBODY,
+        candidates,
+        spares: spares.to_vec(),
+    })
+}
+
+fn improve(start: u64, nodes: &[NodeId]) -> Event<Coordinator> {
+    let candidate = candidate(start, nodes);
+    Event::Command(Command::Improve {
+        job: JOB,
+        candidate,
+    })
+}
+
+const GIVE_UP: Event<Coordinator> = Event::Command(Command::Release { job: JOB });
+
+fn unplaced(setback: Setback) -> Notice {
+    Notice::Unplaced { job: JOB, setback }
+}
+
+fn placed(number: u64, start: u64) -> Notice {
+    Notice::Placed {
+        holder: attempt(number),
+        interval: slot(start),
+    }
+}
+
+fn cleared() -> Notice {
+    Notice::Cleared { job: JOB }
+}
+
+/// With time at 1000 on these nodes since zero, by attempt 1; nobody may start yet.
+fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
+    let mut desk = desk();
+    let mut candidates = more;
+    candidates.insert(0, candidate(1000, nodes));
+    desk.feed(place(candidates, spares));
+    agree(&mut desk, nodes, 1);
+    desk
+}
+
+/// With time at 1000 on these nodes since 940, by attempt 1; everyone may start and run until 1240, and has said so.
+fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
+    let mut desk = desk();
+    let mut candidates = more;
+    candidates.insert(0, candidate(1000, nodes));
+    desk.at(940).feed(place(candidates, spares));
+    agree(&mut desk, nodes, 1);
+    for node in nodes {
+        desk.hear(*node, alive(attempt(1), WAITING));
+    }
+    desk
+}
+
+/// Everyone votes for an attempt and commits it; what the last commit does.
+fn agree(desk: &mut Desk, nodes: &[NodeId], number: u64) -> Vec<Did<Coordinator>> {
+    for node in nodes {
+        desk.hear(*node, prepared(attempt(number)));
+    }
+    let answers = nodes
+        .iter()
+        .map(|node| desk.hear(*node, committed(attempt(number))));
+    answers.last().unwrap()
+}

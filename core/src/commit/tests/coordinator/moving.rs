@@ -1,0 +1,169 @@
+//! To a better place.
+
+use super::*;
+
+#[test]
+fn a_better_place_that_cannot_be_had_changes_nothing() {
+    let mut desk = standing(&[A], vec![], &[]);
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: None,
+    };
+    let silent = Notice::Kept {
+        job: JOB,
+        setback: Some(Setback::Silent { node: B }),
+    };
+    assert_eq!(
+        desk.feed(improve(500, &[B])),
+        [Send(B, prepare(attempt(2), slot(500))), Wake(second(2))]
+    );
+    assert_eq!(tells(desk.feed(improve(400, &[B]))), [kept]);
+    assert_eq!(
+        desk.ring_until(4),
+        [
+            Send(B, prepare(attempt(2), slot(500))),
+            Wake(second(3)),
+            Send(B, abort(attempt(2))),
+            Tell(silent),
+            Wake(second(100))
+        ]
+    );
+    assert_eq!(
+        sends(desk.ring()),
+        [(A, permit(attempt(1), 0))],
+        "the earlier attempt stands as before"
+    );
+    // What is no candidate, what nobody knows, and what is about to start.
+    assert_eq!(desk.feed(improve(2000, &[])), [Tell(kept)]);
+    assert_eq!(desk.feed(improve(2000, &[A, A])), [Tell(kept)]);
+    assert_eq!(desk.at(996).feed(improve(2000, &[B])), [Tell(kept)]);
+    let mut empty = self::desk();
+    assert_eq!(empty.feed(improve(500, &[B])), [Tell(kept)]);
+}
+
+#[test]
+fn a_better_place_is_permitted_when_the_earlier_one_has_let_go() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
+    assert_eq!(
+        desk.hear(B, prepared(attempt(2))),
+        [Persist(TASK), Send(B, commit(attempt(2)))]
+    );
+    assert_eq!(
+        desk.hear(B, committed(attempt(2))),
+        [Tell(placed(2, 1020)), Send(A, release(attempt(1)))]
+    );
+    assert_eq!(
+        desk.hear(B, query(attempt(2))),
+        [],
+        "the other may still run"
+    );
+    assert_eq!(
+        desk.ring(),
+        [Send(A, release(attempt(1))), Wake(second(944))]
+    );
+    assert_eq!(
+        desk.hear(A, released(attempt(1))),
+        [
+            Persist(TASK),
+            Send(B, permit(attempt(2), 1242)),
+            Wake(second(1042))
+        ]
+    );
+}
+
+#[test]
+fn a_node_that_never_lets_go_is_waited_for_until_its_permission_has_ended_by_any_clock() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
+    agree(&mut desk, &[B], 2);
+    let before = sends(desk.ring_until(1241));
+    assert!(before.iter().all(|sent| *sent == (A, release(attempt(1)))));
+    let (holder, until) = (attempt(2), just_after(1541));
+    let after = sends(desk.ring_until(1242));
+    assert!(
+        after.contains(&(B, Message::Permit { holder, until })),
+        "{after:?}"
+    );
+}
+
+#[test]
+fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() {
+    let mut desk = permitted(&[A], vec![candidate(1215, &[B])], &[]);
+    desk.feed(improve(1020, &[A]));
+    desk.hear(A, prepared(attempt(2)));
+    // Its hold has ended; the earlier attempt, which may start, is still there.
+    desk.hear(A, expired(attempt(2)));
+    assert_eq!(
+        agree(&mut desk, &[B], 3),
+        [
+            Tell(placed(3, 1215)),
+            Send(A, release(attempt(2))),
+            Send(B, permit(attempt(3), 0))
+        ]
+    );
+    let sent = sends(desk.ring_until(1150));
+    assert!(
+        sent.iter().all(|sent| *sent == (A, release(attempt(2)))),
+        "no permission while the other may run"
+    );
+    assert_eq!(
+        sends(desk.hear(A, released(attempt(2)))),
+        [(B, permit(attempt(3), 1450))]
+    );
+    // Once it has committed the later one, there is nothing to wait for.
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[A]));
+    assert_eq!(
+        agree(&mut desk, &[A], 2),
+        [
+            Tell(placed(2, 1020)),
+            Send(A, permit(attempt(2), 1240)),
+            Wake(second(1040))
+        ]
+    );
+}
+
+#[test]
+fn an_attempt_that_an_earlier_one_would_outlast_is_not_decided_on() {
+    // A has lost the job, and does not let go: it may run it until 1240, by its own clock.
+    let tried = |start| {
+        let mut desk = permitted(&[A], vec![candidate(start, &[B])], &[]);
+        desk.hear(A, alive(attempt(1), Standing::Gone));
+        let did = desk.hear(B, prepared(attempt(2)));
+        (desk, did)
+    };
+    let decided = [Persist(TASK), Send(B, commit(attempt(2)))];
+    assert_eq!(tried(1212).1, decided, "at 1242 it could start");
+    let (mut desk, did) = tried(1211);
+    assert_eq!(did, []);
+    let until = just_after(1241);
+    let earlier = unplaced(Setback::Earlier { until });
+    assert_eq!(tells(desk.ring_until(943)), [earlier]);
+    // It lets go after all.
+    let (mut desk, _) = tried(1211);
+    let did = desk.hear(A, released(attempt(1)));
+    assert_eq!(did[1..], decided);
+}
+
+#[test]
+fn a_job_is_not_moved_away_from_a_node_that_does_not_answer() {
+    let silent = || {
+        let mut desk = desk();
+        desk.at(940).feed(place(vec![candidate(1000, &[A])], &[]));
+        agree(&mut desk, &[A], 1);
+        desk.feed(improve(1020, &[B]));
+        assert_eq!(desk.hear(B, prepared(attempt(2))), []);
+        desk
+    };
+    let until = just_after(1241);
+    let kept = Notice::Kept {
+        job: JOB,
+        setback: Some(Setback::Earlier { until }),
+    };
+    assert_eq!(tells(silent().ring_until(943)), [kept]);
+    assert_eq!(
+        silent().hear(A, alive(attempt(1), WAITING)),
+        [Persist(TASK), Send(B, commit(attempt(2)))]
+    );
+}

@@ -1,0 +1,141 @@
+//! What must change nothing.
+
+use super::*;
+
+#[test]
+fn strangers_and_other_attempts_change_nothing() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    let before = desk.machine.clone();
+    let forged = Holder {
+        job: JOB,
+        epoch: Epoch::new(u64::MAX),
+    };
+    let refusal = Message::Refused {
+        holder: attempt(1),
+        reason: Refused::Stale,
+        next_free: Time::MAX,
+    };
+    for (from, message, answer) in [
+        (B, prepared(forged), Some(abort(forged))),
+        (B, committed(forged), Some(release(forged))),
+        (B, query(forged), Some(release(forged))),
+        (B, ended(forged, Outcome::Broke), Some(release(forged))),
+        (
+            B,
+            ended(attempt(1), Outcome::Broke),
+            Some(release(attempt(1))),
+        ),
+        (B, expired(attempt(1)), None),
+        (A, expired(forged), None),
+        (B, alive(attempt(1), Standing::Gone), None),
+        (A, alive(forged, Standing::Gone), None),
+        (A, prepared(attempt(1)), None),
+        (A, committed(attempt(1)), None),
+        (A, refusal, None),
+        (A, released(forged), None),
+        (B, query(attempt(1)), None),
+    ] {
+        let answer: Vec<_> = answer
+            .map(|answer| Send(from, answer))
+            .into_iter()
+            .collect();
+        assert_eq!(desk.hear(from, message), answer, "{message:?}");
+    }
+    desk.hear(A, alive(attempt(1), WAITING));
+    let mut expected = before;
+    EffectQueue::new().feed(
+        &mut expected,
+        Event::Message {
+            from: A,
+            message: alive(attempt(1), WAITING),
+        },
+        desk.now,
+        &mut Xoshiro256PlusPlus::seed_from_u64(0),
+    );
+    assert_eq!(desk.machine, expected);
+    assert_eq!(
+        desk.hear(A, query(attempt(1))),
+        [Send(A, permit(attempt(1), 1240))]
+    );
+}
+
+#[test]
+fn a_vote_of_any_length_is_survived() {
+    for lease in [Span::ZERO, Span::from_micros(u64::MAX)] {
+        let mut desk = desk();
+        desk.feed(place(vec![candidate(1000, &[A])], &[]));
+        let holder = attempt(1);
+        let told = tells(desk.hear(A, Message::Prepared { holder, lease }));
+        assert_eq!(told.is_empty(), !lease.is_zero());
+    }
+}
+
+#[test]
+fn commands_beyond_the_limits_are_named() {
+    let mut desk = desk();
+    let sound = || vec![candidate(1000, &[A])];
+    let bad = unplaced(Setback::BadCandidate);
+    let four = [A, B, SPARE, BOSS];
+    for (candidates, spares) in [
+        (vec![], &[][..]),
+        (vec![candidate(1000, &[])], &[]),
+        (vec![candidate(1000, &[A, B, A])], &[]),
+        (vec![candidate(1000, &four)], &[]),
+        (vec![candidate(1000, &[A]); 17], &[]),
+        (sound(), &four),
+    ] {
+        assert_eq!(desk.feed(place(candidates, spares)), [Tell(bad)]);
+    }
+    for job in [1, 2] {
+        let did = desk.feed(place_job(JobId::new(job), sound(), &[]));
+        assert_eq!(sends(did).len(), 1);
+    }
+    let full = |job| Notice::Unplaced {
+        job,
+        setback: Setback::Full,
+    };
+    assert_eq!(desk.feed(place(sound(), &[])), [Tell(full(JOB))]);
+    // A job that is being tried is not tried on top of that.
+    let job = JobId::new(1);
+    assert_eq!(desk.feed(place_job(job, sound(), &[])), [Tell(full(job))]);
+}
+
+#[test]
+fn who_may_not_submit_is_told_so() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Nobody;
+    impl Policy for Nobody {
+        fn may_submit(&self, submitter: &Submitter) -> bool {
+            submitter.user.get() != 0
+        }
+        fn accepts(&self, _: &Submitter) -> bool {
+            true
+        }
+    }
+    let mut desk: Bench<Coordinator<Nobody>> = Bench::started(|| Coordinator::new(CONFIG, Nobody));
+    let command = Command::Place {
+        job: JOB,
+        submitter: NOBODY,
+        candidates: vec![candidate(1000, &[A])],
+        spares: vec![],
+    };
+    let refused = unplaced(Setback::NotAuthorised);
+    assert_eq!(desk.feed(Event::Command(command)), [Tell(refused)]);
+}
+
+#[test]
+fn the_end_of_time_is_survived() {
+    let mut desk = desk();
+    desk.now = Time::MAX;
+    desk.feed(place(vec![candidate(1000, &[A])], &[]));
+    desk.hear(A, prepared(attempt(1)));
+    let mut desk = self::desk();
+    let interval = Interval::since(Time::from_secs(1000)).unwrap();
+    let nodes = vec![A];
+    desk.feed(place(vec![Candidate { interval, nodes }], &[]));
+    agree(&mut desk, &[A], 1);
+    desk.now = Time::MAX;
+    let lost = unplaced(Setback::Lost { node: A });
+    let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
+    assert_eq!(told, [lost, cleared()]);
+}

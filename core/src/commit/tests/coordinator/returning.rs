@@ -1,0 +1,147 @@
+//! After a crash.
+
+use super::*;
+
+#[test]
+fn a_crash_before_the_decision_leaves_nothing() {
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(1000, &[A])], &[]));
+    assert_eq!(desk.restart(), [Persist(Key::Life)]);
+    assert_eq!(
+        desk.hear(A, prepared(attempt(1))),
+        [Send(A, abort(attempt(1)))]
+    );
+    // Attempts of this life have numbers that none of an earlier one has.
+    let did = desk.feed(place(vec![candidate(1000, &[A])], &[]));
+    assert_eq!(sends(did), [(A, prepare(in_life(2, 1), slot(1000)))]);
+}
+
+#[test]
+fn a_decision_is_taken_up_again_after_a_crash() {
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
+    desk.hear(A, prepared(attempt(1)));
+    let vote = Event::Message {
+        from: B,
+        message: prepared(attempt(1)),
+    };
+    assert_eq!(desk.feed_some(vote, 1), [Persist(TASK)]);
+    assert_eq!(desk.at(3).restart(), [Persist(Key::Life), Wake(second(3))]);
+    assert_eq!(
+        desk.ring(),
+        [
+            Send(A, commit(attempt(1))),
+            Send(B, commit(attempt(1))),
+            Wake(second(5))
+        ]
+    );
+    desk.hear(A, committed(attempt(1)));
+    assert_eq!(
+        desk.hear(B, committed(attempt(1))),
+        [
+            Tell(placed(1, 1000)),
+            Send(A, permit(attempt(1), 0)),
+            Send(B, permit(attempt(1), 0)),
+            Wake(second(103))
+        ]
+    );
+}
+
+#[test]
+fn a_later_life_does_not_permit_what_the_earlier_one_had_to_wait_with() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
+    agree(&mut desk, &[B], 2);
+    desk.at(941).restart();
+    assert_eq!(
+        sends(desk.ring()),
+        [(B, commit(attempt(2)))],
+        "the earlier attempt is kept while the later one does not stand"
+    );
+    assert_eq!(
+        desk.hear(B, committed(attempt(2))),
+        [Tell(placed(2, 1020)), Send(A, release(attempt(1)))]
+    );
+    assert_eq!(desk.hear(B, query(attempt(2))), []);
+    assert_eq!(
+        sends(desk.hear(A, released(attempt(1)))),
+        [(B, permit(attempt(2), 1241))]
+    );
+}
+
+#[test]
+fn a_later_life_clears_up_what_is_left_of_earlier_attempts() {
+    let mut desk = standing(&[A], vec![], &[]);
+    desk.feed(GIVE_UP);
+    assert_eq!(desk.restart(), [Persist(Key::Life), Wake(second(0))]);
+    assert_eq!(desk.ring(), [Send(A, release(attempt(1))), Wake(second(2))]);
+    // It goes down once more, after it has written that nothing is left and before it forgets it.
+    let letting_go = Event::Message {
+        from: A,
+        message: released(attempt(1)),
+    };
+    assert_eq!(desk.feed_some(letting_go, 1), [Persist(TASK)]);
+    assert_eq!(
+        desk.restart(),
+        [Persist(Key::Life), Forget(TASK), Tell(cleared())]
+    );
+    assert_eq!(desk.machine.jobs().count(), 0);
+}
+
+#[test]
+fn a_later_life_tells_of_an_end_that_the_earlier_one_wrote_down() {
+    let mut desk = standing(&[A], vec![], &[]);
+    let end = Event::Message {
+        from: A,
+        message: ended(attempt(1), Outcome::Done),
+    };
+    assert_eq!(desk.at(1100).feed_some(end, 1), [Persist(TASK)]);
+    // At once, so that nothing else can become of the job.
+    assert_eq!(
+        desk.restart(),
+        [
+            Persist(Key::Life),
+            Tell(Notice::Finished { job: JOB }),
+            Forget(TASK),
+            Tell(cleared())
+        ]
+    );
+    assert_eq!(desk.alarms.len(), 0);
+}
+
+#[test]
+fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.at(1).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    // As long as it takes to lose one that does not answer: two renewals.
+    assert_eq!(tells(desk.ring_until(200)), []);
+    let question = prepare(in_life(2, 1), slot(1000));
+    let sent = sends(desk.ring_until(202));
+    let asked = sent.iter().filter(|sent| sent.1 == question);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        [&(A, question), &(SPARE, question)]
+    );
+}
+
+#[test]
+fn a_later_life_waits_for_a_running_node_as_long_as_it_may_run() {
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    assert_eq!(tells(desk.ring_until(1399)), []);
+    assert_eq!(
+        tells(desk.hear(B, committed(attempt(1)))),
+        [placed(1, 1000)]
+    );
+    // After that it does not run any more.
+    let mut desk = standing(&[A, B], vec![], &[]);
+    desk.at(1100).restart();
+    desk.ring();
+    desk.hear(A, committed(attempt(1)));
+    let lost = unplaced(Setback::Lost { node: B });
+    assert_eq!(tells(desk.ring_until(1402)), [lost, cleared()]);
+}
