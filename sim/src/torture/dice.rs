@@ -26,6 +26,7 @@ pub(super) enum For {
     Clocks,
     Residues,
     Samples,
+    Lengths,
 }
 
 impl Dice {

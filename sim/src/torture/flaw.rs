@@ -1,5 +1,6 @@
 //! Bugs that are put in, to see that they are caught.
 
+use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
 use gridweave_core::machine::{Effect, Machine};
 
@@ -10,6 +11,8 @@ pub enum Flaw {
     ForgetsRecords,
     /// A job that is to begin begins again.
     StartsTwice,
+    /// At every other node a job that is to begin does not.
+    SitsOut,
     /// That a job is done is not told.
     SwallowsLastWords,
     /// That a job is done is told twice.
@@ -23,6 +26,7 @@ pub enum Flaw {
 /// How often an effect happens in place of once, where this bug is.
 pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
     flaw: Option<Flaw>,
+    me: NodeId,
     effect: &Effect<M>,
 ) -> u32 {
     match (flaw, effect) {
@@ -30,6 +34,7 @@ pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
         (Some(Flaw::Chatters), Effect::Send { .. }) => 100,
         (Some(flaw), Effect::Notify(notice)) => match (flaw, notice.news) {
             (Flaw::StartsTwice, News::Started) => 2,
+            (Flaw::SitsOut, News::Started) if me.get() % 2 == 1 => 0,
             (Flaw::SwallowsLastWords, News::Finished) => 0,
             (Flaw::RepeatsLastWords, News::Finished) => 2,
             (Flaw::NeverStops, News::Stopped) => 0,

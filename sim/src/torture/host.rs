@@ -115,7 +115,7 @@ impl<M: Subject> Host<M> {
             simulation.join(*at);
         }
         let terms = Terms {
-            grace: M::grace(),
+            grace: M::grace(scenario),
             lingers: M::lingers(),
         };
         let mut oracle = Oracle::new(terms, Fault::all_keep(&scenario.faults));
@@ -557,7 +557,10 @@ impl<M: Subject> Host<M> {
         let is_stopped = rest.iter().any(|happening| {
             matches!(happening, Happening::Notice { node: by, notice, .. } if (*by, *notice) == (node, stopped))
         });
-        if M::grace().is_some() && player.machine().attempt(job).is_none() && !is_stopped {
+        if M::grace(&self.scenario).is_some()
+            && player.machine().attempt(job).is_none()
+            && !is_stopped
+        {
             let what = format!("{job} begins without a place");
             self.oracle.object(Invariant::Room, at, Some(node), what);
         }
@@ -569,7 +572,7 @@ impl<M: Subject> Host<M> {
             return;
         };
         let hosted = &mut self.jobs[number];
-        let attempt = if M::grace().is_none() {
+        let attempt = if M::grace(&self.scenario).is_none() {
             hosted.starts + 1
         } else {
             // It was stopped in the same breath.
@@ -668,3 +671,6 @@ impl<M: Subject> Host<M> {
         self.jobs.iter().map(|job| job.home).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

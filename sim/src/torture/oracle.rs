@@ -367,3 +367,6 @@ impl Oracle {
             .map(|(number, _)| number)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -310,7 +310,7 @@ impl<M: Subject, C: Context<Player<M>>> Context<M> for Through<'_, M, C> {
         if self.role.witness.traces() {
             self.trace(&effect);
         }
-        let times = flaw::times(self.role.flaw, &effect);
+        let times = flaw::times(self.role.flaw, self.role.me, &effect);
         self.effects += times as usize;
         for _ in 1..times {
             self.carry_out(effect.clone());

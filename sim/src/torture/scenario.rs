@@ -239,13 +239,23 @@ impl Scenario {
         Dice::new(self.request.seed, For::Fault, fault as u64)
     }
 
+    /// How many times as long as others a job is. In every fourth run some outlast all that nodes may do on their own: leases, permissions and
+    /// graces.
+    fn longer(&self, number: u32) -> u64 {
+        let seed = self.request.seed;
+        let mut dice = Dice::new(seed, For::Lengths, 0);
+        let some = dice.percent(25);
+        let mut dice = Dice::new(seed, For::Lengths, 1 + u64::from(number));
+        if some && dice.percent(25) { 6 } else { 1 }
+    }
+
     fn plan_job(&self, number: u32) -> Planned {
         let mut dice = Dice::new(self.request.seed, For::Job, u64::from(number));
         // A quarter comes when all is well again.
         let chaos = self.calm - Time::ZERO;
         let latest = Span::from_micros(chaos.as_micros() / 4 * 5);
         let at = dice.before(Time::ZERO + latest);
-        let estimate = Span::from_secs(u64::from(dice.between(5, 60)));
+        let estimate = Span::from_secs(u64::from(dice.between(5, 60))).times(self.longer(number));
         let bad = dice.percent(20);
         let breaks = dice.percent(50);
         let tenths = u64::from(dice.between(3, 10));

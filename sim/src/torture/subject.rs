@@ -51,7 +51,7 @@ pub(super) trait Subject:
     fn caps(scenario: &Scenario) -> Caps;
 
     /// For how long a job may run on some of its nodes only.
-    fn grace() -> Option<Span> {
+    fn grace(_: &Scenario) -> Option<Span> {
         None
     }
 

@@ -10,7 +10,7 @@ use gridweave_core::scheduler::criteria::{Config, Criteria, Exploration, OnlySta
 use gridweave_core::time::Span;
 
 use super::{DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
-use crate::torture::dice::{Dice, For};
+use crate::torture::dice::Dice;
 use crate::torture::scenario::{Equipped, Scenario};
 use crate::torture::subject::{Build, Caps, Subject};
 
@@ -19,7 +19,7 @@ pub(in crate::torture) type Node =
     Criteria<{ DEGREE as usize }, { SHUFFLE as usize }, 5, OnlyStandard>;
 
 fn rules(scenario: &Scenario) -> Config {
-    let mut dice = Dice::new(scenario.request.seed, For::Rules, 0);
+    let mut dice = super::rules(scenario);
     let commit = super::commit(scenario, &mut dice);
     Config {
         overlay: cyclon::Config {
@@ -118,7 +118,7 @@ impl Subject for Node {
         super::reserving_caps(scenario)
     }
 
-    fn grace() -> Option<Span> {
-        Some(super::gang_grace())
+    fn grace(scenario: &Scenario) -> Option<Span> {
+        Some(super::gang_grace(scenario))
     }
 }

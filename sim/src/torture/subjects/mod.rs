@@ -128,9 +128,19 @@ const WHOLE: Equipped = Equipped {
     memory: 0,
 };
 
-/// For how long a gang may be incomplete: until its nodes have lost patience or their permission, by clocks that differ.
-fn gang_grace() -> Span {
-    GRACE + PERMISSION + MAX_SKEW.times(2) + Span::from_secs(60)
+/// For how long a gang may be incomplete: until its nodes have lost patience or their permission, by clocks that differ. Who has a
+/// permission until the end runs on, whatever becomes of the others.
+fn gang_grace(scenario: &Scenario) -> Span {
+    let rules = commit(scenario, &mut rules(scenario));
+    match rules.permission {
+        Permission::UntilEnd => Span::MAX,
+        Permission::Renewed(span) => GRACE + span + MAX_SKEW.times(2) + Span::from_secs(60),
+    }
+}
+
+/// By what chance the rules of a grid are drawn, those of reservations first.
+fn rules(scenario: &Scenario) -> Dice {
+    Dice::new(scenario.request.seed, For::Rules, 0)
 }
 
 /// The most jobs that anyone speaks of in a run, those that liars make up left out.
