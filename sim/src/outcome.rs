@@ -72,6 +72,15 @@ pub struct Duration {
 }
 
 impl Estimates {
+    /// What centralised schedulers take it for: their plans count on jobs to end in time.
+    #[must_use]
+    pub const fn for_central(self) -> Self {
+        match self {
+            Self::Overrun => Self::Extend,
+            other => other,
+        }
+    }
+
     /// How long a job runs on a node of this speed. Under [`Overrun`](Self::Overrun) its estimate scales with the speed, and how far
     /// it is off does not (PROTOCOLS A19).
     pub fn run_time_on(self, job: &Submission, speed: Speed) -> Span {

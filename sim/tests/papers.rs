@@ -4,7 +4,9 @@ mod desk;
 
 use std::fs;
 
-use desk::{Desk, send, summary};
+#[cfg(unix)]
+use desk::send;
+use desk::{Desk, summary};
 
 /// Every part of a paper, on a grid that is small enough for a test.
 const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", "60"];
@@ -104,6 +106,11 @@ fn a_reproduction_refuses_what_it_does_not_know() {
     desk.write("taken/notes.txt", b"not a result");
     let taken = ["--only", "fig5", "--out", "taken"];
     desk.bad(&[&REPRODUCE[..], &taken].concat());
+    // Of all papers, the folder of the last is looked at before the first is made.
+    fs::create_dir_all(desk.path("papers/p4")).expect("a folder can be made");
+    desk.write("papers/p4/notes.txt", b"not a result");
+    let error = desk.bad(&["reproduce", "all", "--quick", "--out", "papers"]);
+    assert!(error.contains("papers/p4"), "{error}");
     // A part that was asked for by name is made, or nothing is.
     let error = desk.bad(&["reproduce", "p3", "--quick", "--only", "trace"]);
     assert!(error.contains("--only trace"), "{error}");

@@ -3,12 +3,16 @@
 mod desk;
 mod sweeps;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use desk::{Desk, send, summary};
+#[cfg(unix)]
+use desk::send;
+use desk::{Desk, summary};
+use gridweave_sim::scheduler::Scheduler;
 
 /// A trace of a hundred jobs on 16 processors.
 fn trace() -> String {
@@ -29,15 +33,21 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory can be written")
 }
 
+/// The names of what is in a folder.
+fn names(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("the entry is readable").file_name());
+    let mut names: Vec<OsString> = names.collect();
+    names.sort();
+    names
+}
+
 /// The files of two folders, except for what may differ.
 fn same_files(one: &Path, other: &Path) {
-    let mut names: Vec<_> = fs::read_dir(one)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("the entry is readable").file_name())
-        .collect();
-    names.sort();
-    assert!(!names.is_empty());
-    for name in names {
+    let names = (names(one), names(other));
+    assert!(!names.0.is_empty());
+    assert_eq!(names.0, names.1);
+    for name in names.0 {
         let (one, other) = (one.join(&name), other.join(&name));
         if one.is_dir() {
             same_files(&one, &other);
@@ -143,14 +153,20 @@ fn the_configuration_of_a_run_repeats_it() {
         "--set",
         "workload.load=0.9",
     ];
-    for scheduler in [
-        "central-easy",
-        "central-conservative",
-        "central-fcfs",
-        "central-greedy",
-    ] {
-        let out = format!("{scheduler}-1");
-        desk.good(&[&setup[..], &["--scheduler", scheduler, "--out", &out]].concat());
+    let serial = [
+        "--set",
+        "workload.shape=serial",
+        "--set",
+        "workload.first=15",
+    ];
+    for scheduler in Scheduler::ALL {
+        let shape: &[&str] = if scheduler.places_gangs() {
+            &[]
+        } else {
+            &serial
+        };
+        let (name, out) = (scheduler.name(), format!("{scheduler}-1"));
+        desk.good(&[&setup[..], shape, &["--scheduler", name, "--out", &out]].concat());
         let config = format!("{out}/config.toml");
         desk.good(&["run", "--config", &config, "--out", "again"]);
         same_files(&desk.path(&out), &desk.path("again"));
@@ -230,8 +246,6 @@ fn several_runs_give_means_with_confidence_intervals() {
     assert!(desk.path("gridweave-out/seed-3/jobs.csv").is_file());
 }
 
-/// The process of a run ends with the program, even if only the latter is asked to.
-#[cfg(unix)]
 #[test]
 fn traces_are_described_converted_and_made_up() {
     let desk = Desk::new();
@@ -492,6 +506,7 @@ fn bad_usage_is_told_by_name() {
 }
 
 /// A run that takes long.
+#[cfg(unix)]
 const LONG: [&str; 9] = [
     "run",
     "--scheduler",

@@ -4,7 +4,9 @@
 //! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.
 //! - [`fuzzing`]: the bodies of the fuzz targets, which drive the same twins from bytes.
 //! - [`oracles`]: centralised schedulers straight from their rules, for the simulator's to be compared with.
-//! - [`watched`]: a grid of `asap` nodes whose host trusts none of them.
+//! - [`watched`]: a grid of `asap` or `criteria` nodes whose host trusts none of them.
+//! - [`model`]: machines under a model checker, every order of deliveries, timers and crashes.
+//! - [`wire`]: messages of every kind, a second reader that knows the grammar alone, and the test vectors.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.

@@ -19,6 +19,8 @@ use gridweave_sim::overlay::warmed_up;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use crate::invariants::{Executions, Observation};
+
 pub mod criteria;
 
 /// An `asap` node with at most eight links.
@@ -235,6 +237,7 @@ pub struct Grid<M: Watched = Node> {
     pub simulation: Simulation<M>,
     /// What happened.
     pub ledger: Ledger,
+    executions: Executions,
     jobs: Vec<Tracked>,
     todo: BTreeSet<(Time, Todo)>,
     now: Time,
@@ -272,6 +275,7 @@ impl<M: Watched> Grid<M> {
         Self {
             simulation,
             ledger: Ledger::default(),
+            executions: Executions::default(),
             jobs: Vec::new(),
             todo: BTreeSet::new(),
             now: Time::ZERO,
@@ -358,7 +362,11 @@ impl<M: Watched> Grid<M> {
     /// Submits a job now, at this node.
     pub fn submit_at(&mut self, job: usize, node: NodeId) {
         self.jobs[job].home = Some(node);
-        self.tell(node, Command::Submit(self.jobs[job].job));
+        let submitted = self.jobs[job].job;
+        let accepted = Observation::Accepted { job: submitted.id };
+        let seen = self.executions.observe(accepted);
+        seen.expect("a job may be submitted again");
+        self.tell(node, Command::Submit(submitted));
     }
 
     /// When a job was said to start, if it was.
@@ -418,6 +426,9 @@ impl<M: Watched> Grid<M> {
                 let fault = format!("job {number} never has its last word: {job:?}");
                 self.ledger.faults.push(fault);
             }
+        }
+        if let Err(broken) = self.executions.at_rest() {
+            self.ledger.faults.push(format!("{broken:?}"));
         }
         for broken in self.simulation.broken() {
             self.ledger.faults.push(format!("{broken:?}"));
@@ -638,13 +649,18 @@ impl<M: Watched> Grid<M> {
     fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
         let downs = self.downs.get(&node).copied().unwrap_or_default();
         let tracked = &mut self.jobs[number];
-        if let Some(word) = tracked.last_word {
-            if (word.node, word.news) == (node, news) && word.downs < downs {
-                self.ledger.repeated += 1;
-            } else {
-                let fault = format!("{at:?}: {node} says {news:?} of job {number}, after {word:?}");
-                self.ledger.faults.push(fault);
-            }
+        let last = tracked.last_word;
+        let is_repeated =
+            |word: LastWord| (word.node, word.news) == (node, news) && word.downs < downs;
+        if last.is_some_and(is_repeated) {
+            self.ledger.repeated += 1;
+            return;
+        }
+        let job = tracked.job.id;
+        if let Err(broken) = self.executions.observe(Observation::Outcome { job }) {
+            let word = format!("{at:?}: {node} says {news:?} of job {number}");
+            let fault = format!("{word}, after {last:?}: {broken:?}");
+            self.ledger.faults.push(fault);
             return;
         }
         tracked.last_word = Some(LastWord { node, news, downs });

@@ -11,11 +11,12 @@ use gridweave_core::commit::{
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
 use gridweave_core::rng::Choose;
-use gridweave_core::schedule::Holder;
+use gridweave_core::schedule::{Holder, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::config::Lasting;
 use gridweave_sim::engine::{Checking, Happening, Simulation};
 use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+use gridweave_tests::invariants::{Executions, Observation};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -66,6 +67,11 @@ struct Ledger {
     placed: BTreeSet<Holder>,
     coordinators: BTreeMap<JobId, NodeId>,
     running: BTreeMap<(NodeId, JobId), Holder>,
+    executions: Executions,
+    /// How many nodes a job wants at a start; the fewest, if two of its candidates have the same.
+    gangs: BTreeMap<(JobId, Time), usize>,
+    /// What nodes hold and have not committed.
+    held: BTreeMap<NodeId, Vec<Holder>>,
     /// When the reservation ended with which it began.
     ends: BTreeMap<(NodeId, Holder), Time>,
     /// What ran for longer than that.
@@ -81,6 +87,48 @@ struct Ledger {
 }
 
 impl Ledger {
+    fn observe(&mut self, at: Time, seen: Observation) {
+        if let Err(broken) = self.executions.observe(seen) {
+            self.faults.push(format!("{at:?}: {broken:?} by {seen:?}"));
+        }
+    }
+
+    fn commit(&mut self, at: Time, node: NodeId, Holder { job, epoch }: Holder) {
+        self.observe(at, Observation::Committed { job, epoch, node });
+    }
+
+    /// Takes note of what is in the schedule of a node.
+    fn look<'a>(&mut self, at: Time, node: NodeId, all: impl Iterator<Item = &'a Reservation>) {
+        let mut held = Vec::new();
+        for reservation in all {
+            match reservation.status {
+                Status::Held { .. } => held.push(reservation.holder),
+                Status::Committed => self.commit(at, node, reservation.holder),
+            }
+        }
+        self.held.insert(node, held);
+    }
+
+    /// Some of what ran on a node runs there no longer.
+    fn stop(&mut self, at: Time, node: NodeId, is_over: impl Fn(Holder) -> bool) {
+        let running = self.running.iter();
+        let over = running.filter(|((place, _), holder)| *place == node && is_over(**holder));
+        let over: Vec<Holder> = over.map(|(_, holder)| *holder).collect();
+        for Holder { job, epoch } in over {
+            self.running.remove(&(node, job));
+            self.observe(at, Observation::Stopped { job, epoch, node });
+        }
+    }
+
+    fn crash(&mut self, at: Time, node: NodeId) {
+        self.crashed += 1;
+        self.stop(at, node, |_| true);
+        // It may have committed with its last breath, and been heard.
+        for holder in self.held.remove(&node).unwrap_or_default() {
+            self.commit(at, node, holder);
+        }
+    }
+
     fn hear(&mut self, at: Time, node: NodeId, notice: &Notice) {
         match *notice {
             Notice::Coordinator(Told::Placed { holder, .. }) => {
@@ -107,22 +155,27 @@ impl Ledger {
                         "{at:?}: {node} starts {holder:?} before all have committed"
                     ));
                 }
-                let others = self
-                    .running
-                    .iter()
-                    .filter(|((_, job), _)| *job == holder.job);
-                for ((other, _), earlier) in others {
-                    if earlier.epoch != holder.epoch {
-                        self.faults.push(format!(
-                            "{at:?}: {node} starts {holder:?} while {other} runs {earlier:?}"
-                        ));
-                    }
+                let here = self.running.iter().filter(|((place, _), _)| *place == node);
+                for (_, other) in here {
+                    self.faults.push(format!(
+                        "{at:?}: {node} starts {holder:?} while it runs {other:?}"
+                    ));
                 }
-                self.running.insert((node, holder.job), holder);
+                let Holder { job, epoch } = holder;
+                let gang = self.gangs.get(&(job, interval.start())).copied();
+                let gang = gang.unwrap_or(usize::MAX);
+                let started = Observation::Started {
+                    job,
+                    epoch,
+                    node,
+                    gang,
+                };
+                self.observe(at, started);
+                self.running.insert((node, job), holder);
             }
             Notice::Participant(Heard::Stop { holder, cause }) => {
                 self.cut += u64::from(cause == Cause::Overran);
-                self.running.remove(&(node, holder.job));
+                self.stop(at, node, |running| running == holder);
             }
             Notice::Coordinator(Told::Kept { .. })
             | Notice::Participant(Heard::Changed | Heard::Declined { .. }) => {}
@@ -170,6 +223,7 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
     });
     grid.check(Checking::EveryEvent);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(weather.seed);
+    let mut ledger = Ledger::default();
     let participants: Vec<NodeId> = (NODES..2 * NODES).map(NodeId::new).collect();
     for job in 0..weather.jobs {
         let at = Time::from_secs(u64::from(rng.below(600)));
@@ -185,15 +239,22 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
                 nodes: chosen.to_vec(),
             }
         };
+        let candidates = [candidate(), candidate(), candidate()];
+        for candidate in &candidates {
+            let start = (JobId::new(job), candidate.interval.start());
+            let gang = ledger.gangs.entry(start).or_insert(usize::MAX);
+            *gang = candidate.nodes.len().min(*gang);
+        }
+        let [first, second, better] = candidates;
         let place = coordinator::Command::Place {
             job: JobId::new(job),
             submitter: Submitter::default(),
-            candidates: vec![candidate(), candidate()],
+            candidates: vec![first, second],
             spares: participants.clone(),
         };
         let improve = coordinator::Command::Improve {
             job: JobId::new(job),
-            candidate: candidate(),
+            candidate: better,
         };
         grid.command(at, coordinator, Command::Coordinator(place));
         if job % 3 == 0 {
@@ -224,51 +285,55 @@ fn run<G: Guards>(weather: Weather) -> (Ledger, Simulation<Node<Everyone, G>>) {
         }
         grid.restart(at + Span::from_secs(u64::from(1 + rng.below(60))), node);
     }
-    let mut ledger = Ledger::default();
+    // What is to end by itself, and when.
+    let mut endings: BTreeSet<(Time, NodeId, Holder)> = BTreeSet::new();
     // Long enough for every lease, permission and memory to end after the last job.
     let end = Time::from_secs(1500);
-    while grid.next_at().is_some_and(|at| at <= end) {
-        grid.step();
+    loop {
+        let next = grid.next_at().unwrap_or(Time::MAX);
+        match endings.first().copied() {
+            Some((at, node, holder)) if at <= next.min(end) => {
+                endings.pop_first();
+                let outcome = if holder.job.get() % 11 == 10 {
+                    Outcome::Broke
+                } else {
+                    Outcome::Done
+                };
+                ledger.stop(at, node, |running| running == holder);
+                let ended = participant::Command::Ended { holder, outcome };
+                grid.command_first(at, node, Command::Participant(ended));
+            }
+            _ if next <= end => {
+                grid.step();
+            }
+            _ => break,
+        }
         if grid.events() > MOST_EVENTS {
             ledger.faults.push("it goes on and on".into());
             break;
         }
         let happenings: Vec<_> = grid.happenings().collect();
         for happening in happenings {
+            // Whoever speaks or comes up may have committed to something.
+            if let Happening::Notice { at, node, .. } | Happening::Started { at, node } = happening
+                && let Some(machine) = grid.machine(node)
+            {
+                ledger.look(at, node, machine.participant.schedule().iter());
+            }
             match happening {
                 Happening::Notice { at, node, notice } => {
                     ledger.hear(at, node, &notice);
-                    if let Notice::Participant(Heard::Begin { holder, interval }) = notice {
+                    if let Notice::Participant(Heard::Begin { holder, .. }) = notice {
                         // Most jobs end before their time; some run into its end.
                         let length = Span::from_secs(20 + holder.job.get() * 7 % weather.spread);
-                        let outcome = if holder.job.get() % 11 == 10 {
-                            Outcome::Broke
-                        } else {
-                            Outcome::Done
-                        };
-                        let ended = participant::Command::Ended { holder, outcome };
-                        let _ = interval;
-                        grid.command(at + length, node, Command::Participant(ended));
+                        endings.insert((at + length, node, holder));
                     }
                 }
-                Happening::Crashed { node, .. } => {
-                    ledger.crashed += 1;
-                    ledger.running.retain(|(where_, _), _| *where_ != node);
-                }
+                Happening::Crashed { at, node } => ledger.crash(at, node),
                 Happening::Unheard { .. } | Happening::Started { .. } => {}
             }
         }
-        // What ended by itself runs no longer; the machine knows.
-        let grid = &grid;
-        ledger.running.retain(|(node, _), holder| {
-            grid.machine(*node).is_some_and(|machine| {
-                machine
-                    .participant
-                    .running()
-                    .any(|running| running == *holder)
-            })
-        });
-        watch(&mut ledger, grid);
+        watch(&mut ledger, &grid);
     }
     (ledger, grid)
 }

@@ -1,6 +1,6 @@
 //! Custody, explored whole in small cases: every order of deliveries, timers, crashes and whims of hosts.
 //!
-//! `cargo test` runs the small ones. The large ones are run by `.ci/run`, in release, with
+//! `cargo test` runs the small ones. The large ones take minutes, and nothing runs them by itself; in release, they are run with
 //! `cargo test --release -p gridweave-tests --test custody_model -- --ignored --nocapture`.
 
 use gridweave_core::id::NodeId;

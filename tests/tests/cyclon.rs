@@ -14,6 +14,7 @@ use gridweave_core::time::{Span, Time};
 use gridweave_sim::engine::{Checking, Simulation};
 use gridweave_sim::lasting::Lasting;
 use gridweave_sim::network::{DelayConfig, Network, NetworkConfig, Partition};
+use gridweave_tests::invariants;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -74,6 +75,7 @@ impl Overlay {
         let links = (0..self.grid.len() as u32).map(|node| {
             let machine = self.grid.machine(id(node));
             let ids = machine.map_or(&[][..], |machine| machine.view().ids());
+            invariants::view_is_sound(id(node), LINKS as usize, ids).unwrap();
             ids.iter().map(|id| id.get() as u32).collect()
         });
         Graph(links.collect())

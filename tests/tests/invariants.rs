@@ -1,4 +1,5 @@
-//! The invariants by name: each holds of the real code, and each checker catches a planted bug.
+//! The invariants by name: each checker catches a planted bug, and most hold here of the real code. Views are held to theirs in
+//! `cyclon`, executions in `commit_simulated`, outcomes in `watched`, and plans in `central`.
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::machine::Violation;

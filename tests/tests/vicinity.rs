@@ -15,6 +15,7 @@ use gridweave_core::rng::Choose;
 use gridweave_core::time::Time;
 use gridweave_sim::overlay::warmed_up;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -376,8 +377,17 @@ fn pool() -> impl Strategy<Value = Vec<Descriptor<u32>>> {
     proptest::collection::vec(one, 0..16)
 }
 
+fn seeded() -> ProptestConfig {
+    ProptestConfig {
+        cases: 2_000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(SEED),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(seeded())]
 
     #[test]
     fn the_nearest_are_those_of_the_rule(

@@ -56,11 +56,7 @@ impl Tasks {
         estimates: Estimates,
         suits: impl Fn(usize, &Submission) -> bool,
     ) -> Self {
-        // Plans count on jobs to end in time.
-        let estimates = match estimates {
-            Estimates::Overrun => Estimates::Extend,
-            other => other,
-        };
+        let estimates = estimates.for_central();
         let mut over_by = workload.jobs.last().map_or(Time::ZERO, |job| job.at);
         let tasks = workload.jobs.iter().enumerate().map(|(place, job)| {
             let duration = estimates.apply(job.run_time, job.requested_time);

@@ -139,22 +139,28 @@ fn jobs_that_nobody_answers_for_are_lost_and_counted() {
 
 #[test]
 fn a_submission_to_a_node_that_is_down_goes_elsewhere() {
-    let workload = workload(20, 1);
-    let mut simulation = grid(&NetworkConfig::default());
-    // Before the first submission, so nothing that runs is hurt; half of the jobs are placed on it and lost.
-    simulation.crash(Time::ZERO, NodeId::new(3));
-    let run = simulate(
-        simulation,
-        hosting(&workload, Estimates::Exact),
-        &Monitor::default(),
-    );
-    let ran = run
-        .outcomes
-        .iter()
-        .filter(|outcome| matches!(outcome, Outcome::Ran { .. }))
-        .count();
-    assert!(ran >= 15, "{:?}", run.outcomes);
-    assert_eq!(run.faults.crashes, 1);
+    let mut workload = workload(20, 1);
+    // One after the other, so that each finds its node free.
+    for (job, number) in workload.jobs.iter_mut().zip(0..) {
+        job.at = Time::from_secs(200 * number);
+    }
+    let grid = Grid::Uniform(10);
+    let (outcomes, violations) = lied_with(Lie::Honest, &workload, &grid, |simulation| {
+        // Before the first submission, so nothing that runs is hurt.
+        for node in (0..5).map(NodeId::new) {
+            simulation.crash(Time::ZERO, node);
+        }
+    });
+    let mut elsewhere = 0;
+    for (outcome, number) in outcomes.iter().zip(0..) {
+        let at = 200 * number;
+        // A job runs where it was submitted, so one that came to a node that is down runs a second later.
+        let late = ran(at + 1, at + 101);
+        assert!([ran(at, at + 100), late].contains(outcome), "{outcomes:?}");
+        elsewhere += u32::from(*outcome == late);
+    }
+    assert!(elsewhere > 0, "{outcomes:?}");
+    assert_eq!((outcomes.len(), violations), (20, 0));
 }
 
 #[test]

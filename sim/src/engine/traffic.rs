@@ -66,7 +66,7 @@ impl Traffic {
         }
     }
 
-    pub(super) fn sent(&mut self, now: Time, kind: usize, bytes: usize, items: u32) {
+    pub(crate) fn sent(&mut self, now: Time, kind: usize, bytes: usize, items: u32) {
         let bytes = match self.sizes.get(kind) {
             Some(Some(size)) => u64::from(*size),
             _ => bytes as u64,

@@ -110,7 +110,10 @@ impl Prepared {
                 (Grid::Mixed(_), _) | (_, Scheduler::Central(_)) => 0,
                 (Grid::Uniform(_), _) => self.joining_later().count() as u64,
             },
-            estimates: self.config.workload.estimates,
+            estimates: match self.config.scheduler {
+                Scheduler::Central(_) => self.config.workload.estimates.for_central(),
+                _ => self.config.workload.estimates,
+            },
         }
     }
 
@@ -253,5 +256,45 @@ impl Prepared {
         }
         self.workload = Arc::new(workload);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(settings: &str) -> Prepared {
+        prepare(&Config::parse(settings).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_reported_of_estimates_is_what_the_scheduler_was_told() {
+        let settings = "scheduler = 'central-easy'\n[workload]\nfirst = 5\nestimates = ";
+        for (told, central) in [
+            ("'kill'", Estimates::Kill),
+            ("'extend'", Estimates::Extend),
+            ("'exact'", Estimates::Exact),
+            ("'overrun'", Estimates::Extend),
+        ] {
+            let prepared = prepared(&format!("{settings}{told}"));
+            assert_eq!(prepared.facts().estimates, central);
+            let other = prepared.under(Scheduler::Random);
+            assert_eq!(other.facts().estimates, other.config.workload.estimates);
+        }
+    }
+
+    #[test]
+    fn jobs_and_their_deadlines_wait_for_nodes_that_join() {
+        let settings = "scheduler = 'desktop'\n[workload]\nsource = 'aria'\n\
+            aria = { nodes = 9, jobs = 20, deadline_slack = 3 }\n";
+        let before = prepared(settings).workload;
+        let after = prepared(&format!("{settings}[desktop]\njoin_every = '10s'\n")).workload;
+        // Nine nodes, and some time for the last of them.
+        let later = Span::from_secs(100);
+        assert_eq!(before.deadlines.len(), 20);
+        let moved = before.deadlines.iter().map(|deadline| *deadline + later);
+        assert!(moved.eq(after.deadlines.iter().copied()));
+        let moved = before.jobs.iter().map(|job| job.at + later);
+        assert!(moved.eq(after.jobs.iter().map(|job| job.at)));
     }
 }

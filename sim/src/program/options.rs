@@ -133,6 +133,7 @@ Files in the output folder:
   series.csv    utilisation, queue, idle nodes and messages over time
   report.html   all of it to look at: charts, a Gantt chart, the configuration; opens in any browser
   config.toml   everything the run depends on; --config with it repeats the run
+  zones.json    with report.zones, the zones of desktop over time
   engine.json   time and memory, the only file that differs between two runs of one seed
 
 Keys for --set are those of config.toml, such as:
@@ -217,7 +218,7 @@ pub(super) struct Reproduction {
     /// Decides everything that is left to chance
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,
-    /// How many seeds to run, one after the other; figures are means with 95 % confidence intervals
+    /// How many seeds to run, from --seed on; figures are means with 95 % confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,
     /// Where results go; an earlier result of the same paper is replaced; of all, a folder for each in it [default: gridweave-reproduce-PAPER]
@@ -304,7 +305,7 @@ pub(super) struct Setup {
     /// Set one key of the configuration; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// How many seeds to run, one after the other; results are means with 95 % confidence intervals
+    /// How many seeds to run, from the first on; results are means with 95 % confidence intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
     /// Where results go; an earlier result is replaced [default: gridweave-out]

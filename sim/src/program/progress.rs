@@ -56,6 +56,7 @@ impl<'a> Watched<'a> {
         tasks: Vec<T>,
         make: impl Fn(T, &Monitor) -> R + Sync,
     ) -> Vec<R> {
+        self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
             if self.session.shows_progress() {
                 scope.spawn(|| self.show());
@@ -76,6 +77,7 @@ impl<'a> Watched<'a> {
         tasks: Vec<T>,
         make: impl Fn(T, &Monitor) -> R,
     ) -> Vec<R> {
+        self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
             if self.session.shows_progress() {
                 scope.spawn(|| self.show());

@@ -41,13 +41,17 @@ pub(super) fn all(session: &Session, choice: &Reproduction) -> anyhow::Result<En
             bail!("{option}: is not for all papers; name one, such as p1");
         }
     }
+    let choices = PAPERS.map(|name| Reproduction {
+        out: choice.out.as_ref().map(|out| out.join(name)),
+        ..choice.clone()
+    });
+    // Hours may pass before the last is made, so a folder that cannot be used is told now.
+    for (name, choice) in PAPERS.iter().zip(&choices) {
+        drop(session.draft(&out(name, choice)?)?);
+    }
     let mut ending = Ending::Done;
-    for name in PAPERS {
-        let choice = Reproduction {
-            out: choice.out.as_ref().map(|out| out.join(name)),
-            ..choice.clone()
-        };
-        match paper(session, name, &choice)? {
+    for (name, choice) in PAPERS.iter().zip(&choices) {
+        match paper(session, name, choice)? {
             Ending::Done => {}
             Ending::Broken => ending = Ending::Broken,
             Ending::Interrupted => return Ok(Ending::Interrupted),
@@ -221,7 +225,8 @@ fn reproduce<S: Sync>(
     base: &Config,
     facts: &Value,
 ) -> anyhow::Result<Ending> {
-    if choice.seed.saturating_add(u64::from(choice.runs)) > Config::LARGEST_SEED {
+    let last = choice.seed.saturating_add(u64::from(choice.runs - 1));
+    if last > Config::LARGEST_SEED {
         bail!("--runs goes beyond the largest seed; give a smaller --seed");
     }
     let plans = parts

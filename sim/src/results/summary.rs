@@ -79,7 +79,8 @@ pub struct Jobs {
 /// How much of the grid was asked for and used.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Utilization {
-    /// Work submitted, over what the grid can do while jobs are submitted.
+    /// Work submitted, over what the grid can do while jobs are submitted. Both are at baseline speed: where nodes are faster, the real
+    /// load is lower.
     pub requested: f64,
     /// Work done, over what the grid can do from the first submission to the last end, or to when the run was stopped.
     pub effective: f64,

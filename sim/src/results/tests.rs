@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::Traffic;
 use crate::outcome::{Ending, Outcome};
 use crate::run::{Faults, Placement, Run};
 use crate::workload::Submission;
@@ -210,7 +211,13 @@ fn those_who_join_count_and_so_does_what_is_sent_after_the_last_job() {
         ..facts(&workload, &grid)
     };
     run.stopped = None;
+    run.ended = Time::from_secs(60);
+    run.traffic = Traffic::new(&["ping"]);
+    for second in 0..60 {
+        run.traffic.sent(Time::from_secs(second), 0, 10, 1);
+    }
     let summary = Summary::new(&facts, &run, &[], Span::from_secs(10));
+    assert_eq!(summary.messages.per_node_per_s, 60.0 / 480.0);
     assert_eq!(summary.nodes, 8);
     assert_eq!(summary.utilization.effective, 80.0 / 240.0);
     assert_eq!(summary.makespan, 30.0);

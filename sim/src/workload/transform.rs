@@ -93,7 +93,7 @@ pub enum Parallel {
 pub struct TargetLoad {
     /// On so many nodes, or whatever else the unit counts.
     pub capacity: u64,
-    /// The load, to the millionth; 1 is as much as there is.
+    /// The load, to the millionth; 1 is as much as there is at baseline speed, so that faster nodes have less to do.
     pub load: f64,
     /// What counts as the time that a job takes.
     pub by: Estimates,

@@ -98,10 +98,12 @@ impl Trace {
         let start = self.unix_start();
         let start = start.map(|start| start.saturating_add(moved.as_secs()));
         let procs = self.header.max_procs();
+        let scaled = transform.load.is_some() || transform.stretch.is_some();
+        let rounded = transform.slot.is_some();
         Kept {
             header: Some(&self.header),
-            // Times that were scaled are no dates any more.
-            unix_start: start.filter(|_| transform.load.is_none()),
+            // Times that were scaled or rounded are no dates any more.
+            unix_start: start.filter(|_| !scaled && !rounded),
             max_procs: match transform.cores_per_node {
                 Some(cores) => procs.map(|procs| procs.div_ceil(cores.get())),
                 None => procs,

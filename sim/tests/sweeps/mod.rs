@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::desk::{Desk, send};
+use super::desk::Desk;
+#[cfg(unix)]
+use super::desk::send;
 use super::trace;
 
 #[test]
@@ -120,6 +122,8 @@ fn costs_that_cannot_be_measured_are_refused_by_name() {
     assert_eq!(line, desk.bad(&["sweep", "late.toml", "--out", "s"]));
 }
 
+/// The process of a run ends with the program, even if only the latter is asked to.
+#[cfg(unix)]
 #[test]
 fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
     let desk = Desk::new();

@@ -85,7 +85,7 @@ fn info_says_what_is_there_and_what_is_not() {
 
 #[test]
 fn dates_and_sizes_follow_the_changes() {
-    let mut transform = Transform {
+    let transform = Transform {
         window: Some(Window {
             from: Span::from_secs(86_400),
             until: Span::MAX,
@@ -98,11 +98,26 @@ fn dates_and_sizes_follow_the_changes() {
     let kept = bundled.kept_after(&transform);
     assert_eq!(kept.unix_start, Some(start + 86_400));
     assert_eq!(kept.max_procs, Some(126));
-    transform.load = Some(TargetLoad {
+    let load = TargetLoad {
         capacity: 126,
         load: 0.5,
         by: crate::outcome::Estimates::Exact,
         unit: WorkUnit::Processor,
-    });
-    assert_eq!(bundled.kept_after(&transform).unix_start, None);
+    };
+    for changed in [
+        Transform {
+            load: Some(load),
+            ..transform
+        },
+        Transform {
+            stretch: Some(2.0),
+            ..transform
+        },
+        Transform {
+            slot: Some(Span::from_secs(60)),
+            ..transform
+        },
+    ] {
+        assert_eq!(bundled.kept_after(&changed).unix_start, None, "{changed:?}");
+    }
 }
