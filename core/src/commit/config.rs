@@ -57,7 +57,7 @@ const MOST_PATIENT: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Permission {
     /// Until the end of its reservation, given shortly before the start: no messages before that and while it runs, and a lost node is
-    /// replaced only after that.
+    /// replaced only after that. Should a node never start, or go down, the others run on until the end.
     UntilEnd,
     /// For so long, renewed three times in that span. A node that leaves more than `retries` of them unanswered is lost.
     Renewed(Span),
@@ -144,7 +144,9 @@ impl Config {
 
     /// How long to wait for an answer that has not come for so long: as long again, within limits.
     pub(super) fn again(&self, waited: Span) -> Span {
-        waited.clamp(self.retry, self.retry.times(MOST_PATIENT))
+        // Never at once, so that nobody who has not checked this goes round in a circle.
+        let retry = self.retry.max(Span::from_micros(1));
+        waited.clamp(retry, retry.times(MOST_PATIENT))
     }
 
     /// By how much that is put off this time.
@@ -157,7 +159,7 @@ impl Config {
     pub(super) fn renewal(&self) -> Option<Span> {
         match self.permission {
             Permission::UntilEnd => None,
-            Permission::Renewed(span) => Some(Span::from_micros(span.as_micros() / 3)),
+            Permission::Renewed(span) => Some(Span::from_micros((span.as_micros() / 3).max(1))),
         }
     }
 
@@ -218,7 +220,7 @@ pub enum ConfigError {
     ShortLease,
     /// A late message could revive an attempt that is over.
     ShortRetention,
-    /// Nothing would ever be asked again.
+    /// It would be asked again without end.
     ZeroRetry,
     /// There is no time to renew it.
     ShortPermission,

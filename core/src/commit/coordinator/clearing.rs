@@ -4,6 +4,7 @@ use super::task::{Attempt, Old, Task};
 use super::{Desk, Guards, Message, Notice, Setback};
 use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
+use crate::time::Time;
 
 impl<G: Guards> Desk<G> {
     /// Gives up what is committed, and tries the next candidate.
@@ -11,11 +12,14 @@ impl<G: Guards> Desk<G> {
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
-        let started = |attempt: &Attempt| attempt.interval.start() <= self.now;
         let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
-        if lost
-            && self.config.after_loss == AfterLoss::GiveUp
-            && task.attempt.as_ref().is_some_and(started)
+        let may_have_run = |attempt: &Attempt| {
+            let mut members = attempt.members.iter();
+            let permitted = members.any(|member| member.permitted > Time::ZERO);
+            attempt.interval.start() <= self.now && (lost || permitted)
+        };
+        if self.config.after_loss == AfterLoss::GiveUp
+            && task.attempt.as_ref().is_some_and(may_have_run)
         {
             task.candidates.clear();
         }

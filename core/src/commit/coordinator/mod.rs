@@ -362,6 +362,16 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         true
     }
 
+    /// Makes room: where nobody can start a job any more, nodes that never answer let go by themselves.
+    fn drop_a_cleared_task(&mut self, cx: &mut impl Context<Self>) {
+        let is_cleared =
+            |task: &Task| task.is_cleared && task.trial.is_none() && task.attempt.is_none();
+        if let Some(place) = self.tasks.iter().position(is_cleared) {
+            let task = self.tasks.remove(place);
+            cx.forget(Key::Task(task.job));
+        }
+    }
+
     fn take(
         &mut self,
         job: JobId,
@@ -374,6 +384,9 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         let sound = (1..=MOST_CANDIDATES).contains(&candidates.len())
             && spares.len() <= most
             && candidates.iter().all(|candidate| candidate.is_sound(most));
+        if self.place(job).is_err() && self.tasks.len() >= usize::from(self.config.tasks) {
+            self.drop_a_cleared_task(cx);
+        }
         let place = self.place(job);
         let setback = if !self.policy.may_submit(&submitter) {
             Some(Setback::NotAuthorised)

@@ -236,15 +236,14 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             self.keep(seat, cx);
             cx.notify(Notice::Changed);
         }
-        let stands = seat.firm.is_some_and(|firm| firm.epoch == holder.epoch);
-        cx.send(
-            from,
-            if stands {
-                Message::Committed { holder }
-            } else {
-                Message::Expired { holder }
-            },
-        );
+        let firm = seat.firm.filter(|firm| firm.epoch == holder.epoch);
+        let answer = match firm.map(|firm| firm.phase) {
+            // That it was committed follows.
+            Some(Phase::Ended { outcome, .. }) => Message::Ended { holder, outcome },
+            Some(_) => Message::Committed { holder },
+            None => Message::Expired { holder },
+        };
+        cx.send(from, answer);
     }
 
     pub(super) fn abort(&mut self, from: NodeId, holder: Holder, cx: &mut impl Context<Self>) {

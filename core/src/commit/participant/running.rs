@@ -6,7 +6,7 @@ use crate::id::NodeId;
 use crate::job::Outcome;
 use crate::machine::Context;
 use crate::schedule::Holder;
-use crate::time::{Interval, Time};
+use crate::time::{Interval, Span, Time};
 
 impl<P: Policy, G: Guards> Participant<P, G> {
     pub(super) fn permit(
@@ -36,8 +36,10 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                     }
                     Standing::Running
                 }
-                // The end is on its way.
-                Phase::Ended { .. } => return,
+                Phase::Ended { outcome, .. } => {
+                    cx.send(from, Message::Ended { holder, outcome });
+                    return;
+                }
             };
             // A permission is not written down: after a crash it is asked for again.
             self.put(seat);
@@ -52,7 +54,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         };
         let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase.runs();
         if let Some(firm) = seat.firm.as_mut().filter(runs) {
-            let tell = self.again(cx.now(), cx);
+            let tell = self.tell_again(firm, cx.now(), cx);
             firm.phase = Phase::Ended { outcome, tell };
             // Nobody has to be told for ever.
             seat.forget = cx.now() + self.config.retention;
@@ -125,7 +127,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                     cx.persist(seat.job, *seat);
                 } else if tell <= now {
                     let ended = seat.forget - self.config.retention;
-                    let tell = self.again(ended, cx);
+                    let tell = self.tell_again(&firm, ended, cx);
                     firm.phase = Phase::Ended { outcome, tell };
                     seat.firm = Some(firm);
                     cx.send(seat.coordinator, Message::Ended { holder, outcome });
@@ -139,6 +141,17 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     fn again(&self, since: Time, cx: &mut impl Context<Self>) -> Time {
         let now = cx.now();
         now + self.config.again(now - since) + self.config.draw_jitter(cx.rng())
+    }
+
+    /// When to say again that a job has ended, as it did then. When its reservation ends its coordinator gives it up for lost soon, so it
+    /// hears of it then and as often again as at first.
+    fn tell_again(&self, firm: &Firm, ended: Time, cx: &mut impl Context<Self>) -> Time {
+        let end = firm.interval.end();
+        if cx.now() < end {
+            self.again(ended, cx).min(end)
+        } else {
+            self.again(end.max(ended), cx)
+        }
     }
 
     /// Takes the time behind a reservation that is about to end, and asks for permission to use it; whether it was free.
@@ -158,7 +171,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             _ => {
                 // What is in the way may only be held.
                 firm.phase = Phase::Running {
-                    ask: cx.now() + self.config.retry,
+                    ask: cx.now() + self.config.again(Span::ZERO),
                 };
                 seat.firm = Some(firm);
                 false

@@ -32,8 +32,12 @@ impl Grid {
 
     /// Feeds an event, and delivers everything that comes of it.
     fn feed(&mut self, node: usize, event: Event<Node>) {
-        let mut did: VecDeque<(usize, Did<Node>)> = VecDeque::new();
         let first = self.nodes[node].feed(event);
+        self.deliver(node, first);
+    }
+
+    fn deliver(&mut self, node: usize, first: Vec<Did<Node>>) {
+        let mut did: VecDeque<(usize, Did<Node>)> = VecDeque::new();
         did.extend(first.into_iter().map(|did| (node, did)));
         while let Some((from, effect)) = did.pop_front() {
             match effect {
@@ -331,5 +335,62 @@ fn a_node_that_is_cut_off_for_good_costs_no_start_that_another_could_have() {
         grid.run_until(1100);
         let told = grid.news();
         assert_eq!(told.contains(&(3, begin(2, 1000))), starts, "{told:?}");
+    }
+}
+
+/// All have done a job while its coordinator was down, or nobody reached it: when it is back it must not take the job for lost.
+#[test]
+fn what_was_done_while_the_coordinator_was_away_is_finished() {
+    fn until_end() -> Node {
+        let permission = Permission::UntilEnd;
+        Node::new(
+            Config {
+                permission,
+                ..CONFIG
+            },
+            Everyone,
+        )
+    }
+    fn renewed() -> Node {
+        Node::new(CONFIG, Everyone)
+    }
+    for build in [until_end, renewed] {
+        // Before its reservation ends, at 1600, and after that.
+        for back in [1100, 1590, 1601, 1640] {
+            for restarts in [false, true] {
+                let mut grid = Grid::built(3, build);
+                grid.place(1000, &[1, 2], &[]);
+                grid.run_until(1050);
+                grid.cut = vec![0];
+                grid.end(1);
+                grid.end(2);
+                if restarts {
+                    grid.nodes[0].alarms.clear();
+                }
+                grid.run_until(back);
+                if !restarts && !grid.nodes[0].machine.coordinator.is_placing(JOB) {
+                    // It cannot know better.
+                    continue;
+                }
+                grid.cut.clear();
+                grid.news();
+                if restarts {
+                    let did = grid.nodes[0].restart();
+                    grid.deliver(0, did);
+                }
+                grid.run_until(back + 300);
+                let news = grid.news();
+                let told = news.iter().filter(|(node, _)| *node == 0);
+                let told: Vec<Notice> = told.map(|(_, notice)| *notice).collect();
+                assert!(told.contains(&FINISHED), "{back} {restarts} {told:?}");
+                assert!(
+                    !told.iter().any(|told| matches!(
+                        told,
+                        Notice::Coordinator(coordinator::Notice::Unplaced { .. })
+                    )),
+                    "{told:?}"
+                );
+            }
+        }
     }
 }

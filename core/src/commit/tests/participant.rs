@@ -143,7 +143,7 @@ fn an_end_that_nobody_hears_of_is_told_for_so_long_and_then_forgotten() {
     let mut hall = running_hall();
     hall.at(200).feed(ending(Outcome::Broke));
     let told = sends(hall.ring_until(799));
-    assert_eq!(told.len(), 10);
+    assert_eq!(told.len(), 16);
     let broke = ended(attempt(1), Outcome::Broke);
     assert!(told.iter().all(|sent| *sent == (BOSS, broke)));
     assert_eq!(hall.ring(), [Persist(JOB), Wake(second(1400))]);
@@ -789,7 +789,10 @@ fn who_gets_no_answer_asks_less_and_less_often() {
         let sent = sends(hall.ring());
         told.extend(sent.iter().map(|_| hall.now.as_secs()));
     }
-    assert_eq!(told, [202, 204, 208, 216, 232, 264, 328, 456, 584, 712]);
+    // From the end of its reservation on as at first, for its coordinator is about to take it for lost.
+    let (before, after) = told.split_at(9);
+    assert_eq!(before, [202, 204, 208, 216, 232, 264, 328, 456, 584]);
+    assert_eq!(after, [700, 702, 704, 708, 716, 732, 764]);
 }
 
 #[test]
@@ -848,4 +851,18 @@ fn liars_cannot_take_the_room_of_all_others() {
     let did = hall.hear(liars[0], question(in_job(30)));
     let peer = liars[0];
     assert_eq!(tells(did), [Notice::Declined { peer, reason }]);
+}
+
+#[test]
+fn whoever_asks_for_a_job_that_has_ended_hears_so() {
+    let mut hall = running_hall();
+    hall.feed(ending(Outcome::Done));
+    let done = [Send(BOSS, ended(attempt(1), Outcome::Done))];
+    assert_eq!(hall.hear(BOSS, permit(attempt(1), 500)), done);
+    // It may be another life, which does not know how far the job is.
+    assert_eq!(hall.hear(BOSS, commit(attempt(1))), done);
+    assert_eq!(
+        hall.hear(RIVAL, commit(attempt(1))),
+        [Send(RIVAL, expired(attempt(1)))]
+    );
 }

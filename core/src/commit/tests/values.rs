@@ -50,6 +50,17 @@ fn messages() -> [Message; 14] {
 }
 
 #[test]
+fn nobody_asks_again_at_once_whatever_the_times_are() {
+    let config = Config {
+        retry: Span::ZERO,
+        permission: Permission::Renewed(Span::ZERO),
+        ..CONFIG
+    };
+    assert_eq!(config.again(Span::ZERO), Span::from_micros(1));
+    assert_eq!(config.renewal(), Some(Span::from_micros(1)));
+}
+
+#[test]
 fn times_that_cannot_work_together_are_refused() {
     let with = |change: fn(&mut Config)| {
         let mut config = CONFIG;

@@ -137,7 +137,10 @@ impl Blatant {
         for peer in dead {
             let gone = self.disconnect(*peer, cx);
             self.alpha.forget(*peer);
-            if let Some(around) = gone.and_then(|gone| gone.around) {
+            let Some(gone) = gone else {
+                continue;
+            };
+            if let Some(around) = gone.around {
                 self.close_gap(&around);
             }
             if let Life::Running(running) = &mut self.life {

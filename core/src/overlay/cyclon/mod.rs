@@ -162,6 +162,8 @@ struct Pending<const L: usize> {
     cycle: u32,
     /// The link to whom was asked, which is out of the view.
     peer: Link,
+    /// Whether it was in the view before.
+    was_linked: bool,
     /// What was sent, in random order.
     sent: heapless::Vec<NodeId, L>,
     deadline: Time,
@@ -409,7 +411,9 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         let (incarnation, cycle) = (gossip.incarnation, gossip.cycle);
         cx.cancel(Timer { cycle });
         self.life = Life::Frozen { incarnation, cycle };
-        if let Exchange::Waiting(pending) = exchange {
+        if let Exchange::Waiting(pending) = exchange
+            && pending.was_linked
+        {
             let _ = self.learn(pending.peer, cx);
         }
     }

@@ -67,6 +67,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         gossip.exchange = Exchange::Waiting(Pending {
             cycle,
             peer,
+            was_linked: removed.is_some(),
             sent: others.iter().map(|link| link.id).collect(),
             deadline: cx.now() + self.config.timeout,
         });

@@ -855,3 +855,17 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
     let others = asked[4..].iter().filter(|peer| **peer != Some(4));
     assert_eq!(others.count(), 5);
 }
+
+#[test]
+fn who_is_asked_again_does_not_come_into_a_frozen_view() {
+    let mut bench = Bench::with(&[(1, 0)]);
+    let Life::Gossiping(gossip) = &mut bench.node.life else {
+        panic!("it gossips");
+    };
+    gossip.missed.miss(id(9));
+    bench.cycle(0);
+    assert_eq!(bench.node.waits_for(), Some(id(9)));
+    let effects = bench.feed(Event::Command(Command::Freeze));
+    assert_eq!(effects, [Effect::Cancel(Timer { cycle: 1 })]);
+    assert_eq!(bench.links(), [(1, 1)]);
+}

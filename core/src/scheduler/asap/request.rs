@@ -180,6 +180,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(request) = self.request(job) else {
             return;
         };
+        // What was to be improved is lost.
+        request.improve_at = Time::MAX;
         if waits && left > 0 {
             // Whoever has just come up knows nobody yet.
             request.phase = Phase::Resting { until };

@@ -21,6 +21,9 @@ use crate::scheduler::desk;
 use crate::select::{NoSelection, Problem, Starts, select};
 use crate::time::{Interval, Time};
 
+/// The most nodes that a job does without at a time.
+const MOST_UNWILLING: usize = 32;
+
 /// The search for places for a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Request {
@@ -162,8 +165,12 @@ impl Request {
             self.not_before = self.not_before.max(until);
         }
         let node = setback.and_then(|setback| setback.node());
-        let new = node.filter(|node| !self.unwilling.contains(node));
-        self.unwilling.extend(new);
+        if let Some(node) = node.filter(|node| !self.unwilling.contains(node)) {
+            if self.unwilling.len() >= MOST_UNWILLING {
+                self.unwilling.remove(0);
+            }
+            self.unwilling.push(node);
+        }
     }
 
     pub(super) fn next_due(&self) -> Time {
@@ -290,8 +297,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if request.has.take().is_some() {
             // It had a place and lost it: all begins anew.
             let expeditions = mem::take(&mut request.expeditions);
+            let unwilling = mem::take(&mut request.unwilling);
             *request = Request::new(job, base);
             request.expeditions = expeditions;
+            request.unwilling = unwilling;
         }
         request.note(setback);
         // What was refused now may be had the next time.

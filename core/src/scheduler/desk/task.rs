@@ -19,7 +19,13 @@ pub(super) struct Task {
     left: u8,
     /// It was to begin and was lost: it may be too long for its time, whatever that is.
     is_lost: bool,
+    /// How many places it has lost before it was to begin.
+    places_lost: u8,
 }
+
+/// After so many lost places a job has only the rounds that are left: those who promise it theirs and take it back would keep it from
+/// its last word for ever.
+const MOST_PLACES_LOST: u8 = 64;
 
 /// How far a job is, as far as it must not be forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,6 +52,7 @@ impl Task {
             stage,
             left: 0,
             is_lost: false,
+            places_lost: 0,
         }
     }
 
@@ -144,12 +151,22 @@ impl<P: Policy> Desk<P> {
                     if let Some(task) = self.task_mut(job) {
                         task.left = rounds;
                     }
-                    if !self.node.coordinator.is_placing(job) {
+                    let placing = self.node.coordinator.is_placing(job);
+                    if !placing && self.is_given_up(job, cx.now()) {
+                        self.fail(job, Failure::NodeLost, cx);
+                    } else if !placing {
                         self.search(job, None, cx);
                     }
                 }
             }
         }
+    }
+
+    /// Whether a job without a place may have run, and must not begin again.
+    fn is_given_up(&mut self, job: JobId, now: Time) -> bool {
+        let gives_up = self.config.after_loss == AfterLoss::GiveUp;
+        let task = self.task_mut(job).filter(|_| gives_up);
+        task.is_some_and(|task| task.has_started(now))
     }
 
     fn is_coordinated(&self, job: JobId) -> bool {
@@ -240,7 +257,7 @@ impl<P: Policy> Desk<P> {
             Stage::Cancelled | Stage::Failed(_) => return,
         };
         task.stage = Stage::Accepted { start };
-        if !task.is_lost {
+        if !task.is_lost && task.places_lost < MOST_PLACES_LOST {
             task.left = rounds;
         }
         if let Some(news) = news {
@@ -251,8 +268,7 @@ impl<P: Policy> Desk<P> {
     }
 
     fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut impl Context<Self>) {
-        let after_loss = self.config.after_loss;
-        let now = cx.now();
+        let given_up = self.is_given_up(job, cx.now());
         let Some(task) = self.task_mut(job) else {
             return;
         };
@@ -260,11 +276,14 @@ impl<P: Policy> Desk<P> {
             // It has its last word when nothing of it is left.
             return;
         }
+        if matches!(task.stage, Stage::Accepted { .. }) {
+            task.places_lost = task.places_lost.saturating_add(1);
+        }
         let failure = match setback {
             Setback::Broke { .. } => Some(Failure::Broke),
             Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),
             Setback::Full => Some(Failure::Refused(Refusal::Full)),
-            _ if after_loss == AfterLoss::GiveUp && task.has_started(now) => Some(task.failure()),
+            _ if given_up => Some(task.failure()),
             _ => None,
         };
         match failure {

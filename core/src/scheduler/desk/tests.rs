@@ -234,11 +234,19 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
     let node = NodeId::new(1);
     let setback = Setback::Lost { node };
     // At the same time as before, which is no news.
-    for _ in 0..5 {
+    let lost = coordinator::Notice::Unplaced { job: JOB, setback };
+    for _ in 0..64 {
         coordinated(placed);
-        let lost = coordinator::Notice::Unplaced { job: JOB, setback };
         assert_eq!(coordinated(lost), [search(1, Some(setback))]);
     }
+    // Not for ever.
+    coordinated(placed);
+    assert_eq!(coordinated(lost), [search(0, Some(setback))]);
+    coordinated(placed);
+    let failed = News::Failed(Failure::NodeLost);
+    let told = coordinated(lost);
+    let is_told = |notice: &Notice| matches!(notice, Notice::Job(told) if told.news == failed);
+    assert!(told.iter().any(is_told), "{told:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Desktops: jobs with many requirements on nodes with several cores, found in a space of what nodes have (P4; PROTOCOLS 3.2, 3.3, 5, L1 to
-//! L18).
+//! L19).
 //!
 //! Nodes are points of a [CAN](crate::overlay::can): a coordinate for each amount that a node has, and virtual ones that are drawn. A job is
 //! at the point of what it needs, so that whoever could run it lies outwards of it. Where it is submitted, the owner of its point is asked

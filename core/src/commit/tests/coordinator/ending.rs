@@ -132,3 +132,30 @@ fn what_may_still_run_is_not_cleared() {
     assert_eq!(tells(desk.ring()), [cleared()]);
     assert_eq!(desk.now, just_after(1241));
 }
+
+#[test]
+fn a_job_that_is_only_being_cleared_makes_room_for_another() {
+    let mut desk = desk();
+    let (eight, nine) = (JobId::new(8), JobId::new(9));
+    desk.feed(place_job(eight, vec![candidate(1000, &[A])], &[]));
+    let holder = Holder {
+        job: eight,
+        ..attempt(1)
+    };
+    desk.hear(A, prepared(holder));
+    desk.hear(A, committed(holder));
+    desk.feed(place(vec![candidate(2000, &[A])], &[]));
+    agree(&mut desk, &[A], 2);
+    desk.feed(GIVE_UP);
+    let place = || place_job(nine, vec![candidate(1000, &[B])], &[]);
+    let setback = Setback::Full;
+    let full = Notice::Unplaced { job: nine, setback };
+    assert_eq!(tells(desk.feed(place())), [full]);
+    // A does not answer, but cannot start it either.
+    assert_eq!(tells(desk.ring_until(4)), [cleared()]);
+    let did = desk.feed(place());
+    assert_eq!(did[0], Forget(TASK));
+    assert_eq!(tells(did), []);
+    let jobs: Vec<JobId> = desk.machine.jobs().collect();
+    assert_eq!(jobs, [eight, nine]);
+}

@@ -148,3 +148,18 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
     };
     assert_eq!(tells(desk.hear(B, refusal)), [unplaced(setback)]);
 }
+
+#[test]
+fn what_may_have_run_counts_as_started_whatever_its_node_says() {
+    for (desk, then) in [(cautious_desk as fn() -> Desk, false), (desk, true)] {
+        let mut desk = desk();
+        let candidates = vec![candidate(1000, &[A]), candidate(3000, &[B])];
+        desk.at(940).feed(place(candidates, &[]));
+        agree(&mut desk, &[A], 1);
+        desk.hear(A, alive(attempt(1), WAITING));
+        // It went down while it ran, and its word of that was lost.
+        let sent = sends(desk.at(1100).hear(A, expired(attempt(1))));
+        let again = (B, prepare(attempt(2), slot(3000)));
+        assert_eq!(sent.contains(&again), then);
+    }
+}

@@ -836,3 +836,30 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
     // The first three are of the join; then four iterations after each silence, and after each answer ten, twenty, forty.
     assert_eq!(asked, [2, 4, 6, 12, 18, 24, 30, 36, 46, 66, 106]);
 }
+
+#[test]
+fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
+    let mut bench = Bench::with(&[(1, &[2]), (2, &[1])]);
+    let missed = |bench: &mut Bench| match &mut bench.node.life {
+        Life::Running(running) => running.missed.clone(),
+        _ => panic!("it runs"),
+    };
+    for peer in [8, 9] {
+        if let Life::Running(running) = &mut bench.node.life {
+            running.missed.miss(id(peer));
+        }
+    }
+    let asks = |effects: &Effects, peer| {
+        let asks = |effect: &Effect<Blatant>| matches!(effect, Effect::Send { to, message: Message::Link { .. } } if *to == id(peer));
+        effects.iter().any(asks)
+    };
+    let asked = (0..9).find(|iteration| asks(&bench.iterate(*iteration), 9));
+    assert!(asked.is_some(), "{:?}", bench.node);
+    bench.hear(9, refused(1, None, vec![]));
+    assert_eq!(missed(&mut bench).due(8, |_| true), Some(id(8)));
+    // Whoever cannot be reached is missed once, and comes next.
+    bench.feed(Event::Unreachable { to: id(2) });
+    assert_eq!(missed(&mut bench).due(8, |_| true), Some(id(2)));
+    bench.feed(Event::Unreachable { to: id(2) });
+    assert_eq!(missed(&mut bench).due(8, |_| true), Some(id(2)));
+}

@@ -248,3 +248,29 @@ fn a_job_that_loses_its_place_begins_anew() {
     let progress = bench.node.progress(JOB).unwrap();
     assert_eq!((progress.start, progress.iterations), (None, 0));
 }
+
+#[test]
+fn those_who_took_their_promise_back_are_done_without_all_of_them() {
+    let mut bench = placed(TWICE, Criterion::Soonest);
+    find(&mut bench, 300);
+    let gone = |holder| Vote::Alive {
+        holder,
+        standing: commit::Standing::Gone,
+    };
+    let (one, two, three) = (attempt(1, 1), attempt(1, 2), attempt(1, 3));
+    let did = bench.at(10).vote(3, gone(one));
+    assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
+    let found = |bench: &mut Bench, number, first, until| {
+        bench.hear(first, seen(number, first, &[busy(0, until)], &[3, 4, 5]));
+        bench.hear(3, seen(number, 3, &[busy(0, 300)], &[]));
+        bench.hear(4, seen(number, 4, &[busy(0, 300)], &[]));
+        bench.hear(5, seen(number, 5, &[busy(0, 300)], &[]))
+    };
+    let asked = |nodes: [u64; 2], holder| nodes.map(|node| Send(node, prepare(holder, 300)));
+    assert_eq!(found(&mut bench, 3, 1, 9000), asked([4, 5], two));
+    let did = bench.agree(&[4, 5], two);
+    assert_eq!(did.last(), Some(&Send(2, look(4, Random))));
+    // Now 4 as well: 3 has no second chance while there is somebody else.
+    bench.vote(4, gone(two));
+    assert_eq!(found(&mut bench, 4, 2, 300), asked([2, 5], three));
+}
