@@ -362,14 +362,20 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         true
     }
 
-    /// Makes room: where nobody can start a job any more, nodes that never answer let go by themselves.
-    fn drop_a_cleared_task(&mut self, cx: &mut impl Context<Self>) {
+    /// Whether there is room for another job, if need be that of one that nobody can start any more: nodes that never answer let go by
+    /// themselves.
+    fn make_room(&mut self, cx: &mut impl Context<Self>) -> bool {
+        if self.tasks.len() < usize::from(self.config.tasks) {
+            return true;
+        }
         let is_cleared =
             |task: &Task| task.is_cleared && task.trial.is_none() && task.attempt.is_none();
-        if let Some(place) = self.tasks.iter().position(is_cleared) {
-            let task = self.tasks.remove(place);
-            cx.forget(Key::Task(task.job));
-        }
+        let Some(place) = self.tasks.iter().position(is_cleared) else {
+            return false;
+        };
+        let task = self.tasks.remove(place);
+        cx.forget(Key::Task(task.job));
+        true
     }
 
     fn take(
@@ -384,15 +390,11 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         let sound = (1..=MOST_CANDIDATES).contains(&candidates.len())
             && spares.len() <= most
             && candidates.iter().all(|candidate| candidate.is_sound(most));
-        if self.place(job).is_err() && self.tasks.len() >= usize::from(self.config.tasks) {
-            self.drop_a_cleared_task(cx);
-        }
-        let place = self.place(job);
         let setback = if !self.policy.may_submit(&submitter) {
             Some(Setback::NotAuthorised)
         } else if !sound {
             Some(Setback::BadCandidate)
-        } else if place.is_err() && self.tasks.len() >= usize::from(self.config.tasks) {
+        } else if self.place(job).is_err() && !self.make_room(cx) {
             Some(Setback::Full)
         } else {
             None
@@ -401,7 +403,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             cx.notify(Notice::Unplaced { job, setback });
             return;
         }
-        if let Err(place) = place {
+        if let Err(place) = self.place(job) {
             self.tasks.insert(place, Task::new(job, submitter));
         }
         candidates.reverse();

@@ -148,6 +148,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     fn tell_again(&self, firm: &Firm, ended: Time, cx: &mut impl Context<Self>) -> Time {
         let end = firm.interval.end();
         if cx.now() < end {
+            let end = end + self.config.draw_jitter(cx.rng());
             self.again(ended, cx).min(end)
         } else {
             self.again(end.max(ended), cx)

@@ -66,7 +66,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         gossip.empty_cycles = 0;
         gossip.exchange = Exchange::Waiting(Pending {
             cycle,
-            peer,
+            peer: removed.unwrap_or(peer),
             was_linked: removed.is_some(),
             sent: others.iter().map(|link| link.id).collect(),
             deadline: cx.now() + self.config.timeout,

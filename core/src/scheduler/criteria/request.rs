@@ -24,6 +24,17 @@ use crate::time::{Interval, Time};
 /// The most nodes that a job does without at a time.
 const MOST_UNWILLING: usize = 32;
 
+/// Takes down whom to do without, in place of the first if there are too many.
+fn remember(nodes: &mut Vec<NodeId>, node: NodeId) {
+    if nodes.contains(&node) {
+        return;
+    }
+    if nodes.len() >= MOST_UNWILLING {
+        nodes.remove(0);
+    }
+    nodes.push(node);
+}
+
 /// The search for places for a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Request {
@@ -46,6 +57,8 @@ pub(super) struct Request {
     why: Option<NoSelection>,
     /// Who was selected and would not: selected again only if there is no place without them.
     unwilling: Vec<NodeId>,
+    /// Those of them who had promised their time and took it back.
+    untrue: Vec<NodeId>,
     /// Before that it cannot start: an earlier attempt may still run.
     not_before: Time,
     rest: Rest,
@@ -154,6 +167,7 @@ impl Request {
             better: None,
             why: None,
             unwilling: Vec::new(),
+            untrue: Vec::new(),
             not_before: Time::ZERO,
             rest: Rest::None,
         }
@@ -165,11 +179,8 @@ impl Request {
             self.not_before = self.not_before.max(until);
         }
         let node = setback.and_then(|setback| setback.node());
-        if let Some(node) = node.filter(|node| !self.unwilling.contains(node)) {
-            if self.unwilling.len() >= MOST_UNWILLING {
-                self.unwilling.remove(0);
-            }
-            self.unwilling.push(node);
+        if let Some(node) = node {
+            remember(&mut self.unwilling, node);
         }
     }
 
@@ -297,10 +308,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if request.has.take().is_some() {
             // It had a place and lost it: all begins anew.
             let expeditions = mem::take(&mut request.expeditions);
-            let unwilling = mem::take(&mut request.unwilling);
+            let mut untrue = mem::take(&mut request.untrue);
+            if let Some(node) = setback.and_then(|setback| setback.node()) {
+                remember(&mut untrue, node);
+            }
             *request = Request::new(job, base);
             request.expeditions = expeditions;
-            request.unwilling = unwilling;
+            request.unwilling.clone_from(&untrue);
+            request.untrue = untrue;
         }
         request.note(setback);
         // What was refused now may be had the next time.

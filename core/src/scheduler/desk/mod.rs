@@ -18,7 +18,7 @@
 //! # Rules
 //! - A job is searched a place for [`Config::rounds`] times, each time that it has none; then it fails. One that has got a place is
 //!   given as many again, unless it had started: what is lost again and again after its start, as a job that never ends in
-//!   its time is, fails when they are used up.
+//!   its time is, fails when they are used up. So does one that has lost 64 places before its start: its nodes do not keep their word.
 //! - A job that is cancelled has its last word when none of its nodes has anything of it.
 //! - A node that leaves takes no job and no time of another's, and does what it has.
 //! - What was submitted and what its submitter was told survives a crash. The last word on a job may then come twice, but never

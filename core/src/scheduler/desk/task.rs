@@ -152,7 +152,9 @@ impl<P: Policy> Desk<P> {
                         task.left = rounds;
                     }
                     let placing = self.node.coordinator.is_placing(job);
-                    if !placing && self.is_given_up(job, cx.now()) {
+                    // What the coordinator has of it is an attempt that came to nothing, and may have run.
+                    let is_clearing = !placing && self.is_coordinated(job);
+                    if is_clearing && self.is_given_up(job, cx.now()) {
                         self.fail(job, Failure::NodeLost, cx);
                     } else if !placing {
                         self.search(job, None, cx);
@@ -269,6 +271,7 @@ impl<P: Policy> Desk<P> {
 
     fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut impl Context<Self>) {
         let given_up = self.is_given_up(job, cx.now());
+        let rounds = self.config.rounds;
         let Some(task) = self.task_mut(job) else {
             return;
         };
@@ -276,13 +279,15 @@ impl<P: Policy> Desk<P> {
             // It has its last word when nothing of it is left.
             return;
         }
-        if matches!(task.stage, Stage::Accepted { .. }) {
+        // Those after it are of the search for another.
+        let first = task.left == rounds;
+        if first && matches!(task.stage, Stage::Accepted { .. }) {
             task.places_lost = task.places_lost.saturating_add(1);
         }
         let failure = match setback {
             Setback::Broke { .. } => Some(Failure::Broke),
             Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),
-            Setback::Full => Some(Failure::Refused(Refusal::Full)),
+            Setback::Full => Some(task.failure()),
             _ if given_up => Some(task.failure()),
             _ => None,
         };

@@ -250,6 +250,30 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
 }
 
 #[test]
+fn a_job_that_was_accepted_is_not_said_to_be_refused() {
+    let mut bench = Bench::with_job(1);
+    let mut effects = EffectQueue::new();
+    let holder = Holder {
+        job: JOB,
+        epoch: Epoch::new(1),
+    };
+    let interval = minutes(5, 6);
+    let full = coordinator::Notice::Unplaced {
+        job: JOB,
+        setback: Setback::Full,
+    };
+    for notice in [coordinator::Notice::Placed { holder, interval }, full] {
+        let mut rng = Zeros;
+        let mut cx = effects.at(Time::ZERO, &mut rng);
+        bench.0.coordinated(notice, &mut cx);
+    }
+    let told = notices(effects.drain().collect());
+    let failed = News::Failed(Failure::NodeLost);
+    let is_told = |notice: &Notice| matches!(notice, Notice::Job(told) if told.news == failed);
+    assert!(told.iter().any(is_told), "{told:?}");
+}
+
+#[test]
 fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
     let improve = || Command::Improve {
         job: JOB,
