@@ -23,7 +23,7 @@ use crate::network::Network;
 /// How often it is looked at whether all is over, or a node may go.
 const OFTEN: Span = Span::from_secs(10);
 
-/// How long the calm lasts at most, beside twice the time that all jobs would take one after the other.
+/// How long the calm lasts at most, beside ten times what all jobs would take one after the other: one that overruns begins in each round anew.
 const PATIENCE: Span = Span::from_secs(1800);
 
 /// More events than this between two looks never end.
@@ -187,7 +187,7 @@ impl<M: Subject> Host<M> {
 
     fn run(&mut self) {
         let work: Span = self.scenario.jobs.iter().map(|job| job.estimate).sum();
-        let deadline = self.scenario.calm + PATIENCE + work.times(2);
+        let deadline = self.scenario.calm + PATIENCE + work.times(10);
         // All jobs have come, and nothing goes wrong any more.
         let latest = self.scenario.jobs.iter().map(|job| job.at).max();
         let earliest = self.scenario.calm.max(latest.unwrap_or(Time::ZERO)) + OFTEN;
