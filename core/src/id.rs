@@ -66,6 +66,13 @@ number! {
     Incarnation(u32), "i"
 }
 
+#[cfg(test)]
+impl From<u64> for NodeId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 impl Epoch {
     /// The epoch of the next attempt, or `None` at the last one: a peer may forge that number, and saturating would
     /// give two attempts one name.

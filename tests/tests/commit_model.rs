@@ -130,8 +130,8 @@ fn extension() -> Property<Case> {
         "a job runs, and will not be stopped before it has had more time",
         |_, state: &State<Peer<AllGuards>>| {
             up(state).any(|(index, node)| {
-                let timer = state.nodes[index].timers.get(&Timer::Participant);
-                node.participant.running().next().is_some() && timer > Some(&slot().end())
+                let timer = state.nodes[index].timers().due(Timer::Participant);
+                node.participant.running().next().is_some() && timer > Some(slot().end())
             })
         },
     )

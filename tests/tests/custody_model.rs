@@ -181,7 +181,7 @@ fn a_job_is_moved_or_taken_back() {
         "one level, 6 arrivals",
         arriving(6, one()),
         &[running(), taken_back(), moved()],
-        169_695,
+        166_811,
     );
 }
 
@@ -191,7 +191,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
         arriving(4, with_crash(cancelled(whole_life(itself())))),
         &[recovery(), finished(), withdrawn()],
-        402_603,
+        381_153,
     );
 }
 
@@ -201,7 +201,7 @@ fn a_job_outlives_its_owner_and_never_runs_for_two() {
         "two levels, 7 arrivals",
         arriving(7, two()),
         &[running(), runs_again()],
-        155_595,
+        129_009,
     );
 }
 
@@ -211,7 +211,7 @@ fn an_owner_crashes_at_any_moment_of_a_jobs_life() {
         "two levels, home and owner, 4 arrivals, one crash, cancelled, whole life",
         arriving(4, with_crash(cancelled(whole_life(owner_runs())))),
         &[recovery(), finished(), withdrawn()],
-        713_086,
+        635_895,
     );
 }
 
@@ -221,7 +221,7 @@ fn what_has_ended_does_not_run_again_when_its_owner_crashes() {
         "two levels, home and owner, 7 arrivals, one crash, whole life, within a lease",
         arriving(7, with_crash(within_a_lease(whole_life(owner_runs())))),
         &[recovery(), finished()],
-        341_518,
+        331_148,
     );
 }
 
@@ -231,7 +231,7 @@ fn a_job_is_moved_between_those_who_run_it() {
         "two levels, the home owns, 6 arrivals",
         arriving(6, home_owns()),
         &[running(), taken_back(), moved()],
-        216_567,
+        208_826,
     );
 }
 
@@ -242,7 +242,7 @@ fn clocks_are_apart_by_as_much_as_they_may_be() {
         "two levels, 6 arrivals, clocks apart",
         arriving(6, explored(3, SKEW, skewed)),
         &[running()],
-        266_344,
+        227_777,
     );
 }
 

@@ -81,7 +81,7 @@ impl<P: Policy, G: Guards> Embed<Coordinator<P, G>, Node<P, G>> for AsCoordinato
     fn record(&mut self, record: coordinator::Record) -> Record {
         Record::Coordinator(record)
     }
-    fn notice(&mut self, notice: coordinator::Notice, cx: &mut impl Context<Node<P, G>>) {
+    fn notice(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Node<P, G>>) {
         cx.notify(Notice::Coordinator(notice));
     }
 }
@@ -101,7 +101,7 @@ impl<P: Policy, G: Guards> Embed<Participant<P, G>, Node<P, G>> for AsParticipan
     fn record(&mut self, seat: participant::Seat) -> Record {
         Record::Participant(seat)
     }
-    fn notice(&mut self, notice: participant::Notice, cx: &mut impl Context<Node<P, G>>) {
+    fn notice(&mut self, notice: participant::Notice, cx: &mut dyn Context<Node<P, G>>) {
         cx.notify(Notice::Participant(notice));
     }
 }
@@ -115,11 +115,11 @@ impl<P: Policy, G: Guards> Node<P, G> {
         }
     }
 
-    fn coordinate(&mut self, event: Event<Coordinator<P, G>>, cx: &mut impl Context<Self>) {
+    fn coordinate(&mut self, event: Event<Coordinator<P, G>>, cx: &mut dyn Context<Self>) {
         self.coordinator.handle(event, &mut cx.lift(AsCoordinator));
     }
 
-    fn participate(&mut self, event: Event<Participant<P, G>>, cx: &mut impl Context<Self>) {
+    fn participate(&mut self, event: Event<Participant<P, G>>, cx: &mut dyn Context<Self>) {
         self.participant.handle(event, &mut cx.lift(AsParticipant));
     }
 }
@@ -132,7 +132,7 @@ impl<P: Policy, G: Guards> Machine for Node<P, G> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => {
                 self.coordinate(Event::Start, cx);

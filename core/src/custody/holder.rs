@@ -27,12 +27,10 @@ pub(super) struct Held {
     arrived: Option<Time>,
     /// What its last holder wanted this one to know, or this one wants the next one to.
     carried: u32,
-    /// Until when it may be here; the origin of time if its home has not said so yet.
-    pub(super) lease: Time,
+    /// Until when it may be here, once its home has said so.
+    pub(super) lease: Option<Time>,
     /// When it came, or ended.
     since: Time,
-    /// When its lease is to be renewed.
-    renew: Time,
     /// When something is to be done about it.
     due: Time,
 }
@@ -51,6 +49,18 @@ pub(super) enum State {
     Running,
     /// It has ended, and its home does not know.
     Ended(Ending),
+}
+
+/// A job that this node is asked to take, by its home or by the node that had it last; that may be this node itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Gift {
+    /// The job.
+    pub job: Shared<Job>,
+    /// What its last holder wants this node to know.
+    pub carried: u32,
+    pub(super) from: NodeId,
+    pub(super) home: NodeId,
+    pub(super) term: Term,
 }
 
 /// Whether a node takes a job that it is given.
@@ -97,21 +107,17 @@ impl Held {
     pub(super) const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
     }
-
-    pub(super) fn granted(&self) -> Option<Time> {
-        (self.lease > Time::ZERO).then_some(self.lease)
-    }
 }
 
 impl Custody {
-    pub(super) fn held_place(&self, job: JobId) -> Result<usize, usize> {
+    pub(super) fn held_index(&self, job: JobId) -> Result<usize, usize> {
         self.held
             .binary_search_by_key(&job, |held| held.job.get().id)
     }
 
     fn held_mut(&mut self, job: JobId) -> Option<&mut Held> {
-        let place = self.held_place(job).ok()?;
-        self.held.get_mut(place)
+        let index = self.held_index(job).ok()?;
+        self.held.get_mut(index)
     }
 
     /// Whether there is room for another job.
@@ -140,7 +146,7 @@ impl Custody {
             Place::Started => State::Ended(Ending::Lost),
             Place::Ended(ending) => State::Ended(ending),
         };
-        if let Err(at) = self.held_place(id)
+        if let Err(index) = self.held_index(id)
             && job.get().id == id
         {
             self.claim = self.claim.max(claim);
@@ -153,17 +159,16 @@ impl Custody {
                 start: None,
                 arrived: Some(arrived),
                 carried,
-                lease: Time::ZERO,
+                lease: None,
                 since: Time::ZERO,
-                renew: Time::MAX,
                 due: Time::ZERO,
             };
-            self.held.insert(at, held);
+            self.held.insert(index, held);
         }
     }
 
     /// Takes up a job from disk.
-    pub(super) fn resume_held(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn resume_held(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
             return;
@@ -176,7 +181,7 @@ impl Custody {
         self.attend_held(job, cx);
     }
 
-    fn persist_place(held: &Held, place: Place, cx: &mut impl Context<Self>) {
+    fn persist_place(held: &Held, place: Place, cx: &mut dyn Context<Self>) {
         let record = Record::Held {
             job: held.job.clone(),
             home: held.home,
@@ -189,89 +194,91 @@ impl Custody {
         cx.persist(Key::Held(held.job.get().id), record);
     }
 
-    fn wake_held(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
+    fn wake_held(&mut self, job: JobId, at: Time, cx: &mut dyn Context<Self>) {
         if let Some(held) = self.held_mut(job) {
             held.due = at;
             cx.wake(at, Timer::Held(job));
         }
     }
 
-    /// Somebody gives a job to this node, which takes it or not.
-    pub(super) fn given(
-        &mut self,
-        from: NodeId,
-        give: (Shared<Job>, NodeId, Term, u32),
-        taking: Taking,
-        cx: &mut impl Context<Self>,
-    ) {
-        let (home, term) = (give.1, give.2);
-        let id = give.0.get().id;
-        let known = self.held_place(id).ok().and_then(|at| self.held.get(at));
-        let answer = match (known, taking) {
-            // Asked again, or by an old message.
-            (Some(held), _) if held.term >= term => {
+    /// A job is given to this node. Its host says whether it takes it, unless it is asked again or by an old message.
+    pub(super) fn on_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
+        let known = self.held_index(gift.job.get().id).ok();
+        match known.and_then(|index| self.held.get(index)) {
+            Some(held) if held.term >= gift.term => {
                 let gone = matches!(held.state, State::Giving { .. } | State::Given);
-                let asked_again = held.term == term && held.home == home;
-                (asked_again && !gone).then_some(Answer::Taken)
+                let asked_again = held.term == gift.term && held.home == gift.home;
+                if asked_again && !gone {
+                    self.answer(&gift, Answer::Taken, cx);
+                }
             }
+            _ => cx.notify(Notice::Offered(gift)),
+        }
+    }
+
+    /// The host says whether it takes a job that this node is given.
+    pub(super) fn on_taking(&mut self, gift: &Gift, taking: Taking, cx: &mut dyn Context<Self>) {
+        let id = gift.job.get().id;
+        let known = self.held_index(id).ok();
+        let known = known.and_then(|index| self.held.get(index));
+        let answer = match (known, taking) {
             // What was given away comes back, or is given anew. What it was here before is over, but for what runs.
-            (Some(held), Taking::Takes { start }) if !held.is_with_host() => {
+            (Some(held), Taking::Takes { start })
+                if held.term < gift.term && !held.is_with_host() =>
+            {
                 if held.is_claimed() {
                     cx.notify(Notice::Drop(id));
                 }
                 self.held.retain(|held| held.job.get().id != id);
-                self.take(give, start, cx);
-                Some(Answer::Taken)
+                self.take(gift, start, cx);
+                Answer::Taken
             }
             (None, Taking::Takes { start }) if self.has_room() => {
-                self.take(give, start, cx);
-                Some(Answer::Taken)
+                self.take(gift, start, cx);
+                Answer::Taken
             }
-            _ => Some(Answer::NotTaken),
+            _ => Answer::NotTaken,
         };
-        let Some(answer) = answer else { return };
-        // Who answers for the job and gives it away for the first time hears of it anyway.
-        let first = from == home && term.moves == 0;
+        self.answer(gift, answer, cx);
+    }
+
+    fn answer(&mut self, gift: &Gift, answer: Answer, cx: &mut dyn Context<Self>) {
+        let (job, term) = (gift.job.get().id, gift.term);
+        // The home that gives the job away for the first time hears of it anyway.
+        let first = gift.from == gift.home && term.moves == 0;
         if !first || answer == Answer::NotTaken {
-            let job = id;
-            self.say(from, Message::Answer { job, term, answer }, cx);
+            cx.send(gift.from, Message::Answer { job, term, answer });
         }
         if answer == Answer::Taken {
-            self.attend_held(id, cx);
+            self.attend_held(job, cx);
         }
     }
 
-    fn take(
-        &mut self,
-        (job, home, term, carried): (Shared<Job>, NodeId, Term, u32),
-        start: Option<Time>,
-        cx: &mut impl Context<Self>,
-    ) {
-        if let Err(at) = self.held_place(job.get().id) {
+    fn take(&mut self, gift: &Gift, start: Option<Time>, cx: &mut dyn Context<Self>) {
+        if let Err(index) = self.held_index(gift.job.get().id) {
             self.claim = self.claim.next();
             let held = Held {
-                job,
-                home,
-                term,
+                job: gift.job.clone(),
+                home: gift.home,
+                term: gift.term,
                 claim: self.claim,
                 state: State::Claiming {
                     tries: self.tries(),
                 },
                 start,
                 arrived: None,
-                carried,
-                lease: Time::ZERO,
+                carried: gift.carried,
+                lease: None,
                 since: cx.now(),
-                renew: Time::MAX,
                 due: cx.now(),
             };
             Self::persist_place(&held, Place::Here, cx);
-            self.held.insert(at, held);
+            self.held.insert(index, held);
         }
     }
 
     /// Something is to be done about a job, if it is time.
-    pub(super) fn attend_held(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_held(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let (retry, lease, retention) =
             (self.config.retry, self.config.lease, self.config.retention);
@@ -283,8 +290,7 @@ impl Custody {
             cx.wake(due, Timer::Held(job));
             return;
         }
-        let granted = held.lease > Time::ZERO;
-        let is_over = granted && now >= held.lease && !canary!(LeaseNotWatched);
+        let is_over = held.lease.is_some_and(|lease| now >= lease) && !canary!(LeaseNotWatched);
         if is_over && held.is_with_host() {
             self.orphan(job, cx);
             return;
@@ -300,10 +306,9 @@ impl Custody {
             },
             State::Waiting | State::Running => {
                 // Until there is an answer, again and again, and the more often the less time is left.
-                let left = held.lease - now;
-                let wait = Span::from_micros(left.as_micros() / 8).max(retry);
-                held.renew = held.lease.min(now + wait);
-                let renew = held.renew;
+                let lease = held.lease.unwrap_or(now);
+                let wait = Span::from_micros((lease - now).as_micros() / 8).max(retry);
+                let renew = lease.min(now + wait);
                 self.report(job, cx);
                 self.wake_held(job, renew, cx);
             }
@@ -333,9 +338,11 @@ impl Custody {
     }
 
     /// Tells a job's home how it is.
-    fn report(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let Ok(at) = self.held_place(job) else { return };
-        let Some(held) = self.held.get(at) else {
+    fn report(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let Ok(index) = self.held_index(job) else {
+            return;
+        };
+        let Some(held) = self.held.get(index) else {
             return;
         };
         let standing = match held.state {
@@ -352,11 +359,11 @@ impl Custody {
             claim: held.claim,
             standing,
         };
-        self.say(home, report, cx);
+        cx.send(home, report);
     }
 
     /// A job that is here is expected to start then. Its home is told at once, if it was not told before.
-    pub fn expect(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
+    pub(super) fn expect(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
         if let Some(held) = self.held_mut(job) {
             let is_first = held.start.is_none();
             held.start = Some(start);
@@ -373,7 +380,7 @@ impl Custody {
         job: JobId,
         (term, claim): (Term, Claim),
         ruling: Ruling,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let now = cx.now();
         let third = Span::from_micros(self.config.lease.as_micros() / 3);
@@ -391,19 +398,19 @@ impl Custody {
                     claim,
                     standing,
                 };
-                self.say(from, report, cx);
+                cx.send(from, report);
             }
             return;
         };
         let is_mine = (held.term, held.claim) == (term, claim);
         match ruling {
             // What was granted once and comes late, or again, or at another time that this node had the job, grants nothing.
-            Ruling::Granted { until } if is_mine && until > held.lease.max(now) => {
-                held.lease = until.min(longest);
+            Ruling::Granted { until } if is_mine && Some(until) > held.lease.max(Some(now)) => {
+                let lease = until.min(longest);
+                held.lease = Some(lease);
                 // What is granted for less than a lease is asked for in time, too.
-                let half = Span::from_micros((held.lease - now).as_micros() / 2);
-                held.renew = now + third.min(half);
-                let (lease, renew) = (held.lease, held.renew);
+                let half = Span::from_micros((lease - now).as_micros() / 2);
+                let renew = now + third.min(half);
                 match held.state {
                     State::Claiming { .. } => {
                         held.state = State::Waiting;
@@ -442,36 +449,35 @@ impl Custody {
                     claim,
                     standing,
                 };
-                self.say(from, report, cx);
+                cx.send(from, report);
             }
         }
     }
 
-    /// A job that waits here is to start now. Whether it may; if not, its host is told to drop it.
-    pub fn start(&mut self, job: JobId, cx: &mut impl Context<Self>) -> bool {
+    /// A job that waits here is to start now. The host is told that it starts, or to drop it.
+    pub(super) fn start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
             // It is not here to start, and what is known of it stays so.
             cx.notify(Notice::Drop(job));
-            return false;
+            return;
         };
-        if held.lease <= now {
+        if held.lease <= Some(now) {
             // It comes to its turn before this node is woken to let it go.
             self.orphan(job, cx);
-            return false;
+            return;
         }
         if held.state == State::Running {
-            return true;
+            return;
         }
         held.state = State::Running;
         Self::persist_place(held, Place::Started, cx);
         Self::tell(job, News::Started, cx);
-        true
     }
 
     /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that
     /// it may be here.
-    pub fn ended(&mut self, job: JobId, ending: Ending, cx: &mut impl Context<Self>) {
+    pub(super) fn ended(&mut self, job: JobId, ending: Ending, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let was_here = |held: &&mut Held| held.is_with_host() || held.is_claimed();
         let Some(held) = self.held_mut(job).filter(was_here) else {
@@ -484,9 +490,11 @@ impl Custody {
     }
 
     /// Has nothing of a job any more, whatever it was.
-    fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        let Ok(at) = self.held_place(job) else { return };
-        let held = self.held.remove(at);
+    fn let_go(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let Ok(index) = self.held_index(job) else {
+            return;
+        };
+        let held = self.held.remove(index);
         // A parent may know of what is claimed from an earlier life.
         if held.is_with_host() || held.is_claimed() {
             cx.notify(Notice::Drop(job));
@@ -499,14 +507,14 @@ impl Custody {
     }
 
     /// Nobody answers for a job any more.
-    fn orphan(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn orphan(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.let_go(job, cx);
         self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         Self::tell(job, News::Orphaned, cx);
     }
 
     /// A node that a job was given to cannot be reached.
-    pub(super) fn taker_unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn taker_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let given = self
             .held
             .iter()
@@ -518,7 +526,13 @@ impl Custody {
 
     /// A job that waits here, and that the host has taken out of its queue, goes to another node. What is given away is not started again
     /// here before its home says so.
-    pub fn give_away(&mut self, job: JobId, to: NodeId, carried: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn give_away(
+        &mut self,
+        job: JobId,
+        to: NodeId,
+        carried: u32,
+        cx: &mut dyn Context<Self>,
+    ) {
         let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job).filter(|held| held.waits()) else {
             return;
@@ -531,7 +545,7 @@ impl Custody {
         self.attend_held(job, cx);
     }
 
-    fn give(&mut self, job: JobId, to: NodeId, cx: &mut impl Context<Self>) {
+    fn give(&mut self, job: JobId, to: NodeId, cx: &mut dyn Context<Self>) {
         let Some(held) = self.held_mut(job) else {
             return;
         };
@@ -545,7 +559,7 @@ impl Custody {
             term,
             carried: held.carried,
         };
-        self.say(to, give, cx);
+        cx.send(to, give);
     }
 
     /// Who was to take a job answers.
@@ -555,7 +569,7 @@ impl Custody {
         job: JobId,
         term: Term,
         answer: Answer,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(held) = self.held_mut(job) else {
             return;
@@ -576,7 +590,7 @@ impl Custody {
 
     /// Nobody took a job that was to be given away, as far as this node knows. It claims the job under the very term under which it was
     /// given away: its home believes the first who does.
-    fn take_back(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn take_back(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
             return;
@@ -586,7 +600,7 @@ impl Custody {
             return;
         };
         held.term = term;
-        held.lease = Time::ZERO;
+        held.lease = None;
         held.start = None;
         held.state = State::Claiming { tries };
         held.due = now;

@@ -18,10 +18,30 @@ pub(super) struct Task {
     tenure: Tenure,
     past: Past,
     phase: Phase,
-    /// Until when this node itself may answer for it.
-    bound: Time,
+    bound: Bound,
     /// When something is to be done about it.
     due: Time,
+}
+
+/// Until when this node itself may answer for a job: it grants nothing beyond that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Bound {
+    /// It may for ever.
+    Never,
+    /// It may not before it is told so.
+    NotYet,
+    Until(Time),
+}
+
+impl Bound {
+    /// Until when a job may be granted, of what is wanted.
+    fn limit(self, wanted: Time) -> Option<Time> {
+        match self {
+            Self::Never => Some(wanted),
+            Self::NotYet => None,
+            Self::Until(bound) => Some(wanted.min(bound)),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -155,7 +175,7 @@ impl Task {
         job: Shared<Job>,
         tenure: Tenure,
         stage: Stage,
-        bound: Time,
+        bound: Bound,
     ) -> Self {
         let past = match stage {
             Stage::Open { past, .. } | Stage::Given { past, .. } => past,
@@ -168,7 +188,7 @@ impl Task {
             past,
             phase: Phase::Restored(stage),
             bound,
-            due: Time::MAX,
+            due: Time::ZERO,
         }
     }
 
@@ -181,7 +201,7 @@ impl Task {
         }
     }
 
-    fn persist(&self, stage: Stage, cx: &mut impl Context<Custody>) {
+    fn persist(&self, stage: Stage, cx: &mut dyn Context<Custody>) {
         let record = Record::Task(self.job.clone(), self.tenure, stage);
         cx.persist(Key::Task(self.job.get().id), record);
     }
@@ -198,66 +218,71 @@ impl Task {
 }
 
 impl Custody {
-    pub(super) fn task_place(&self, job: JobId) -> Result<usize, usize> {
+    pub(super) fn task_index(&self, job: JobId) -> Result<usize, usize> {
         self.tasks
             .binary_search_by_key(&job, |task| task.job.get().id)
     }
 
     fn task_mut(&mut self, job: JobId) -> Option<&mut Task> {
-        let place = self.task_place(job).ok()?;
-        self.tasks.get_mut(place)
+        let index = self.task_index(job).ok()?;
+        self.tasks.get_mut(index)
     }
 
-    /// This node answers for a job from now on, and searches for somebody who takes it. Nothing changes if it is refused. A job is kept only
-    /// once in a tenure, wherever that is.
-    pub fn keep(
+    /// Why this node would not answer for another job, if it would not.
+    pub fn refusal(&self, job: JobId) -> Option<Refusal> {
+        if self.answers_for(job) {
+            Some(Refusal::Known)
+        } else if self.tasks.len() >= self.config.tasks as usize {
+            Some(Refusal::Full)
+        } else {
+            None
+        }
+    }
+
+    /// Answers for a job from now on, unless that is refused, and searches for somebody who takes it.
+    pub(super) fn keep(
         &mut self,
         job: Shared<Job>,
         tenure: Tenure,
-        cx: &mut impl Context<Self>,
-    ) -> Result<(), Refusal> {
+        until: Option<Time>,
+        cx: &mut dyn Context<Self>,
+    ) {
         let id = job.get().id;
-        let Err(place) = self.task_place(id) else {
-            return Err(Refusal::Known);
-        };
-        if self.tasks.len() >= self.config.tasks as usize {
-            return Err(Refusal::Full);
+        if let (Err(index), None) = (self.task_index(id), self.refusal(id)) {
+            let past = Past::none(self.config.rounds);
+            let stage = Stage::Open { attempt: 0, past };
+            let bound = until.map_or(self.unbound(), Bound::Until);
+            let task = Task::restored(job, tenure, stage, bound);
+            task.persist(stage, cx);
+            self.tasks.insert(index, task);
+            self.seek(id, 0, cx);
         }
-        let past = Past::none(self.config.rounds);
-        let stage = Stage::Open { attempt: 0, past };
-        let task = Task::restored(job, tenure, stage, self.unbounded());
-        task.persist(stage, cx);
-        self.tasks.insert(place, task);
-        self.seek(id, 0, cx);
-        Ok(())
     }
 
     /// Until when a home may grant a job that nothing was said about.
-    const fn unbounded(&self) -> Time {
+    const fn unbound(&self) -> Bound {
         if self.config.bounded {
-            Time::ZERO
+            Bound::NotYet
         } else {
-            Time::MAX
+            Bound::Never
         }
     }
 
-    /// Until when this node itself may answer for a job: it grants nothing beyond that. Without [`Config::bounded`](super::Config::bounded)
-    /// that is for ever, and otherwise not at all until this is called.
-    pub fn bound(&mut self, job: JobId, until: Time) {
+    pub(super) fn bound(&mut self, job: JobId, until: Time) {
         if let Some(task) = self.task_mut(job) {
-            task.bound = until;
+            task.bound = Bound::Until(until);
         }
     }
 
     pub(super) fn restore_task(&mut self, job: Shared<Job>, tenure: Tenure, stage: Stage) {
-        if let Err(place) = self.task_place(job.get().id) {
-            let task = Task::restored(job, tenure, stage, self.unbounded());
-            self.tasks.insert(place, task);
+        if let Err(index) = self.task_index(job.get().id) {
+            let task = Task::restored(job, tenure, stage, self.unbound());
+            self.tasks.insert(index, task);
         }
     }
 
     /// Takes up a job from disk.
-    pub(super) fn resume_task(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn resume_task(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let until = cx.now() + self.config.lease;
         let Some(task) = self.task_mut(job) else {
             return;
@@ -280,7 +305,7 @@ impl Custody {
         }
     }
 
-    fn wake_task(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
+    fn wake_task(&mut self, job: JobId, at: Time, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.task_mut(job) {
             task.due = at;
             cx.wake(at, Timer::Task(job));
@@ -288,7 +313,7 @@ impl Custody {
     }
 
     /// Does nothing about a job until whoever has it has surely let it go.
-    fn wait_out(&mut self, job: JobId, until: Time, cx: &mut impl Context<Self>) {
+    fn wait_out(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
         let skew = self.config.max_skew;
         let skew = if canary!(LeaseWithoutSkew) {
             Span::ZERO
@@ -299,7 +324,7 @@ impl Custody {
     }
 
     /// Has somebody searched for, if it may.
-    fn seek(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
+    fn seek(&mut self, job: JobId, attempt: u32, cx: &mut dyn Context<Self>) {
         let search = self.config.search;
         let Some(task) = self.task_mut(job) else {
             return;
@@ -323,12 +348,12 @@ impl Custody {
     }
 
     /// These nodes may take a job, the best first: the answer to [`Notice::Seek`]. None ends the search.
-    pub fn found(
+    pub(super) fn found(
         &mut self,
         job: JobId,
         attempt: u32,
         candidates: Candidates,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(task) = self.task_mut(job) else {
             return;
@@ -342,7 +367,7 @@ impl Custody {
     }
 
     /// Something is to be done about a job, if it is time.
-    pub(super) fn attend_task(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_task(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, skew, retry) = (cx.now(), self.config.max_skew, self.config.retry);
         let Some(task) = self.task_mut(job) else {
             return;
@@ -377,7 +402,7 @@ impl Custody {
                         term,
                         carried: 0,
                     };
-                    self.say(to, give, cx);
+                    cx.send(to, give);
                     self.wake_task(job, now + retry, cx);
                 }
                 None => {
@@ -397,14 +422,14 @@ impl Custody {
                     self.close(job, News::Cancelled, cx);
                     return;
                 }
-                self.say(holding.holder, holding.verdict(job, Ruling::Withdraw), cx);
+                cx.send(holding.holder, holding.verdict(job, Ruling::Withdraw));
                 self.wake_task(job, gone.min(now + retry), cx);
             }
         }
     }
 
     /// Whoever had a job is lost.
-    fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut impl Context<Self>) {
+    fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut dyn Context<Self>) {
         self.counts.placed_again = self.counts.placed_again.saturating_add(1);
         if let Some(task) = self.task_mut(job) {
             let past = task.past;
@@ -419,7 +444,7 @@ impl Custody {
         job: JobId,
         attempt: u32,
         mut candidates: Candidates,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let (tries, rounds, pause) = (self.tries(), self.config.rounds, self.config.pause);
         let now = cx.now();
@@ -459,7 +484,7 @@ impl Custody {
     }
 
     /// Somebody does not take a job that it was given.
-    fn not_taken(&mut self, from: NodeId, job: JobId, refused: Term, cx: &mut impl Context<Self>) {
+    fn not_taken(&mut self, from: NodeId, job: JobId, refused: Term, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.task_mut(job)
             && let Phase::Giving {
                 term, to, others, ..
@@ -472,7 +497,7 @@ impl Custody {
     }
 
     /// A node cannot be reached, so that it takes nothing. Whether it has something that it was given before is another question.
-    pub(super) fn candidate_unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn candidate_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let waiting = self.tasks.iter().filter_map(|task| match task.phase {
             Phase::Giving { to, term, .. } if to == node => Some((task.job.get().id, term)),
             _ => None,
@@ -489,7 +514,7 @@ impl Custody {
         job: JobId,
         term: Term,
         answer: Answer,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if answer == Answer::NotTaken {
             self.not_taken(from, job, term, cx);
@@ -502,7 +527,7 @@ impl Custody {
         job: JobId,
         claimed: Holding,
         standing: Standing,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let ruling = match standing {
             Standing::Ended(ending) => {
@@ -514,7 +539,7 @@ impl Custody {
             }
         };
         if let Some(ruling) = ruling {
-            self.say(claimed.holder, claimed.verdict(job, ruling), cx);
+            cx.send(claimed.holder, claimed.verdict(job, ruling));
         }
     }
 
@@ -524,7 +549,7 @@ impl Custody {
         job: JobId,
         holding: Holding,
         standing: Standing,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Option<Ruling> {
         let now = cx.now();
         let rounds = self.config.rounds;
@@ -532,18 +557,18 @@ impl Custody {
         let Some(task) = self.task_mut(job) else {
             return Some(Ruling::Over);
         };
-        let until = (now + lease).min(task.bound);
+        let until = task.bound.limit(now + lease);
         if matches!(task.phase, Phase::Restored(_)) {
             return None;
         }
         let (is_new, granted) = match task.phase {
             Phase::Giving { term, to, .. } if (term, to) == (holding.term, holding.holder) => {
-                (true, Time::ZERO)
+                (true, None)
             }
             Phase::Held {
                 holding: present,
                 until,
-            } if present.admits(&holding) => (present != holding, until),
+            } if present.admits(&holding) => (present != holding, Some(until)),
             Phase::Withdrawing {
                 holding: present, ..
             } => {
@@ -558,14 +583,13 @@ impl Custody {
             }
             _ => return Some(Ruling::Over),
         };
-        if until <= now {
-            // This node may not answer for it, now. It may again when it is asked the next time.
-            return None;
-        }
+        // If this node may not answer for it now, it may again when it is asked the next time.
+        let until = until.filter(|until| *until > now)?;
         // Who has it now may have it as long as who had it before: nobody is given it sooner than that.
+        let gone = granted.map_or(until, |granted| until.max(granted));
         task.phase = Phase::Held {
             holding,
-            until: until.max(granted),
+            until: gone,
         };
         let start = match standing {
             Standing::Waiting { start } => start,
@@ -587,7 +611,7 @@ impl Custody {
             }
         }
         past.started |= standing == Standing::Running;
-        let (past, gone) = (*past, until.max(granted));
+        let past = *past;
         if is_new || news.is_some() {
             task.persist(Stage::Given { holding, past }, cx);
         }
@@ -604,7 +628,7 @@ impl Custody {
         job: JobId,
         claimed: Holding,
         ending: Ending,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(task) = self.task_mut(job) else {
             return;
@@ -631,7 +655,7 @@ impl Custody {
     }
 
     /// A job that this node answers for is not wanted any more.
-    pub fn cancel(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
             return;
@@ -653,9 +677,9 @@ impl Custody {
     }
 
     /// The last word on a job. It lasts before it is said, so that no other is said after a crash.
-    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
-        if let Ok(place) = self.task_place(job) {
-            let task = self.tasks.remove(place);
+    fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
+        if let Ok(index) = self.task_index(job) {
+            let task = self.tasks.remove(index);
             task.persist(Stage::Over(news), cx);
             Self::tell(job, news, cx);
             if !self.config.bounded {
@@ -667,7 +691,7 @@ impl Custody {
 
     /// With [`Config::bounded`](super::Config::bounded): whoever this node answers to knows the last word on a job, or it is written down
     /// that it must. Until then it is told anew after a crash.
-    pub fn passed_on(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn passed_on(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if self.config.bounded && !self.answers_for(job) {
             cx.forget(Key::Task(job));
         }

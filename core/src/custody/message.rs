@@ -51,16 +51,6 @@ pub enum Message {
     },
 }
 
-impl Message {
-    /// The job that it gives, if it does, and what the job's last holder wants the next one to know.
-    pub fn gift(&self) -> Option<(&Job, u32)> {
-        match self {
-            Self::Give { job, carried, .. } => Some((job.get(), *carried)),
-            _ => None,
-        }
-    }
-}
-
 /// Which of the times it is that nodes answer for a job, the first time or after another had to let it go: a later one is greater.
 ///
 /// A home with a home of its own answers for a job under a term of that one, and each such term is a tenure. So whatever is said about a

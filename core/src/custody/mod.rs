@@ -24,11 +24,13 @@
 //!   it under another number, and does not get it: what it was granted before, and what it said, was about another time.
 //! - A holder that hears nothing from the home until its lease is over lets the job go: [`News::Orphaned`]. A home that hears nothing from
 //!   the holder waits until the lease, and the most that two clocks can differ, is over, and then searches for another.
-//! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Custody::bound`]), and what it says is
+//! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Command::Bound`]), and what it says is
 //!   newer than what any home said before it ([`Tenure`]).
+//! - A node may be the home and the holder of a job. What one role would say to the other takes effect within the same event, and is not sent.
 //!
-//! Whom to ask is not decided here: [`Notice::Seek`] asks for candidates, [`Custody::found`] names them. Nor is when a job runs: a holder is told
-//! [`Notice::Queue`], and says [`Custody::start`] and [`Custody::ended`].
+//! Whom to ask is not decided here: [`Notice::Seek`] asks for candidates, [`Command::Found`] names them. Nor is whether a job is taken:
+//! [`Notice::Offered`] asks, [`Command::Take`] answers. Nor is when it runs: a holder is told [`Notice::Queue`], and says [`Command::Start`]
+//! and [`Command::Ended`].
 //!
 //! What a home says is believed, and so is what a holder says: nothing here authenticates anyone.
 
@@ -40,10 +42,11 @@ mod message;
 mod tests;
 
 pub use config::{Config, ConfigError};
-pub use holder::{Place, Taking};
+pub use holder::{Gift, Place, Taking};
 pub use home::{Holding, Past, Stage};
 pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use holder::Held;
@@ -51,7 +54,8 @@ use home::Task;
 
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Job, News};
-use crate::machine::{Context, Event, Machine, Never, Violation};
+use crate::machine::{Context, Effect, Event, Machine, Violation};
+use crate::rand_core::Rng;
 use crate::shared::Shared;
 use crate::time::Time;
 
@@ -62,8 +66,6 @@ pub const MOST_CANDIDATES: usize = 4;
 pub type Candidates = heapless::Vec<NodeId, MOST_CANDIDATES, u8>;
 
 /// All that a node answers for, and all that it has.
-///
-/// What it says to itself is not sent: a parent takes it with [`Custody::to_self`], after each event, and hands it back.
 ///
 /// Most effects per event: eight for each job that it is about. That is one, but for the start and for a node that cannot be reached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -77,8 +79,6 @@ pub struct Custody {
     counts: Counts,
     /// That of the last job that it took.
     claim: Claim,
-    /// What it says to itself, the last first.
-    post: Vec<Message>,
 }
 
 /// What happened to jobs at a node in this life.
@@ -137,12 +137,85 @@ pub enum Record {
     },
 }
 
+/// What a node's host asks of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Command {
+    /// Answer for this job from now on, and search for a node that takes it. Nothing happens if that is refused ([`Custody::refusal`]). A job
+    /// is kept only once in a tenure, on all nodes together.
+    Keep {
+        /// The job.
+        job: Shared<Job>,
+        /// Since when this node answers for it.
+        tenure: Tenure,
+        /// Until when this node may answer for it, if a home of its own has said so.
+        until: Option<Time>,
+    },
+    /// This node may answer for a job until then, and grants nothing beyond that. Without [`Config::bounded`] it may for ever, and otherwise not
+    /// at all until it is told.
+    Bound {
+        /// The job.
+        job: JobId,
+        /// Until when.
+        until: Time,
+    },
+    /// These nodes may take a job: the answer to [`Notice::Seek`]. None ends the search.
+    Found {
+        /// The job.
+        job: JobId,
+        /// As in the notice.
+        attempt: u32,
+        /// The best first.
+        candidates: Candidates,
+    },
+    /// A job that this node answers for is not wanted any more.
+    Cancel(JobId),
+    /// With [`Config::bounded`]: the home of this home knows the last word on a job, or it is on disk that it must be told. Until then it is told
+    /// anew after a crash.
+    PassedOn(JobId),
+    /// Whether this node takes a job: the answer to [`Notice::Offered`].
+    Take {
+        /// As in the notice.
+        gift: Gift,
+        /// Whether.
+        taking: Taking,
+    },
+    /// A job that is here is expected to start then. Its home is told at once, if it was not told before.
+    Expect {
+        /// The job.
+        job: JobId,
+        /// When.
+        start: Time,
+    },
+    /// A job that waits here is to start now. It is told that it starts ([`News::Started`]), or is to be dropped ([`Notice::Drop`]).
+    Start(JobId),
+    /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that it may
+    /// be here.
+    Ended {
+        /// The job.
+        job: JobId,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// A job that waits here, and that the host has taken out of its queue, goes to another node. It is not started again here before its home
+    /// says so.
+    GiveAway {
+        /// The job.
+        job: JobId,
+        /// Where it goes.
+        to: NodeId,
+        /// What its next holder is to know.
+        carried: u32,
+    },
+}
+
 /// What a node's host is told.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
     /// News of a job, where this node answers for it or has it.
     Tell(job::Notice),
-    /// Who may take this job? See [`Custody::found`].
+    /// Does this node take this job? The host answers with [`Command::Take`].
+    Offered(Gift),
+    /// Which nodes may take this job? The host answers with [`Command::Found`].
     Seek {
         /// The job.
         job: Shared<Job>,
@@ -183,7 +256,6 @@ impl Custody {
             held: Vec::new(),
             counts: Counts::default(),
             claim: Claim::NONE,
-            post: Vec::new(),
         })
     }
 
@@ -199,30 +271,30 @@ impl Custody {
 
     /// Whether this node answers for a job.
     pub fn answers_for(&self, job: JobId) -> bool {
-        self.task_place(job).is_ok()
+        self.task_index(job).is_ok()
     }
 
     /// Whether this node has a job, or had.
     pub fn has(&self, job: JobId) -> bool {
-        self.held_place(job).is_ok()
+        self.held_index(job).is_ok()
     }
 
     /// Who has a job that this node answers for, if it was granted to somebody.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
-        let place = self.task_place(job).ok()?;
-        self.tasks.get(place)?.holder()
+        let index = self.task_index(job).ok()?;
+        self.tasks.get(index)?.holder()
     }
 
     /// Until when this node may have a job, if its home has said so.
     pub fn lease(&self, job: JobId) -> Option<Time> {
-        let place = self.held_place(job).ok()?;
-        self.held.get(place)?.granted()
+        let index = self.held_index(job).ok()?;
+        self.held.get(index)?.lease
     }
 
     /// A job that this node has.
     pub fn job(&self, job: JobId) -> Option<Shared<Job>> {
-        let place = self.held_place(job).ok()?;
-        self.held.get(place).map(|held| held.job.clone())
+        let index = self.held_index(job).ok()?;
+        self.held.get(index).map(|held| held.job.clone())
     }
 
     /// The jobs that wait here and may be given away.
@@ -247,26 +319,23 @@ impl Custody {
         self.counts
     }
 
-    /// The next of what this node says to itself, to be handed back to it.
-    pub fn to_self(&mut self) -> Option<Message> {
-        self.post.pop()
-    }
-
-    /// A message comes, for a parent that looks first at the job that it may give ([`Message::gift`]), and takes that or not.
-    pub fn hear(
-        &mut self,
-        from: NodeId,
-        message: Message,
-        taking: Taking,
-        cx: &mut impl Context<Self>,
-    ) {
+    fn on_message(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         match message {
             Message::Give {
                 job,
                 home,
                 term,
                 carried,
-            } => self.given(from, (job, home, term, carried), taking, cx),
+            } => {
+                let gift = Gift {
+                    job,
+                    carried,
+                    from,
+                    home,
+                    term,
+                };
+                self.on_gift(gift, cx);
+            }
             Message::Answer { job, term, answer } => {
                 self.candidate_answered(from, job, term, answer, cx);
                 self.taker_answered(from, job, term, answer, cx);
@@ -286,15 +355,26 @@ impl Custody {
         }
     }
 
-    fn say(&mut self, to: NodeId, message: Message, cx: &mut impl Context<Self>) {
-        if to == self.me {
-            self.post.insert(0, message);
-        } else {
-            cx.send(to, message);
+    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
+        match command {
+            Command::Keep { job, tenure, until } => self.keep(job, tenure, until, cx),
+            Command::Bound { job, until } => self.bound(job, until),
+            Command::Found {
+                job,
+                attempt,
+                candidates,
+            } => self.found(job, attempt, candidates, cx),
+            Command::Cancel(job) => self.cancel(job, cx),
+            Command::PassedOn(job) => self.passed_on(job, cx),
+            Command::Take { gift, taking } => self.on_taking(&gift, taking, cx),
+            Command::Expect { job, start } => self.expect(job, start, cx),
+            Command::Start(job) => self.start(job, cx),
+            Command::Ended { job, ending } => self.ended(job, ending, cx),
+            Command::GiveAway { job, to, carried } => self.give_away(job, to, carried, cx),
         }
     }
 
-    fn tell(job: JobId, news: News, cx: &mut impl Context<Self>) {
+    fn tell(job: JobId, news: News, cx: &mut dyn Context<Self>) {
         cx.notify(Notice::Tell(job::Notice { job, news }));
     }
 
@@ -303,7 +383,29 @@ impl Custody {
         self.config.retries.saturating_add(1)
     }
 
-    fn resume(&mut self, cx: &mut impl Context<Self>) {
+    fn react(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        match event {
+            Event::Start => self.resume(cx),
+            Event::Message { from, message } => self.on_message(from, message, cx),
+            Event::Unreachable { to } => {
+                self.candidate_unreachable(to, cx);
+                self.taker_unreachable(to, cx);
+            }
+            Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
+            Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
+            Event::Command(command) => self.obey(command, cx),
+            Event::Restored(Key::Task(id), Record::Task(job, tenure, stage))
+                if id == job.get().id =>
+            {
+                self.restore_task(job, tenure, stage);
+            }
+            Event::Restored(Key::Held(id), record) => self.restore_held(id, record),
+            // No such pair was ever written.
+            Event::Restored(..) => {}
+        }
+    }
+
+    fn resume(&mut self, cx: &mut dyn Context<Self>) {
         self.claim = self.claim.max(Claim::before(cx.now()));
         for job in self.tasks().collect::<Vec<_>>() {
             self.resume_task(job, cx);
@@ -317,32 +419,21 @@ impl Custody {
 impl Machine for Custody {
     type Message = Message;
     type Timer = Timer;
-    type Command = Never;
+    type Command = Command;
     type Notice = Notice;
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
-        match event {
-            Event::Start => self.resume(cx),
-            Event::Message { from, message } => {
-                self.hear(from, message, Taking::Takes { start: None }, cx);
-            }
-            Event::Unreachable { to } => {
-                self.candidate_unreachable(to, cx);
-                self.taker_unreachable(to, cx);
-            }
-            Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
-            Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
-            Event::Command(never) => match never {},
-            Event::Restored(Key::Task(id), Record::Task(job, tenure, stage))
-                if id == job.get().id =>
-            {
-                self.restore_task(job, tenure, stage);
-            }
-            Event::Restored(Key::Held(id), record) => self.restore_held(id, record),
-            // No such pair was ever written.
-            Event::Restored(..) => {}
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        let mut inside = Inside {
+            me: self.me,
+            cx,
+            to_self: VecDeque::new(),
+        };
+        self.react(event, &mut inside);
+        // Each leads to at most one more, an answer.
+        while let Some(message) = inside.to_self.pop_front() {
+            self.on_message(self.me, message, &mut inside);
         }
     }
 
@@ -358,5 +449,29 @@ impl Machine for Custody {
                 && self.held.len() <= self.config.held as usize,
             "a node has no more jobs than it may, each once",
         )
+    }
+}
+
+/// The context of one event, in which this node's two roles talk to each other: what is sent to the node itself is not an effect.
+struct Inside<'a> {
+    me: NodeId,
+    cx: &'a mut dyn Context<Custody>,
+    to_self: VecDeque<Message>,
+}
+
+impl Context<Custody> for Inside<'_> {
+    fn now(&self) -> Time {
+        self.cx.now()
+    }
+
+    fn rng(&mut self) -> &mut dyn Rng {
+        self.cx.rng()
+    }
+
+    fn push(&mut self, effect: Effect<Custody>) {
+        match effect {
+            Effect::Send { to, message } if to == self.me => self.to_self.push_back(message),
+            effect => self.cx.push(effect),
+        }
     }
 }

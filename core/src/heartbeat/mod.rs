@@ -38,7 +38,7 @@
 //!     fn timer(&mut self, timer: heartbeat::Tick) -> heartbeat::Tick { timer }
 //!     fn key(&mut self, (): ()) {}
 //!     fn record(&mut self, record: Incarnation) -> Incarnation { record }
-//!     fn notice(&mut self, notice: heartbeat::Notice, _: &mut impl Context<Watchman>) {
+//!     fn notice(&mut self, notice: heartbeat::Notice, _: &mut dyn Context<Watchman>) {
 //!         self.0.push(notice);
 //!     }
 //! }
@@ -51,7 +51,7 @@
 //!     type Key = ();
 //!     type Record = Incarnation;
 //!
-//!     fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+//!     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
 //!         let event = match event {
 //!             Event::Command(Order::Guard(node)) => Event::Command(heartbeat::Command::Watch(node)),
 //!             Event::Start => Event::Start,
@@ -280,7 +280,7 @@ impl<const N: usize> Detector<N> {
             .binary_search_by_key(&peer, |watched| watched.peer)
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;
         };
@@ -297,7 +297,7 @@ impl<const N: usize> Detector<N> {
         cx.wake(due, Tick { round: 0 });
     }
 
-    fn tick(&mut self, tick: Tick, cx: &mut impl Context<Self>) {
+    fn tick(&mut self, tick: Tick, cx: &mut dyn Context<Self>) {
         let Life::Started {
             incarnation,
             round,
@@ -342,7 +342,7 @@ impl<const N: usize> Detector<N> {
         cx.wake(due, Tick { round });
     }
 
-    fn message(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn message(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         let Life::Started {
             incarnation,
             round: present,
@@ -376,7 +376,7 @@ impl<const N: usize> Detector<N> {
         }
     }
 
-    fn heard(&mut self, from: NodeId, life: Incarnation, cx: &mut impl Context<Self>) {
+    fn heard(&mut self, from: NodeId, life: Incarnation, cx: &mut dyn Context<Self>) {
         let Ok(place) = self.place(from) else { return };
         let Some(watched) = self.peers.get_mut(place) else {
             return;
@@ -410,7 +410,7 @@ impl<const N: usize> Detector<N> {
         }
     }
 
-    fn watch(&mut self, peer: NodeId, cx: &mut impl Context<Self>) {
+    fn watch(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
         let Err(place) = self.place(peer) else { return };
         let watched = Watched {
             peer,
@@ -437,7 +437,7 @@ impl<const N: usize> Machine for Detector<N> {
     type Key = ();
     type Record = Incarnation;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),

@@ -1,34 +1,8 @@
 use super::*;
-use crate::machine::Effect;
-use crate::rng::Zeros;
+use crate::machine::{Driver, Effect};
 use std::vec::Vec;
 
 type Small = Detector<2>;
-
-/// A host that records effects and draws only zeros.
-struct Host {
-    now: Time,
-    rng: Zeros,
-    effects: Vec<Effect<Small>>,
-}
-
-impl Context<Small> for &mut Host {
-    type Rng = Zeros;
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn rng(&mut self) -> &mut Zeros {
-        &mut self.rng
-    }
-    fn push(&mut self, effect: Effect<Small>) {
-        self.effects.push(effect);
-    }
-}
-
-struct Bench {
-    detector: Small,
-    host: Host,
-}
 
 const ME: NodeId = NodeId::new(5);
 const A: NodeId = NodeId::new(9);
@@ -36,41 +10,34 @@ const B: NodeId = NodeId::new(2);
 const PERIOD: Span = Span::from_secs(8);
 const BORN: Incarnation = Incarnation::new(0);
 
+type Bench = Driver<Small>;
+
 impl Bench {
-    fn new() -> Self {
-        let detector = Detector::new(ME, PERIOD, 2).unwrap();
-        let host = Host {
-            now: Time::from_secs(100),
-            rng: Zeros,
-            effects: Vec::new(),
-        };
-        Self { detector, host }
+    /// Not started, at 100 s.
+    fn unborn() -> Self {
+        Self::new(Time::from_secs(100), || {
+            Detector::new(ME, PERIOD, 2).unwrap()
+        })
     }
 
     /// Started at 100 s, so that its first tick is due an eighth of a period later.
-    fn started() -> Self {
-        let mut bench = Self::new();
+    fn born() -> Self {
+        let mut bench = Self::unborn();
         bench.feed(Event::Start);
         bench
     }
 
     fn watching(peer: NodeId) -> Self {
-        let mut bench = Self::started();
+        let mut bench = Self::born();
         assert_eq!(bench.feed(Event::Command(Command::Watch(peer))), []);
         bench
     }
 
-    fn feed(&mut self, event: Event<Small>) -> Vec<Effect<Small>> {
-        self.detector.handle(event, &mut &mut self.host);
-        self.detector.check().unwrap();
-        core::mem::take(&mut self.host.effects)
-    }
-
     fn tick(&mut self, round: u32) -> Vec<Effect<Small>> {
-        let Life::Started { due, .. } = self.detector.life else {
+        let Life::Started { due, .. } = self.machine().life else {
             panic!("not started")
         };
-        self.host.now = due;
+        self.now = due;
         self.feed(Event::Timer(Tick { round }))
     }
 
@@ -103,19 +70,19 @@ fn wake(at: u64, round: u32) -> Effect<Small> {
 
 #[test]
 fn a_start_persists_the_incarnation_before_anything_else() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::unborn();
     assert_eq!(
         bench.feed(Event::Start),
         [Effect::Persist((), BORN), wake(101, 0)]
     );
     assert_eq!(bench.feed(Event::Start), []);
-    assert_eq!(bench.detector.incarnation(), Some(BORN));
-    assert_eq!(Bench::new().detector.incarnation(), None);
+    assert_eq!(bench.machine().incarnation(), Some(BORN));
+    assert_eq!(Bench::unborn().machine().incarnation(), None);
 }
 
 #[test]
 fn a_restart_lives_under_the_next_incarnation() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::unborn();
     for record in [3, 7, 4] {
         assert_eq!(
             bench.feed(Event::Restored((), Incarnation::new(record))),
@@ -154,7 +121,7 @@ fn suspicion_comes_after_exactly_k_unanswered_pings() {
     let mut bench = Bench::watching(A);
     assert_eq!(bench.tick(0), [ping(A, 1), wake(109, 1)]);
     assert_eq!(bench.tick(1), [ping(A, 2), wake(117, 2)]);
-    assert!(!bench.detector.suspects(A));
+    assert!(!bench.machine().suspects(A));
     assert_eq!(
         bench.tick(2),
         [
@@ -163,7 +130,7 @@ fn suspicion_comes_after_exactly_k_unanswered_pings() {
             wake(125, 3)
         ]
     );
-    assert!(bench.detector.suspects(A));
+    assert!(bench.machine().suspects(A));
     assert_eq!(bench.tick(3), [ping(A, 4), wake(133, 4)]);
 }
 
@@ -174,7 +141,7 @@ fn an_answer_starts_the_count_again() {
         assert_eq!(bench.tick(round).len(), 2);
         assert_eq!(bench.pong(A, 0, round + 1), []);
     }
-    assert!(!bench.detector.suspects(A));
+    assert!(!bench.machine().suspects(A));
 }
 
 #[test]
@@ -188,7 +155,7 @@ fn a_suspected_peer_that_answers_has_returned() {
         bench.pong(A, 4, 3),
         [Effect::Notify(Notice::Returned { peer: A })]
     );
-    assert!(!bench.detector.suspects(A));
+    assert!(!bench.machine().suspects(A));
 }
 
 #[test]
@@ -207,7 +174,7 @@ fn a_later_incarnation_is_a_restart_and_an_earlier_one_is_ignored() {
         bench.tick(round);
     }
     assert_eq!(bench.pong(A, 4, 3), []);
-    assert!(bench.detector.suspects(A));
+    assert!(bench.machine().suspects(A));
     let incarnation = Incarnation::new(6);
     assert_eq!(
         bench.pong(A, 6, 3),
@@ -216,7 +183,7 @@ fn a_later_incarnation_is_a_restart_and_an_earlier_one_is_ignored() {
             incarnation
         })]
     );
-    assert!(!bench.detector.suspects(A));
+    assert!(!bench.machine().suspects(A));
 }
 
 #[test]
@@ -228,7 +195,7 @@ fn an_old_or_foreign_pong_is_no_sign_of_life() {
     // The limit is two, so rounds 2 and 3 are fresh in round 3.
     assert_eq!(bench.pong(A, 0, 1), []);
     assert_eq!(bench.pong(A, 0, 4), []);
-    assert!(bench.detector.suspects(A));
+    assert!(bench.machine().suspects(A));
     let asker = Incarnation::new(1);
     let message = Message::Pong {
         answerer: BORN,
@@ -237,7 +204,7 @@ fn an_old_or_foreign_pong_is_no_sign_of_life() {
     };
     assert_eq!(bench.feed(Event::Message { from: A, message }), []);
     assert_eq!(bench.pong(B, 0, 3), []);
-    assert!(bench.detector.suspects(A));
+    assert!(bench.machine().suspects(A));
     assert_eq!(
         bench.pong(A, 0, 2),
         [Effect::Notify(Notice::Returned { peer: A })]
@@ -260,7 +227,7 @@ fn an_unreachable_peer_has_one_ping_left_to_answer() {
         ]
     );
     assert_eq!(bench.feed(Event::Unreachable { to: A }), []);
-    assert!(bench.detector.suspects(A));
+    assert!(bench.machine().suspects(A));
 }
 
 #[test]
@@ -274,7 +241,7 @@ fn stale_ticks_do_nothing_and_early_ones_wait() {
 
 #[test]
 fn nothing_happens_before_the_start() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::unborn();
     assert_eq!(bench.feed(Event::Timer(Tick { round: 0 })), []);
     assert_eq!(bench.pong(A, 0, 0), []);
     let message = Message::Ping {
@@ -293,7 +260,7 @@ fn at_most_n_peers_are_watched_and_never_oneself() {
     assert_eq!(bench.feed(Event::Command(Command::Watch(B))), []);
     let c = NodeId::new(7);
     assert_eq!(bench.feed(Event::Command(Command::Watch(c))), refused(c));
-    assert_eq!(bench.detector.watched().collect::<Vec<_>>(), [B, A]);
+    assert_eq!(bench.machine().watched().collect::<Vec<_>>(), [B, A]);
     assert_eq!(bench.feed(Event::Command(Command::Unwatch(A))), []);
     assert_eq!(bench.feed(Event::Command(Command::Unwatch(A))), []);
     assert_eq!(bench.feed(Event::Command(Command::Watch(c))), []);
@@ -310,24 +277,28 @@ fn a_broken_state_is_named() {
     };
     let trusted = Standing::Trusted { unanswered: 0 };
     let named = |detector: &Small| detector.check().unwrap_err().invariant;
-    bench.detector.peers.push(watched(A, trusted)).unwrap();
+    bench.machine_mut().peers.push(watched(A, trusted)).unwrap();
     assert_eq!(
-        named(&bench.detector),
+        named(bench.machine()),
         "watched peers are sorted and distinct"
     );
-    bench.detector.peers.clear();
-    bench.detector.peers.push(watched(ME, trusted)).unwrap();
+    bench.machine_mut().peers.clear();
+    bench
+        .machine_mut()
+        .peers
+        .push(watched(ME, trusted))
+        .unwrap();
     assert_eq!(
-        named(&bench.detector),
+        named(bench.machine()),
         "a detector does not watch its own node"
     );
-    bench.detector.peers.clear();
+    bench.machine_mut().peers.clear();
     bench
-        .detector
+        .machine_mut()
         .peers
         .push(watched(A, Standing::Trusted { unanswered: 3 }))
         .unwrap();
-    assert!(named(&bench.detector).starts_with("a peer is suspected"));
+    assert!(named(bench.machine()).starts_with("a peer is suspected"));
 }
 
 #[test]
@@ -342,12 +313,12 @@ fn a_detector_without_period_or_limit_is_refused() {
 fn the_end_of_time_and_the_last_round_are_survived() {
     let mut bench = Bench::watching(A);
     let due = Time::MAX;
-    bench.detector.life = Life::Started {
+    bench.machine_mut().life = Life::Started {
         incarnation: BORN,
         round: u32::MAX,
         due,
     };
-    bench.host.now = Time::MAX;
+    bench.now = Time::MAX;
     assert_eq!(
         bench.feed(Event::Timer(Tick { round: u32::MAX })),
         [

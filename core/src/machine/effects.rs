@@ -1,4 +1,7 @@
-use alloc::vec::{Drain, Vec};
+use alloc::collections::VecDeque;
+use alloc::collections::vec_deque::Drain;
+
+use rand_core::Rng;
 
 use super::{Context, Effect, Event, Machine};
 use crate::time::Time;
@@ -28,47 +31,53 @@ use crate::time::Time;
 /// }
 /// # Ok::<(), gridweave_core::heartbeat::ConfigError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EffectQueue<M: Machine> {
-    effects: Vec<Effect<M>>,
+    pub(super) effects: VecDeque<Effect<M>>,
 }
 
 impl<M: Machine> EffectQueue<M> {
     /// An empty queue.
     pub const fn new() -> Self {
         Self {
-            effects: Vec::new(),
+            effects: VecDeque::new(),
         }
     }
 
     /// Lets the machine handle one event and appends its effects.
-    pub fn feed<R: rand_core::Rng + ?Sized>(
-        &mut self,
-        machine: &mut M,
-        event: Event<M>,
-        now: Time,
-        rng: &mut R,
-    ) {
-        machine.handle(event, &mut self.at(now, rng));
+    pub fn feed(&mut self, machine: &mut M, event: Event<M>, now: Time, rng: &mut dyn Rng) {
+        let effects = &mut self.effects;
+        machine.handle(event, &mut Collect { now, rng, effects });
     }
 
-    /// A context that appends to this queue.
-    pub fn at<'a, R: ?Sized>(&'a mut self, now: Time, rng: &'a mut R) -> Collect<'a, M, R> {
-        Collect {
-            now,
-            rng,
-            effects: &mut self.effects,
-        }
-    }
-
-    /// The effects so far, in order.
-    pub fn as_slice(&self) -> &[Effect<M>] {
-        &self.effects
+    /// Takes out the first effect.
+    pub fn pop(&mut self) -> Option<Effect<M>> {
+        self.effects.pop_front()
     }
 
     /// Takes the effects out, in order; the room they took is kept.
     pub fn drain(&mut self) -> Drain<'_, Effect<M>> {
         self.effects.drain(..)
+    }
+
+    /// Drops the effects; the room they took is kept.
+    pub fn clear(&mut self) {
+        self.effects.clear();
+    }
+
+    /// The effects so far, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Effect<M>> {
+        self.effects.iter()
+    }
+
+    /// How many effects there are.
+    pub fn len(&self) -> usize {
+        self.effects.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
     }
 }
 
@@ -78,26 +87,23 @@ impl<M: Machine> Default for EffectQueue<M> {
     }
 }
 
-/// The context of one event whose effects go to an [`EffectQueue`].
-#[derive(Debug)]
-pub struct Collect<'a, M: Machine, R: ?Sized> {
-    now: Time,
-    rng: &'a mut R,
-    effects: &'a mut Vec<Effect<M>>,
+/// The context of one event whose effects go to a list.
+pub(super) struct Collect<'a, M: Machine> {
+    pub(super) now: Time,
+    pub(super) rng: &'a mut dyn Rng,
+    pub(super) effects: &'a mut VecDeque<Effect<M>>,
 }
 
-impl<M: Machine, R: rand_core::Rng + ?Sized> Context<M> for Collect<'_, M, R> {
-    type Rng = R;
-
+impl<M: Machine> Context<M> for Collect<'_, M> {
     fn now(&self) -> Time {
         self.now
     }
 
-    fn rng(&mut self) -> &mut R {
+    fn rng(&mut self) -> &mut dyn Rng {
         self.rng
     }
 
     fn push(&mut self, effect: Effect<M>) {
-        self.effects.push(effect);
+        self.effects.push_back(effect);
     }
 }

@@ -1,6 +1,5 @@
-use core::marker::PhantomData;
-
 use super::{Context, Effect, Machine};
+use crate::id::NodeId;
 use crate::time::Time;
 
 /// How a child machine's output becomes its parent's.
@@ -23,7 +22,7 @@ pub trait Embed<Child: Machine, Parent: Machine> {
     /// What becomes of a notice. Whatever is pushed takes its place among the child's effects, in order: the notice itself,
     /// or what has to last before the child goes on. To act on it later, keep it in `self`; the parent looks after the
     /// child has returned.
-    fn notice(&mut self, notice: Child::Notice, cx: &mut impl Context<Parent>);
+    fn notice(&mut self, notice: Child::Notice, cx: &mut dyn Context<Parent>);
 }
 
 impl<Child: Machine, Parent: Machine, E: Embed<Child, Parent>> Embed<Child, Parent> for &mut E {
@@ -39,43 +38,39 @@ impl<Child: Machine, Parent: Machine, E: Embed<Child, Parent>> Embed<Child, Pare
     fn record(&mut self, record: Child::Record) -> Parent::Record {
         (**self).record(record)
     }
-    fn notice(&mut self, notice: Child::Notice, cx: &mut impl Context<Parent>) {
+    fn notice(&mut self, notice: Child::Notice, cx: &mut dyn Context<Parent>) {
         (**self).notice(notice, cx);
     }
 }
 
-/// The context of a child inside its parent's; made by [`Context::lift`].
-#[derive(Debug)]
-pub struct Lifted<'a, C, Parent, E> {
-    parent: &'a mut C,
+/// The context of a child inside its parent's; made by `cx.lift(embed)`.
+pub struct Lifted<'a, Parent: Machine, E> {
+    now: Time,
+    parent: &'a mut (dyn Context<Parent> + 'a),
     embed: E,
-    of: PhantomData<fn(Parent)>,
 }
 
-impl<'a, C, Parent, E> Lifted<'a, C, Parent, E> {
-    pub(super) fn new(parent: &'a mut C, embed: E) -> Self {
+impl<'a, Parent: Machine, E> Lifted<'a, Parent, E> {
+    pub(super) fn new(parent: &'a mut (dyn Context<Parent> + 'a), embed: E) -> Self {
         Self {
+            now: parent.now(),
             parent,
             embed,
-            of: PhantomData,
         }
     }
 }
 
-impl<C, Child, Parent, E> Context<Child> for Lifted<'_, C, Parent, E>
+impl<Child, Parent, E> Context<Child> for Lifted<'_, Parent, E>
 where
     Child: Machine,
     Parent: Machine,
-    C: Context<Parent>,
     E: Embed<Child, Parent>,
 {
-    type Rng = C::Rng;
-
     fn now(&self) -> Time {
-        self.parent.now()
+        self.now
     }
 
-    fn rng(&mut self) -> &mut Self::Rng {
+    fn rng(&mut self) -> &mut dyn rand_core::Rng {
         self.parent.rng()
     }
 
@@ -95,5 +90,16 @@ where
             Effect::Cancel(timer) => Effect::Cancel(embed.timer(timer)),
             Effect::Notify(notice) => return embed.notice(notice, self.parent),
         });
+    }
+
+    /// The same as to push it, with the message moved once less.
+    fn send(&mut self, to: NodeId, message: Child::Message) {
+        let message = self.embed.message(message);
+        self.parent.send(to, message);
+    }
+
+    fn wake(&mut self, at: Time, timer: Child::Timer) {
+        let timer = self.embed.timer(timer);
+        self.parent.wake(at, timer);
     }
 }

@@ -16,8 +16,12 @@
 //! - A message to the sender itself is a message: see [`Effect::Send`].
 //! - [`Event::Unreachable`] is a courtesy. It shortens some waits, and a host that never feeds it is right, too.
 //!
-//! [`EffectQueue`] collects effects for hosts that want a list, [`TimerQueue`] keeps their timers. Hosts without an
-//! allocator implement [`Context`] themselves: three functions.
+//! [`Host`] is that loop for one node, one step at a time: it keeps the machine, its timers, its records and the effects that are
+//! still to be executed. Tests, model checkers and agents are built on it. A host that has other needs takes its parts:
+//! [`EffectQueue`] collects effects, [`TimerQueue`] keeps timers. Hosts without an allocator implement [`Context`] themselves: three
+//! functions.
+//!
+//! A machine sees its context as `&mut dyn Context<Self>`, so it is compiled once, whatever hosts it and whatever it is a part of.
 //!
 //! # Machines inside machines
 //! A parent runs a child in a lifted context: `self.child.handle(event, &mut cx.lift(AsChild(..)))`, where an [`Embed`]
@@ -26,16 +30,24 @@
 //!
 //! [`crate::heartbeat`] is a small machine with everything in it, embedded in a parent in its example.
 
+#[cfg(test)]
+mod driver;
 #[cfg(feature = "alloc")]
 mod effects;
+#[cfg(feature = "alloc")]
+mod host;
 mod lift;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "alloc")]
 mod timers;
 
+#[cfg(test)]
+pub(crate) use driver::{Driver, Shown};
 #[cfg(feature = "alloc")]
-pub use effects::{Collect, EffectQueue};
+pub use effects::EffectQueue;
+#[cfg(feature = "alloc")]
+pub use host::Host;
 pub use lift::{Embed, Lifted};
 #[cfg(feature = "alloc")]
 pub use timers::TimerQueue;
@@ -91,7 +103,7 @@ pub trait Machine: Data {
     type Record: Data;
 
     /// Takes one event and pushes its effects, in order.
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>);
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>);
 
     /// Names an invariant of this state that does not hold. Costs at most a pass over the state.
     fn check(&self) -> Result<(), Violation>;
@@ -154,14 +166,11 @@ pub enum Effect<M: Machine> {
 ///
 /// A host writes the first three functions; the rest are short forms of [`push`](Self::push).
 pub trait Context<M: Machine> {
-    /// The host's generator; machines draw from it only through [`crate::rng::Choose`].
-    type Rng: rand_core::Rng + ?Sized;
-
     /// The present time, the same throughout one event.
     fn now(&self) -> Time;
 
-    /// The source of random choices.
-    fn rng(&mut self) -> &mut Self::Rng;
+    /// The source of random choices; machines draw from it only through [`crate::rng::Choose`].
+    fn rng(&mut self) -> &mut dyn rand_core::Rng;
 
     /// Adds an effect behind those already pushed.
     fn push(&mut self, effect: Effect<M>);
@@ -195,12 +204,11 @@ pub trait Context<M: Machine> {
     fn forget(&mut self, key: M::Key) {
         self.push(Effect::Forget(key));
     }
+}
 
+impl<'a, M: Machine> dyn Context<M> + 'a {
     /// The context in which a child of this machine runs.
-    fn lift<E>(&mut self, embed: E) -> Lifted<'_, Self, M, E>
-    where
-        Self: Sized,
-    {
+    pub fn lift<E>(&mut self, embed: E) -> Lifted<'_, M, E> {
         Lifted::new(self, embed)
     }
 }

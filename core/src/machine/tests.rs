@@ -15,7 +15,7 @@ impl Machine for Child {
     type Key = u8;
     type Record = u8;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         if event == Event::Start {
             cx.persist(1, 2);
             cx.send(NodeId::new(3), 4);
@@ -58,7 +58,7 @@ impl Embed<Child, Parent> for AsChild<'_> {
         record + 100
     }
     /// Forwards notices up to five, keeps the others.
-    fn notice(&mut self, notice: u8, cx: &mut impl Context<Parent>) {
+    fn notice(&mut self, notice: u8, cx: &mut dyn Context<Parent>) {
         if notice <= 5 {
             cx.notify(notice + 100);
         } else {
@@ -75,7 +75,7 @@ impl Machine for Parent {
     type Key = u8;
     type Record = u8;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         if event == Event::Start {
             // Both an embedding and a borrowed one will do.
             let mut embed = AsChild(&mut self.heard);
@@ -106,8 +106,6 @@ impl rand_core::TryRng for Once {
     }
 }
 
-use rand_core::Rng as _;
-
 #[test]
 fn a_childs_effects_become_its_parents_in_order() {
     let mut parent = Parent {
@@ -136,10 +134,10 @@ fn a_childs_effects_become_its_parents_in_order() {
         },
         Effect::Notify(0),
     ];
-    assert_eq!(effects.as_slice(), expected);
+    assert!(effects.iter().eq(&expected));
     assert_eq!(parent.heard, [9]);
     assert_eq!(effects.drain().collect::<Vec<_>>(), expected);
-    assert_eq!(effects.as_slice(), []);
+    assert!(effects.is_empty());
     assert_eq!(parent.check(), Ok(()));
 }
 

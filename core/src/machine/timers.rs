@@ -1,13 +1,13 @@
-use alloc::collections::BinaryHeap;
-use core::cmp::Reverse;
-use core::hash::Hash;
+use alloc::collections::BTreeSet;
+use core::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::hashing::FixedMap;
 use crate::time::Time;
 
-/// The pending timers of a host, due in the order of (time, sequence): of two that are due at once, the one set first.
+/// The pending timers of a host, due in the order of time; of two that are due at once, the lesser one.
 ///
-/// At most one of equal timers is pending: setting it again replaces it, and counts as set then.
+/// At most one of equal timers is pending: setting it again replaces it. Two queues with the same pending timers are
+/// equal, however they came about.
 ///
 /// ```
 /// use gridweave_core::machine::TimerQueue;
@@ -22,54 +22,62 @@ use crate::time::Time;
 /// assert_eq!(timers.pop_due(Time::from_secs(5)), None);
 /// ```
 #[derive(Clone, Debug)]
-pub struct TimerQueue<T: Ord> {
-    /// Every pending timer, and some that were replaced or cancelled; never one of those on top.
-    due: BinaryHeap<Reverse<(Time, u64, T)>>,
-    /// The sequence under which each pending timer was set last.
-    pending: FixedMap<T, u64>,
-    sequence: u64,
+pub struct TimerQueue<T> {
+    pending: BTreeSet<(Time, T)>,
+    /// When each pending timer is due. The same as above, by timer.
+    times: FixedMap<T, Time>,
 }
 
 impl<T: Copy + Ord + Hash> TimerQueue<T> {
     /// No timer pending.
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Self {
-            due: BinaryHeap::new(),
-            pending: FixedMap::default(),
-            sequence: 0,
+            pending: BTreeSet::new(),
+            times: FixedMap::with_hasher(BuildHasherDefault::new()),
         }
     }
 
-    /// Sets the timer, or moves it if it is pending.
+    /// Sets the timer, or moves it if it is pending. One set for [`Time::MAX`] is never due, and so not kept.
     pub fn wake(&mut self, at: Time, timer: T) {
-        self.pending.insert(timer, self.sequence);
-        self.due.push(Reverse((at, self.sequence, timer)));
-        // Nobody sets 2^64 timers.
-        self.sequence = self.sequence.saturating_add(1);
-        self.drop_stale();
+        if at == Time::MAX {
+            return self.cancel(timer);
+        }
+        if let Some(before) = self.times.insert(timer, at) {
+            self.pending.remove(&(before, timer));
+        }
+        self.pending.insert((at, timer));
     }
 
     /// Drops the timer if it is pending.
     pub fn cancel(&mut self, timer: T) {
-        if !canary!(TimerNotCancelled) {
-            self.pending.remove(&timer);
+        if !canary!(TimerNotCancelled)
+            && let Some(at) = self.times.remove(&timer)
+        {
+            self.pending.remove(&(at, timer));
         }
-        self.drop_stale();
+    }
+
+    /// When a timer is due, if it is pending.
+    pub fn due(&self, timer: T) -> Option<Time> {
+        self.times.get(&timer).copied()
     }
 
     /// When the next timer is due.
     pub fn next_at(&self) -> Option<Time> {
-        self.due.peek().map(|Reverse((at, ..))| *at)
+        self.pending.first().map(|(at, _)| *at)
     }
 
-    /// Takes out the next timer that is due by `now`, with the time it was set for. One set for [`Time::MAX`] is never due.
+    /// Takes out the next timer that is due by `now`, with the time it was set for.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, T)> {
-        let &Reverse((at, _, timer)) = self
-            .due
-            .peek()
-            .filter(|Reverse((at, ..))| *at <= now && *at < Time::MAX)?;
-        self.cancel(timer);
+        let (at, timer) = self.pending.first().copied().filter(|(at, _)| *at <= now)?;
+        self.pending.pop_first();
+        self.times.remove(&timer);
         Some((at, timer))
+    }
+
+    /// Every pending timer and when it is due, the next one first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Time, T)> {
+        self.pending.iter().copied()
     }
 
     /// How many timers are pending.
@@ -81,18 +89,6 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
-
-    /// Drops what was replaced or cancelled: from the top always, from below once it is most of the queue.
-    fn drop_stale(&mut self) {
-        let pending = &self.pending;
-        let stale = |(_, sequence, timer): &(Time, u64, T)| pending.get(timer) != Some(sequence);
-        while self.due.peek().is_some_and(|Reverse(top)| stale(top)) {
-            self.due.pop();
-        }
-        if self.due.len() > pending.len().saturating_mul(2).saturating_add(32) {
-            self.due.retain(|Reverse(entry)| !stale(entry));
-        }
-    }
 }
 
 impl<T: Copy + Ord + Hash> Default for TimerQueue<T> {
@@ -101,61 +97,51 @@ impl<T: Copy + Ord + Hash> Default for TimerQueue<T> {
     }
 }
 
+impl<T: PartialEq> PartialEq for TimerQueue<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.pending == other.pending
+    }
+}
+
+impl<T: Eq> Eq for TimerQueue<T> {}
+
+impl<T: Hash> Hash for TimerQueue<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pending.hash(state);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn timers_due_at_once_come_in_the_order_they_were_set() {
+    fn timers_due_at_once_come_in_their_own_order() {
         let mut timers = TimerQueue::new();
-        let at = Time::from_secs(1);
-        for timer in [3_u8, 1, 2] {
-            timers.wake(at, timer);
-        }
-        timers.wake(at, 3);
-        let order = [(); 4].map(|()| timers.pop_due(at).map(|(_, timer)| timer));
-        assert_eq!(order, [Some(1), Some(2), Some(3), None]);
+        timers.wake(Time::from_secs(1), 'c');
+        timers.wake(Time::from_secs(1), 'a');
+        timers.wake(Time::from_secs(0), 'b');
+        let due: std::vec::Vec<_> = std::iter::from_fn(|| timers.pop_due(Time::MAX)).collect();
+        assert_eq!(
+            due.iter()
+                .map(|(_, timer)| *timer)
+                .collect::<std::string::String>(),
+            "bac"
+        );
     }
 
     #[test]
-    fn an_equal_timer_replaces_and_a_cancelled_one_never_comes() {
+    fn a_queue_is_what_is_pending_in_it() {
         let mut timers = TimerQueue::new();
         timers.wake(Time::from_secs(1), 'a');
-        timers.wake(Time::from_secs(2), 'b');
-        timers.wake(Time::from_secs(3), 'a');
+        timers.wake(Time::from_secs(2), 'a');
+        timers.wake(Time::from_secs(3), 'b');
         timers.cancel('b');
-        timers.cancel('b');
-        assert_eq!((timers.len(), timers.is_empty()), (1, false));
-        assert_eq!(timers.next_at(), Some(Time::from_secs(3)));
-        assert_eq!(timers.pop_due(Time::from_secs(2)), None);
-        assert_eq!(timers.pop_due(Time::MAX), Some((Time::from_secs(3), 'a')));
-        assert_eq!(
-            (timers.len(), timers.is_empty(), timers.next_at()),
-            (0, true, None)
-        );
-        timers.wake(Time::ZERO, 'a');
-        assert_eq!(timers.pop_due(Time::ZERO), Some((Time::ZERO, 'a')));
-    }
-
-    #[test]
-    fn a_timer_for_the_end_of_time_is_never_due() {
-        let mut timers = TimerQueue::new();
-        timers.wake(Time::MAX, 'a');
-        assert_eq!(timers.pop_due(Time::MAX), None);
-        assert_eq!((timers.len(), timers.next_at()), (1, Some(Time::MAX)));
-    }
-
-    #[test]
-    fn timers_that_are_set_again_and_again_take_no_more_room() {
-        let mut timers = TimerQueue::new();
-        timers.wake(Time::ZERO, 'b');
-        for n in 0..10_000 {
-            timers.wake(Time::from_secs(n + 1), 'a');
-        }
-        assert_eq!(timers.len(), 2);
-        assert!(timers.due.len() <= 2 * 2 + 32, "{}", timers.due.len());
-        timers.cancel('a');
-        assert_eq!(timers.pop_due(Time::MAX), Some((Time::ZERO, 'b')));
-        assert_eq!(timers.due.len(), 0);
+        timers.wake(Time::MAX, 'c');
+        let mut other = TimerQueue::new();
+        other.wake(Time::from_secs(2), 'a');
+        assert_eq!(timers, other);
+        assert_eq!(timers.len(), 1);
+        assert_eq!(timers.next_at(), Some(Time::from_secs(2)));
     }
 }

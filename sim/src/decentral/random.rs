@@ -58,7 +58,7 @@ impl Random {
         }
     }
 
-    fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
+    fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
         if job.demand != Demand::Nodes(core::num::NonZeroU32::MIN) {
             let refusal = Failure::Refused(Refusal::UnsupportedDemand);
             cx.notify(Notice {
@@ -72,7 +72,7 @@ impl Random {
         cx.send(to, Message::Assign(Box::new(job)));
     }
 
-    fn take(&mut self, job: &Job, from: NodeId, cx: &mut impl Context<Self>) {
+    fn take(&mut self, job: &Job, from: NodeId, cx: &mut dyn Context<Self>) {
         if self.ended.contains(&job.id) {
             return;
         }
@@ -86,7 +86,7 @@ impl Random {
         }
     }
 
-    fn end(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn end(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if self.queue.finish(cx.now(), job).is_err() {
             return;
         }
@@ -103,13 +103,13 @@ impl Random {
     }
 
     /// The last word on a job that was submitted here; a second one is not passed on.
-    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
+    fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if self.open.remove(&job) {
             cx.notify(Notice { job, news });
         }
     }
 
-    fn start_next(&mut self, cx: &mut impl Context<Self>) {
+    fn start_next(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(job) = self.queue.start_next(cx.now()) {
             cx.notify(Notice {
                 job,
@@ -127,7 +127,7 @@ impl Machine for Random {
     type Key = Never;
     type Record = Never;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
             Event::Command(Command::Ended { job, .. }) => self.end(job, cx),

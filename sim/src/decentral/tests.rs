@@ -339,7 +339,7 @@ impl Machine for Liar {
     type Key = Never;
     type Record = Never;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let mut tell = |job, news| cx.notify(Notice { job, news });
         match (event, self.lie) {

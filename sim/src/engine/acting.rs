@@ -2,6 +2,7 @@
 
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Context, Effect};
+use gridweave_core::rand_core::Rng;
 use gridweave_core::time::Time;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -171,13 +172,11 @@ pub(super) struct Acting<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Context<P> for Acting<'_, P> {
-    type Rng = Xoshiro256PlusPlus;
-
     fn now(&self) -> Time {
         self.world.now
     }
 
-    fn rng(&mut self) -> &mut Self::Rng {
+    fn rng(&mut self) -> &mut dyn Rng {
         self.rng
     }
 

@@ -40,7 +40,7 @@ impl Machine for Probe {
     type Key = u8;
     type Record = u8;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, lives) => {
                 if key == 0 {

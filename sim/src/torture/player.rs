@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use gridweave_core::id::NodeId;
 use gridweave_core::job::{Command, Notice};
 use gridweave_core::machine::{Context, Effect, Event, Machine, Violation};
+use gridweave_core::rand_core::Rng;
 use gridweave_core::time::{Span, Time};
 
 use super::flaw::{self, Flaw};
@@ -137,7 +138,7 @@ impl<M: Subject> Machine for Player<M> {
     type Key = M::Key;
     type Record = M::Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         if self.role.witness.traces() {
             self.trace(now, &event);
@@ -215,8 +216,8 @@ impl<M: Subject> Protocol for Player<M> {
 }
 
 /// The context of the machine inside.
-struct Through<'a, M: Subject, C> {
-    cx: &'a mut C,
+struct Through<'a, M: Subject> {
+    cx: &'a mut dyn Context<Player<M>>,
     role: &'a Role,
     liar: &'a mut Option<Liar<M>>,
     timers: &'a mut BTreeSet<M::Timer>,
@@ -225,7 +226,7 @@ struct Through<'a, M: Subject, C> {
     exceeded: &'a mut Option<&'static str>,
 }
 
-impl<M: Subject, C: Context<Player<M>>> Through<'_, M, C> {
+impl<M: Subject> Through<'_, M> {
     fn carry_out(&mut self, effect: Effect<M>) {
         let clock = self.role.clock;
         match effect {
@@ -295,14 +296,12 @@ impl<M: Subject, C: Context<Player<M>>> Through<'_, M, C> {
     }
 }
 
-impl<M: Subject, C: Context<Player<M>>> Context<M> for Through<'_, M, C> {
-    type Rng = C::Rng;
-
+impl<M: Subject> Context<M> for Through<'_, M> {
     fn now(&self) -> Time {
         self.cx.now() + self.role.clock
     }
 
-    fn rng(&mut self) -> &mut C::Rng {
+    fn rng(&mut self) -> &mut dyn Rng {
         self.cx.rng()
     }
 

@@ -199,7 +199,7 @@ pub fn runs(node: &Node) -> bool {
 
 /// The nodes that are up, with their places.
 pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
-    let machines = state.nodes.iter().map(|host| host.machine.as_ref());
+    let machines = state.nodes.iter().map(|host| host.machine());
     machines
         .enumerate()
         .filter_map(|(place, machine)| Some((place, machine?)))
@@ -235,7 +235,7 @@ fn always() -> Vec<Property<Exploration<Node>>> {
             |_, state: &State<Node>| {
                 let submitted = state.given & 1 != 0;
                 let known = up(state).any(|(place, node)| place == 0 && node.jobs().count() == 1);
-                let down = state.nodes[0].machine.is_none();
+                let down = state.nodes[0].machine().is_none();
                 !submitted || known || down || words(state).next().is_some() || state.crashes > 0
             },
         ),

@@ -184,13 +184,13 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
             "every hold has a timer no later than its lease",
             |_, state: &State<Peer<G>>| {
                 up(state).all(|(index, node)| {
-                    let timers = &state.nodes[index].timers;
-                    let timer = timers.get(&gridweave_core::commit::Timer::Participant);
+                    let timers = state.nodes[index].timers();
+                    let timer = timers.due(gridweave_core::commit::Timer::Participant);
                     node.participant
                         .schedule()
                         .iter()
                         .all(|reservation| match reservation.status {
-                            Status::Held { lease } => timer.is_some_and(|at| *at <= lease),
+                            Status::Held { lease } => timer.is_some_and(|at| at <= lease),
                             Status::Committed => true,
                         })
                 })
@@ -202,7 +202,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
                 kept(state).all(|holder| {
                     members(state, holder).all(|node| {
                         let host = &state.nodes[node.get() as usize];
-                        let machine = host.machine.as_ref().filter(|_| state.now < slot().start());
+                        let machine = host.machine().filter(|_| state.now < slot().start());
                         machine.is_none_or(|machine| {
                             machine.participant.schedule().find(holder).is_some()
                         })
@@ -222,7 +222,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
                         && matches!(other, Message::Abort { .. } | Message::Release { .. })
                 });
                 let host = &state.nodes[from.get() as usize];
-                let Some(node) = &host.machine else {
+                let Some(node) = host.machine() else {
                     return true;
                 };
                 released
@@ -243,7 +243,7 @@ fn knows_its_nodes<G: Guards>() -> Property<Exploration<Peer<G>>> {
                 let Message::Permit { holder, until } = message else {
                     return true;
                 };
-                let machine = |id: &NodeId| state.nodes[id.get() as usize].machine.as_ref();
+                let machine = |id: &NodeId| state.nodes[id.get() as usize].machine();
                 let mut running = machine(to)
                     .into_iter()
                     .flat_map(|node| node.participant.running());
@@ -354,7 +354,7 @@ fn coordinator_of(holder: Holder) -> Option<NodeId> {
 /// The nodes that are up.
 pub fn up<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (usize, &Peer<G>)> {
     let hosts = state.nodes.iter().enumerate();
-    hosts.filter_map(|(index, host)| host.machine.as_ref().map(|machine| (index, machine)))
+    hosts.filter_map(|(index, host)| host.machine().map(|machine| (index, machine)))
 }
 
 /// Every start there ever was.

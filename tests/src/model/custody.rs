@@ -3,15 +3,15 @@
 //! A node's host may start a job that waits there, end one that runs, or give one away, whenever it likes. A lease is only worth something
 //! if clocks are about right, so timers are late by at most what clocks may be apart.
 
-use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{
-    Claim, Config, Custody, Ending, Key, Message, Notice, Record, Taking, Tenure, Term, Timer,
+    self, Claim, Config, Custody, Ending, Key, Message, Notice, Place, Record, Taking, Tenure,
+    Term, Timer,
 };
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{self, Demand, Job, News};
-use gridweave_core::machine::{Context, Embed, Event, Lifted, Machine, Violation};
+use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use stateright::Property;
@@ -131,7 +131,6 @@ pub struct Node {
     gave: Option<Term>,
     /// The claim in what it last said, for those who make a mistake with it.
     claim: Option<Claim>,
-    todo: VecDeque<(Level, Notice)>,
 }
 
 struct As {
@@ -139,6 +138,8 @@ struct As {
     fault: Option<Fault>,
     gave: Option<Term>,
     claim: Option<Claim>,
+    /// Whether it was written down that the job has ended here.
+    ended: bool,
     notices: Vec<Notice>,
 }
 
@@ -173,9 +174,11 @@ impl Embed<Custody, Node> for As {
         (self.level, key)
     }
     fn record(&mut self, record: Record) -> Record {
+        let here = Place::Ended(Ending::Done);
+        self.ended |= matches!(record, Record::Held { place, .. } if place == here);
         record
     }
-    fn notice(&mut self, notice: Notice, _: &mut impl Context<Node>) {
+    fn notice(&mut self, notice: Notice, _: &mut dyn Context<Node>) {
         self.notices.push(notice);
     }
 }
@@ -199,7 +202,6 @@ impl Node {
             present: Present::Not,
             gave: None,
             claim: None,
-            todo: VecDeque::new(),
         }
     }
 
@@ -247,33 +249,46 @@ impl Node {
         }
     }
 
-    fn within<C: Context<Self>, R>(
+    /// Has a custody handle an event, and does what follows from it.
+    fn within(&mut self, level: Level, event: Event<Custody>, cx: &mut dyn Context<Self>) {
+        for notice in self.handled(level, event, cx) {
+            self.said(level, notice, cx);
+        }
+    }
+
+    fn handled(
         &mut self,
         level: Level,
-        cx: &mut C,
-        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut As>) -> R,
-    ) -> R {
+        event: Event<Custody>,
+        cx: &mut dyn Context<Self>,
+    ) -> Vec<Notice> {
         let mut embed = As {
             level,
             fault: self.plan.fault,
             gave: self.gave,
             claim: self.claim,
+            ended: false,
             notices: Vec::new(),
         };
         let custody = match level {
             Level::Upper => &mut self.upper,
             Level::Lower => &mut self.lower,
         };
-        let result = act(custody, &mut cx.lift(&mut embed));
+        custody.handle(event, &mut cx.lift(&mut embed));
         if self.plan.fault == Some(Fault::FreshTerm) {
             self.gave = embed.gave;
         }
         if self.plan.fault == Some(Fault::Credulous) {
             self.claim = embed.claim;
         }
-        let notices = embed.notices.into_iter();
-        self.todo.extend(notices.map(|notice| (level, notice)));
-        result
+        if embed.ended && level == self.host_level() {
+            cx.notify(Told::Ended);
+        }
+        embed.notices
+    }
+
+    fn tell(&mut self, level: Level, command: custody::Command, cx: &mut dyn Context<Self>) {
+        self.within(level, Event::Command(command), cx);
     }
 
     fn hear(
@@ -281,7 +296,7 @@ impl Node {
         level: Level,
         from: NodeId,
         mut message: Message,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if let (Some(gave), Message::Verdict { term, .. }) = (self.gave, &mut message)
             && *term == fresh(gave)
@@ -291,38 +306,45 @@ impl Node {
         if let (Some(mine), Message::Verdict { claim, .. }) = (self.claim, &mut message) {
             *claim = mine;
         }
-        let taking = Taking::Takes { start: None };
-        self.within(level, cx, |custody, cx| {
-            custody.hear(from, message, taking, cx);
-        });
+        self.within(level, Event::Message { from, message }, cx);
     }
 
     /// A custody has something to say, as it has to a desktop.
-    fn said(&mut self, level: Level, notice: Notice, cx: &mut impl Context<Self>) {
+    fn said(&mut self, level: Level, notice: Notice, cx: &mut dyn Context<Self>) {
         let is_owner = level == Level::Upper && self.plan.levels == Levels::Two;
         match notice {
             Notice::Tell(job::Notice { news, .. }) => self.told(level, news, cx),
+            Notice::Offered(gift) => {
+                let taking = Taking::Takes { start: None };
+                self.tell(level, custody::Command::Take { gift, taking }, cx);
+            }
             Notice::Seek { attempt, .. } => {
                 let known = match level {
                     Level::Upper => self.plan.holders,
                     Level::Lower => self.plan.runners[self.me.get() as usize],
                 };
-                let known = known.iter().copied().map(NodeId::new).collect();
-                self.within(level, cx, |custody, cx| {
-                    custody.found(JOB, attempt, known, cx);
-                });
+                let found = custody::Command::Found {
+                    job: JOB,
+                    attempt,
+                    candidates: known.iter().copied().map(NodeId::new).collect(),
+                };
+                self.tell(level, found, cx);
             }
             Notice::Queue {
                 job, term, until, ..
             } if is_owner => {
-                let tenure = Tenure::under(term);
                 // It is known already if it was owned in an earlier life.
-                let _ = self.within(Level::Lower, cx, |runs, cx| runs.keep(job, tenure, cx));
-                self.bound(until);
+                let keep = custody::Command::Keep {
+                    job,
+                    tenure: Tenure::under(term),
+                    until: Some(self.bound(until)),
+                };
+                self.extend(until, cx);
+                self.tell(Level::Lower, keep, cx);
             }
-            Notice::Extended { until, .. } if is_owner => self.bound(until),
+            Notice::Extended { until, .. } if is_owner => self.extend(until, cx),
             Notice::Drop(job) if is_owner => {
-                self.within(Level::Lower, cx, |runs, cx| runs.cancel(job, cx));
+                self.tell(Level::Lower, custody::Command::Cancel(job), cx);
             }
             Notice::Queue { .. } => self.present = Present::Waits,
             Notice::Extended { .. } => {}
@@ -330,15 +352,23 @@ impl Node {
         }
     }
 
-    fn bound(&mut self, until: Time) {
-        let until = match self.plan.fault {
+    /// Until when an owner may grant the job that it was granted until then.
+    fn bound(&self, until: Time) -> Time {
+        match self.plan.fault {
             Some(Fault::Unbounded) => Time::MAX,
             _ => until,
-        };
-        self.lower.bound(JOB, until);
+        }
     }
 
-    fn told(&mut self, level: Level, news: News, cx: &mut impl Context<Self>) {
+    fn extend(&mut self, until: Time, cx: &mut dyn Context<Self>) {
+        let (job, until) = (JOB, self.bound(until));
+        self.tell(Level::Lower, custody::Command::Bound { job, until }, cx);
+    }
+
+    fn told(&mut self, level: Level, news: News, cx: &mut dyn Context<Self>) {
+        if news == News::Started {
+            self.present = Present::Runs;
+        }
         if level == Level::Upper {
             cx.notify(Told::News(news));
             return;
@@ -351,62 +381,51 @@ impl Node {
         };
         let forgets = self.plan.fault == Some(Fault::Forgetful) && self.upper.lease(JOB).is_none();
         if !forgets {
-            self.within(Level::Upper, cx, |owners, cx| owners.ended(JOB, ending, cx));
+            let job = JOB;
+            self.tell(Level::Upper, custody::Command::Ended { job, ending }, cx);
         }
-        self.within(Level::Lower, cx, |runs, cx| runs.passed_on(JOB, cx));
+        self.tell(Level::Lower, custody::Command::PassedOn(JOB), cx);
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         let level = self.host_level();
         match command {
             Command::Submit => {
-                let kept = self.within(Level::Upper, cx, |home, cx| {
-                    home.keep(Shared::new(job()), Tenure::ONLY, cx)
-                });
-                kept.expect("it is submitted once");
+                assert_eq!(self.upper.refusal(JOB), None, "it is submitted once");
+                let keep = custody::Command::Keep {
+                    job: Shared::new(job()),
+                    tenure: Tenure::ONLY,
+                    until: None,
+                };
+                self.tell(Level::Upper, keep, cx);
             }
-            Command::Cancel => self.within(Level::Upper, cx, |home, cx| home.cancel(JOB, cx)),
-            Command::Start => {
-                if self.within(level, cx, |custody, cx| custody.start(JOB, cx)) {
-                    self.present = Present::Runs;
-                }
-            }
+            Command::Cancel => self.tell(Level::Upper, custody::Command::Cancel(JOB), cx),
+            Command::Start => self.tell(level, custody::Command::Start(JOB), cx),
             Command::End => {
                 self.present = Present::Not;
-                self.within(level, cx, |custody, cx| {
-                    custody.ended(JOB, Ending::Done, cx);
-                });
-                cx.notify(Told::Ended);
+                let (job, ending) = (JOB, Ending::Done);
+                self.tell(level, custody::Command::Ended { job, ending }, cx);
             }
             Command::Move(to) => {
                 self.present = Present::Not;
-                self.within(level, cx, |custody, cx| custody.give_away(JOB, to, 0, cx));
+                let (job, carried) = (JOB, 0);
+                self.tell(level, custody::Command::GiveAway { job, to, carried }, cx);
             }
         }
     }
 
-    fn begin(&mut self, cx: &mut impl Context<Self>) {
-        for level in [Level::Lower, Level::Upper] {
-            self.within(level, cx, |custody, cx| custody.handle(Event::Start, cx));
+    fn begin(&mut self, cx: &mut dyn Context<Self>) {
+        // Both start before either is asked for anything.
+        let notices = [Level::Lower, Level::Upper]
+            .map(|level| (level, self.handled(level, Event::Start, cx)));
+        for (level, notices) in notices {
+            for notice in notices {
+                self.said(level, notice, cx);
+            }
         }
         // What it answers for and does not own is nobody's.
         if self.lower.answers_for(JOB) && !self.upper.has(JOB) {
-            self.within(Level::Lower, cx, |runs, cx| runs.cancel(JOB, cx));
-        }
-    }
-
-    /// Does what is still to be done, until all roles of this node agree.
-    fn finish(&mut self, cx: &mut impl Context<Self>) {
-        loop {
-            if let Some((level, notice)) = self.todo.pop_front() {
-                self.said(level, notice, cx);
-            } else if let Some(message) = self.upper.to_self() {
-                self.hear(Level::Upper, self.me, message, cx);
-            } else if let Some(message) = self.lower.to_self() {
-                self.hear(Level::Lower, self.me, message, cx);
-            } else {
-                break;
-            }
+            self.tell(Level::Lower, custody::Command::Cancel(JOB), cx);
         }
     }
 }
@@ -419,11 +438,11 @@ impl Machine for Node {
     type Key = (Level, Key);
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored((level, key), record) => {
                 let event = Event::Restored(key, record);
-                self.within(level, cx, |custody, cx| custody.handle(event, cx));
+                self.within(level, event, cx);
             }
             Event::Start => self.begin(cx),
             Event::Message {
@@ -432,19 +451,15 @@ impl Machine for Node {
             } => self.hear(level, from, message, cx),
             Event::Unreachable { .. } => {}
             Event::Timer((level, timer)) => {
-                self.within(level, cx, |custody, cx| {
-                    custody.handle(Event::Timer(timer), cx);
-                });
+                self.within(level, Event::Timer(timer), cx);
             }
             Event::Command(command) => self.obey(command, cx),
         }
-        self.finish(cx);
     }
 
     fn check(&self) -> Result<(), Violation> {
         self.upper.check()?;
-        self.lower.check()?;
-        Violation::unless(self.todo.is_empty(), "nothing is left over from an event")
+        self.lower.check()
     }
 }
 
@@ -502,7 +517,7 @@ fn starting(node: &Node) -> Vec<Command> {
 
 /// The nodes that are up, with their places.
 pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
-    let machines = state.nodes.iter().map(|host| host.machine.as_ref());
+    let machines = state.nodes.iter().map(|host| host.machine());
     machines
         .enumerate()
         .filter_map(|(place, machine)| Some((place, machine?)))
@@ -556,7 +571,7 @@ fn always() -> Vec<Property<Exploration<Node>>> {
             |_, state: &State<Node>| {
                 let submitted = state.given & 1 != 0;
                 let known = up(state).any(|(place, node)| place == 0 && node.is_home());
-                let down = state.nodes[0].machine.is_none();
+                let down = state.nodes[0].machine().is_none();
                 !submitted || known || down || words(state).next().is_some() || state.crashes > 0
             },
         ),
@@ -564,11 +579,11 @@ fn always() -> Vec<Property<Exploration<Node>>> {
             "who waits for nothing has nothing left",
             |_, state: &State<Node>| {
                 state.nodes.iter().all(|host| {
-                    let idle = host.timers.is_empty();
-                    let Some(node) = &host.machine else {
+                    let idle = host.timers().is_empty();
+                    let Some(node) = host.machine() else {
                         return true;
                     };
-                    !idle || (node.is_empty() && host.disk.is_empty())
+                    !idle || (node.is_empty() && host.records().is_empty())
                 })
             },
         ),

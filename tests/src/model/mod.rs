@@ -11,14 +11,13 @@ pub mod custody;
 
 mod bag;
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 pub use bag::Bag;
 
 use gridweave_core::id::NodeId;
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::{Effect, Event, Host, Machine};
 use gridweave_core::rand_core::TryRng;
 use gridweave_core::time::{Span, Time};
 use stateright::{Model, Property};
@@ -87,17 +86,6 @@ pub struct State<M: Machine> {
     pub arrivals: Option<u8>,
     /// The first thing that was broken.
     pub broken: Option<&'static str>,
-}
-
-/// A node with what its host keeps for it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Host<M: Machine> {
-    /// None while it is down.
-    pub machine: Option<M>,
-    /// What it persisted.
-    pub disk: BTreeMap<M::Key, M::Record>,
-    /// What it wants to be woken with, and when.
-    pub timers: BTreeMap<M::Timer, Time>,
 }
 
 /// Something that may happen next.
@@ -180,72 +168,51 @@ impl<M: Machine> Exploration<M> {
         most: Option<u8>,
     ) -> (usize, usize) {
         let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
-        let Some(machine) = host.machine.as_mut() else {
+        let Some(before) = host.machine().cloned() else {
             return (0, 0);
         };
-        let before = machine.clone();
-        let mut effects = EffectQueue::new();
         let mut script = Script {
             values: choices,
             drawn: 0,
         };
-        effects.feed(machine, event.clone(), state.now, &mut script);
+        host.handle(event.clone(), state.now, &mut script);
         let id = NodeId::new(u64::from(node));
-        let step = Step {
-            node: id,
-            now: state.now,
-            before: &before,
-            event,
-            after: machine,
-        };
-        let unsound = || machine.check().err().map(|violation| violation.invariant);
-        state.broken = state
-            .broken
-            .or_else(|| (self.judge)(&step))
-            .or_else(unsound);
-        let count = effects.as_slice().len();
-        let most = most.map_or(count, usize::from);
-        for effect in effects.drain().take(most) {
-            match effect {
-                Effect::Persist(key, record) => {
-                    host.disk.insert(key, record);
+        let judged = host.machine().and_then(|after| {
+            (self.judge)(&Step {
+                node: id,
+                now: state.now,
+                before: &before,
+                event,
+                after,
+            })
+        });
+        let unsound = || host.check().err().map(|violation| violation.invariant);
+        state.broken = state.broken.or(judged).or_else(unsound);
+        let count = host.pending();
+        for _ in 0..most.map_or(count, usize::from) {
+            match host.execute() {
+                Some(Effect::Send { to, message }) if state.arrivals != Some(0) => {
+                    state.network.insert((id, to, message));
                 }
-                Effect::Forget(key) => {
-                    host.disk.remove(&key);
+                Some(Effect::Notify(notice)) if (self.remember)(&notice) => {
+                    state.notices.insert((id, notice));
                 }
-                Effect::Send { to, message } => {
-                    if state.arrivals != Some(0) {
-                        state.network.insert((id, to, message));
-                    }
-                }
-                Effect::Wake { at, timer } => {
-                    host.timers.insert(timer, at);
-                }
-                Effect::Cancel(timer) => {
-                    host.timers.remove(&timer);
-                }
-                Effect::Notify(notice) => {
-                    if (self.remember)(&notice) {
-                        state.notices.insert((id, notice));
-                    }
-                }
+                _ => {}
             }
         }
         (count, script.drawn)
     }
 
     fn go_down(state: &mut State<M>, node: u8) {
-        let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
-        host.machine = None;
-        host.timers.clear();
+        Arc::make_mut(&mut state.nodes[usize::from(node)]).crash();
         state.crashes += 1;
     }
 
     fn come_up(&self, state: &mut State<M>, node: u8) {
         let id = NodeId::new(u64::from(node));
-        let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
-        host.machine = Some((self.build)(id));
-        let records: Vec<_> = host.disk.clone().into_iter().collect();
+        let host = &mut state.nodes[usize::from(node)];
+        let records = host.records().clone();
+        *host = Arc::new(Host::unstarted((self.build)(id)));
         for (key, record) in records {
             self.feed(state, node, &Event::Restored(key, record), &[], None);
         }
@@ -254,14 +221,14 @@ impl<M: Machine> Exploration<M> {
 
     /// Until when time may pass while no timer is later than it may be.
     fn latest(&self, state: &State<M>) -> Time {
-        let all = state.nodes.iter().flat_map(|host| host.timers.values());
-        all.min().map_or(Time::MAX, |first| *first + self.lateness)
+        let first = state.nodes.iter().filter_map(|host| host.next_at()).min();
+        first.map_or(Time::MAX, |first| first + self.lateness)
     }
 
     /// All that may happen to a node that is up, apart from crashes.
     fn occurrences(&self, state: &State<M>, node: u8) -> Vec<Occurrence<M>> {
         let host = &state.nodes[usize::from(node)];
-        let Some(machine) = &host.machine else {
+        let Some(machine) = host.machine() else {
             return Vec::new();
         };
         let id = NodeId::new(u64::from(node));
@@ -272,11 +239,14 @@ impl<M: Machine> Exploration<M> {
             }
         }
         let latest = self.latest(state);
-        for (timer, at) in &host.timers {
-            if *at <= self.horizon.min(latest) {
-                all.push(Occurrence::Timer(*timer));
-            }
-        }
+        let mut due: Vec<M::Timer> = host
+            .timers()
+            .iter()
+            .filter(|(at, _)| *at <= self.horizon.min(latest))
+            .map(|(_, timer)| timer)
+            .collect();
+        due.sort_unstable();
+        all.extend(due.into_iter().map(Occurrence::Timer));
         for (index, (to, _)) in (0_u8..).zip(&self.commands) {
             if *to == node && state.given & (1 << index) == 0 {
                 all.push(Occurrence::Command(index));
@@ -300,8 +270,7 @@ impl<M: Machine> Exploration<M> {
     ) -> (usize, usize) {
         match occurrence {
             Occurrence::Timer(timer) => {
-                let host = Arc::make_mut(&mut state.nodes[usize::from(node)]);
-                if let Some(at) = host.timers.remove(timer) {
+                if let Some(at) = state.nodes[usize::from(node)].timers().due(*timer) {
                     state.now = state.now.max(at);
                 }
             }
@@ -320,16 +289,9 @@ impl<M: Machine> Model for Exploration<M> {
     type Action = Action<M>;
 
     fn init_states(&self) -> Vec<State<M>> {
-        let host = || {
-            Arc::new(Host {
-                machine: None,
-                disk: BTreeMap::new(),
-                timers: BTreeMap::new(),
-            })
-        };
         let mut state = State {
             now: Time::ZERO,
-            nodes: (0..self.nodes).map(|_| host()).collect(),
+            nodes: vec![Arc::default(); usize::from(self.nodes)],
             network: Bag::default(),
             notices: Bag::default(),
             given: 0,
@@ -346,7 +308,7 @@ impl<M: Machine> Model for Exploration<M> {
     fn actions(&self, state: &State<M>, actions: &mut Vec<Action<M>>) {
         let may_crash = state.crashes < self.crashes;
         for node in 0..self.nodes {
-            if state.nodes[usize::from(node)].machine.is_none() {
+            if state.nodes[usize::from(node)].machine().is_none() {
                 if self.restart.is_zero() || state.now + self.restart <= self.latest(state) {
                     actions.push(Action::Restart(node));
                 }

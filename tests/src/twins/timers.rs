@@ -19,11 +19,10 @@ pub enum Step {
     PopDue { now: Time },
 }
 
-/// Pending timers as (time, how many were set before, timer).
+/// Pending timers, unsorted.
 #[derive(Clone, Debug, Default)]
 pub struct List {
-    pending: Vec<(Time, usize, u8)>,
-    set: usize,
+    pending: Vec<(Time, u8)>,
 }
 
 impl Twins for Timers {
@@ -49,24 +48,19 @@ impl Twins for Timers {
     fn model(list: &mut List, step: &Step) -> Self::Answer {
         match *step {
             Step::Wake { at, timer } => {
-                list.pending.retain(|(.., other)| *other != timer);
-                list.pending.push((at, list.set, timer));
-                list.set += 1;
+                list.pending.retain(|(_, other)| *other != timer);
+                list.pending.push((at, timer));
                 None
             }
             Step::Cancel { timer } => {
-                list.pending.retain(|(.., other)| *other != timer);
+                list.pending.retain(|(_, other)| *other != timer);
                 None
             }
             Step::PopDue { now } => {
-                let first = list
-                    .pending
-                    .iter()
-                    .copied()
-                    .filter(|(at, ..)| *at <= now)
-                    .min()?;
+                let due = list.pending.iter().filter(|(at, _)| *at <= now);
+                let first = *due.min()?;
                 list.pending.retain(|other| *other != first);
-                Some((first.0, first.2))
+                Some(first)
             }
         }
     }
@@ -86,10 +80,14 @@ impl Twins for Timers {
     }
 
     fn compare(list: &List, real: &TimerQueue<u8>) {
-        assert_eq!(real.len(), list.pending.len());
-        assert_eq!(
-            real.next_at(),
-            list.pending.iter().map(|(at, ..)| *at).min()
-        );
+        let mut pending = list.pending.clone();
+        pending.sort_unstable();
+        assert!(real.iter().eq(pending.iter().copied()));
+        assert_eq!(real.len(), pending.len());
+        assert_eq!(real.next_at(), pending.first().map(|(at, _)| *at));
+        for timer in 0..6 {
+            let due = pending.iter().find(|(_, other)| *other == timer);
+            assert_eq!(real.due(timer), due.map(|(at, _)| *at));
+        }
     }
 }

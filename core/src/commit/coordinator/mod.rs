@@ -322,7 +322,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
     fn with_task(
         &mut self,
         job: JobId,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
         work: impl FnOnce(&mut Desk<G>, &mut Task),
     ) -> bool {
         let Ok(place) = self.place(job) else {
@@ -364,7 +364,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
 
     /// Whether there is room for another job, if need be that of one that nobody can start any more: nodes that never answer let go by
     /// themselves.
-    fn make_room(&mut self, cx: &mut impl Context<Self>) -> bool {
+    fn make_room(&mut self, cx: &mut dyn Context<Self>) -> bool {
         if self.tasks.len() < usize::from(self.config.tasks) {
             return true;
         }
@@ -384,7 +384,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         submitter: Submitter,
         mut candidates: Vec<Candidate>,
         spares: Vec<NodeId>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let most = usize::from(self.config.members);
         let sound = (1..=MOST_CANDIDATES).contains(&candidates.len())
@@ -426,7 +426,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         });
     }
 
-    fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut impl Context<Self>) {
+    fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut dyn Context<Self>) {
         let most = usize::from(self.config.members);
         let known = self.with_task(job, cx, |desk, task| {
             // What is about to start, or runs, is not moved.
@@ -451,7 +451,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
     }
 
-    fn receive(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         let (job, epoch) = (message.job(), message.epoch());
         let known = self.with_task(job, cx, |desk, task| match message {
             Message::Prepared { lease, .. } => desk.voted(task, from, epoch, lease),
@@ -497,13 +497,13 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
     }
 
     /// Numbers that no attempt has had.
-    fn begin_life(&mut self, cx: &mut impl Context<Self>) {
+    fn begin_life(&mut self, cx: &mut dyn Context<Self>) {
         self.life = self.life.next();
         self.attempts = 0;
         cx.persist(Key::Life, Record::Life(self.life));
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.begin_life(cx);
         let now = cx.now();
         // The earlier life knew that nothing was left, and did not get to forget it.
@@ -548,7 +548,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
     }
 
-    fn attend_all(&mut self, cx: &mut impl Context<Self>) {
+    fn attend_all(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let due = self.tasks.iter().filter(|task| task.next_due() <= now);
         let due: Vec<JobId> = due.map(|task| task.job).collect();
@@ -557,7 +557,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         }
     }
 
-    fn arm(&mut self, cx: &mut impl Context<Self>) {
+    fn arm(&mut self, cx: &mut dyn Context<Self>) {
         let due = self.tasks.iter().map(Task::next_due).min();
         let due = due.filter(|due| *due < Time::MAX);
         if due == self.armed {
@@ -579,7 +579,7 @@ impl<P: Policy, G: Guards> Machine for Coordinator<P, G> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record);

@@ -19,7 +19,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         interval: Interval,
         lease: Span,
         submitter: &Submitter,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         match self.try_hold(from, holder, interval, lease, submitter, cx) {
             Ok(lease) => cx.send(from, Message::Prepared { holder, lease }),
@@ -48,7 +48,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         interval: Interval,
         lease: Span,
         submitter: &Submitter,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Result<Span, Refused> {
         let now = cx.now();
         let known = self.seat(holder.job);
@@ -191,7 +191,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         &mut self,
         seat: &mut Seat,
         cause: Cause,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         let Some(firm) = seat.firm.take() else {
             return false;
@@ -205,14 +205,14 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// Keeps a seat that has changed; one that holds nothing is remembered for a while.
-    pub(super) fn settle_seat(&mut self, mut seat: Seat, cx: &mut impl Context<Self>) {
+    pub(super) fn settle_seat(&mut self, mut seat: Seat, cx: &mut dyn Context<Self>) {
         if seat.is_empty() {
             seat.forget = cx.now() + self.config.retention;
         }
         self.keep(seat, cx);
     }
 
-    pub(super) fn commit(&mut self, from: NodeId, holder: Holder, cx: &mut impl Context<Self>) {
+    pub(super) fn commit(&mut self, from: NodeId, holder: Holder, cx: &mut dyn Context<Self>) {
         let Some(mut seat) = self.seat_of(holder.job, from) else {
             cx.send(from, Message::Expired { holder });
             return;
@@ -246,7 +246,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         cx.send(from, answer);
     }
 
-    pub(super) fn abort(&mut self, from: NodeId, holder: Holder, cx: &mut impl Context<Self>) {
+    pub(super) fn abort(&mut self, from: NodeId, holder: Holder, cx: &mut dyn Context<Self>) {
         let Some(mut seat) = self.seat_of(holder.job, from) else {
             return;
         };
@@ -263,7 +263,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         from: NodeId,
         job: JobId,
         through: Epoch,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if let Some(mut seat) = self.seat_of(job, from) {
             let mut changed = false;

@@ -246,7 +246,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// Keeps a seat, on disk first.
-    fn keep(&mut self, seat: Seat, cx: &mut impl Context<Self>) {
+    fn keep(&mut self, seat: Seat, cx: &mut dyn Context<Self>) {
         cx.persist(seat.job, seat);
         self.put(seat);
     }
@@ -262,7 +262,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         }
     }
 
-    fn forget(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn forget(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if let Ok(place) = self.place(job) {
             self.seats.remove(place);
         }
@@ -270,12 +270,12 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// Does what is due for every seat: what has to stop first, so that nothing starts beside it.
-    fn attend_all(&mut self, cx: &mut impl Context<Self>) {
+    fn attend_all(&mut self, cx: &mut dyn Context<Self>) {
         self.attend_where(Seat::runs, cx);
         self.attend_where(|_| true, cx);
     }
 
-    fn attend_where(&mut self, which: impl Fn(&Seat) -> bool, cx: &mut impl Context<Self>) {
+    fn attend_where(&mut self, which: impl Fn(&Seat) -> bool, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let mut next = 0;
         while let Some(seat) = self.seats.get(next) {
@@ -291,7 +291,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// Does what is due for one seat.
-    fn attend(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn attend(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(mut seat) = self.seat(job) else {
             return;
@@ -344,7 +344,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         self.put(seat);
     }
 
-    fn arm(&mut self, cx: &mut impl Context<Self>) {
+    fn arm(&mut self, cx: &mut dyn Context<Self>) {
         let due = self.seats.iter().map(|seat| seat.next_due(&self.config));
         let due = due.min().filter(|due| *due < Time::MAX);
         if due == self.armed {
@@ -366,7 +366,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
     type Key = JobId;
     type Record = Seat;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         if let Event::Restored(_, seat) = event {
             self.restore(seat);
             return;

@@ -14,7 +14,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         from: NodeId,
         holder: Holder,
         until: Time,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let mut standing = Standing::Gone;
         if let Some(mut seat) = self.seat_of(holder.job, from)
@@ -48,7 +48,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         cx.send(from, Message::Alive { holder, standing });
     }
 
-    pub(super) fn ended(&mut self, holder: Holder, outcome: Outcome, cx: &mut impl Context<Self>) {
+    pub(super) fn ended(&mut self, holder: Holder, outcome: Outcome, cx: &mut dyn Context<Self>) {
         let Some(mut seat) = self.seat(holder.job) else {
             return;
         };
@@ -70,7 +70,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         &mut self,
         seat: &mut Seat,
         mut firm: Firm,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         let now = cx.now();
         let holder = seat.holder(firm.epoch);
@@ -138,14 +138,14 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// When to say again what was first said then.
-    fn again(&self, since: Time, cx: &mut impl Context<Self>) -> Time {
+    fn again(&self, since: Time, cx: &mut dyn Context<Self>) -> Time {
         let now = cx.now();
         now + self.config.again(now - since) + self.config.draw_jitter(cx.rng())
     }
 
     /// When to say again that a job has ended, as it did then. When its reservation ends its coordinator gives it up for lost soon, so it
     /// hears of it then and as often again as at first.
-    fn tell_again(&self, firm: &Firm, ended: Time, cx: &mut impl Context<Self>) -> Time {
+    fn tell_again(&self, firm: &Firm, ended: Time, cx: &mut dyn Context<Self>) -> Time {
         let end = firm.interval.end();
         if cx.now() < end {
             let end = end + self.config.draw_jitter(cx.rng());
@@ -158,7 +158,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     /// Takes the time behind a reservation that is about to end, and asks for permission to use it; whether it was free.
     ///
     /// It is not on disk: after a crash the job does not run any more, and all of its time is free.
-    fn take_more(&mut self, seat: &mut Seat, mut firm: Firm, cx: &mut impl Context<Self>) -> bool {
+    fn take_more(&mut self, seat: &mut Seat, mut firm: Firm, cx: &mut dyn Context<Self>) -> bool {
         let (start, end) = (firm.interval.start(), firm.interval.end());
         let next = self.config.extended(firm.committed, end);
         let longer = next.and_then(|next| Interval::new(start, next).ok());
@@ -181,7 +181,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// Asks the coordinator for permission to run to the end of the time that was taken.
-    fn ask_for_more(&self, seat: &mut Seat, firm: Firm, end: Time, cx: &mut impl Context<Self>) {
+    fn ask_for_more(&self, seat: &mut Seat, firm: Firm, end: Time, cx: &mut dyn Context<Self>) {
         let holder = seat.holder(firm.epoch);
         let until = firm.interval.end();
         let ask = self.again(cx.now(), cx);
@@ -197,7 +197,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
         &mut self,
         seat: &mut Seat,
         cause: Cause,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         let Some(firm) = seat.firm else {
             return false;
@@ -217,7 +217,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     }
 
     /// What was running when the node went down is not running now.
-    pub(super) fn recover(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn recover(&mut self, cx: &mut dyn Context<Self>) {
         let mut next = 0;
         while let Some(&known) = self.seats.get(next) {
             next = next.saturating_add(1);

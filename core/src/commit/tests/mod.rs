@@ -1,14 +1,12 @@
 //! Exact effects, phase by phase. Times are in seconds, and nothing is put off at random.
 
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use super::*;
 use crate::id::{Epoch, JobId, NodeId, OrganisationId};
 use crate::job::{Outcome, Submitter};
-use crate::machine::{Effect, EffectQueue, Event, Machine};
+use crate::machine::{Driver, Effect, EffectQueue, Event, Machine, Shown};
+use crate::rng::Zeros;
 
 use crate::schedule::Holder;
 use crate::time::{Interval, Span, Time};
@@ -61,114 +59,24 @@ enum Did<M: Machine> {
     Tell(M::Notice),
 }
 
-/// A machine, its disk and its clock.
-struct Bench<M: Machine> {
-    build: fn() -> M,
-    machine: M,
-    now: Time,
-    disk: BTreeMap<M::Key, M::Record>,
-    alarms: BTreeMap<M::Timer, Time>,
+impl<M: Machine> Shown<M> for Did<M> {
+    fn shown(effect: Effect<M>) -> Option<Self> {
+        Some(match effect {
+            Effect::Persist(key, _) => Self::Persist(key),
+            Effect::Forget(key) => Self::Forget(key),
+            Effect::Send { to, message } => Self::Send(to, message),
+            Effect::Wake { at, .. } => Self::Wake(at),
+            Effect::Cancel(_) => Self::Cancel,
+            Effect::Notify(notice) => Self::Tell(notice),
+        })
+    }
 }
 
-impl<M: Machine> Bench<M> {
-    /// Started at zero, with an empty disk.
-    fn started(build: fn() -> M) -> Self {
-        let mut bench = Self {
-            build,
-            machine: build(),
-            now: Time::ZERO,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
-        };
-        bench.feed(Event::Start);
-        bench
-    }
+type Bench<M> = Driver<M, Did<M>>;
 
-    fn feed(&mut self, event: Event<M>) -> Vec<Did<M>> {
-        self.feed_some(event, usize::MAX)
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed_some(&mut self, event: Event<M>, most: usize) -> Vec<Did<M>> {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        effects.feed(&mut self.machine, event, self.now, &mut rng);
-        self.machine.check().unwrap();
-        let effects: Vec<Effect<M>> = effects.drain().collect();
-        let executed = effects.into_iter().take(most);
-        executed.map(|effect| self.execute(effect)).collect()
-    }
-
-    fn execute(&mut self, effect: Effect<M>) -> Did<M> {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-                Did::Persist(key)
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-                Did::Forget(key)
-            }
-            Effect::Send { to, message } => Did::Send(to, message),
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-                Did::Wake(at)
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-                Did::Cancel
-            }
-            Effect::Notify(notice) => Did::Tell(notice),
-        }
-    }
-
-    /// Goes to this second, where nothing happens yet.
-    fn at(&mut self, second: u64) -> &mut Self {
-        self.now = Time::from_secs(second);
-        self
-    }
-
-    fn hear(&mut self, from: NodeId, message: M::Message) -> Vec<Did<M>> {
-        self.feed(Event::Message { from, message })
-    }
-
-    /// Feeds the next timer when it is due.
-    fn ring(&mut self) -> Vec<Did<M>> {
-        let (&timer, &at) = self
-            .alarms
-            .iter()
-            .min_by_key(|(_, at)| **at)
-            .expect("a timer is set");
-        self.now = self.now.max(at);
-        self.feed(Event::Timer(timer))
-    }
-
-    /// Feeds timers until this second.
-    fn ring_until(&mut self, second: u64) -> Vec<Did<M>> {
-        let mut did = Vec::new();
-        while self
-            .alarms
-            .values()
-            .any(|at| *at <= Time::from_secs(second))
-        {
-            did.extend(self.ring());
-        }
-        self.at(second);
-        did
-    }
-
-    /// Comes back from disk.
-    fn restart(&mut self) -> Vec<Did<M>> {
-        self.machine = (self.build)();
-        self.alarms.clear();
-        for (key, record) in self.disk.clone() {
-            assert_eq!(self.feed(Event::Restored(key, record)), []);
-        }
-        self.feed(Event::Start)
-    }
+/// Started at zero, with an empty disk.
+fn started<M: Machine>(build: fn() -> M) -> Bench<M> {
+    Bench::started(Time::ZERO, build).0
 }
 
 /// Without timers, for where they do not matter.

@@ -24,7 +24,7 @@ impl Grid {
 
     fn built(nodes: usize, build: fn() -> Node) -> Self {
         Self {
-            nodes: (0..nodes).map(|_| Bench::started(build)).collect(),
+            nodes: (0..nodes).map(|_| started(build)).collect(),
             cut: Vec::new(),
             told: Vec::new(),
         }
@@ -59,9 +59,8 @@ impl Grid {
     fn run_until(&mut self, end: u64) {
         loop {
             let alarms = self.nodes.iter().enumerate().flat_map(|(node, peer)| {
-                peer.alarms
-                    .iter()
-                    .map(move |(timer, at)| (*at, node, *timer))
+                let timers = peer.host.timers().iter();
+                timers.map(move |(at, timer)| (at, node, timer))
             });
             let Some((at, node, timer)) = alarms.min().filter(|(at, ..)| *at <= second(end)) else {
                 break;
@@ -95,7 +94,7 @@ impl Grid {
 
     fn end(&mut self, node: usize) {
         let outcome = Outcome::Done;
-        let holder = self.nodes[node].machine.participant.running().next();
+        let holder = self.nodes[node].machine().participant.running().next();
         let holder = holder.expect("something runs there");
         let command = participant::Command::Ended { holder, outcome };
         self.feed(node, Event::Command(Command::Participant(command)));
@@ -151,7 +150,7 @@ fn a_job_runs_on_two_nodes_one_of_which_coordinates_it() {
     grid.end(1);
     assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
     grid.run_until(3000);
-    let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
+    let empty = |peer: &Peer| peer.host.timers().is_empty() && peer.host.records().len() == 1;
     assert!(grid.nodes.iter().all(empty), "nothing is left");
 }
 
@@ -182,7 +181,7 @@ fn a_job_that_overruns_on_one_of_two_nodes_is_finished_if_it_is_extended() {
     let cut = stop(1, Cause::Overran);
     assert_eq!(grid.news(), [(2, cut), (0, lost(2)), (0, CLEARED)]);
     grid.run_until(4000);
-    let empty = |peer: &Peer| peer.alarms.is_empty() && peer.disk.len() == 1;
+    let empty = |peer: &Peer| peer.host.timers().is_empty() && peer.host.records().len() == 1;
     assert!(grid.nodes.iter().all(empty), "nothing is left");
 }
 
@@ -201,7 +200,7 @@ fn survivors_of_a_lost_coordinator_stop_and_forget() {
         "to the coordinator, the others are lost"
     );
     grid.run_until(3000);
-    assert!(grid.nodes[1].disk.len() == 1 && grid.nodes[2].disk.len() == 1);
+    assert!(grid.nodes[1].host.records().len() == 1 && grid.nodes[2].host.records().len() == 1);
     assert_eq!(grid.news(), [(0, CLEARED)]);
 }
 
@@ -259,18 +258,17 @@ fn a_coordinator_that_restarts_takes_its_running_job_up_again() {
 fn records_under_the_wrong_key_are_ignored() {
     let mut grid = Grid::new(1);
     grid.place(1000, &[0], &[]);
-    let disk = grid.nodes[0].disk.clone();
+    let disk = grid.nodes[0].host.records().clone();
     let mut node: Node = Node::new(CONFIG, Everyone);
     let keys = [
         Key::Participant(JOB),
         Key::Coordinator(coordinator::Key::Life),
         Key::Coordinator(coordinator::Key::Task(JOB)),
     ];
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     for (home, record) in disk {
         for key in keys.iter().filter(|key| **key != home) {
             let event = Event::Restored(*key, record.clone());
-            EffectQueue::new().feed(&mut node, event, Time::ZERO, &mut rng);
+            EffectQueue::new().feed(&mut node, event, Time::ZERO, &mut Zeros);
         }
     }
     assert_eq!(node, Node::new(CONFIG, Everyone));
@@ -285,13 +283,12 @@ fn a_broken_state_is_named() {
         const BARRIER: bool = false;
     }
     let mut node: Node<Everyone, Careless> = Node::new(CONFIG, Everyone);
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    let mut hear = |node: &mut Node<Everyone, Careless>, message| {
+    let hear = |node: &mut Node<Everyone, Careless>, message| {
         let event = Event::Message {
             from: NodeId::new(0),
             message,
         };
-        EffectQueue::new().feed(node, event, Time::ZERO, &mut rng);
+        EffectQueue::new().feed(node, event, Time::ZERO, &mut Zeros);
         node.check()
     };
     assert_eq!(hear(&mut node, prepare(attempt(1), slot(100))), Ok(()));
@@ -312,10 +309,9 @@ fn a_broken_state_is_named() {
         spares: vec![],
     };
     let mut effects = EffectQueue::new();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    effects.feed(&mut node, Event::Start, Time::ZERO, &mut rng);
+    effects.feed(&mut node, Event::Start, Time::ZERO, &mut Zeros);
     let event = Event::Command(Command::Coordinator(command));
-    effects.feed(&mut node, event, Time::ZERO, &mut rng);
+    effects.feed(&mut node, event, Time::ZERO, &mut Zeros);
     let invariant = "nobody may start before everyone has committed";
     assert_eq!(
         hear(&mut node, prepared(attempt(1))),
@@ -365,10 +361,10 @@ fn what_was_done_while_the_coordinator_was_away_is_finished() {
                 grid.end(1);
                 grid.end(2);
                 if restarts {
-                    grid.nodes[0].alarms.clear();
+                    grid.nodes[0].host.crash();
                 }
                 grid.run_until(back);
-                if !restarts && !grid.nodes[0].machine.coordinator.is_placing(JOB) {
+                if !restarts && !grid.nodes[0].machine().coordinator.is_placing(JOB) {
                     // It cannot know better.
                     continue;
                 }

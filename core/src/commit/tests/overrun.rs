@@ -31,7 +31,7 @@ mod participant {
 
     /// Attempt 1 has run since 100; its time ends at 700.
     fn running_hall(build: fn() -> Participant) -> Hall {
-        let mut hall = Bench::started(build);
+        let mut hall = started(build);
         hall.hear(BOSS, prepare(attempt(1), slot(100)));
         hall.hear(BOSS, commit(attempt(1)));
         hall.hear(BOSS, permit(attempt(1), 700));
@@ -69,7 +69,7 @@ mod participant {
     }
 
     fn taken_until(hall: &Hall) -> Option<Time> {
-        let known = hall.machine.schedule().find(attempt(1))?;
+        let known = hall.machine().schedule().find(attempt(1))?;
         Some(known.interval.end())
     }
 
@@ -94,7 +94,7 @@ mod participant {
         let did = hall.ring();
         assert_eq!(hall.now, second(820));
         assert_eq!(did, cut(&hall), "twice and no more");
-        assert!(hall.machine.schedule().is_empty());
+        assert!(hall.machine().schedule().is_empty());
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod participant {
         let did = hall.ring();
         assert_eq!(hall.now, second(700));
         assert_eq!(did, cut(&hall));
-        assert!(hall.machine.schedule().is_empty());
+        assert!(hall.machine().schedule().is_empty());
         // A permission that comes now changes nothing.
         assert_eq!(
             hall.hear(BOSS, permit(attempt(1), 760)),
@@ -117,7 +117,7 @@ mod participant {
     #[test]
     fn nobody_else_permits_it_and_no_other_attempt() {
         let mut hall = asking_hall();
-        let before = hall.machine.clone();
+        let before = hall.machine().clone();
         for (from, holder) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
             assert_eq!(
                 hall.hear(from, permit(holder, 760)),
@@ -125,7 +125,7 @@ mod participant {
             );
         }
         assert_eq!(hall.hear(RIVAL, extend(1, 760)), [], "for coordinators");
-        assert_eq!(hall.machine, before);
+        assert_eq!(*hall.machine(), before);
     }
 
     #[test]
@@ -183,13 +183,13 @@ mod participant {
                     Wake(second(698))
                 ][..if permitted { 4 } else { 3 }]
             );
-            assert!(hall.machine.schedule().is_empty());
+            assert!(hall.machine().schedule().is_empty());
             let mut hall = asking_hall();
             if permitted {
                 hall.hear(BOSS, permit(attempt(1), 760));
             }
             hall.hear(BOSS, release(attempt(1)));
-            assert!(hall.machine.schedule().is_empty());
+            assert!(hall.machine().schedule().is_empty());
         }
     }
 
@@ -204,7 +204,7 @@ mod participant {
                 sends(hall.restart()),
                 [(BOSS, alive(attempt(1), Standing::Gone))]
             );
-            assert!(hall.machine.schedule().is_empty());
+            assert!(hall.machine().schedule().is_empty());
         }
     }
 
@@ -217,7 +217,7 @@ mod participant {
             };
             Participant::new(config, Everyone)
         };
-        let mut hall: Hall = Bench::started(build);
+        let mut hall: Hall = started(build);
         hall.hear(BOSS, prepare(attempt(1), slot(100)));
         hall.hear(BOSS, commit(attempt(1)));
         hall.hear(BOSS, permit(attempt(1), 600));
@@ -266,7 +266,6 @@ mod participant {
             let mut participant: Participant =
                 Participant::new(Config { overrun, ..LONGER }, Everyone);
             let mut effects = EffectQueue::new();
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
             for message in [
                 prepare(attempt(1), slot(100)),
                 commit(attempt(1)),
@@ -274,11 +273,11 @@ mod participant {
             ] {
                 let from = BOSS;
                 let event = Event::Message { from, message };
-                effects.feed(&mut participant, event, Time::ZERO, &mut rng);
+                effects.feed(&mut participant, event, Time::ZERO, &mut Zeros);
             }
             effects.drain().for_each(drop);
             let due = || Event::Timer(crate::commit::participant::Due);
-            effects.feed(&mut participant, due(), second(100), &mut rng);
+            effects.feed(&mut participant, due(), second(100), &mut Zeros);
             let last: Vec<_> = effects.drain().collect();
             let wakes = last.iter().filter_map(|effect| match effect {
                 Effect::Wake { at, .. } => Some(*at),
@@ -287,13 +286,13 @@ mod participant {
             assert_eq!(wakes.collect::<Vec<_>>(), [second(700)], "{overrun:?}");
         }
         // Time has no end behind its end.
-        let mut hall: Hall = Bench::started(|| Participant::new(LONGER, Everyone));
+        let mut hall: Hall = started(|| Participant::new(LONGER, Everyone));
         let interval = Interval::since(second(100)).unwrap();
         hall.hear(BOSS, prepare(attempt(1), interval));
         hall.hear(BOSS, commit(attempt(1)));
         hall.hear(BOSS, permit(attempt(1), u64::MAX));
         hall.ring();
-        assert_eq!(hall.alarms.len(), 0);
+        assert_eq!(hall.host.timers().len(), 0);
     }
 }
 
@@ -328,7 +327,7 @@ mod coordinator {
 
     /// Everyone has run attempt 1 since 1000, and may do so until 1600. It is 1596.
     fn standing(nodes: &[NodeId], build: fn() -> Coordinator) -> Desk {
-        let mut desk = Bench::started(build);
+        let mut desk = started(build);
         desk.feed(place(1000, nodes));
         agree(&mut desk, nodes, attempt(1));
         desk.ring_until(1000);
@@ -399,7 +398,7 @@ mod coordinator {
     fn what_was_not_to_be_asked_for_is_not_permitted() {
         let mut desk = patient_desk(&[A, B]);
         desk.hear(B, ended(attempt(1), Outcome::Done));
-        let before = desk.machine.clone();
+        let before = desk.machine().clone();
         // Too little, too much, from a stranger, and from a node that is done.
         for (from, until) in [
             (A, 1601),
@@ -418,9 +417,9 @@ mod coordinator {
         );
         // It has let go by now.
         assert_eq!(desk.at(1600).hear(A, extend(1, 1660)), []);
-        assert_eq!(desk.machine, before);
+        assert_eq!(*desk.machine(), before);
         // Nobody knows of it.
-        let mut desk: Desk = Bench::started(|| Coordinator::new(LONGER, Everyone));
+        let mut desk: Desk = started(|| Coordinator::new(LONGER, Everyone));
         assert_eq!(
             desk.hear(A, extend(1, 1660)),
             [Send(A, release(attempt(1)))]

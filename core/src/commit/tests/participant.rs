@@ -1,14 +1,17 @@
 use super::*;
 use crate::commit::participant::{Cause, Command, Notice, Participant};
 use crate::id::UserId;
+use crate::machine::Host;
 use Did::{Cancel, Forget, Persist, Send, Tell, Wake};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 type Hall = Bench<Participant>;
 
 const CHANGED: Did<Participant> = Tell(Notice::Changed);
 
 fn hall() -> Hall {
-    Bench::started(|| Participant::new(CONFIG, Everyone))
+    started(|| Participant::new(CONFIG, Everyone))
 }
 
 fn in_job(job: u64) -> Holder {
@@ -107,7 +110,7 @@ fn time_is_held_committed_run_and_given_back() {
             Wake(second(500))
         ]
     );
-    assert_eq!(hall.machine.running().collect::<Vec<_>>(), [attempt(1)]);
+    assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
     let other = Command::Ended {
         holder: attempt(2),
         outcome: Outcome::Done,
@@ -122,7 +125,7 @@ fn time_is_held_committed_run_and_given_back() {
         hall.at(450).feed(ending(Outcome::Done)),
         [Persist(JOB), told.clone(), CHANGED, Wake(second(452))]
     );
-    assert!(hall.machine.schedule().is_free(slot(100)));
+    assert!(hall.machine().schedule().is_free(slot(100)));
     assert_eq!(hall.feed(ending(Outcome::Broke)), [], "only once");
     assert_eq!(hall.ring(), [told, Wake(second(454))]);
     assert_eq!(
@@ -135,7 +138,7 @@ fn time_is_held_committed_run_and_given_back() {
         ]
     );
     assert_eq!(hall.ring(), [Forget(JOB)]);
-    assert!(hall.disk.is_empty() && hall.alarms.is_empty());
+    assert!(hall.host.records().is_empty() && hall.host.timers().is_empty());
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
             submitter.organisation.get() == 0
         }
     }
-    let mut hall: Bench<Participant<NotOfY>> = Bench::started(|| Participant::new(CONFIG, NotOfY));
+    let mut hall: Bench<Participant<NotOfY>> = started(|| Participant::new(CONFIG, NotOfY));
     let question = Message::Prepare {
         holder: attempt(1),
         interval: slot(100),
@@ -248,9 +251,8 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
         sends(hall.hear(BOSS, question)),
         [(BOSS, refusal(attempt(1), Refused::NotAccepted))]
     );
-    assert!(hall.disk.is_empty());
-    let mut hall: Hall =
-        Bench::started(|| Participant::new(Config { seats: 2, ..CONFIG }, Everyone));
+    assert!(hall.host.records().is_empty());
+    let mut hall: Hall = started(|| Participant::new(Config { seats: 2, ..CONFIG }, Everyone));
     hall.hear(BOSS, prepare(in_job(1), slot(1000)));
     hall.hear(BOSS, prepare(in_job(2), slot(2000)));
     assert_eq!(
@@ -355,7 +357,8 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
         submitter: NOBODY,
     };
     hall.hear(BOSS, question);
-    assert_eq!(hall.alarms.values().collect::<Vec<_>>(), [&second(20)]);
+    assert_eq!(hall.host.next_at(), Some(second(20)));
+    assert_eq!(hall.host.timers().len(), 1);
 }
 
 #[test]
@@ -392,30 +395,30 @@ fn a_question_that_comes_again_gets_the_same_answer() {
 #[test]
 fn an_abort_restores_what_the_older_attempt_had() {
     let mut hall = committed_hall();
-    let before = hall.machine.schedule().clone();
+    let before = hall.machine().schedule().clone();
     hall.hear(BOSS, prepare(attempt(2), slot(300)));
-    assert_eq!(hall.machine.schedule().len(), 2);
+    assert_eq!(hall.machine().schedule().len(), 2);
     assert_eq!(
         hall.hear(BOSS, abort(attempt(2))),
         [Persist(JOB), CHANGED, Wake(second(100))]
     );
-    assert_eq!(hall.machine.schedule(), &before);
+    assert_eq!(hall.machine().schedule(), &before);
     // And so does the end of the lease.
     hall.hear(BOSS, prepare(attempt(3), slot(300)));
     hall.ring();
-    assert_eq!(hall.machine.schedule(), &before);
+    assert_eq!(hall.machine().schedule(), &before);
     // A commit takes over.
     hall.hear(BOSS, prepare(attempt(4), slot(300)));
     hall.hear(BOSS, commit(attempt(4)));
-    assert_eq!(hall.machine.schedule().len(), 1);
-    assert!(hall.machine.schedule().find(attempt(4)).is_some());
-    assert_eq!(hall.machine.newest(JOB), Some(attempt(4).epoch));
+    assert_eq!(hall.machine().schedule().len(), 1);
+    assert!(hall.machine().schedule().find(attempt(4)).is_some());
+    assert_eq!(hall.machine().newest(JOB), Some(attempt(4).epoch));
     // What releases the older one leaves the newer.
     assert_eq!(
         hall.hear(BOSS, release(attempt(1))),
         [Send(BOSS, released(attempt(1)))]
     );
-    assert!(hall.machine.schedule().find(attempt(4)).is_some());
+    assert!(hall.machine().schedule().find(attempt(4)).is_some());
 }
 
 #[test]
@@ -448,7 +451,7 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
         let grace = Span::from_secs(1);
         Participant::new(Config { grace, ..CONFIG }, Everyone)
     };
-    let mut hall: Hall = Bench::started(build);
+    let mut hall: Hall = started(build);
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     hall.hear(BOSS, commit(attempt(1)));
     hall.hear(BOSS, permit(attempt(1), 400));
@@ -461,7 +464,7 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
         hall.hear(BOSS, commit(attempt(2))),
         [Send(BOSS, expired(attempt(2)))]
     );
-    assert_eq!(hall.machine.running().collect::<Vec<_>>(), [attempt(1)]);
+    assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
     let did = hall.hear(BOSS, release(attempt(2)));
     assert_eq!(did[0], stop(1, Cause::Released));
 }
@@ -485,7 +488,7 @@ fn without_a_permission_it_asks_and_then_lets_go() {
         hall.ring(),
         [Persist(JOB), gone(1), CHANGED, Wake(second(730))]
     );
-    assert!(hall.machine.schedule().is_empty());
+    assert!(hall.machine().schedule().is_empty());
     // With one, it starts at once.
     let mut hall = committed_hall();
     hall.ring();
@@ -598,7 +601,7 @@ fn a_release_stops_what_runs() {
 #[test]
 fn only_the_coordinator_of_a_job_is_obeyed() {
     let mut hall = committed_hall();
-    let before = hall.machine.clone();
+    let before = hall.machine().clone();
     let forged = Holder {
         job: JOB,
         epoch: Epoch::new(u64::MAX),
@@ -613,7 +616,7 @@ fn only_the_coordinator_of_a_job_is_obeyed() {
         );
         assert_eq!(hall.hear(RIVAL, release(holder)), []);
     }
-    assert_eq!(hall.machine, before);
+    assert_eq!(*hall.machine(), before);
     // What nobody has here is free.
     let unknown = in_job(3);
     assert_eq!(
@@ -633,7 +636,7 @@ fn only_the_coordinator_of_a_job_is_obeyed() {
     }
     assert_eq!(hall.feed(Event::Unreachable { to: BOSS }), []);
     assert_eq!(hall.feed(ending(Outcome::Done)), [], "it does not run");
-    assert_eq!(hall.machine, before);
+    assert_eq!(*hall.machine(), before);
 }
 
 #[test]
@@ -646,12 +649,12 @@ fn a_hold_outlives_a_crash_and_no_longer_than_its_lease() {
         [(BOSS, committed(attempt(1)))]
     );
     assert_eq!(hall.restart(), [Wake(second(100))]);
-    assert!(hall.machine.schedule().find(attempt(1)).is_some());
+    assert!(hall.machine().schedule().find(attempt(1)).is_some());
     // Beside what is committed, a later attempt that is held.
     hall.hear(BOSS, prepare(attempt(2), slot(300)));
-    let before = hall.machine.schedule().clone();
+    let before = hall.machine().schedule().clone();
     hall.restart();
-    assert_eq!(hall.machine.schedule(), &before);
+    assert_eq!(hall.machine().schedule(), &before);
     hall.hear(RIVAL, prepare(in_job(3), slot(2000)));
     let did = hall.at(60).restart();
     let expected = [
@@ -673,7 +676,7 @@ fn a_vote_is_on_disk_before_it_is_sent() {
     };
     assert_eq!(hall.feed_some(question, 1), [Persist(JOB)]);
     hall.restart();
-    assert!(hall.machine.schedule().find(attempt(1)).is_some());
+    assert!(hall.machine().schedule().find(attempt(1)).is_some());
 }
 
 #[test]
@@ -699,8 +702,8 @@ fn what_ran_when_the_node_went_down_is_gone() {
             Wake(second(800))
         ]
     );
-    assert_eq!(hall.machine.running().count(), 0);
-    assert!(hall.machine.schedule().is_empty());
+    assert_eq!(hall.machine().running().count(), 0);
+    assert!(hall.machine().schedule().is_empty());
     // What had ended is told again.
     let mut hall = running_hall();
     let end = ending(Outcome::Done);
@@ -731,7 +734,7 @@ fn a_timer_that_is_early_only_asks_again() {
             Everyone,
         )
     };
-    let mut hall: Hall = Bench::started(build);
+    let mut hall: Hall = started(build);
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     assert_eq!(
         hall.hear(BOSS, abort(attempt(1))),
@@ -764,7 +767,7 @@ fn extreme_numbers_do_no_harm() {
     hall.hear(BOSS, commit(holder));
     hall.hear(BOSS, permit(holder, u64::MAX));
     hall.ring();
-    assert_eq!(hall.machine.running().count(), 1);
+    assert_eq!(hall.machine().running().count(), 1);
     hall.now = Time::MAX;
     let told = tells(hall.feed(Event::Timer(crate::commit::participant::Due)));
     let cause = Cause::Overran;
@@ -797,15 +800,18 @@ fn who_gets_no_answer_asks_less_and_less_often() {
 
 #[test]
 fn nodes_do_not_ask_in_step() {
-    let build = || {
-        let jitter = Span::from_secs(2);
-        Participant::new(Config { jitter, ..CONFIG }, Everyone)
-    };
-    let mut hall: Hall = Bench::started(build);
-    hall.hear(BOSS, prepare(attempt(1), slot(100)));
-    hall.hear(BOSS, commit(attempt(1)));
-    hall.ring();
-    let next = *hall.alarms.values().next().unwrap();
+    let jitter = Span::from_secs(2);
+    let participant = Participant::<Everyone>::new(Config { jitter, ..CONFIG }, Everyone);
+    let (mut host, mut rng) = (Host::new(), Xoshiro256PlusPlus::seed_from_u64(0));
+    host.start(participant, Time::ZERO, &mut rng);
+    for message in [prepare(attempt(1), slot(100)), commit(attempt(1))] {
+        let from = BOSS;
+        host.handle(Event::Message { from, message }, Time::ZERO, &mut rng);
+    }
+    while host.execute().is_some() {}
+    host.fire(host.next_at().unwrap(), &mut rng);
+    while host.execute().is_some() {}
+    let next = host.next_at().unwrap();
     assert!(second(102) < next && next < second(104), "{next:?}");
 }
 
@@ -838,14 +844,14 @@ fn liars_cannot_take_the_room_of_all_others() {
     let did = hall.hear(RIVAL, prepare(in_job(1), slot(2000)));
     assert_eq!(did[0], Forget(JobId::new(21)));
     // What would be refused anyway drives nobody out.
-    let before = hall.machine.clone();
+    let before = hall.machine().clone();
     let did = hall.hear(RIVAL, prepare(in_job(2), slot(1100)));
     let declined = Notice::Declined {
         peer: RIVAL,
         reason: Refused::Busy,
     };
     assert_eq!(tells(did), [declined]);
-    assert_eq!(hall.machine, before);
+    assert_eq!(*hall.machine(), before);
     // Nor does who has as much as anyone.
     let reason = Refused::Full;
     let did = hall.hear(liars[0], question(in_job(30)));

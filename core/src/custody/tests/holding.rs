@@ -8,185 +8,180 @@ fn owed(standing: Standing) -> Did {
 
 #[test]
 fn a_job_is_written_down_claimed_and_queued_when_it_is_granted() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    assert!(bench.node.has(JOB));
-    assert_eq!(bench.node.lease(JOB), Some(second(600)));
+    assert!(bench.machine().has(JOB));
+    assert_eq!(bench.machine().lease(JOB), Some(second(600)));
 }
 
 #[test]
 fn a_claim_says_when_the_job_would_start_if_that_is_known() {
-    let mut bench = Bench::new();
-    let give = (Shared::new(job()), id(HOME), term(1, 0), 0);
+    let mut bench = Bench::alone();
     let taking = Taking::Takes {
         start: Some(second(40)),
     };
-    let (did, ()) = bench.act(|node, cx| node.given(id(HOME), give, taking, cx));
+    let did = bench.given(job(), taking);
     assert_eq!(did, [Persist(HELD), owed(waiting(40))]);
 }
 
 #[test]
 fn a_claim_that_nobody_answers_is_repeated_and_let_go() {
-    let mut bench = Bench::new();
-    bench.hear(HOME, give(HOME, term(1, 0), 0));
-    assert_eq!(bench.ring_until(3), [owed(UNKNOWN)]);
-    assert_eq!(bench.ring_until(6), orphaned());
-    assert_eq!(bench.node.counts().orphaned, 1);
-    assert!(bench.node.is_empty() && bench.alarms.is_empty());
+    let mut bench = Bench::alone();
+    bench.receive(HOME, give(HOME, term(1, 0), 0));
+    assert_eq!(bench.pass_until(3), [owed(UNKNOWN)]);
+    assert_eq!(bench.pass_until(6), orphaned());
+    assert_eq!(bench.machine().counts().orphaned, 1);
+    assert!(bench.machine().is_empty() && bench.host.timers().is_empty());
 }
 
 #[test]
 fn who_refuses_or_has_no_room_says_so() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     let no = |term| Send(HOME, answer(term, Answer::NotTaken));
-    let give_one = (Shared::new(job()), id(HOME), term(1, 0), 0);
-    let (did, ()) = bench.act(|node, cx| node.given(id(HOME), give_one, Taking::Refuses, cx));
-    assert_eq!(did, [no(term(1, 0))]);
+    assert_eq!(bench.given(job(), Taking::Refuses), [no(term(1, 0))]);
     for name in 100..103 {
-        let give = (Shared::new(named(name)), id(HOME), term(1, 0), 0);
-        let taking = Taking::Takes { start: None };
-        bench.act(|node, cx| node.given(id(HOME), give, taking, cx));
+        bench.given(named(name), Taking::Takes { start: None });
     }
-    assert!(!bench.node.has_room());
+    assert!(!bench.machine().has_room());
     assert_eq!(
-        bench.hear(HOME, give(HOME, term(1, 0), 0)),
+        bench.receive(HOME, give(HOME, term(1, 0), 0)),
         [no(term(1, 0))]
     );
 }
 
 #[test]
 fn a_lease_is_renewed_in_time_and_the_more_often_the_less_is_left() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    assert_eq!(bench.ring_until(199), []);
-    assert_eq!(bench.ring_until(200), [owed(UNKNOWN)]);
-    assert_eq!(bench.ring_until(249), []);
-    assert_eq!(bench.ring_until(250), [owed(UNKNOWN)]);
+    assert_eq!(bench.pass_until(199), []);
+    assert_eq!(bench.pass_until(200), [owed(UNKNOWN)]);
+    assert_eq!(bench.pass_until(249), []);
+    assert_eq!(bench.pass_until(250), [owed(UNKNOWN)]);
     let verdict = verdict(term(1, 0), granted(850));
-    assert_eq!(bench.hear(HOME, verdict), [extended(850)]);
-    assert_eq!(bench.alarms[&Timer::Held(JOB)], second(450));
+    assert_eq!(bench.receive(HOME, verdict), [extended(850)]);
+    assert_eq!(bench.due(Timer::Held(JOB)), Some(second(450)));
 }
 
 #[test]
 fn a_short_lease_is_renewed_before_it_is_over() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(100);
-    assert_eq!(bench.ring_until(49), []);
-    assert_eq!(bench.ring_until(50), [owed(UNKNOWN)]);
+    assert_eq!(bench.pass_until(49), []);
+    assert_eq!(bench.pass_until(50), [owed(UNKNOWN)]);
 }
 
 #[test]
 fn without_a_lease_what_waits_is_let_go_and_what_runs_is_stopped() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     let until = |did: Effects, end: &[Did]| {
         let (asked, rest) = did.split_at(did.len() - end.len());
         assert!(asked.iter().all(|did| matches!(did, Send(HOME, _))));
         assert_eq!(rest, end);
     };
-    until(bench.ring_until(600), &orphaned());
+    until(bench.pass_until(600), &orphaned());
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
     let stopped = Say(tell(News::Stopped));
     let orphaned = Say(tell(News::Orphaned));
     until(
-        bench.ring_until(600),
+        bench.pass_until(600),
         &[DROP, stopped, Forget(HELD), orphaned],
     );
 }
 
 #[test]
 fn a_grant_counts_once_and_only_from_the_home_and_for_the_term() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    let before = bench.node.clone();
-    assert_eq!(bench.hear(HOME, verdict(term(1, 0), granted(600))), []);
-    assert_eq!(bench.hear(HOME, verdict(term(1, 0), granted(500))), []);
-    assert_eq!(bench.hear(HOME, verdict(term(1, 1), granted(700))), []);
-    assert_eq!(bench.hear(HOME, verdict(term(0, 9), granted(700))), []);
-    assert_eq!(bench.hear(1, verdict(term(1, 0), granted(700))), []);
-    assert_eq!(bench.node, before);
+    let before = bench.machine().clone();
+    assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(600))), []);
+    assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(500))), []);
+    assert_eq!(bench.receive(HOME, verdict(term(1, 1), granted(700))), []);
+    assert_eq!(bench.receive(HOME, verdict(term(0, 9), granted(700))), []);
+    assert_eq!(bench.receive(1, verdict(term(1, 0), granted(700))), []);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[test]
 fn nothing_is_granted_for_longer_than_a_lease() {
-    let mut bench = Bench::new();
-    bench.hear(HOME, give(HOME, term(1, 0), 0));
-    let did = bench.hear(HOME, verdict(term(1, 0), granted(10_000)));
+    let mut bench = Bench::alone();
+    bench.receive(HOME, give(HOME, term(1, 0), 0));
+    let did = bench.receive(HOME, verdict(term(1, 0), granted(10_000)));
     assert_eq!(did, [queue(term(1, 0), 0, 601)]);
 }
 
 #[test]
 fn a_start_is_written_down_before_it_is_told() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     let started = Say(tell(News::Started));
-    assert_eq!(bench.run(), (vec![Persist(HELD), started], true));
+    assert_eq!(bench.run(), vec![Persist(HELD), started]);
     // Again, it just runs.
-    assert_eq!(bench.run(), (vec![], true));
+    assert_eq!(bench.run(), vec![]);
 }
 
 #[test]
 fn a_job_does_not_start_when_its_lease_is_over() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    assert_eq!(bench.at(600).run(), (orphaned(), false));
+    assert_eq!(bench.at(600).run(), orphaned());
 }
 
 #[test]
 fn what_is_not_here_to_start_is_dropped_and_not_forgotten() {
-    let mut bench = Bench::new();
-    assert_eq!(bench.run(), (vec![DROP], false));
+    let mut bench = Bench::alone();
+    assert_eq!(bench.run(), vec![DROP]);
     bench.holding(600);
     bench.end(Ending::Done);
-    let before = bench.node.clone();
-    assert_eq!(bench.run(), (vec![DROP], false));
-    assert_eq!(bench.node, before);
+    let before = bench.machine().clone();
+    assert_eq!(bench.run(), vec![DROP]);
+    assert_eq!(*bench.machine(), before);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.give_away(2);
-    let before = bench.node.clone();
-    assert_eq!(bench.run(), (vec![DROP], false));
-    assert_eq!(bench.node, before);
+    let before = bench.machine().clone();
+    assert_eq!(bench.run(), vec![DROP]);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[test]
 fn a_home_is_told_at_once_when_a_start_is_first_known() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     assert_eq!(bench.expect(40), [owed(waiting(40))]);
     assert_eq!(bench.expect(50), []);
-    assert_eq!(bench.ring_until(200), [owed(waiting(50))]);
+    assert_eq!(bench.pass_until(200), [owed(waiting(50))]);
     // Of what is not here nothing is expected.
-    let mut none = Bench::new();
+    let mut none = Bench::alone();
     assert_eq!(none.expect(40), []);
 }
 
 #[test]
 fn an_end_is_told_less_and_less_often_until_its_home_knows() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
     let done = owed(ended(Ending::Done));
     let did = bench.at(100).end(Ending::Done);
     assert_eq!(did, [Persist(HELD), done.clone()]);
     for at in [103, 106, 112, 124] {
-        assert_eq!(bench.ring_until(at - 1), []);
-        assert_eq!(bench.ring_until(at), vec![done.clone()], "at {at}");
+        assert_eq!(bench.pass_until(at - 1), []);
+        assert_eq!(bench.pass_until(at), vec![done.clone()], "at {at}");
     }
     let over = verdict(term(1, 0), Ruling::Over);
-    assert_eq!(bench.hear(HOME, over), [Forget(HELD)]);
+    assert_eq!(bench.receive(HOME, over), [Forget(HELD)]);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
     bench.at(100).end(Ending::Done);
-    bench.ring_until(2099);
+    bench.pass_until(2099);
     let orphaned = [Forget(HELD), Say(tell(News::Orphaned))];
-    assert_eq!(bench.ring_until(2100), orphaned);
+    assert_eq!(bench.pass_until(2100), orphaned);
 }
 
 #[test]
@@ -194,39 +189,42 @@ fn what_is_over_or_withdrawn_is_let_go() {
     let over = verdict(term(1, 0), Ruling::Over);
     let withdraw = verdict(term(1, 0), Ruling::Withdraw);
     let withdrawn = owed(ended(Ending::Withdrawn));
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    assert_eq!(bench.hear(HOME, over), [DROP, Forget(HELD)]);
+    assert_eq!(bench.receive(HOME, over), [DROP, Forget(HELD)]);
     // There is nothing of it any more.
-    assert_eq!(bench.hear(HOME, withdraw.clone()), vec![withdrawn.clone()]);
+    assert_eq!(
+        bench.receive(HOME, withdraw.clone()),
+        vec![withdrawn.clone()]
+    );
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
     let stopped = Say(tell(News::Stopped));
-    let did = bench.hear(HOME, withdraw.clone());
+    let did = bench.receive(HOME, withdraw.clone());
     assert_eq!(did, [DROP, stopped, Forget(HELD), withdrawn]);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.end(Ending::Done);
     let done = owed(ended(Ending::Done));
-    assert_eq!(bench.hear(HOME, withdraw), [Forget(HELD), done]);
+    assert_eq!(bench.receive(HOME, withdraw), [Forget(HELD), done]);
 }
 
 #[test]
 fn each_place_is_taken_up_after_a_crash() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     assert_eq!(bench.restart(), [owed(UNKNOWN)]);
-    assert_eq!(bench.node.lease(JOB), None);
+    assert_eq!(bench.machine().lease(JOB), None);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
     assert_eq!(bench.restart(), [owed(ended(Ending::Lost))]);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     let failed = Ending::Failed(Failure::Broke);
     bench.end(failed);
@@ -235,55 +233,55 @@ fn each_place_is_taken_up_after_a_crash() {
 
 #[test]
 fn an_end_that_is_known_after_a_crash_is_told_before_anything_is_granted() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
     let did = bench.end(Ending::Done);
     assert_eq!(did, [Persist(HELD), owed(ended(Ending::Done))]);
     // A grant that comes late brings nothing back.
-    assert_eq!(bench.hear(HOME, verdict(term(1, 0), granted(600))), []);
+    assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(600))), []);
     assert_eq!(bench.restart(), [owed(ended(Ending::Done))]);
 }
 
 #[test]
 fn what_is_claimed_after_a_crash_and_over_is_dropped() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
     let over = verdict(term(1, 0), Ruling::Over);
-    assert_eq!(bench.hear(HOME, over), [DROP, Forget(HELD)]);
+    assert_eq!(bench.receive(HOME, over), [DROP, Forget(HELD)]);
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
-    bench.ring_until(3);
-    assert_eq!(bench.ring_until(6), orphaned());
+    bench.pass_until(3);
+    assert_eq!(bench.pass_until(6), orphaned());
 
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
     let claim = Send(HOME, second_time(report(term(2, 0), UNKNOWN)));
-    let did = bench.hear(HOME, give(HOME, term(2, 0), 0));
+    let did = bench.receive(HOME, give(HOME, term(2, 0), 0));
     assert_eq!(did, [DROP, Persist(HELD), claim]);
 }
 
 #[test]
 fn what_was_said_of_one_time_does_not_count_for_the_next() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
     bench.end(Ending::Withdrawn);
-    bench.hear(HOME, verdict(term(1, 0), Ruling::Over));
-    assert!(bench.node.is_empty());
+    bench.receive(HOME, verdict(term(1, 0), Ruling::Over));
+    assert!(bench.machine().is_empty());
     // All that its home said comes again.
     let claim = Send(HOME, second_time(report(term(1, 0), UNKNOWN)));
-    let did = bench.hear(HOME, give(HOME, term(1, 0), 3));
+    let did = bench.receive(HOME, give(HOME, term(1, 0), 3));
     assert_eq!(did, [Persist(HELD), claim]);
-    let before = bench.node.clone();
-    assert_eq!(bench.hear(HOME, verdict(term(1, 0), granted(600))), []);
-    assert_eq!(bench.hear(HOME, verdict(term(1, 0), Ruling::Over)), []);
-    assert_eq!(bench.node, before);
+    let before = bench.machine().clone();
+    assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(600))), []);
+    assert_eq!(bench.receive(HOME, verdict(term(1, 0), Ruling::Over)), []);
+    assert_eq!(*bench.machine(), before);
     let over = second_time(verdict(term(1, 0), Ruling::Over));
-    assert_eq!(bench.hear(HOME, over), [DROP, Forget(HELD)]);
+    assert_eq!(bench.receive(HOME, over), [DROP, Forget(HELD)]);
 }
 
 #[test]
@@ -292,24 +290,30 @@ fn a_claim_lasts_and_none_is_made_twice() {
         Some(Send(HOME, Message::Report { claim, .. })) => *claim,
         other => panic!("{other:?}"),
     };
-    let mut bench = Bench::new();
-    let first = claim(&bench.hear(HOME, give(HOME, term(1, 0), 0)));
+    let mut bench = Bench::alone();
+    let first = claim(&bench.receive(HOME, give(HOME, term(1, 0), 0)));
     assert_eq!(claim(&bench.at(1).restart()), first);
-    bench.hear(HOME, verdict(term(1, 0), Ruling::Over));
+    bench.receive(HOME, verdict(term(1, 0), Ruling::Over));
     bench.restart();
-    let next = claim(&bench.hear(HOME, give(HOME, term(1, 0), 0)));
+    let next = claim(&bench.receive(HOME, give(HOME, term(1, 0), 0)));
     assert!(next > first);
 }
 
 #[test]
 fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
-    let waiting = |bench: &Bench| bench.node.waiting().map(|job| job.id).collect::<Vec<_>>();
-    let mut bench = Bench::new();
-    bench.hear(HOME, give(HOME, term(1, 0), 0));
+    let waiting = |bench: &Bench| {
+        bench
+            .machine()
+            .waiting()
+            .map(|job| job.id)
+            .collect::<Vec<_>>()
+    };
+    let mut bench = Bench::alone();
+    bench.receive(HOME, give(HOME, term(1, 0), 0));
     assert_eq!(waiting(&bench), []);
-    bench.hear(HOME, verdict(term(1, 0), granted(600)));
+    bench.receive(HOME, verdict(term(1, 0), granted(600)));
     assert_eq!(waiting(&bench), [JOB]);
-    let mut other = Bench::new();
+    let mut other = Bench::alone();
     other.holding(600);
     bench.run();
     other.give_away(1);
@@ -319,10 +323,10 @@ fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
 #[test]
 fn what_is_over_under_a_later_term_is_over_and_under_an_earlier_one_is_not() {
     let over = |term| verdict(term, Ruling::Over);
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.holding(600);
-    assert_eq!(bench.hear(HOME, over(term(0, 9))), []);
-    assert!(!bench.node.is_empty());
-    assert_eq!(bench.hear(HOME, over(term(2, 0))), [DROP, Forget(HELD)]);
-    assert!(bench.node.is_empty());
+    assert_eq!(bench.receive(HOME, over(term(0, 9))), []);
+    assert!(!bench.machine().is_empty());
+    assert_eq!(bench.receive(HOME, over(term(2, 0))), [DROP, Forget(HELD)]);
+    assert!(bench.machine().is_empty());
 }

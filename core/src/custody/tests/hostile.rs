@@ -65,7 +65,7 @@ fn situations() -> Vec<Bench> {
     ];
     let holder: [fn(&mut Bench); 8] = [
         |_| {},
-        |bench| drop(bench.hear(HOME, give(HOME, term(1, 0), 0))),
+        |bench| drop(bench.receive(HOME, give(HOME, term(1, 0), 0))),
         |bench| bench.holding(600),
         |bench| {
             bench.holding(600);
@@ -78,7 +78,7 @@ fn situations() -> Vec<Bench> {
         |bench| {
             bench.holding(600);
             bench.give_away(1);
-            bench.hear(1, answer(term(1, 1), Answer::Taken));
+            bench.receive(1, answer(term(1, 1), Answer::Taken));
         },
         |bench| {
             bench.holding(600);
@@ -94,13 +94,15 @@ fn situations() -> Vec<Bench> {
     for config in [CONFIG, BOUNDED] {
         for home in home {
             for holder in holder {
-                let mut bench = Bench::new();
-                holder(&mut bench);
-                home(&mut bench);
-                bench.config = config;
+                let mut before = Bench::alone();
+                holder(&mut before);
+                home(&mut before);
+                let mut bench = Bench::with(config);
+                bench.host = before.host;
+                bench.now = before.now;
                 bench.restart();
                 all.push(bench);
-                let mut bench = Bench::new();
+                let mut bench = Bench::alone();
                 holder(&mut bench);
                 home(&mut bench);
                 all.push(bench);
@@ -110,42 +112,24 @@ fn situations() -> Vec<Bench> {
     all
 }
 
-/// A node hears something, and all that it says to itself because of it.
-fn hear_out(bench: &mut Bench, from: u64, message: Message) -> usize {
-    let mut did = bench.hear(from, message).len();
-    let mut spoken = 0;
-    while let Some(message) = bench.node.to_self() {
-        did += bench.hear(ME, message).len();
-        spoken += 1;
-        assert!(spoken < 8, "it talks to itself without end");
-    }
-    did
-}
-
 #[test]
 fn any_message_in_any_state_is_handled_within_bounds_and_everything_ends() {
     for mut bench in situations() {
-        let before = (bench.node.clone(), bench.disk.clone(), bench.alarms.clone());
+        let before = bench.host.clone();
         for first in messages() {
-            (bench.node, bench.disk, bench.alarms) = before.clone();
+            bench.host = before.clone();
             for from in [HOME, 1, ME] {
-                assert!(hear_out(&mut bench, from, first.clone()) <= 16);
+                assert!(bench.receive(from, first.clone()).len() <= 16);
             }
             bench.lose(1);
             // Without a parent that answers, all is over after the retention, and nothing is left.
-            while let Some((at, timer)) = bench.alarms.iter().map(|(t, at)| (*at, *t)).min() {
-                if at > second(20_000) {
-                    break;
-                }
-                bench.now = bench.now.max(at);
-                bench.feed(Event::Timer(timer));
-                while let Some(message) = bench.node.to_self() {
-                    bench.hear(ME, message);
-                }
+            while bench.host.next_at().is_some_and(|at| at <= second(20_000)) {
+                let did = bench.ring();
+                bench.taking(did);
             }
             // But for a job of this node that it has itself: that waits for its host.
-            let waits = bench.node.holder(JOB) == Some(id(ME));
-            assert!(waits || bench.node.is_empty(), "{:?}", bench.node);
+            let waits = bench.machine().holder(JOB) == Some(id(ME));
+            assert!(waits || bench.machine().is_empty(), "{:?}", bench.machine());
             bench.now = second(1);
         }
     }
@@ -153,7 +137,7 @@ fn any_message_in_any_state_is_handled_within_bounds_and_everything_ends() {
 
 #[test]
 fn a_node_has_no_more_jobs_than_it_may_whatever_it_is_given() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     for name in 0..100 {
         let message = Message::Give {
             job: Shared::new(named(name)),
@@ -161,34 +145,34 @@ fn a_node_has_no_more_jobs_than_it_may_whatever_it_is_given() {
             term: term(u32::MAX, u32::MAX),
             carried: 0,
         };
-        bench.hear(1, message);
+        bench.receive(1, message);
     }
-    assert_eq!(bench.node.held().count(), 3);
+    assert_eq!(bench.machine().held().count(), 3);
     // And forgets them when nobody answers for them.
-    bench.ring_until(6);
-    assert!(bench.node.is_empty() && bench.disk.is_empty());
+    bench.pass_until(6);
+    assert!(bench.machine().is_empty() && bench.host.records().is_empty());
 }
 
 #[test]
 fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     let end = term(1, u32::MAX);
-    bench.hear(1, give(HOME, end, 0));
-    bench.hear(HOME, verdict(end, granted(600)));
+    bench.receive(1, give(HOME, end, 0));
+    bench.receive(HOME, verdict(end, granted(600)));
     assert_eq!(bench.give_away(2), [Persist(HELD), Forget(HELD)]);
 }
 
 #[test]
 fn a_record_under_the_name_of_another_is_not_restored() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::alone();
     bench.keep();
-    let record = bench.disk[&TASK].clone();
-    let mut bench = Bench::new();
+    let record = bench.host.records()[&TASK].clone();
+    let mut bench = Bench::alone();
     let wrong = [Key::Task(JobId::new(8)), HELD];
     for key in wrong {
         bench.feed(Event::Restored(key, record.clone()));
     }
-    assert!(bench.node.is_empty());
+    assert!(bench.machine().is_empty());
 }
 
 #[test]
@@ -205,9 +189,9 @@ fn messages_and_records_survive_their_encoding() {
         assert_eq!(postcard::from_bytes(&bytes), Ok(message));
     }
     for bench in situations() {
-        for (key, record) in bench.disk {
-            let bytes = postcard::to_allocvec(&(key, record.clone())).unwrap();
-            assert_eq!(postcard::from_bytes(&bytes), Ok((key, record)));
+        for (key, record) in bench.host.records() {
+            let bytes = postcard::to_allocvec(&(key, record)).unwrap();
+            assert_eq!(postcard::from_bytes(&bytes), Ok((*key, record.clone())));
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Exact effects, phase by phase. Times are in seconds.
 
 use core::num::NonZeroU32;
-use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
 
 use super::*;
 use crate::job::{Demand, Failure, Refusal};
-use crate::machine::{Collect, Effect, EffectQueue};
-use crate::rng::Zeros;
+use crate::machine::{Driver, Effect, Shown};
 use crate::time::Span;
 
 mod bounded;
@@ -57,91 +55,73 @@ enum Did {
 
 use Did::{Forget, Persist, Say, Send};
 
-/// A node, its disk and its clock.
-struct Bench {
-    config: Config,
-    node: Custody,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
+impl Shown<Custody> for Did {
+    fn shown(effect: Effect<Custody>) -> Option<Self> {
+        match effect {
+            Effect::Persist(key, _) => Some(Persist(key)),
+            Effect::Forget(key) => Some(Forget(key)),
+            Effect::Send { to, message } => Some(Send(to.get(), message)),
+            Effect::Notify(notice) => Some(Say(notice)),
+            Effect::Wake { .. } | Effect::Cancel(_) => None,
+        }
+    }
 }
 
+type Bench = Driver<Custody, Did>;
+
 impl Bench {
-    fn new() -> Self {
+    fn alone() -> Self {
         Self::with(CONFIG)
     }
 
     fn with(config: Config) -> Self {
-        let mut bench = Self {
-            config,
-            node: Custody::new(id(ME), config).unwrap(),
-            now: Time::ZERO,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
-        };
-        assert_eq!(bench.feed(Event::Start), []);
+        let build = move || Custody::new(id(ME), config).unwrap();
+        let (bench, did) = Self::started(Time::ZERO, build);
+        assert_eq!(did, []);
         bench
     }
 
-    /// Has a parent do something, and executes the effects.
-    fn act<R>(
-        &mut self,
-        act: impl FnOnce(&mut Custody, &mut Collect<'_, Custody, Zeros>) -> R,
-    ) -> (Effects, R) {
-        let mut effects = EffectQueue::new();
-        let result = act(&mut self.node, &mut effects.at(self.now, &mut Zeros));
-        (self.execute(effects, usize::MAX), result)
-    }
-
-    fn feed(&mut self, event: Event<Custody>) -> Effects {
-        self.feed_some(event, usize::MAX)
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed_some(&mut self, event: Event<Custody>, most: usize) -> Effects {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut Zeros);
-        self.execute(effects, most)
-    }
-
-    fn execute(&mut self, mut effects: EffectQueue<Custody>, most: usize) -> Effects {
-        self.node.check().unwrap();
-        let mut did = Vec::new();
-        for effect in effects.drain().take(most) {
-            match effect {
-                Effect::Persist(key, record) => {
-                    self.disk.insert(key, record);
-                    did.push(Persist(key));
+    /// A host that takes whatever it is offered: what follows from that stands in place of the question.
+    fn taking(&mut self, did: Effects) -> Effects {
+        let mut settled = Vec::new();
+        for did in did {
+            match did {
+                Say(Notice::Offered(gift)) => {
+                    let taking = Taking::Takes { start: None };
+                    let did = self.obey(Command::Take { gift, taking });
+                    settled.extend(self.taking(did));
                 }
-                Effect::Forget(key) => {
-                    self.disk.remove(&key);
-                    did.push(Forget(key));
-                }
-                Effect::Send { to, message } => did.push(Send(to.get(), message)),
-                Effect::Notify(notice) => did.push(Say(notice)),
-                Effect::Wake { at, timer } => {
-                    self.alarms.insert(timer, at);
-                }
-                Effect::Cancel(timer) => {
-                    self.alarms.remove(&timer);
-                }
+                did => settled.push(did),
             }
         }
-        did
+        settled
     }
 
-    /// Goes to this second, where nothing happens yet.
-    fn at(&mut self, at: u64) -> &mut Self {
-        self.now = second(at);
-        self
+    /// A message comes, and if it is a job it is taken.
+    fn receive(&mut self, from: u64, message: Message) -> Effects {
+        let did = self.hear(from, message);
+        self.taking(did)
     }
 
-    fn hear(&mut self, from: u64, message: Message) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
+    /// A job's home gives it to this node for the first time, and this is what its host says.
+    fn given(&mut self, job: Job, taking: Taking) -> Effects {
+        let gift = Gift {
+            job: Shared::new(job),
+            carried: 0,
+            from: id(HOME),
+            home: id(HOME),
+            term: term(1, 0),
+        };
+        self.obey(Command::Take { gift, taking })
+    }
+
+    fn pass_until(&mut self, until: u64) -> Effects {
+        let did = self.ring_until(until);
+        self.taking(did)
+    }
+
+    fn bound(&mut self, until: Time) {
+        assert_eq!(self.obey(Command::Bound { job: JOB, until }), []);
     }
 
     fn lose(&mut self, to: u64) -> Effects {
@@ -153,58 +133,43 @@ impl Bench {
     }
 
     fn keep_in(&mut self, tenure: Tenure) -> Effects {
-        let (did, kept) = self.act(|node, cx| node.keep(Shared::new(job()), tenure, cx));
-        assert_eq!(kept, Ok(()));
-        did
+        assert_eq!(self.machine().refusal(JOB), None);
+        let (job, until) = (Shared::new(job()), None);
+        self.obey(Command::Keep { job, tenure, until })
     }
 
     fn find(&mut self, attempt: u32, nodes: &[u64]) -> Effects {
-        let nodes = nodes.iter().copied().map(id).collect();
-        self.act(|node, cx| node.found(JOB, attempt, nodes, cx)).0
+        let did = self.obey(Command::Found {
+            job: JOB,
+            attempt,
+            candidates: nodes.iter().copied().map(id).collect(),
+        });
+        self.taking(did)
     }
 
     fn cancel(&mut self) -> Effects {
-        self.act(|node, cx| node.cancel(JOB, cx)).0
+        self.obey(Command::Cancel(JOB))
     }
 
     fn end(&mut self, ending: Ending) -> Effects {
-        self.act(|node, cx| node.ended(JOB, ending, cx)).0
+        self.obey(Command::Ended { job: JOB, ending })
     }
 
-    fn run(&mut self) -> (Effects, bool) {
-        self.act(|node, cx| node.start(JOB, cx))
+    fn run(&mut self) -> Effects {
+        self.obey(Command::Start(JOB))
     }
 
     fn expect(&mut self, start: u64) -> Effects {
-        self.act(|node, cx| node.expect(JOB, second(start), cx)).0
+        let start = second(start);
+        self.obey(Command::Expect { job: JOB, start })
     }
 
     fn give_away(&mut self, to: u64) -> Effects {
-        self.act(|node, cx| node.give_away(JOB, id(to), 5, cx)).0
-    }
-
-    /// Feeds the timers that are due until this second, one by one.
-    fn ring_until(&mut self, until: u64) -> Effects {
-        let mut did = Vec::new();
-        let end = second(until);
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            self.now = self.now.max(at);
-            did.extend(self.feed(Event::Timer(timer)));
-        }
-        self.now = end;
-        did
-    }
-
-    /// Comes back from disk.
-    fn restart(&mut self) -> Effects {
-        self.node = Custody::new(id(ME), self.config).unwrap();
-        self.alarms.clear();
-        for (key, record) in self.disk.clone() {
-            assert_eq!(self.feed(Event::Restored(key, record)), []);
-        }
-        self.feed(Event::Start)
+        self.obey(Command::GiveAway {
+            job: JOB,
+            to: id(to),
+            carried: 5,
+        })
     }
 
     /// A job of this node is with node 1 since second 1.
@@ -214,7 +179,7 @@ impl Bench {
             self.find(0, &[1, 2]),
             [Persist(TASK), Send(1, give(ME, term(1, 0), 0))]
         );
-        let did = self.at(1).hear(1, report(term(1, 0), waiting(20)));
+        let did = self.at(1).receive(1, report(term(1, 0), waiting(20)));
         let accepted = Say(tell(News::Accepted { start: second(20) }));
         let verdict = Send(1, verdict(term(1, 0), granted(601)));
         assert_eq!(did, [Persist(TASK), accepted, verdict]);
@@ -223,11 +188,11 @@ impl Bench {
     /// A job of the home is here, granted until then.
     fn holding(&mut self, until: u64) {
         assert_eq!(
-            self.hear(HOME, give(HOME, term(1, 0), 3)),
+            self.receive(HOME, give(HOME, term(1, 0), 3)),
             [Persist(HELD), Send(HOME, report(term(1, 0), UNKNOWN))]
         );
         assert_eq!(
-            self.hear(HOME, verdict(term(1, 0), granted(until))),
+            self.receive(HOME, verdict(term(1, 0), granted(until))),
             [queue(term(1, 0), 3, until)]
         );
     }

@@ -9,7 +9,7 @@ use crate::rng::Choose;
 
 impl Blatant {
     /// Now and then a node sends an ant out.
-    pub(super) fn bear_ant(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn bear_ant(&mut self, cx: &mut dyn Context<Self>) {
         let is_born = cx.rng().below(1000) < u32::from(self.config.birth);
         if is_born && let Some(own) = self.neighbourhood() {
             let left = self.config.lifespan.saturating_sub(1);
@@ -23,7 +23,7 @@ impl Blatant {
         from: NodeId,
         left: u8,
         mut visited: Vec<Neighbourhood>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         // What a liar has it carry beyond measure, it forgets.
         visited.truncate(MOST_RECORDS);
@@ -50,7 +50,7 @@ impl Blatant {
     }
 
     /// An ant goes where the least pheromone is among those that it does not remember, or among all if it remembers all.
-    fn send_ant(&self, left: u8, visited: Vec<Neighbourhood>, cx: &mut impl Context<Self>) {
+    fn send_ant(&self, left: u8, visited: Vec<Neighbourhood>, cx: &mut dyn Context<Self>) {
         let is_new = |it: &Neighbour| !visited.iter().any(|record| record.node == it.id);
         // Who leaves pings unanswered may be dead, and ants that go there lost.
         let answers = |it: &&Neighbour| it.pings == 0;

@@ -17,7 +17,7 @@ impl Blatant {
         peer: NodeId,
         purpose: Purpose,
         detours: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(own) = self.neighbourhood() else {
             return;
@@ -49,7 +49,7 @@ impl Blatant {
     }
 
     /// The connection rule: somebody too far away is asked for a link, if there is room for one.
-    pub(super) fn link_to_someone_far(&mut self, routes: &Routes, cx: &mut impl Context<Self>) {
+    pub(super) fn link_to_someone_far(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &self.life else {
             return;
         };
@@ -66,7 +66,7 @@ impl Blatant {
     }
 
     /// A node with fewer than two links would be cut off by a single crash: the farthest that it knows is asked for one more.
-    pub(super) fn link_to_someone(&mut self, routes: &Routes, cx: &mut impl Context<Self>) {
+    pub(super) fn link_to_someone(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let farthest = routes.beyond(2).filter_map(|id| routes.distance(id)).max();
         let Some(farthest) = farthest else {
             return;
@@ -90,7 +90,7 @@ impl Blatant {
         purpose: Purpose,
         detours: u8,
         mut around: Vec<Neighbourhood>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         around.truncate(MOST_RECORDS);
         let Some(own) = around.first().filter(|own| own.node == from) else {
@@ -133,7 +133,7 @@ impl Blatant {
         &self,
         from: NodeId,
         detours: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Result<(), (Option<NodeId>, Vec<Neighbourhood>)> {
         let links = self.neighbours.len();
         let is_full = links >= usize::from(self.config.links);
@@ -179,7 +179,7 @@ impl Blatant {
         from: NodeId,
         answered: ChangeId,
         own: Neighbourhood,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Running(running) = &mut self.life else {
             return;
@@ -216,7 +216,7 @@ impl Blatant {
         answered: ChangeId,
         instead: Option<NodeId>,
         around: &[Neighbourhood],
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Running(running) = &mut self.life else {
             return;

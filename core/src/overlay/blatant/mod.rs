@@ -397,7 +397,7 @@ impl Blatant {
         Some(Routes::find(&own, self.records()))
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;
         };
@@ -427,7 +427,7 @@ impl Blatant {
     }
 
     /// An iteration begins, if it is this one's turn.
-    fn iterate(&mut self, iteration: u32, cx: &mut impl Context<Self>) {
+    fn iterate(&mut self, iteration: u32, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
         };
@@ -464,7 +464,7 @@ impl Blatant {
     }
 
     /// Begins the change that is needed most, if there is none under way: the overlay first has to be one, then sparse, then small.
-    fn change_a_link(&mut self, cx: &mut impl Context<Self>) {
+    fn change_a_link(&mut self, cx: &mut dyn Context<Self>) {
         if !self.is_idle() || self.ask_introducer(cx) {
             return;
         }
@@ -503,7 +503,7 @@ impl Blatant {
         matches!(&self.life, Life::Running(running) if running.change == Change::Idle)
     }
 
-    fn message(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn message(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         let Life::Running(_) = self.life else {
             return;
         };
@@ -544,7 +544,7 @@ impl Blatant {
     /// Somebody tells over a link who its neighbours are. Returns whether there is such a link.
     ///
     /// If only one end has the link, that one lets it go: it is told, or sees that it is not listed.
-    fn hear(&mut self, from: NodeId, own: Neighbourhood, cx: &mut impl Context<Self>) -> bool {
+    fn hear(&mut self, from: NodeId, own: Neighbourhood, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &self.life else {
             return false;
         };
@@ -580,7 +580,7 @@ impl Blatant {
         peer: NodeId,
         purpose: Purpose,
         around: Neighbourhood,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         if let Some(neighbour) = self.neighbours.get_mut(peer) {
             neighbour.refresh();
@@ -591,7 +591,7 @@ impl Blatant {
         self.enter(Neighbour::new(peer, purpose, Some(around)), cx)
     }
 
-    fn enter(&mut self, neighbour: Neighbour, cx: &mut impl Context<Self>) -> bool {
+    fn enter(&mut self, neighbour: Neighbour, cx: &mut dyn Context<Self>) -> bool {
         let peer = neighbour.id;
         let Life::Running(running) = &mut self.life else {
             return false;
@@ -610,7 +610,7 @@ impl Blatant {
     }
 
     /// Takes a link out. What its other end told stays known.
-    fn disconnect(&mut self, peer: NodeId, cx: &mut impl Context<Self>) -> Option<Neighbour> {
+    fn disconnect(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) -> Option<Neighbour> {
         let Life::Running(running) = &mut self.life else {
             return None;
         };
@@ -627,7 +627,7 @@ impl Blatant {
     }
 
     /// Tells the neighbours who the neighbours are, after a change; all but the one who knows.
-    fn publish(&self, except: Option<NodeId>, cx: &mut impl Context<Self>) {
+    fn publish(&self, except: Option<NodeId>, cx: &mut dyn Context<Self>) {
         let Some(own) = self.neighbourhood() else {
             return;
         };
@@ -638,7 +638,7 @@ impl Blatant {
         }
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         match command {
             Command::Join { introducer } => self.join(introducer, cx),
             Command::Meet(peer) => {
@@ -649,7 +649,7 @@ impl Blatant {
     }
 
     /// The transport cannot reach somebody.
-    fn miss(&mut self, to: NodeId, cx: &mut impl Context<Self>) {
+    fn miss(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
         };
@@ -690,7 +690,7 @@ impl Machine for Blatant {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),

@@ -10,7 +10,7 @@ use crate::rng::Choose;
 
 impl Blatant {
     /// Asks a node that is in the overlay for a link, and remembers whom it asked.
-    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
         };
@@ -37,7 +37,7 @@ impl Blatant {
 
     /// Asks for the link with which a node joins, a few times or until it has one that it asked for: one that others asked for may lead
     /// to nobody but them. Whether it had to ask.
-    pub(super) fn ask_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
+    pub(super) fn ask_introducer(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
         };
@@ -58,7 +58,7 @@ impl Blatant {
 
     /// Who has long not seen who introduced it, or somebody who did not answer, asks for another link: they may have come apart. Whether
     /// it asked.
-    pub(super) fn look_for_introducer(&mut self, cx: &mut impl Context<Self>) -> bool {
+    pub(super) fn look_for_introducer(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
         };
@@ -81,7 +81,7 @@ impl Blatant {
     }
 
     /// Writes down a few neighbours, for a time when there are none.
-    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let mut ids = self.neighbours.ids();
         let (few, _) = cx.rng().sample(&mut ids, KNOWN);
         if !few.is_empty() {
@@ -92,7 +92,7 @@ impl Blatant {
 
     /// An iteration without neighbours: after some of them, the next of those known is asked for a link. They may all be
     /// gone, so after them the host is told.
-    pub(super) fn spend_iteration_alone(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn spend_iteration_alone(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
         };
@@ -111,7 +111,7 @@ impl Blatant {
     }
 
     /// Pheromones fade; neighbours of whom nothing was heard are pinged, and buried if they do not answer.
-    pub(super) fn listen_for_neighbours(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn listen_for_neighbours(&mut self, cx: &mut dyn Context<Self>) {
         let Some(own) = self.neighbourhood() else {
             return;
         };
@@ -132,7 +132,7 @@ impl Blatant {
     }
 
     /// Neighbours are dead: those who were theirs close the gaps.
-    pub(super) fn bury(&mut self, dead: &[NodeId], cx: &mut impl Context<Self>) {
+    pub(super) fn bury(&mut self, dead: &[NodeId], cx: &mut dyn Context<Self>) {
         let before = self.neighbours.len();
         for peer in dead {
             let gone = self.disconnect(*peer, cx);
@@ -157,7 +157,7 @@ impl Blatant {
         &mut self,
         peer: NodeId,
         around: Neighbourhood,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if around.node == peer && self.disconnect(peer, cx).is_some() {
             self.alpha.forget(peer);
@@ -188,7 +188,7 @@ impl Blatant {
     }
 
     /// Asks for the link that closes the first gap. Whether there is a gap.
-    pub(super) fn mend(&mut self, cx: &mut impl Context<Self>) -> bool {
+    pub(super) fn mend(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
         };
@@ -203,7 +203,7 @@ impl Blatant {
     }
 
     /// Tells the neighbours, and forgets everyone.
-    pub(super) fn leave(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn leave(&mut self, cx: &mut dyn Context<Self>) {
         if let Life::Running(running) = &self.life {
             let (incarnation, iteration) = (running.incarnation, running.iteration);
             if let Some(own) = self.neighbourhood() {

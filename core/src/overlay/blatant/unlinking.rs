@@ -17,7 +17,7 @@ const FEWEST_LINKS: usize = 2;
 
 impl Blatant {
     /// The disconnection rule: a link around which there is a short way is ended by the end with the lower id.
-    pub(super) fn unlink_a_shortcut(&mut self, routes: &Routes, cx: &mut impl Context<Self>) {
+    pub(super) fn unlink_a_shortcut(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let most = u16::from(self.config.detour);
         let is_short = |it: &&Neighbour| {
             let detour = routes.detour(it.id);
@@ -29,7 +29,7 @@ impl Blatant {
     }
 
     /// Whoever has too many links, because others joined or repaired, ends one that optimises, or else any that it can do without.
-    pub(super) fn unlink_what_is_too_much(&mut self, routes: &Routes, cx: &mut impl Context<Self>) {
+    pub(super) fn unlink_what_is_too_much(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let none = self.neighbours.optimising() == 0;
         let too_much = self.neighbours.iter();
         let too_much = too_much.filter(|it| none || it.purpose == Purpose::Optimisation);
@@ -42,7 +42,7 @@ impl Blatant {
         &mut self,
         mut links: Vec<NodeId>,
         routes: &Routes,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let now = cx.now();
         links.retain(|id| {
@@ -82,7 +82,7 @@ impl Blatant {
     }
 
     /// For a while, this node does not end a link that another relies on.
-    fn hold(&mut self, peer: NodeId, cx: &mut impl Context<Self>) {
+    fn hold(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
         let until = cx.now() + self.config.timeout;
         if let Some(neighbour) = self.neighbours.get_mut(peer) {
             neighbour.held_until = neighbour.held_until.max(until);
@@ -95,7 +95,7 @@ impl Blatant {
         from: NodeId,
         change: ChangeId,
         way: Way,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let (me, now) = (self.me, cx.now());
         let Life::Running(running) = &self.life else {
@@ -153,7 +153,7 @@ impl Blatant {
     }
 
     /// Somebody says that there is no link between the two: then there is none.
-    pub(super) fn not_linked(&mut self, from: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn not_linked(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
         if self.disconnect(from, cx).is_some() {
             self.publish(None, cx);
         }

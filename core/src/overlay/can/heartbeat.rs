@@ -71,7 +71,7 @@ pub(super) struct Pulse {
 
 impl<const D: usize> Member<D> {
     /// A period begins, if it is this one's turn.
-    pub(super) fn beat(&mut self, beat: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn beat(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
         if beat != self.beat {
             return;
         }
@@ -153,7 +153,7 @@ impl<const D: usize> Member<D> {
 
     /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if that is new,
     /// short if not.
-    pub(super) fn tell_all(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn tell_all(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (life, edition, epoch) = (self.name.life, self.edition, self.epoch);
         let before = self.told.replace((edition, epoch));
         let account = (before != self.told).then(|| self.account());
@@ -189,7 +189,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Tells one node of this one, whoever it is: with the account, or with the zone alone.
-    pub(super) fn tell(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn tell(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         let told = self.told_to(to);
         let known = self.peers.lives(to).last();
@@ -214,7 +214,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Tells somebody who knows the zone of this node that it is there.
-    fn confirm(&mut self, to: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    fn confirm(&mut self, to: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         if self.lists_to(neighbours, &to.zone) {
             self.tell(to.name.id, cx);
@@ -307,7 +307,7 @@ impl<const D: usize> Member<D> {
         name: Name,
         edition: u32,
         told: Told,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         let own_edition = self.edition;
         let known = self.peers.get_mut(name);
@@ -337,7 +337,7 @@ impl<const D: usize> Member<D> {
         name: Name,
         pulse: Pulse,
         told: Told,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) -> Outcome {
         let known = self.peers.get_mut(name).filter(|peer| peer.is_living());
         match known {
@@ -367,13 +367,13 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody knows an earlier zone of this node, and perhaps not who has the rest of it.
-    fn set_right(&mut self, other: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    fn set_right(&mut self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         self.tell(other.name.id, cx);
         self.introduce_to(other, cx);
     }
 
     /// Tells somebody which neighbours the two have in common. Who is told whom this node knows finds out itself.
-    pub(super) fn introduce_to(&self, other: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn introduce_to(&self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         if self.lists_to(self.crowd(), &other.zone) {
             return;
         }
@@ -389,7 +389,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Tells a neighbour what it does not know, and learns from it, for all that it told last.
-    fn answer(&mut self, account: &Account<D>, cx: &mut impl Context<Can<D>>) {
+    fn answer(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
         let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
         if listed != Some(self.epoch) {
             self.tell(account.own.name.id, cx);
@@ -402,7 +402,7 @@ impl<const D: usize> Member<D> {
         &mut self,
         from: NodeId,
         word: Word<'_, D>,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) -> Outcome {
         let own = word.own;
         let name = own.name;
@@ -488,7 +488,7 @@ impl<const D: usize> Member<D> {
 
     /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is told so, now and
     /// then: who does not know this node answers with what it told before, and two that did so at once would never end.
-    fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut impl Context<Can<D>>) -> bool {
+    fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut dyn Context<Can<D>>) -> bool {
         let (name, now) = (own.name, cx.now());
         let is_mine = own.zone.overlaps(&self.leaf.zone);
         let others = self.peers.living().filter(|peer| peer.first_hand);
@@ -516,7 +516,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a neighbour.
-    fn note(&mut self, word: Word<'_, D>, cx: &mut impl Context<Can<D>>) -> bool {
+    fn note(&mut self, word: Word<'_, D>, cx: &mut dyn Context<Can<D>>) -> bool {
         let own = word.own;
         let face = self.leaf.zone.neighbour_face(&own.zone);
         let known = self.peers.get(own.name);
@@ -567,7 +567,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Whoever was said, or known, to have a part of a zone that its owner has just told: hearsay is dropped, others are asked.
-    fn doubt_what_contradicts(&mut self, told: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    fn doubt_what_contradicts(&mut self, told: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let contradicts = |peer: &Neighbour<D>| {
             peer.is_living() && peer.entry.name != told.name && peer.entry.zone.overlaps(&told.zone)
         };
@@ -595,7 +595,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Compares somebody's neighbours with the own: learns of some, and introduces others.
-    fn compare(&mut self, account: &Account<D>, cx: &mut impl Context<Can<D>>) {
+    fn compare(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
         let (name, zone) = (account.own.name, &account.own.zone);
         let theirs = &account.neighbours;
         for entry in theirs.iter() {
@@ -623,7 +623,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody tells of another. It is believed as long as nobody who told of itself contradicts it.
-    pub(super) fn learn(&mut self, entry: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn learn(&mut self, entry: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let name = entry.name;
         let later_life = |peer: &Neighbour<D>| peer.entry.name > name;
         if name.id == self.name.id || self.peers.lives(name.id).iter().any(later_life) {

@@ -26,7 +26,7 @@ pub(super) struct Joining {
 
 impl<const D: usize> Can<D> {
     /// Has the whole space.
-    pub(super) fn found(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn found(&mut self, cx: &mut dyn Context<Self>) {
         let last = match &self.life {
             Life::Outside { last } => *last,
             // Whoever has a zone is not there, or never answers.
@@ -46,7 +46,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// Has this zone, and these neighbours, because its host says so.
-    pub(super) fn place(&mut self, grant: &Grant<D>, cx: &mut impl Context<Self>) {
+    pub(super) fn place(&mut self, grant: &Grant<D>, cx: &mut dyn Context<Self>) {
         // Only at first: later, others have what it had.
         let Life::Outside { last: last @ None } = self.life else {
             return;
@@ -61,7 +61,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// Asks somebody for a zone, or somebody else than before.
-    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let last = match &self.life {
             Life::Outside { last } => *last,
             Life::Joining(joining) => Some(joining.life),
@@ -91,13 +91,13 @@ impl<const D: usize> Can<D> {
     }
 
     /// The number of a new life, which is written down first: others must never see it twice.
-    fn next_life(&mut self, last: Option<Incarnation>, cx: &mut impl Context<Self>) -> Incarnation {
+    fn next_life(&mut self, last: Option<Incarnation>, cx: &mut dyn Context<Self>) -> Incarnation {
         let life = last.map_or(Incarnation::default(), Incarnation::next);
         cx.persist(Key::Life, Record::Life(life));
         life
     }
 
-    fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut impl Context<Self>) {
+    fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut dyn Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
         let mut member = Member::begin(config, own, point, load, neighbours, cx);
         member.contacts = core::mem::take(&mut self.asked);
@@ -111,7 +111,7 @@ impl<const D: usize> Can<D> {
         &mut self,
         from: NodeId,
         grant: &Shared<Grant<D>>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Grant { own, neighbours } = grant.get();
         if own.name.id != self.me {
@@ -141,7 +141,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// There is no zone: tries again, soon or at once.
-    pub(super) fn refused(&mut self, life: Incarnation, why: Refusal, cx: &mut impl Context<Self>) {
+    pub(super) fn refused(&mut self, life: Incarnation, why: Refusal, cx: &mut dyn Context<Self>) {
         let Life::Joining(joining) = &mut self.life else {
             return;
         };
@@ -176,7 +176,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// No zone came in time, or it is time to ask again.
-    pub(super) fn ask_again(&mut self, life: Incarnation, cx: &mut impl Context<Self>) {
+    pub(super) fn ask_again(&mut self, life: Incarnation, cx: &mut dyn Context<Self>) {
         let Life::Joining(joining) = self.life else {
             return;
         };
@@ -196,7 +196,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// Writes down a few peers, for a restart.
-    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Inside(member) = &self.life else {
             return;
         };

@@ -61,7 +61,7 @@ pub(super) enum Leaving {
 
 impl<const D: usize> Member<D> {
     /// Is to leave: as soon as its neighbours agree.
-    pub(super) fn leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         if self.is_to_leave() {
             return Outcome::Stays;
         }
@@ -82,7 +82,7 @@ impl<const D: usize> Member<D> {
     ///
     /// If all are to leave and others want to join, these must get in first. So nobody goes from a gap that keeps them out, which
     /// ends by itself; and who is the last to have a zone waits for them.
-    pub(super) fn try_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn try_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
             return Outcome::Stays;
         };
@@ -120,7 +120,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// At a random moment, so that two in each other's way are not so again.
-    fn wait_to_leave(&mut self, cx: &mut impl Context<Can<D>>) {
+    fn wait_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) {
         let part = u64::from(cx.rng().below(1 << 10)).saturating_add(1 << 10);
         let period = self.config.period.as_micros();
         let wait = period.saturating_mul(part) >> 12_u32;
@@ -129,7 +129,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// It is time to try again, if it is.
-    pub(super) fn try_again_to_leave(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn try_again_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         if self.is_to_leave() && cx.now() < self.leave_due {
             cx.wake(self.leave_due, Timer::Leave(self.name.life));
             return Outcome::Stays;
@@ -148,7 +148,7 @@ impl<const D: usize> Member<D> {
         from: NodeId,
         entry: &Entry<D>,
         epoch: u32,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         let name = entry.name;
         let share = if self.leaf.inherits_from(&entry.leaf()) {
@@ -181,7 +181,7 @@ impl<const D: usize> Member<D> {
         &mut self,
         from: NodeId,
         epoch: u32,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) -> Outcome {
         let is_current = epoch == self.epoch && !self.is_disturbed();
         let Leaving::Asking { missing, .. } = &mut self.leaving else {
@@ -195,7 +195,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// A neighbour has something else to do: those that agreed need not wait, and it tries again later.
-    pub(super) fn disagreed(&mut self, epoch: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn disagreed(&mut self, epoch: u32, cx: &mut dyn Context<Can<D>>) {
         let Leaving::Asking { tries, .. } = &self.leaving else {
             return;
         };
@@ -213,7 +213,7 @@ impl<const D: usize> Member<D> {
         self.promises.release(name);
     }
 
-    fn depart(&mut self, cx: &mut impl Context<Can<D>>) -> Outcome {
+    fn depart(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);
         Outcome::Left
     }

@@ -90,7 +90,7 @@ impl<const D: usize> Member<D> {
         point: Point<D>,
         load: Load,
         neighbours: &Entries<D>,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) -> Self {
         // At a random point of the period, so that nodes that start together do not act together.
         let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
@@ -155,7 +155,7 @@ impl<const D: usize> Member<D> {
         joiner: Name,
         point: Point<D>,
         hops: u16,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         let refuse = |why| Message::Refused {
             life: joiner.life,
@@ -192,7 +192,7 @@ impl<const D: usize> Member<D> {
         &mut self,
         joiner: Name,
         point: &Point<D>,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) -> Result<(), Refusal> {
         if self.bury_earlier_lives(joiner, cx.now()) {
             self.settle(cx);
@@ -288,7 +288,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Looks for those who are behind its faces and whom it does not know, through nodes that may be anywhere.
-    pub(super) fn seek_neighbours(&self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn seek_neighbours(&self, cx: &mut dyn Context<Can<D>>) {
         for point in self.gaps() {
             let near = self.peers.neighbours().map(Neighbour::id);
             let mut through: Vec<NodeId> = near.chain(self.contacts.iter().copied()).collect();
@@ -324,7 +324,7 @@ impl<const D: usize> Member<D> {
         seeker: Entry<D>,
         point: Point<D>,
         hops: u16,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         let id = seeker.name.id;
         if id == self.name.id {
@@ -360,7 +360,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Remembers somebody who is anywhere in the space, in place of another.
-    pub(super) fn meet(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn meet(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
         if id != self.name.id {
             super::meet(&mut self.contacts, id, cx.rng());
         }

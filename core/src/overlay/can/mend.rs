@@ -120,7 +120,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before others do.
-    pub(super) fn despair(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn despair(&mut self, cx: &mut dyn Context<Can<D>>) {
         let is_idle = self.takeover == Takeover::Idle;
         if !self.is_desperate() || !is_idle || self.growth().is_some() {
             return;
@@ -149,7 +149,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Gives back what it took from a gap, if somebody was there after all, and if that helps.
-    pub(super) fn retreat_from(&mut self, zone: &Zone<D>, cx: &mut impl Context<Can<D>>) -> bool {
+    pub(super) fn retreat_from(&mut self, zone: &Zone<D>, cx: &mut dyn Context<Can<D>>) -> bool {
         let before = self.before.take();
         let Some(leaf) = before.filter(|leaf| !leaf.zone.overlaps(zone)) else {
             return false;
@@ -179,7 +179,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
-    pub(super) fn seek_itself_at_times(&self, beat: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn seek_itself_at_times(&self, beat: u32, cx: &mut dyn Context<Can<D>>) {
         if !beat.is_multiple_of(ITSELF) {
             return;
         }
@@ -189,7 +189,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Looks for its own point through this node.
-    pub(super) fn seek_itself(&self, through: NodeId, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn seek_itself(&self, through: NodeId, cx: &mut dyn Context<Can<D>>) {
         let (seeker, point, hops) = (self.entry(), self.point, self.config.hops);
         cx.send(
             through,

@@ -365,7 +365,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;
         };
@@ -376,7 +376,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    fn message(&mut self, from: NodeId, message: Message<D>, cx: &mut impl Context<Self>) {
+    fn message(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Grant(grant) => return self.granted(from, &grant, cx),
             Message::Refused { life, why } => return self.refused(life, why, cx),
@@ -417,7 +417,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// What an event made of a member comes true.
-    fn conclude(&mut self, outcome: Outcome, cx: &mut impl Context<Self>) {
+    fn conclude(&mut self, outcome: Outcome, cx: &mut dyn Context<Self>) {
         let Life::Inside(member) = &mut self.life else {
             return;
         };
@@ -443,7 +443,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    fn timer(&mut self, timer: Timer, cx: &mut impl Context<Self>) {
+    fn timer(&mut self, timer: Timer, cx: &mut dyn Context<Self>) {
         match (timer, &mut self.life) {
             (Timer::Join(life), Life::Joining(_)) => self.ask_again(life, cx),
             (Timer::Beat(beat), Life::Inside(member)) => {
@@ -463,7 +463,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    fn obey(&mut self, command: Command<D>, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command<D>, cx: &mut dyn Context<Self>) {
         match (command, &mut self.life) {
             (Command::Found, _) => self.found(cx),
             (Command::Join { introducer }, Life::Inside(member)) => {
@@ -526,7 +526,7 @@ fn hear<const D: usize>(
     member: &mut Member<D>,
     from: NodeId,
     message: Message<D>,
-    cx: &mut impl Context<Can<D>>,
+    cx: &mut dyn Context<Can<D>>,
 ) -> Outcome {
     match message {
         Message::Join {
@@ -612,7 +612,7 @@ impl<const D: usize> Machine for Can<D> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => {

@@ -49,7 +49,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Those of whom nothing was heard for long are missed.
-    pub(super) fn miss_the_silent(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn miss_the_silent(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
         let mut missed = false;
         for peer in self.peers.iter_mut() {
@@ -64,7 +64,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// The transport cannot reach somebody, so it is missed at once.
-    pub(super) fn miss(&mut self, id: NodeId, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn miss(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
         let now = cx.now();
         let mut missed = false;
         for peer in self.peers.iter_mut() {
@@ -80,7 +80,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Those who are gone for long, and those who are of no interest any more, are forgotten.
-    pub(super) fn forget(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn forget(&mut self, cx: &mut dyn Context<Can<D>>) {
         let memory = self.config.period.times(u64::from(self.config.memory));
         let now = cx.now();
         self.peers.retain(|peer| match peer.standing {
@@ -177,7 +177,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Asks the heirs of those who are gone whether they are there, and others about those of whom too little is known.
-    pub(super) fn watch(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn watch(&mut self, cx: &mut dyn Context<Can<D>>) {
         let hole = self.hole();
         let mut heirs: Vec<Entry<D>> = Vec::new();
         let mut obscure = Vec::new();
@@ -227,7 +227,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Asks somebody whether it is there, and misses it if it does not answer.
-    fn watch_over(&mut self, entry: Entry<D>, cx: &mut impl Context<Can<D>>) {
+    fn watch_over(&mut self, entry: Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let name = entry.name;
         if self.peers.get(name).is_none() {
             if entry.zone.overlaps(&self.leaf.zone) {
@@ -289,7 +289,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Takes what the dead leave, and prepares to take what the missed may leave.
-    pub(super) fn settle(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn settle(&mut self, cx: &mut dyn Context<Can<D>>) {
         if !self.is_unsettled() && !self.is_forsaken() {
             return;
         }
@@ -311,14 +311,14 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    fn wait(&mut self, how_long: Span, cx: &mut impl Context<Can<D>>) {
+    fn wait(&mut self, how_long: Span, cx: &mut dyn Context<Can<D>>) {
         self.round = self.round.wrapping_add(1);
         self.round_due = cx.now() + how_long;
         cx.wake(self.round_due, Timer::Takeover(self.round));
     }
 
     /// A wait is over: claims what the missed leave, or takes what was claimed.
-    pub(super) fn proceed(&mut self, round: u32, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn proceed(&mut self, round: u32, cx: &mut dyn Context<Can<D>>) {
         if round != self.round || self.takeover == Takeover::Idle {
             return;
         }
@@ -365,7 +365,7 @@ impl<const D: usize> Member<D> {
         around
     }
 
-    fn claim(&self, zone: Zone<D>, cx: &mut impl Context<Can<D>>) {
+    fn claim(&self, zone: Zone<D>, cx: &mut dyn Context<Can<D>>) {
         let hole = self.hole();
         let missed = hole.iter().filter(|peer| !peer.is_dead());
         let missed: Entries<D> = missed.map(|peer| peer.entry.clone()).collect();
@@ -376,7 +376,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Has a larger zone from now on, and tells everyone around.
-    fn take_over(&mut self, leaf: Leaf<D>, cx: &mut impl Context<Can<D>>) {
+    fn take_over(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
         self.leaf = leaf;
         self.before = None;
         self.epoch = self.epoch.saturating_add(1);
@@ -416,7 +416,7 @@ impl<const D: usize> Member<D> {
         from: NodeId,
         missed: &Entries<D>,
         zone: &Zone<D>,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         // Of two that claim the same, the lower id has it.
         if let Some(own) = self.claimed().filter(|own| own.overlaps(zone)) {
@@ -465,12 +465,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody who is missed here was there elsewhere.
-    pub(super) fn reconsider(
-        &mut self,
-        entry: &Entry<D>,
-        ago: Span,
-        cx: &mut impl Context<Can<D>>,
-    ) {
+    pub(super) fn reconsider(&mut self, entry: &Entry<D>, ago: Span, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
         if let Some(peer) = self.peers.get_mut(entry.name)
             && !peer.is_dead()
@@ -485,7 +480,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody wants to know what became of a node.
-    pub(super) fn inquired(&mut self, from: NodeId, name: Name, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn inquired(&mut self, from: NodeId, name: Name, cx: &mut dyn Context<Can<D>>) {
         if name == self.name {
             self.tell(from, cx);
         } else if let Some(peer) = self.peers.get(name) {
@@ -506,7 +501,7 @@ impl<const D: usize> Member<D> {
         &mut self,
         from: NodeId,
         account: &Shared<Account<D>>,
-        cx: &mut impl Context<Can<D>>,
+        cx: &mut dyn Context<Can<D>>,
     ) {
         let own = &account.get().own;
         let name = own.name;
@@ -562,13 +557,13 @@ impl<const D: usize> Member<D> {
     }
 
     /// Takes what was promised. It was its owner's until now, so whoever else seems to have a part of it does not.
-    fn inherit(&mut self, from: &Entry<D>, cx: &mut impl Context<Can<D>>) {
+    fn inherit(&mut self, from: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let leaf = self.leaf.after(Vec::from([from.leaf()]));
         self.take_from_all(leaf, cx);
     }
 
     /// Takes a zone from whoever seems to have a part of it. Who really has one hears of it, and one of the two yields.
-    pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
         let others = self.peers.living();
         let others = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
         let others: Vec<_> = others.map(|peer| peer.entry.name).collect();
@@ -582,7 +577,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Tells of a death those who were at the zone of the dead, and whom it may not have known.
-    fn pass_on(&self, from: NodeId, account: &Shared<Account<D>>, cx: &mut impl Context<Can<D>>) {
+    fn pass_on(&self, from: NodeId, account: &Shared<Account<D>>, cx: &mut dyn Context<Can<D>>) {
         let Account {
             own, neighbours, ..
         } = account.get();
@@ -612,7 +607,7 @@ impl<const D: usize> Member<D> {
 
     /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:
     /// both must not go.
-    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let lives = self.peers.lives(by);
         if lives.is_empty() {
             return Outcome::Stays;
@@ -628,12 +623,12 @@ impl<const D: usize> Member<D> {
     }
 
     /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
-    pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut impl Context<Can<D>>) -> Outcome {
+    pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);
         Outcome::Yielded { to }
     }
 
-    pub(super) fn tell_the_end(&mut self, cx: &mut impl Context<Can<D>>) {
+    pub(super) fn tell_the_end(&mut self, cx: &mut dyn Context<Can<D>>) {
         let account = self.account();
         for peer in self.peers.iter() {
             if peer.face.is_some() && !peer.is_dead() {

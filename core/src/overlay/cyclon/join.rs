@@ -10,7 +10,7 @@ use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
     /// Asks a node to introduce this one, and remembers whom it asked.
-    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(_) = self.life else {
             return;
         };
@@ -27,7 +27,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         self.ask(introducer, cx);
     }
 
-    fn ask(&mut self, introducer: NodeId, cx: &mut impl Context<Self>) {
+    fn ask(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
@@ -38,7 +38,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Writes down a few of those in the view, for a time when it is empty.
-    pub(super) fn remember(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let few: Links<{ super::KNOWN }> = self.view.sample(super::KNOWN, cx.rng());
         if !few.is_empty() {
             self.known = few.iter().map(|link| link.id).collect();
@@ -48,7 +48,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// A cycle with an empty view: after some of them, the next of those known is asked for help. They may all be gone, so
     /// after them the host is told.
-    pub(super) fn spend_cycle_alone(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn spend_cycle_alone(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
@@ -80,7 +80,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         &mut self,
         joiner: NodeId,
         incarnation: Incarnation,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(_) = self.life else {
             return;
@@ -110,7 +110,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         incarnation: Incarnation,
         ttl: u8,
         spare: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(_) = self.life else {
             return;
@@ -132,7 +132,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Where a walk goes from here: anywhere but to whom it is for.
-    fn step(&self, joiner: NodeId, cx: &mut impl Context<Self>) -> Option<NodeId> {
+    fn step(&self, joiner: NodeId, cx: &mut dyn Context<Self>) -> Option<NodeId> {
         let mut two: Links<2> = self.view.sample(2, cx.rng());
         two.retain(|link| link.id != joiner);
         two.first().map(|link| link.id)
@@ -144,7 +144,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         joiner: NodeId,
         incarnation: Incarnation,
         spare: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let link = Link {
             id: joiner,
@@ -173,7 +173,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Takes a link to the new node, and gives it one: to this node if there is room for both, else another.
-    fn trade(&mut self, joiner: Link, cx: &mut impl Context<Self>) {
+    fn trade(&mut self, joiner: Link, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &self.life else {
             return;
         };
@@ -208,7 +208,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         joiner: Incarnation,
         link: Link,
         giver: Incarnation,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;

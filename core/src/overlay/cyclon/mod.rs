@@ -320,7 +320,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         life ^ self.config.period.as_micros() ^ self.view.read_ahead()
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;
         };
@@ -333,7 +333,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Begins to gossip at a random point of the period, so that nodes that start together do not shuffle together.
-    fn gossip(&mut self, incarnation: Incarnation, cycle: u32, cx: &mut impl Context<Self>) {
+    fn gossip(&mut self, incarnation: Incarnation, cycle: u32, cx: &mut dyn Context<Self>) {
         let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
         let part = self
             .config
@@ -355,7 +355,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         cx.wake(due, Timer { cycle });
     }
 
-    fn message(&mut self, from: NodeId, message: Message<L>, cx: &mut impl Context<Self>) {
+    fn message(&mut self, from: NodeId, message: Message<L>, cx: &mut dyn Context<Self>) {
         if from == self.view.owner() {
             return;
         }
@@ -377,7 +377,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         match command {
             Command::Join { introducer } => self.join(introducer, cx),
             Command::Meet(peer) => self.meet(peer, cx),
@@ -391,7 +391,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    fn meet(&mut self, peer: NodeId, cx: &mut impl Context<Self>) {
+    fn meet(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
         if let Life::Gossiping(_) | Life::Frozen { .. } = self.life {
             let incarnation = Incarnation::default();
             let link = Link {
@@ -403,7 +403,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    fn freeze(&mut self, cx: &mut impl Context<Self>) {
+    fn freeze(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
@@ -418,7 +418,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    fn leave(&mut self, cx: &mut impl Context<Self>) {
+    fn leave(&mut self, cx: &mut dyn Context<Self>) {
         let Some(incarnation) = self.incarnation() else {
             return;
         };
@@ -438,7 +438,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Adds a link to the view, or takes from it what is news.
-    fn learn(&mut self, link: Link, cx: &mut impl Context<Self>) -> Result<(), NotInserted> {
+    fn learn(&mut self, link: Link, cx: &mut dyn Context<Self>) -> Result<(), NotInserted> {
         self.hear_of(&[link]);
         let inserted = self.view.insert(link);
         let (peer, incarnation) = (link.id, link.incarnation);
@@ -455,7 +455,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Tells of a change in the view, to a host that wants to know.
-    fn tell(&self, change: Notice, cx: &mut impl Context<Self>) {
+    fn tell(&self, change: Notice, cx: &mut dyn Context<Self>) {
         match self.config.changes {
             Changes::Told => cx.notify(change),
             Changes::Untold => {}
@@ -488,7 +488,7 @@ impl<const C: usize, const L: usize> Machine for Cyclon<C, L> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),

@@ -122,7 +122,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// A cycle begins: puts some of the peers that nobody chose into half of the view, and returns with whom to exchange links, every second time
     /// one of them. That also tells whether they are there.
-    pub(super) fn draw_samples(&mut self, cycle: u32, cx: &mut impl Context<Self>) -> Option<Link> {
+    pub(super) fn draw_samples(&mut self, cycle: u32, cx: &mut dyn Context<Self>) -> Option<Link> {
         let samples = self.samples.as_mut()?;
         samples.begin_cycle();
         let mut peers: heapless::Vec<Link, MOST_SAMPLES> = samples.peers().collect();

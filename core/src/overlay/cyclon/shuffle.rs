@@ -12,7 +12,7 @@ use crate::overlay::view::{Link, Links, NotInserted};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
     /// A cycle begins, if it is this one's turn.
-    pub(super) fn cycle(&mut self, cycle: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn cycle(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
@@ -56,7 +56,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Steps 2 to 4: the peer's link makes room for the answer.
-    fn begin_exchange(&mut self, peer: Link, cycle: u32, cx: &mut impl Context<Self>) {
+    fn begin_exchange(&mut self, peer: Link, cycle: u32, cx: &mut dyn Context<Self>) {
         let removed = self.view.remove(peer.id);
         let others = usize::from(self.config.shuffle).saturating_sub(1);
         let others: Links<L> = self.view.sample(others, cx.rng());
@@ -93,7 +93,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         from: NodeId,
         exchange: ExchangeId,
         received: &[Link],
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -118,7 +118,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         from: NodeId,
         exchange: ExchangeId,
         received: &[Link],
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -144,7 +144,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Steps 6 and 7. A second link to a node in one message finds the first in the view, and one to this node is none.
-    fn merge(&mut self, received: &[Link], sent: &[NodeId], cx: &mut impl Context<Self>) {
+    fn merge(&mut self, received: &[Link], sent: &[NodeId], cx: &mut dyn Context<Self>) {
         let most = usize::from(self.config.shuffle);
         let received = received.get(..most).unwrap_or(received);
         // What was sent was sampled in random order, so it may be replaced in this one.
@@ -161,7 +161,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// Replaces whatever was sent, even what was received in turn.
-    fn merge_literally(&mut self, received: &[Link], sent: &[NodeId], cx: &mut impl Context<Self>) {
+    fn merge_literally(&mut self, received: &[Link], sent: &[NodeId], cx: &mut dyn Context<Self>) {
         let mut replaceable = sent.iter();
         for &link in received {
             if self.learn(link, cx) == Err(NotInserted::Full)

@@ -1,36 +1,10 @@
 use super::*;
-use crate::machine::Effect;
+use crate::machine::{Driver, Effect};
 use crate::overlay::view::Links;
-use crate::rng::Zeros;
 use std::vec::Vec;
 
 type Small = Cyclon<4, 3>;
 type Effects = Vec<Effect<Small>>;
-
-/// A host that records effects and draws only zeros: of several it always chooses the first, and samples are in the order of ids.
-struct Host {
-    now: Time,
-    rng: Zeros,
-    effects: Effects,
-}
-
-impl Context<Small> for &mut Host {
-    type Rng = Zeros;
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn rng(&mut self) -> &mut Zeros {
-        &mut self.rng
-    }
-    fn push(&mut self, effect: Effect<Small>) {
-        self.effects.push(effect);
-    }
-}
-
-struct Bench {
-    node: Small,
-    host: Host,
-}
 
 const ME: NodeId = NodeId::new(50);
 const BORN: Incarnation = Incarnation::new(0);
@@ -53,23 +27,20 @@ const SAMPLING: Config = Config {
 /// When a node that starts at 100 s has its first cycle: a 256th of a period later.
 const FIRST: Time = Time::from_secs(101);
 
+type Bench = Driver<Small>;
+
 impl Bench {
-    fn new(config: Config) -> Self {
-        let node = Cyclon::new(ME, config).unwrap();
-        let host = Host {
-            now: Time::from_secs(100),
-            rng: Zeros,
-            effects: Vec::new(),
-        };
-        Self { node, host }
+    fn unborn(config: Config) -> Self {
+        let build = move || Cyclon::new(ME, config).unwrap();
+        Self::new(Time::from_secs(100), build)
     }
 
     /// Started, with links of these ages.
     fn with_config(config: Config, links: &[(u64, u16)]) -> Self {
-        let mut bench = Self::new(config);
+        let mut bench = Self::unborn(config);
         bench.feed(Event::Start);
         for &(id, age) in links {
-            bench.node.view.insert(link(id, age)).unwrap();
+            bench.machine_mut().view.insert(link(id, age)).unwrap();
         }
         bench
     }
@@ -82,37 +53,19 @@ impl Bench {
     fn waiting() -> Self {
         let mut bench = Self::with(&[(1, 0), (2, 0), (3, 0), (9, 5)]);
         bench.cycle(0);
-        assert_eq!(bench.node.waits_for(), Some(id(9)));
+        assert_eq!(bench.machine().waits_for(), Some(id(9)));
         bench
-    }
-
-    fn feed(&mut self, event: Event<Small>) -> Effects {
-        self.node.handle(event, &mut &mut self.host);
-        self.node.check().unwrap();
-        mem::take(&mut self.host.effects)
-    }
-
-    fn hear(&mut self, from: u64, message: Message<3>) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
     }
 
     /// The time of this cycle comes.
     fn cycle(&mut self, cycle: u32) -> Effects {
-        self.host.now = FIRST + CONFIG.period.times(u64::from(cycle));
+        self.now = FIRST + CONFIG.period.times(u64::from(cycle));
         self.feed(Event::Timer(Timer { cycle }))
     }
 
     fn links(&self) -> Vec<(u64, u16)> {
-        let links = self.node.view().links();
+        let links = self.machine().view().links();
         links.map(|link| (link.id.get(), link.age)).collect()
-    }
-
-    /// Handles the event without any effect or change.
-    fn ignores(&mut self, event: Event<Small>) {
-        let before = self.node.clone();
-        assert_eq!(self.feed(event), []);
-        assert_eq!(self.node, before);
     }
 
     fn ignores_message(&mut self, from: u64, message: Message<3>) {
@@ -208,7 +161,7 @@ fn join(introducer: u64) -> Event<Small> {
 
 #[test]
 fn a_start_writes_down_its_life_and_waits_for_a_part_of_the_period() {
-    let mut bench = Bench::new(CONFIG);
+    let mut bench = Bench::unborn(CONFIG);
     let life = Effect::Persist(Key::Incarnation, Record::Incarnation(BORN));
     assert_eq!(bench.feed(Event::Start), [life, wake(0)]);
     bench.ignores(Event::Start);
@@ -233,7 +186,7 @@ fn a_cycle_ages_all_links_and_sends_some_with_its_own_to_the_oldest() {
         ]
     );
     assert_eq!(bench.links(), [(1, 1), (2, 4), (3, 2)]);
-    assert_eq!(bench.node.waits_for(), Some(id(9)));
+    assert_eq!(bench.machine().waits_for(), Some(id(9)));
 }
 
 #[test]
@@ -257,7 +210,7 @@ fn an_answer_fills_empty_places_and_then_those_of_what_was_sent() {
         [entered(11), left(1), entered(12), left(2), entered(13)]
     );
     assert_eq!(bench.links(), [(3, 1), (11, 4), (12, 5), (13, 6)]);
-    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.machine().waits_for(), None);
 }
 
 #[test]
@@ -274,17 +227,11 @@ fn an_answer_counts_once_in_time_and_from_whom_was_asked() {
         links: links(&[(11, 4)]),
     };
     bench.ignores_message(9, earlier_life);
-    let mut late = Bench {
-        node: bench.node.clone(),
-        host: Host {
-            now: FIRST + CONFIG.timeout + Span::from_micros(1),
-            rng: Zeros,
-            effects: Vec::new(),
-        },
-    };
+    let mut late = bench.clone();
+    late.now = FIRST + CONFIG.timeout + Span::from_micros(1);
     assert_eq!(late.hear(9, answer.clone()), []);
     assert_eq!(late.links(), [(1, 1), (2, 1), (3, 1)]);
-    bench.host.now = FIRST + CONFIG.timeout;
+    bench.now = FIRST + CONFIG.timeout;
     assert_eq!(bench.hear(9, answer.clone()), [entered(11)]);
     bench.ignores_message(9, answer);
 }
@@ -294,7 +241,7 @@ fn an_unreachable_peer_is_given_up_at_once() {
     let mut bench = Bench::waiting();
     bench.ignores(Event::Unreachable { to: id(8) });
     assert_eq!(bench.feed(Event::Unreachable { to: id(9) }), []);
-    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.machine().waits_for(), None);
     bench.ignores_message(9, shuffled(0, &[(11, 4)]));
     assert_eq!(bench.links(), [(1, 1), (2, 1), (3, 1)]);
 }
@@ -315,9 +262,9 @@ fn a_cycle_without_answer_goes_on_to_the_next_oldest() {
 fn timers_of_other_cycles_do_nothing_and_early_ones_come_again() {
     let mut bench = Bench::with(&[(1, 0)]);
     bench.ignores(Event::Timer(Timer { cycle: 1 }));
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     assert_eq!(bench.feed(Event::Timer(Timer { cycle: 0 })), [wake(0)]);
-    assert_eq!(bench.node, before);
+    assert_eq!(*bench.machine(), before);
     bench.cycle(0);
     bench.ignores(Event::Timer(Timer { cycle: 0 }));
 }
@@ -385,10 +332,10 @@ fn a_full_view_with_nothing_to_replace_drops_what_comes() {
         },
         &[(1, 0)],
     );
-    bench.node.view.insert(link(2, 0)).unwrap();
+    bench.machine_mut().view.insert(link(2, 0)).unwrap();
     bench.cycle(0);
     for other in [3, 4, 5] {
-        bench.node.view.insert(link(other, 0)).unwrap();
+        bench.machine_mut().view.insert(link(other, 0)).unwrap();
     }
     assert_eq!(bench.hear(1, shuffled(0, &[(11, 0)])), []);
     assert_eq!(bench.links(), [(2, 1), (3, 0), (4, 0), (5, 0)]);
@@ -427,7 +374,7 @@ fn hostile_shuffles_are_cut_down_to_what_is_allowed() {
     bench.hear(9, shuffle(&[(13, 1), (13, 0)]));
     assert_eq!(bench.links(), [(11, u16::MAX), (13, 0)]);
     bench.cycle(0);
-    assert_eq!(bench.node.waits_for(), Some(id(11)), "ages saturate");
+    assert_eq!(bench.machine().waits_for(), Some(id(11)), "ages saturate");
     // From itself, as it were.
     bench.ignores_message(50, shuffle(&[(14, 0)]));
     bench.ignores_message(50, Message::Join { incarnation: BORN });
@@ -566,7 +513,7 @@ fn who_knows_nobody_says_so() {
 
 #[test]
 fn a_restart_is_a_later_life_that_asks_those_it_knew() {
-    let mut bench = Bench::new(CONFIG);
+    let mut bench = Bench::unborn(CONFIG);
     let known = Record::Known([id(50), id(8)].into_iter().collect());
     let life = Record::Incarnation(Incarnation::new(4));
     assert_eq!(bench.feed(Event::Restored(Key::Known, known.clone())), []);
@@ -594,7 +541,7 @@ fn those_known_are_written_down_every_so_many_cycles() {
     assert!(persists(bench.cycle(0)));
     bench.hear(1, shuffled(0, &[(1, 0)]));
     bench.cycle(1);
-    assert_eq!(bench.node.known(), [id(1), id(2)]);
+    assert_eq!(bench.machine().known(), [id(1), id(2)]);
     bench.hear(2, shuffled(1, &[(2, 0)]));
     assert!(persists(bench.cycle(2)));
 }
@@ -615,7 +562,7 @@ fn a_frozen_view_stays_as_it_is_with_whom_was_asked_back_in_it() {
     bench.ignores_message(7, walk(7, 0, 0));
     bench.ignores_message(7, walk(7, 3, 0));
     bench.ignores_message(7, gift(link(7, 0)));
-    bench.host.now = FIRST + CONFIG.period - Span::from_secs(1);
+    bench.now = FIRST + CONFIG.period - Span::from_secs(1);
     assert_eq!(bench.feed(Event::Command(Command::Thaw)), [wake(1)]);
     assert_eq!(bench.cycle(1).len(), 3);
 }
@@ -651,7 +598,7 @@ fn who_leaves_says_nothing_any_more() {
 
 #[test]
 fn nothing_happens_before_the_start() {
-    let mut bench = Bench::new(CONFIG);
+    let mut bench = Bench::unborn(CONFIG);
     bench.ignores(Event::Timer(Timer { cycle: 0 }));
     bench.ignores(join(8));
     bench.ignores(Event::Command(Command::Meet(id(3))));
@@ -726,7 +673,7 @@ fn sample_of(heard: &[u64]) -> Vec<NodeId> {
     for &peer in heard {
         bench.hear(peer, shuffle(&[(peer, 0)]));
     }
-    bench.node.samples().collect()
+    bench.machine().samples().collect()
 }
 
 #[test]
@@ -744,21 +691,25 @@ fn a_sample_depends_on_who_was_heard_of_and_not_on_how_often_or_when() {
 fn a_sample_is_asked_every_second_cycle_and_dropped_if_it_does_not_answer() {
     let mut bench = Bench::with_config(SAMPLING, &[(7, 9)]);
     bench.hear(3, shuffle(&[(3, 0)]));
-    assert_eq!(bench.node.samples().collect::<Vec<_>>(), [id(3)]);
+    assert_eq!(bench.machine().samples().collect::<Vec<_>>(), [id(3)]);
     bench.cycle(0);
-    assert_eq!(bench.node.waits_for(), Some(id(3)), "though 7 is older");
+    assert_eq!(
+        bench.machine().waits_for(),
+        Some(id(3)),
+        "though 7 is older"
+    );
     bench.hear(3, shuffled(0, &[]));
     bench.cycle(1);
-    assert_eq!(bench.node.waits_for(), Some(id(7)), "the oldest");
-    assert!(bench.node.view().contains(id(3)), "back in the view");
+    assert_eq!(bench.machine().waits_for(), Some(id(7)), "the oldest");
+    assert!(bench.machine().view().contains(id(3)), "back in the view");
     bench.cycle(2);
-    assert_eq!(bench.node.waits_for(), Some(id(3)));
+    assert_eq!(bench.machine().waits_for(), Some(id(3)));
     bench.cycle(3);
-    assert_eq!(bench.node.samples().count(), 0, "3 did not answer");
+    assert_eq!(bench.machine().samples().count(), 0, "3 did not answer");
     bench.hear(4, shuffle(&[(4, 0)]));
     bench.cycle(4);
     bench.feed(Event::Unreachable { to: id(4) });
-    assert_eq!(bench.node.samples().count(), 0, "nor is 4 there");
+    assert_eq!(bench.machine().samples().count(), 0, "nor is 4 there");
 }
 
 #[test]
@@ -770,24 +721,24 @@ fn with_samples_one_exchange_of_others_changes_a_view_in_a_cycle() {
     assert_eq!(bench.links(), [(1, 0)]);
     bench.cycle(0);
     bench.hear(2, shuffle(&[(2, 0)]));
-    assert!(bench.node.view().contains(id(2)));
+    assert!(bench.machine().view().contains(id(2)));
 }
 
 #[test]
 fn check_names_what_is_broken() {
     let mut bench = Bench::waiting();
-    let Life::Gossiping(gossip) = &mut bench.node.life else {
+    let Life::Gossiping(gossip) = &mut bench.machine_mut().life else {
         panic!("it gossips")
     };
     gossip.cycle += 1;
     assert_eq!(
-        bench.node.check().unwrap_err().invariant,
+        bench.machine().check().unwrap_err().invariant,
         "at most one exchange is pending, the one of the last cycle"
     );
     let mut bench = Bench::with(&[]);
-    bench.node.known.push(ME).unwrap();
+    bench.machine_mut().known.push(ME).unwrap();
     assert_eq!(
-        bench.node.check().unwrap_err().invariant,
+        bench.machine().check().unwrap_err().invariant,
         "a node does not count on itself for help"
     );
 }
@@ -830,9 +781,9 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
     let mut asked = Vec::new();
     for cycle in 0..48 {
         bench.cycle(cycle);
-        asked.push(bench.node.waits_for().map(NodeId::get));
+        asked.push(bench.machine().waits_for().map(NodeId::get));
         // Only 4 is there, and 3 again later.
-        let Some(peer) = bench.node.waits_for() else {
+        let Some(peer) = bench.machine().waits_for() else {
             continue;
         };
         if peer == id(4) || (peer == id(3) && cycle > 8) {
@@ -851,7 +802,7 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
         [3, 2, 1, 3, 2].map(Some)
     );
     bench.cycle(48);
-    assert_eq!(bench.node.waits_for(), Some(id(1)));
+    assert_eq!(bench.machine().waits_for(), Some(id(1)));
     let others = asked[4..].iter().filter(|peer| **peer != Some(4));
     assert_eq!(others.count(), 5);
 }
@@ -859,12 +810,12 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
 #[test]
 fn who_is_asked_again_does_not_come_into_a_frozen_view() {
     let mut bench = Bench::with(&[(1, 0)]);
-    let Life::Gossiping(gossip) = &mut bench.node.life else {
+    let Life::Gossiping(gossip) = &mut bench.machine_mut().life else {
         panic!("it gossips");
     };
     gossip.missed.miss(id(9));
     bench.cycle(0);
-    assert_eq!(bench.node.waits_for(), Some(id(9)));
+    assert_eq!(bench.machine().waits_for(), Some(id(9)));
     let effects = bench.feed(Event::Command(Command::Freeze));
     assert_eq!(effects, [Effect::Cancel(Timer { cycle: 1 })]);
     assert_eq!(bench.links(), [(1, 1)]);

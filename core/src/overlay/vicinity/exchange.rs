@@ -12,7 +12,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     Vicinity<P, D, V, G, R>
 {
     /// A cycle begins, if it is this one's turn.
-    pub(super) fn cycle(&mut self, cycle: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn cycle(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
@@ -55,7 +55,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     }
 
     /// Step 2: the oldest link, of several one by chance, is out of the view now.
-    fn take_oldest(&mut self, cx: &mut impl Context<Self>) -> Option<Descriptor<P>> {
+    fn take_oldest(&mut self, cx: &mut dyn Context<Self>) -> Option<Descriptor<P>> {
         let most = self.view.iter().map(|peer| peer.age).max()?;
         let oldest = || (0..).zip(&self.view).filter(|(_, peer)| peer.age == most);
         let chosen = cx.rng().index(oldest().count());
@@ -64,7 +64,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     }
 
     /// Step 3.
-    fn ask(&mut self, peer: &Descriptor<P>, exchange: ExchangeId, cx: &mut impl Context<Self>) {
+    fn ask(&mut self, peer: &Descriptor<P>, exchange: ExchangeId, cx: &mut dyn Context<Self>) {
         let descriptors = self.nearest_to(peer);
         if let Life::Gossiping(gossip) = &mut self.life {
             gossip.exchange = Exchange::Waiting {
@@ -117,7 +117,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         &mut self,
         from: NodeId,
         message: Message<P, G>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if from == self.me {
             return;
@@ -140,7 +140,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         from: NodeId,
         exchange: ExchangeId,
         received: Descriptors<P, G>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Life::Gossiping(_) = self.life else {
             return;
@@ -163,7 +163,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         from: NodeId,
         answered: ExchangeId,
         received: Descriptors<P, G>,
-        cx: &impl Context<Self>,
+        cx: &dyn Context<Self>,
     ) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;

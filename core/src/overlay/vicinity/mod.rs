@@ -237,7 +237,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     }
 
     /// Begins at a random point of the period, so that nodes that start together do not gossip together.
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted = self.life else {
             return;
         };
@@ -253,7 +253,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         cx.wake(due, Timer { cycle: 0 });
     }
 
-    fn obey(&mut self, command: Command<P, R>, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command<P, R>, cx: &mut dyn Context<Self>) {
         if let Life::Left = self.life {
             return;
         }
@@ -285,7 +285,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
             .retain(|peer| last.replace(peer.id) != Some(peer.id));
     }
 
-    fn leave(&mut self, cx: &mut impl Context<Self>) {
+    fn leave(&mut self, cx: &mut dyn Context<Self>) {
         if let Life::Gossiping(gossip) = &self.life {
             cx.cancel(Timer {
                 cycle: gossip.cycle,
@@ -307,7 +307,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize> Ma
     type Key = Never;
     type Record = Never;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),

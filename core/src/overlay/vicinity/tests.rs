@@ -1,7 +1,6 @@
 use super::*;
-use crate::machine::Effect;
+use crate::machine::{Driver, Effect};
 use crate::profile::{Coordinate, Profile};
-use crate::rng::Zeros;
 use crate::time::Interval;
 use core::cmp::Reverse;
 use std::vec;
@@ -21,31 +20,6 @@ impl Distance<u32> for Line {
 type Small = Vicinity<u32, Line, 4, 3, 4>;
 type Effects = Vec<Effect<Small>>;
 
-/// A host that records effects and draws only zeros: of several it always chooses the first.
-struct Host {
-    now: Time,
-    rng: Zeros,
-    effects: Effects,
-}
-
-impl Context<Small> for &mut Host {
-    type Rng = Zeros;
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn rng(&mut self) -> &mut Zeros {
-        &mut self.rng
-    }
-    fn push(&mut self, effect: Effect<Small>) {
-        self.effects.push(effect);
-    }
-}
-
-struct Bench {
-    node: Small,
-    host: Host,
-}
-
 const ME: u64 = 50;
 const CONFIG: Config = Config {
     links: 4,
@@ -58,28 +32,23 @@ const CONFIG: Config = Config {
 /// When a node that starts at 100 s has its first cycle: a 256th of a period later.
 const FIRST: Time = Time::from_secs(101);
 
+type Bench = Driver<Small>;
+
 impl Bench {
     /// Started, at place 500, with no links.
     fn with_config(config: Config) -> Self {
-        let node = Small::new(id(ME), config, Line, 500, 7).unwrap();
-        let host = Host {
-            now: Time::from_secs(100),
-            rng: Zeros,
-            effects: Vec::new(),
-        };
-        let mut bench = Self { node, host };
-        bench.feed(Event::Start);
-        bench
+        let build = move || Small::new(id(ME), config, Line, 500, 7).unwrap();
+        Self::started(Time::from_secs(100), build).0
     }
 
     /// Started, with links of these ids and ages; the place of a node is ten times its id.
     fn with(links: &[(u64, u16)]) -> Self {
         let mut bench = Self::with_config(CONFIG);
         for &(id, age) in links {
-            bench.node.view.push(peer(id, age)).unwrap();
+            bench.machine_mut().view.push(peer(id, age)).unwrap();
         }
-        bench.node.keep_nearest(&[]);
-        bench.node.check().unwrap();
+        bench.machine_mut().keep_nearest(&[]);
+        bench.machine().check().unwrap();
         bench
     }
 
@@ -87,46 +56,24 @@ impl Bench {
     fn waiting() -> Self {
         let mut bench = Self::with(&[(40, 0), (48, 0), (9, 5)]);
         bench.cycle(0);
-        assert_eq!(bench.node.waits_for(), Some(id(9)));
+        assert_eq!(bench.machine().waits_for(), Some(id(9)));
         bench
-    }
-
-    fn feed(&mut self, event: Event<Small>) -> Effects {
-        self.node.handle(event, &mut &mut self.host);
-        self.node.check().unwrap();
-        core::mem::take(&mut self.host.effects)
-    }
-
-    fn tell(&mut self, command: Command<u32, 4>) -> Effects {
-        self.feed(Event::Command(command))
     }
 
     fn hear_of(&mut self, random: &[Descriptor<u32>]) {
         let random = random.iter().copied().collect();
-        assert_eq!(self.tell(Command::Random(random)), []);
-    }
-
-    fn hear(&mut self, from: u64, message: Message<u32, 3>) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
+        assert_eq!(self.obey(Command::Random(random)), []);
     }
 
     /// The time of this cycle comes.
     fn cycle(&mut self, cycle: u32) -> Effects {
-        self.host.now = FIRST + CONFIG.period.times(u64::from(cycle));
+        self.now = FIRST + CONFIG.period.times(u64::from(cycle));
         self.feed(Event::Timer(Timer { cycle }))
     }
 
     /// Ids and ages, nearest first.
     fn links(&self) -> Vec<(u64, u16)> {
-        ids(self.node.view())
-    }
-
-    /// Handles the event without any effect or change.
-    fn ignores(&mut self, event: Event<Small>) {
-        let before = self.node.clone();
-        assert_eq!(self.feed(event), []);
-        assert_eq!(self.node, before);
+        ids(self.machine().view())
     }
 }
 
@@ -190,14 +137,18 @@ fn the_oldest_is_asked_with_the_nearest_to_it_and_is_out_of_the_view() {
     let sent = request(0, &[own(), peer(41, 5), peer(48, 2)]);
     assert_eq!(bench.cycle(0), [wake(1), send(40, sent)]);
     assert_eq!(bench.links(), [(49, 3), (48, 2), (60, 1)]);
-    assert_eq!(bench.node.waits_for(), Some(id(40)));
+    assert_eq!(bench.machine().waits_for(), Some(id(40)));
 }
 
 #[test]
 fn of_equally_old_ones_the_choice_decides() {
     let mut bench = Bench::with(&[(40, 3), (48, 3), (60, 3)]);
     bench.cycle(0);
-    assert_eq!(bench.node.waits_for(), Some(id(48)), "the nearest is first");
+    assert_eq!(
+        bench.machine().waits_for(),
+        Some(id(48)),
+        "the nearest is first"
+    );
 }
 
 #[test]
@@ -220,7 +171,7 @@ fn an_answer_and_random_peers_are_kept_if_they_are_near_and_the_peer_comes_back(
     let answer = reply(0, &[peer(9, 0), peer(51, 8), peer(30, 1)]);
     assert_eq!(bench.hear(9, answer), []);
     assert_eq!(bench.links(), [(51, 8), (48, 1), (47, 6), (40, 1)]);
-    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.machine().waits_for(), None);
 
     let mut bench = Bench::waiting();
     bench.hear(9, reply(0, &[peer(9, 0)]));
@@ -246,13 +197,13 @@ fn without_the_feed_random_peers_only_begin_a_view() {
 #[test]
 fn who_does_not_answer_in_time_stays_out() {
     let mut bench = Bench::waiting();
-    bench.host.now = FIRST + Span::from_millis(2_001);
+    bench.now = FIRST + Span::from_millis(2_001);
     assert_eq!(bench.hear(9, reply(0, &[peer(9, 0)])), []);
     assert_eq!(bench.links(), [(48, 1), (40, 1)]);
-    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.machine().waits_for(), None);
 
     let mut bench = Bench::waiting();
-    bench.host.now = FIRST + Span::from_secs(2);
+    bench.now = FIRST + Span::from_secs(2);
     bench.hear(9, reply(0, &[peer(9, 0)]));
     assert_eq!(bench.links(), [(48, 1), (40, 1), (9, 0)]);
 }
@@ -279,7 +230,7 @@ fn an_answer_to_nothing_that_was_asked_is_ignored() {
 fn who_is_not_there_is_given_up_and_no_link_leads_there() {
     let mut bench = Bench::waiting();
     assert_eq!(bench.feed(Event::Unreachable { to: id(9) }), []);
-    assert_eq!(bench.node.waits_for(), None);
+    assert_eq!(bench.machine().waits_for(), None);
     assert_eq!(bench.feed(Event::Unreachable { to: id(40) }), []);
     assert_eq!(bench.links(), [(48, 1)]);
     let from = id(9);
@@ -341,7 +292,7 @@ fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_word() {
         version,
         profile,
     };
-    let known = |bench: &Bench| bench.node.view()[0];
+    let known = |bench: &Bench| bench.machine().view()[0];
     bench.hear(8, request(0, &[peer(8, 0), said(8, 3, 520)]));
     assert_eq!(known(&bench), said(8, 3, 520), "later, though older");
     bench.hear(8, request(0, &[peer(8, 0), said(0, 2, 510)]));
@@ -356,11 +307,11 @@ fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_word() {
 fn the_old_are_forgotten_wherever_they_are() {
     let mut bench = Bench::with(&[(40, 9), (48, 7)]);
     bench.hear_of(&[peer(41, 9), peer(42, 8), peer(43, 10)]);
-    assert_eq!(ids(bench.node.random()), [(41, 9), (42, 8)]);
+    assert_eq!(ids(bench.machine().random()), [(41, 9), (42, 8)]);
     let sent = request(0, &[own(), peer(42, 9)]);
     assert_eq!(bench.cycle(0), [wake(1), send(48, sent)]);
     assert_eq!(bench.links(), []);
-    assert_eq!(ids(bench.node.random()), [(42, 9)]);
+    assert_eq!(ids(bench.machine().random()), [(42, 9)]);
 }
 
 #[test]
@@ -371,10 +322,10 @@ fn what_the_random_layer_knows_is_put_in_order() {
         ..peer(42, 5)
     };
     bench.hear_of(&[peer(60, 1), peer(42, 0), newer, peer(ME, 0)]);
-    assert_eq!(bench.node.random(), [newer, peer(60, 1)]);
-    assert_eq!(bench.node.descriptor(id(42)), Some(&newer));
+    assert_eq!(bench.machine().random(), [newer, peer(60, 1)]);
+    assert_eq!(bench.machine().descriptor(id(42)), Some(&newer));
     bench.hear_of(&[peer(60, 1), peer(60, 0), peer(7, 0)]);
-    assert_eq!(bench.node.random(), [peer(7, 0), peer(60, 0)]);
+    assert_eq!(bench.machine().random(), [peer(7, 0), peer(60, 0)]);
     assert_eq!(
         bench.links(),
         [],
@@ -398,14 +349,17 @@ fn a_new_profile_brings_the_view_in_order_at_once() {
     bench.hear_of(&[peer(39, 2)]);
     let profile = 400;
     assert_eq!(
-        bench.tell(Command::Profile {
+        bench.obey(Command::Profile {
             profile,
             version: 8
         }),
         []
     );
     assert_eq!(bench.links(), [(40, 0), (39, 2), (48, 0), (55, 0)]);
-    assert_eq!((bench.node.profile(), bench.node.version()), (&400, 8));
+    assert_eq!(
+        (bench.machine().profile(), bench.machine().version()),
+        (&400, 8)
+    );
     for version in [8, 7, 0] {
         let profile = 600;
         bench.ignores(Event::Command(Command::Profile { profile, version }));
@@ -416,7 +370,7 @@ fn a_new_profile_brings_the_view_in_order_at_once() {
 fn timers_are_hints() {
     let mut bench = Bench::with(&[(40, 0)]);
     bench.ignores(Event::Timer(Timer { cycle: 1 }));
-    bench.host.now = Time::from_secs(100);
+    bench.now = Time::from_secs(100);
     assert_eq!(bench.feed(Event::Timer(Timer { cycle: 0 })), [wake(0)]);
     bench.cycle(0);
     bench.ignores(Event::Timer(Timer { cycle: 0 }));
@@ -439,8 +393,8 @@ fn who_leaves_says_nothing_and_forgets_everyone() {
     let mut bench = Bench::waiting();
     bench.hear_of(&[peer(41, 0)]);
     let cancelled = Effect::Cancel(Timer { cycle: 1 });
-    assert_eq!(bench.tell(Command::Leave), [cancelled]);
-    assert_eq!((bench.links(), bench.node.random()), (vec![], &[][..]));
+    assert_eq!(bench.obey(Command::Leave), [cancelled]);
+    assert_eq!((bench.links(), bench.machine().random()), (vec![], &[][..]));
     let from = id(9);
     for message in [reply(0, &[peer(9, 0)]), request(0, &[peer(9, 0)])] {
         bench.ignores(Event::Message { from, message });
@@ -454,14 +408,13 @@ fn who_leaves_says_nothing_and_forgets_everyone() {
 
 #[test]
 fn before_its_start_a_node_says_nothing_but_may_be_told() {
-    let node = Small::new(id(ME), CONFIG, Line, 500, 7).unwrap();
-    let mut bench = Bench::with(&[]);
-    bench.node = node;
+    let build = || Small::new(id(ME), CONFIG, Line, 500, 7).unwrap();
+    let mut bench = Bench::new(Time::from_secs(100), build);
     let from = id(9);
     let message = request(0, &[peer(9, 0)]);
     bench.ignores(Event::Message { from, message });
     bench.hear_of(&[peer(41, 0)]);
-    assert_eq!(bench.node.random(), [peer(41, 0)]);
+    assert_eq!(bench.machine().random(), [peer(41, 0)]);
     assert_eq!(bench.feed(Event::Start), [wake(0)]);
 }
 
@@ -544,8 +497,8 @@ fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
 #[test]
 fn a_random_peer_that_is_there_twice_is_told() {
     let mut bench = Bench::with(&[]);
-    bench.node.random = [peer(1, 0), peer(2, 0)].into_iter().collect();
-    assert_eq!(bench.node.check(), Ok(()));
-    bench.node.random = [peer(1, 0), peer(1, 0)].into_iter().collect();
-    assert!(bench.node.check().is_err());
+    bench.machine_mut().random = [peer(1, 0), peer(2, 0)].into_iter().collect();
+    assert_eq!(bench.machine().check(), Ok(()));
+    bench.machine_mut().random = [peer(1, 0), peer(1, 0)].into_iter().collect();
+    assert!(bench.machine().check().is_err());
 }

@@ -3,9 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{Aria, Key, Message, Record, Timer};
-use crate::custody::{self, Custody, Taking};
-use crate::id::NodeId;
-use crate::machine::{Context, Embed, Event, Lifted, Machine};
+use crate::custody::{self, Custody, Gift, Taking};
+use crate::machine::{Context, Embed, Event, Machine};
 use crate::queue::LocalScheduler;
 
 #[derive(Default)]
@@ -27,7 +26,7 @@ impl<S: LocalScheduler> Embed<Custody, Aria<S>> for AsCustody {
         Record::Custody(record)
     }
     /// What a host is told is told at once: behind it the job may be forgotten, and who crashes in between must say it again.
-    fn notice(&mut self, notice: custody::Notice, cx: &mut impl Context<Aria<S>>) {
+    fn notice(&mut self, notice: custody::Notice, cx: &mut dyn Context<Aria<S>>) {
         if let custody::Notice::Tell(told) = &notice {
             cx.notify(*told);
         }
@@ -36,64 +35,66 @@ impl<S: LocalScheduler> Embed<Custody, Aria<S>> for AsCustody {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    pub(super) fn in_custody<C: Context<Self>, R>(
+    /// Has custody handle an event, and does what follows from it.
+    pub(super) fn in_custody(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
+        if self.follow_custody(event, cx) == Room::Freed {
+            self.start_jobs(cx);
+        }
+    }
+
+    pub(super) fn tell_custody(&mut self, command: custody::Command, cx: &mut dyn Context<Self>) {
+        self.in_custody(Event::Command(command), cx);
+    }
+
+    /// The same, but what may start because of it is the caller's to start.
+    pub(super) fn follow_custody(
         &mut self,
-        cx: &mut C,
-        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut AsCustody>) -> R,
-    ) -> R {
+        event: Event<Custody>,
+        cx: &mut dyn Context<Self>,
+    ) -> Room {
         let mut embed = AsCustody::default();
-        let result = act(&mut self.custody, &mut cx.lift(&mut embed));
-        self.todo.extend(embed.notices);
-        result
-    }
-
-    pub(super) fn handle_custody(&mut self, event: Event<Custody>, cx: &mut impl Context<Self>) {
-        self.in_custody(cx, |custody, cx| custody.handle(event, cx));
-    }
-
-    /// Whoever offered to take a job does (PROTOCOLS A15), unless there is no room any more.
-    pub(super) fn custody_message(
-        &mut self,
-        from: NodeId,
-        message: custody::Message,
-        cx: &mut impl Context<Self>,
-    ) {
-        // Whether it can have another is asked by the custody: what it has already needs no room.
-        let taking = match message.gift() {
-            Some((job, _)) if !self.leaving && self.suits(job) => Taking::Takes {
-                start: self.start_if_taken(job, cx.now()),
-            },
-            _ => Taking::Refuses,
-        };
-        self.in_custody(cx, |custody, cx| custody.hear(from, message, taking, cx));
-    }
-
-    fn custody_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
-        match notice {
-            // It was told.
-            custody::Notice::Tell(told) => {
-                if told.news.is_last() {
-                    self.end_search(told.job, cx);
+        self.custody.handle(event, &mut cx.lift(&mut embed));
+        let mut room = Room::AsBefore;
+        for notice in embed.notices {
+            match notice {
+                // It was told.
+                custody::Notice::Tell(told) => {
+                    if told.news.is_last() {
+                        self.end_search(told.job, cx);
+                    }
+                }
+                custody::Notice::Offered(gift) => self.answer_gift(gift, cx),
+                custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
+                custody::Notice::Queue { job, arrived, .. } => self.enqueue(job.get(), arrived, cx),
+                custody::Notice::Extended { .. } => {}
+                custody::Notice::Drop(job) => {
+                    if self.remove(job, cx) {
+                        room = Room::Freed;
+                    }
                 }
             }
-            custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
-            custody::Notice::Queue { job, arrived, .. } => self.enqueue(job.get(), arrived, cx),
-            custody::Notice::Extended { .. } => {}
-            custody::Notice::Drop(job) => self.dropped(job, cx),
         }
+        room
     }
 
-    /// Does what is still to be done. Each step leads to at most a few more, until both roles of this node agree; what it says to itself
-    /// needs no network.
-    pub(super) fn settle(&mut self, cx: &mut impl Context<Self>) {
-        loop {
-            if let Some(notice) = self.todo.pop_front() {
-                self.custody_said(notice, cx);
-            } else if let Some(message) = self.custody.to_self() {
-                self.custody_message(self.me, message, cx);
-            } else {
-                break;
-            }
-        }
+    /// A site that offered to take a job does (PROTOCOLS A15), unless there is no room any more.
+    fn answer_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
+        let job = gift.job.get();
+        // Whether it can have another is asked by the custody: what it has already needs no room.
+        let taking = if !self.leaving && self.suits(job) {
+            let start = self.start_if_taken(job, cx.now());
+            Taking::Takes { start }
+        } else {
+            Taking::Refuses
+        };
+        self.tell_custody(custody::Command::Take { gift, taking }, cx);
     }
+}
+
+/// What a job that is dropped means for those that wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    AsBefore,
+    /// Something may start.
+    Freed,
 }

@@ -134,7 +134,7 @@ impl Embed<Blatant, Links> for AsBlatant {
     fn record(&mut self, record: blatant::Record) -> Record {
         Record::Blatant(record)
     }
-    fn notice(&mut self, notice: blatant::Notice, cx: &mut impl Context<Links>) {
+    fn notice(&mut self, notice: blatant::Notice, cx: &mut dyn Context<Links>) {
         if notice == blatant::Notice::Alone {
             cx.notify(Alone);
         }
@@ -156,7 +156,7 @@ impl Embed<Cyclon<VIEW, SHUFFLE>, Links> for AsCyclon {
     fn record(&mut self, record: cyclon::Record) -> Record {
         Record::Cyclon(record)
     }
-    fn notice(&mut self, notice: cyclon::Notice, cx: &mut impl Context<Links>) {
+    fn notice(&mut self, notice: cyclon::Notice, cx: &mut dyn Context<Links>) {
         if notice == cyclon::Notice::Alone {
             cx.notify(Alone);
         }
@@ -211,7 +211,7 @@ impl Machine for Links {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match self {
             Self::Blatant(ants) => {
                 if let Some(event) = for_blatant(event) {

@@ -53,7 +53,6 @@ pub use message::Message;
 pub use offers::MOST_OFFERS;
 pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::custody::{self, Custody};
@@ -96,8 +95,6 @@ pub struct Aria<S: LocalScheduler> {
     adverts: Questions<Advert>,
     advertise_at: Time,
     leaving: bool,
-    /// What is still to be done while it handles an event.
-    todo: VecDeque<custody::Notice>,
 }
 
 /// What a node is woken with.
@@ -157,7 +154,7 @@ impl<S: LocalScheduler> Embed<Links, Aria<S>> for AsLinks {
     fn record(&mut self, record: links::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, _: links::Alone, _: &mut impl Context<Aria<S>>) {
+    fn notice(&mut self, _: links::Alone, _: &mut dyn Context<Aria<S>>) {
         self.alone = true;
     }
 }
@@ -189,7 +186,6 @@ impl<S: LocalScheduler> Aria<S> {
             adverts: Questions::none(),
             advertise_at: Time::MAX,
             leaving: false,
-            todo: VecDeque::new(),
         })
     }
 
@@ -238,7 +234,7 @@ impl<S: LocalScheduler> Aria<S> {
         self.cut_off
     }
 
-    fn overlay(&mut self, event: Event<Links>, cx: &mut impl Context<Self>) {
+    fn overlay(&mut self, event: Event<Links>, cx: &mut dyn Context<Self>) {
         let mut embed = AsLinks::default();
         self.links.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
@@ -249,7 +245,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.overlay(Event::Start, cx);
@@ -257,12 +253,12 @@ impl<S: LocalScheduler> Aria<S> {
         for command in met {
             self.overlay(Event::Command(command), cx);
         }
-        self.handle_custody(Event::Start, cx);
+        self.in_custody(Event::Start, cx);
         self.begin_advertising(cx);
         self.start_jobs(cx);
     }
 
-    fn receive(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay(message) => self.overlay(Event::Message { from, message }, cx),
             Message::Request { header, job } => {
@@ -282,16 +278,14 @@ impl<S: LocalScheduler> Aria<S> {
                     self.better_offer(flood, offer, cx);
                 }
             }
-            Message::Custody(message) => self.custody_message(from, message, cx),
+            Message::Custody(message) => self.in_custody(Event::Message { from, message }, cx),
         }
     }
 
-    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
-            job::Command::Cancel(job) => {
-                self.in_custody(cx, |custody, cx| custody.cancel(job, cx));
-            }
+            job::Command::Cancel(job) => self.tell_custody(custody::Command::Cancel(job), cx),
             job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
@@ -301,13 +295,13 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+    fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
         match (key, record) {
             (Key::Overlay(key), Record::Overlay(record)) => {
                 self.overlay(Event::Restored(key, record), cx);
             }
             (Key::Custody(key), Record::Custody(record)) => {
-                self.handle_custody(Event::Restored(key, record), cx);
+                self.in_custody(Event::Restored(key, record), cx);
             }
             // No such pair was ever written.
             _ => {}
@@ -315,7 +309,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// A node that leaves is gone from the overlay once nobody needs it any more.
-    fn depart(&mut self, cx: &mut impl Context<Self>) {
+    fn depart(&mut self, cx: &mut dyn Context<Self>) {
         if self.leaving && self.custody.is_empty() {
             self.overlay(Event::Command(links::Command::Leave), cx);
         }
@@ -330,7 +324,7 @@ impl<S: LocalScheduler> Machine for Aria<S> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record, cx);
@@ -340,17 +334,16 @@ impl<S: LocalScheduler> Machine for Aria<S> {
             Event::Message { from, message } => self.receive(from, message, cx),
             Event::Unreachable { to } => {
                 self.overlay(Event::Unreachable { to }, cx);
-                self.handle_custody(Event::Unreachable { to }, cx);
+                self.in_custody(Event::Unreachable { to }, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => self.overlay(Event::Timer(timer), cx),
-            Event::Timer(Timer::Custody(timer)) => self.handle_custody(Event::Timer(timer), cx),
+            Event::Timer(Timer::Custody(timer)) => self.in_custody(Event::Timer(timer), cx),
             Event::Timer(Timer::Search(job)) => self.close_search(job, cx),
             Event::Timer(Timer::Advert(job)) => self.close_advert(job, cx),
             Event::Timer(Timer::Advertise) => self.advertise(cx),
             Event::Timer(Timer::Local) => self.start_jobs(cx),
             Event::Command(command) => self.obey(&command, cx),
         }
-        self.settle(cx);
         self.depart(cx);
     }
 
@@ -368,8 +361,8 @@ impl<S: LocalScheduler> Machine for Aria<S> {
             "each job is asked about once, and offers are in the order of costs",
         )?;
         Violation::unless(
-            self.todo.is_empty() && self.seen.len() <= usize::from(self.config.floods),
-            "nothing is left over from an event, and no more floods are remembered than may be",
+            self.seen.len() <= usize::from(self.config.floods),
+            "no more floods are remembered than may be",
         )
     }
 }

@@ -33,7 +33,7 @@ impl<S: LocalScheduler> Aria<S> {
         kind: Kind,
         job: &Shared<Job>,
         cost: Cost,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> FloodId {
         self.floods = self.floods.wrapping_add(1);
         let id = FloodId {
@@ -59,7 +59,7 @@ impl<S: LocalScheduler> Aria<S> {
         header: Header,
         job: &Shared<Job>,
         cost: Cost,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         // A name that does not fit its message would answer to something else.
         let sound = header.id.kind == kind.number() && header.id.sequence == job.get().id.get();
@@ -105,7 +105,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// What this site would take for a job now.
-    pub(super) fn price(&self, job: &Job, cx: &mut impl Context<Self>) -> Cost {
+    pub(super) fn price(&self, job: &Job, cx: &mut dyn Context<Self>) -> Cost {
         let queued = QueuedJob::arriving(job, cx.now());
         offer(&self.site.local, cx.now(), &queued, self.config.lateness)
     }
@@ -124,7 +124,7 @@ impl<S: LocalScheduler> Aria<S> {
         header: Header,
         job: &Shared<Job>,
         cost: Cost,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let reach = self.reach(kind);
         let Some(header) = header.onward(reach) else {

@@ -6,6 +6,7 @@ use super::config::Taking;
 use super::offers::{Offer, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
+use crate::custody::Command;
 use crate::id::JobId;
 use crate::machine::Context;
 use crate::overlay::flood::FloodId;
@@ -29,7 +30,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// When a node starts, it advertises after a part of the period, so that sites do not all do so at once (PROTOCOLS A14).
-    pub(super) fn begin_advertising(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn begin_advertising(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(rescheduling) = self.config.rescheduling {
             let part = Span::from_micros(rescheduling.period.as_micros() / PHASES);
             let phase = u64::from(cx.rng().below(PHASES as u32)).saturating_add(1);
@@ -39,7 +40,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// Floods an INFORM for the jobs that most need it, if it is time.
-    pub(super) fn advertise(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn advertise(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(rescheduling) = self.config.rescheduling else {
             return;
@@ -91,7 +92,7 @@ impl<S: LocalScheduler> Aria<S> {
         waiting.into_iter().map(|(.., job)| job).collect()
     }
 
-    fn advertise_job(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn advertise_job(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(cost) = self.cost_here(job, cx.now()) else {
             return;
         };
@@ -118,7 +119,7 @@ impl<S: LocalScheduler> Aria<S> {
         &mut self,
         flood: FloodId,
         offer: Offer,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let job = JobId::new(flood.sequence);
         let heard = offer.node != self.me && self.adverts.hear(flood, offer);
@@ -129,7 +130,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// It may be time to take the best offer for a job that was advertised.
-    pub(super) fn close_advert(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn close_advert(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         match self.adverts.about(job).map(|advert| advert.until) {
             Some(until) if cx.now() < until => cx.wake(until, Timer::Advert(job)),
             Some(_) => self.take_best_offer(job, cx),
@@ -144,7 +145,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// The job goes to who offered best, out of the queue, if that is still better than here (PROTOCOLS A12).
-    fn take_best_offer(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn take_best_offer(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(advert) = self.end_advert(job, cx) else {
             return;
         };
@@ -152,8 +153,8 @@ impl<S: LocalScheduler> Aria<S> {
             && self.is_better(offer, job, cx.now())
             && self.site.local.withdraw(job).is_some()
         {
-            let to = offer.node;
-            self.in_custody(cx, |custody, cx| custody.give_away(job, to, 0, cx));
+            let (to, carried) = (offer.node, 0);
+            self.tell_custody(Command::GiveAway { job, to, carried }, cx);
             self.start_jobs(cx);
         }
     }
@@ -162,7 +163,7 @@ impl<S: LocalScheduler> Aria<S> {
     pub(super) fn end_advert(
         &mut self,
         job: JobId,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Option<Question<Advert>> {
         let advert = self.adverts.close(job)?;
         cx.cancel(Timer::Advert(job));

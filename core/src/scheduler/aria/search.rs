@@ -3,7 +3,7 @@
 use super::offers::{Offer, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
-use crate::custody::Tenure;
+use crate::custody::{Command, Tenure};
 use crate::id::JobId;
 use crate::job::{Criterion, Failure, Job, News, Notice, Refusal};
 use crate::machine::Context;
@@ -19,21 +19,20 @@ pub(super) struct Search {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    pub(super) fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
+    pub(super) fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
         let id = job.id;
-        let refused = self.refusal(&job, cx).or_else(|| {
-            let job = Shared::new(job);
-            self.in_custody(cx, |custody, cx| custody.keep(job, Tenure::ONLY, cx))
-                .err()
-        });
-        if let Some(refusal) = refused {
+        let refused = self.refusal(&job, cx);
+        if let Some(refusal) = refused.or_else(|| self.custody.refusal(id)) {
             let news = News::Failed(Failure::Refused(refusal));
-            cx.notify(Notice { job: id, news });
+            return cx.notify(Notice { job: id, news });
         }
+        let (job, tenure) = (Shared::new(job), Tenure::ONLY);
+        let until = None;
+        self.tell_custody(Command::Keep { job, tenure, until }, cx);
     }
 
     /// Why a job is not taken up, if that can be seen from the job alone.
-    fn refusal(&self, job: &Job, cx: &mut impl Context<Self>) -> Option<Refusal> {
+    fn refusal(&self, job: &Job, cx: &mut dyn Context<Self>) -> Option<Refusal> {
         // Known first: who is asked again after a crash must not have the job go elsewhere, too.
         if self.custody.answers_for(job.id) {
             Some(Refusal::Known)
@@ -49,7 +48,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// Somebody is to be found who takes a job.
-    pub(super) fn search(&mut self, job: Shared<Job>, attempt: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn search(&mut self, job: Shared<Job>, attempt: u32, cx: &mut dyn Context<Self>) {
         let id = job.get().id;
         let flood = self.flood(Kind::Request, &job, Cost::MAX, cx);
         let until = cx.now() + self.config.window;
@@ -59,7 +58,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// If all offers are in, and this node's own, the best are those who may take the job.
-    pub(super) fn close_search(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn close_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(until) = self.searches.about(job).map(|search| search.until) else {
             return;
         };
@@ -79,13 +78,16 @@ impl<S: LocalScheduler> Aria<S> {
             offers.hear(Offer { cost, node });
         }
         let (attempt, candidates) = (about.attempt, offers.candidates());
-        self.in_custody(cx, |custody, cx| {
-            custody.found(job, attempt, candidates, cx);
-        });
+        let found = Command::Found {
+            job,
+            attempt,
+            candidates,
+        };
+        self.tell_custody(found, cx);
     }
 
     /// A job that was searched for has its last word.
-    pub(super) fn end_search(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn end_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if self.searches.close(job).is_some() {
             cx.cancel(Timer::Search(job));
         }

@@ -159,7 +159,7 @@ impl<const C: usize, const L: usize, P: Policy> Embed<Cyclon<C, L>, Asap<C, L, P
     fn record(&mut self, record: cyclon::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, notice: cyclon::Notice, _: &mut impl Context<Asap<C, L, P>>) {
+    fn notice(&mut self, notice: cyclon::Notice, _: &mut dyn Context<Asap<C, L, P>>) {
         self.alone |= notice == cyclon::Notice::Alone;
     }
 }
@@ -185,7 +185,7 @@ impl<const C: usize, const L: usize, P: Policy> Embed<Desk<P>, Asap<C, L, P>> fo
     fn record(&mut self, record: desk::Record) -> Record {
         Record::Desk(record)
     }
-    fn notice(&mut self, notice: desk::Notice, cx: &mut impl Context<Asap<C, L, P>>) {
+    fn notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Asap<C, L, P>>) {
         match notice {
             desk::Notice::Job(notice) => cx.notify(notice),
             desk::Notice::Changed => self.changed = true,
@@ -245,7 +245,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.declined
     }
 
-    fn gossip(&mut self, event: Event<Cyclon<C, L>>, cx: &mut impl Context<Self>) {
+    fn gossip(&mut self, event: Event<Cyclon<C, L>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsOverlay::default();
         self.overlay.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
@@ -259,7 +259,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Lets the desk handle something, and sees to what it wants.
-    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut impl Context<Self>) {
+    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsDesk::default();
         self.desk.handle(event, &mut cx.lift(&mut embed));
         if embed.changed {
@@ -270,7 +270,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.overlay
             .handle(Event::Start, &mut cx.lift(AsOverlay::default()));
         // What was told in an earlier life is older than all that is told in this one.
@@ -294,7 +294,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn receive(&mut self, from: NodeId, message: Message<L>, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message<L>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay(message) => self.gossip(Event::Message { from, message }, cx),
             Message::Commit(message) => self.at_desk(Event::Message { from, message }, cx),
@@ -318,7 +318,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let order = match *command {
             job::Command::Submit(job) => {
                 let known = job.criterion == Criterion::Soonest;
@@ -336,7 +336,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn attend(&mut self, cx: &mut impl Context<Self>) {
+    fn attend(&mut self, cx: &mut dyn Context<Self>) {
         if self.beat_at <= cx.now() {
             self.beat(cx);
         }
@@ -345,7 +345,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.attend_requests(cx);
     }
 
-    fn arm(&mut self, cx: &mut impl Context<Self>) {
+    fn arm(&mut self, cx: &mut dyn Context<Self>) {
         let requests = self.requests.iter().map(Request::next_due);
         let searches = self.searches.iter().map(Search::next_due);
         let other = [self.beat_at, self.missing_at(), self.pulls_due()];
@@ -361,7 +361,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+    fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
         match (key, record) {
             (Key::Overlay(key), Record::Overlay(record)) => {
                 let mut child = cx.lift(AsOverlay::default());
@@ -385,7 +385,7 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record, cx);

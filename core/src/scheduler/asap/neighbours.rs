@@ -35,14 +35,14 @@ fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, 
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// The view may have changed. Who pulls looks at it when there is something to search for, and not before.
-    pub(super) fn view_changed(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn view_changed(&mut self, cx: &mut dyn Context<Self>) {
         if self.config.exchange != Exchange::Pull {
             self.look_at_view(cx);
         }
     }
 
     /// Gets to know who came into the view, and forgets who left it.
-    pub(super) fn look_at_view(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn look_at_view(&mut self, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let push = matches!(self.config.exchange, Exchange::Push { .. });
         // Both are in the order of ids, and so are those who stay.
@@ -86,7 +86,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Asks again those whose schedule is missing.
-    pub(super) fn ask_for_missing(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn ask_for_missing(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         for known in &mut self.neighbours {
             if known.schedule.is_none() && known.ask_at <= now {
@@ -109,7 +109,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Renews subscriptions, or polls, and drops subscribers whose time is over.
-    pub(super) fn beat(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn beat(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         self.subscribers.retain(|known| known.until > now);
         for known in &self.neighbours {
@@ -129,7 +129,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         &mut self,
         from: NodeId,
         known: Option<u64>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let lease = match self.config.exchange {
             Exchange::Push { lease } => lease,
@@ -164,7 +164,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Sends this node's schedule.
-    pub(super) fn tell(&self, to: NodeId, reason: Reason, cx: &mut impl Context<Self>) {
+    pub(super) fn tell(&self, to: NodeId, reason: Reason, cx: &mut dyn Context<Self>) {
         let schedule = self.own.clone();
         cx.send(to, Message::Schedule { reason, schedule });
     }
@@ -187,7 +187,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Tells all subscribers if what is committed has changed; what is over by the next slot does not count, for nobody
     /// can use that time.
-    pub(super) fn tell_changes(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_changes(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
         let version = self.own.version().saturating_add(1);
         let own = self
@@ -219,7 +219,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 fn greet<const C: usize, const L: usize, P: Policy>(
     exchange: Exchange,
     node: NodeId,
-    cx: &mut impl Context<Asap<C, L, P>>,
+    cx: &mut dyn Context<Asap<C, L, P>>,
 ) {
     match exchange {
         Exchange::Push { .. } => cx.send(node, Message::Subscribe { known: None }),

@@ -151,7 +151,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// What the desk wants of us.
-    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             desk::Notice::Search { job, left, setback } => {
                 if let Some(request) = self.request(job) {
@@ -173,7 +173,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Searches a place for a job.
-    fn search_place(&mut self, job: JobId, left: u8, cx: &mut impl Context<Self>) {
+    fn search_place(&mut self, job: JobId, left: u8, cx: &mut dyn Context<Self>) {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
         let until = cx.now() + self.config.overlay.period.times(2);
@@ -191,19 +191,19 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Has the desk want a place again, if it may, or give up for this reason.
-    fn not_found(&mut self, job: JobId, refusal: Option<Refusal>, cx: &mut impl Context<Self>) {
+    fn not_found(&mut self, job: JobId, refusal: Option<Refusal>, cx: &mut dyn Context<Self>) {
         if let Some(request) = self.request_mut(job) {
             request.phase = Phase::Coordinated;
         }
         self.order(desk::Command::NotFound { job, refusal }, cx);
     }
 
-    fn order(&mut self, command: desk::Command, cx: &mut impl Context<Self>) {
+    fn order(&mut self, command: desk::Command, cx: &mut dyn Context<Self>) {
         self.at_desk(Event::Command(command), cx);
     }
 
     /// Has a few neighbours search a place for a job, or searches itself if it has none.
-    fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut impl Context<Self>) {
+    fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let now = cx.now();
         let mut asked: Links<C> = self
@@ -251,7 +251,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Looks for a better place than a job has, if there can be one.
-    fn search_better(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn search_better(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let Some(request) = self.request_mut(job) else {
             return;
@@ -266,7 +266,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Looks for a better place after a while, unless none is ever looked for.
-    fn improve_later(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn improve_later(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(after) = self.config.improve else {
             return;
         };
@@ -282,7 +282,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         from: NodeId,
         ask: AskId,
         outcome: Result<Offer, u32>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(job) = self.desk.job(ask.job).copied() else {
             return;
@@ -329,7 +329,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Has the best places confirmed, one after the other until one is: the earliest, then the nearest, then any
     /// (PROTOCOLS D12).
-    fn choose(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn choose(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let slot = self.config.slot;
         let most = usize::from(self.config.commit.members);
         let Some((count, length)) = self.desk.job(job).map(|job| (count(job), job.estimate()))
@@ -412,7 +412,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Goes on with what has waited long enough.
-    pub(super) fn attend_requests(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_requests(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let due = self.requests.iter();
         let due: Vec<JobId> = due
@@ -431,7 +431,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// A node that may have been asked to search is not there.
-    pub(super) fn stop_waiting_for(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn stop_waiting_for(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let mut complete = Vec::new();
         for request in &mut self.requests {
             if let Phase::Searching {

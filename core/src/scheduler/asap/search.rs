@@ -185,7 +185,7 @@ impl Search {
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Somebody wants a place.
-    pub(super) fn search(&mut self, question: Question, cx: &mut impl Context<Self>) {
+    pub(super) fn search(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         if !self.may_serve(question.asker) {
             self.declined.searches = self.declined.searches.saturating_add(1);
             self.conclude(&question, Err(0), cx);
@@ -212,7 +212,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Asks all neighbours for their schedules first (PROTOCOLS D9).
-    fn pull(&mut self, then: Then, cx: &mut impl Context<Self>) {
+    fn pull(&mut self, then: Then, cx: &mut dyn Context<Self>) {
         self.look_at_view(cx);
         let id = self.next_search();
         let awaited: Vec<NodeId> = self.neighbours.iter().map(|known| known.id).collect();
@@ -235,7 +235,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         from: NodeId,
         id: SearchId,
         schedule: Snapshot,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         self.pulled(from, id, cx);
         if let Some(mut search) = self.take_answered(from, id) {
@@ -248,7 +248,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// A neighbour has answered a pull.
-    fn pulled(&mut self, from: NodeId, id: SearchId, cx: &mut impl Context<Self>) {
+    fn pulled(&mut self, from: NodeId, id: SearchId, cx: &mut dyn Context<Self>) {
         if let Some(pull) = self.pulls.iter_mut().find(|pull| pull.id == id) {
             pull.awaited.retain(|node| *node != from);
             if pull.awaited.is_empty() {
@@ -258,7 +258,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Goes on with whatever need not wait any longer.
-    fn end_pulls(&mut self, cx: &mut impl Context<Self>) {
+    fn end_pulls(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         while let Some(place) = self
             .pulls
@@ -279,7 +279,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Steps 1 to 3: the neighbours, in random order.
-    fn look_around(&mut self, question: Question, cx: &mut impl Context<Self>) {
+    fn look_around(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         let id = self.next_search();
         let limit = cx.now() + self.config.search_limit;
         let mut search = Search::new(id, question, limit);
@@ -310,7 +310,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Step 4 and what follows: asks whom others know until there is a place, and at last puts the job off.
-    fn go_on(&mut self, mut search: Search, cx: &mut impl Context<Self>) {
+    fn go_on(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         if search.has_enough_free() {
             let offer = search.at_once(self.config.choice);
             self.conclude(&search.question, offer.ok_or(0), cx);
@@ -340,7 +340,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// The asker may run its job too, and in a grid of few nobody else may know it: if it takes it, it is asked when it is busy.
-    fn ask_asker(&mut self, mut search: Search, cx: &mut impl Context<Self>) {
+    fn ask_asker(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         let asker = search.question.asker;
         let most = usize::from(self.config.candidates);
         if self.config.searcher == Searcher::Included
@@ -358,7 +358,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Steps 5 to 8: the earliest place among all candidates, if they are enough.
-    fn put_off(&mut self, search: &Search, cx: &mut impl Context<Self>) {
+    fn put_off(&mut self, search: &Search, cx: &mut dyn Context<Self>) {
         let enough = search.has_enough();
         let offer = enough
             .then(|| search.earliest(self.config.choice))
@@ -378,7 +378,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         &mut self,
         question: &Question,
         outcome: Result<Offer, u32>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Question { asker, ask, .. } = *question;
         if asker == self.me {
@@ -397,7 +397,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         &mut self,
         from: NodeId,
         search: SearchId,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let searcher = from;
         let pulls = self.config.exchange == Exchange::Pull;
@@ -409,7 +409,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    fn name_others(&self, searcher: NodeId, search: SearchId, cx: &mut impl Context<Self>) {
+    fn name_others(&self, searcher: NodeId, search: SearchId, cx: &mut dyn Context<Self>) {
         let known: Others = self.others().collect();
         cx.send(searcher, Message::Others { search, known });
     }
@@ -420,7 +420,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         from: NodeId,
         id: SearchId,
         known: &Others,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(mut search) = self.take_answered(from, id) else {
             return;
@@ -451,7 +451,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Goes on without those who do not answer, and ends searches that take too long.
-    pub(super) fn attend_searches(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_searches(&mut self, cx: &mut dyn Context<Self>) {
         self.end_pulls(cx);
         let now = cx.now();
         while let Some(place) = self
@@ -470,7 +470,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// A node is not there: nobody waits for it any longer.
-    pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         for pull in &mut self.pulls {
             pull.awaited.retain(|awaited| *awaited != node);
         }

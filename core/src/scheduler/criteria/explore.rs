@@ -194,7 +194,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: &Job,
         count: u32,
         first: First,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Step {
         self.last_look = self.last_look.wrapping_add(1);
         let helper = match self.config.exploration {
@@ -239,7 +239,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         expedition: &mut Expedition,
         node: NodeId,
         through: Through,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let until = cx.now() + self.config.timeout;
         expedition.asked.push(Asked {
@@ -256,7 +256,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &mut self,
         job: &Job,
         mut expedition: Expedition,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Step {
         let width = usize::from(self.config.width);
         while expedition.under_way() < expedition.enough && expedition.asked.len() < width {
@@ -302,7 +302,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         from: NodeId,
         look: LookId,
         through: Through,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if self.desk.is_leaving() {
             return;
@@ -356,7 +356,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         own: Descriptor,
         schedule: Snapshot,
         links: &Descriptors,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         // Nobody speaks for another.
         let own = Descriptor { id: from, ..own };

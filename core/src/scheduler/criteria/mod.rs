@@ -169,7 +169,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     fn record(&mut self, record: Never) -> Record {
         match record {}
     }
-    fn notice(&mut self, notice: Never, _: &mut impl Context<Criteria<C, L, G, U, P>>) {
+    fn notice(&mut self, notice: Never, _: &mut dyn Context<Criteria<C, L, G, U, P>>) {
         match notice {}
     }
 }
@@ -197,7 +197,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     fn record(&mut self, record: desk::Record) -> Record {
         Record::Desk(record)
     }
-    fn notice(&mut self, notice: desk::Notice, cx: &mut impl Context<Criteria<C, L, G, U, P>>) {
+    fn notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Criteria<C, L, G, U, P>>) {
         match notice {
             desk::Notice::Job(notice) => cx.notify(notice),
             desk::Notice::Changed => self.changed = true,
@@ -285,7 +285,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Lets the desk handle something, and sees to what it wants.
-    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut impl Context<Self>) {
+    fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsDesk::default();
         self.desk.handle(event, &mut cx.lift(&mut embed));
         if embed.changed {
@@ -296,7 +296,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn order(&mut self, command: desk::Command, cx: &mut impl Context<Self>) {
+    fn order(&mut self, command: desk::Command, cx: &mut dyn Context<Self>) {
         self.at_desk(Event::Command(command), cx);
     }
 
@@ -305,7 +305,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &mut self,
         number: u8,
         event: Event<HelperOverlay<C, G, U>>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let mut helpers = self.helpers.iter_mut();
         if let Some((_, helper)) = helpers.find(|(known, _)| *known == number) {
@@ -314,13 +314,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Lets all helper overlays handle something.
-    fn help_all(&mut self, event: &Event<HelperOverlay<C, G, U>>, cx: &mut impl Context<Self>) {
+    fn help_all(&mut self, event: &Event<HelperOverlay<C, G, U>>, cx: &mut dyn Context<Self>) {
         for (number, helper) in &mut self.helpers {
             helper.handle(event.clone(), &mut cx.lift(AsHelper(*number)));
         }
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.shuffle(Event::Start, cx);
         // What was told in an earlier life is older than all that is told in this one.
         let life = self.overlay.incarnation().unwrap_or_default();
@@ -338,7 +338,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn receive(&mut self, from: NodeId, message: Message<L, G>, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message<L, G>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay { message, about } => self.hear(from, message, &about, cx),
             Message::Helper { number, message } => {
@@ -356,7 +356,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let order = match *command {
             job::Command::Submit(job) => {
                 let known = with_objective(&self.catalogue, job.criterion, |_| ());
@@ -374,7 +374,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn arm(&mut self, cx: &mut impl Context<Self>) {
+    fn arm(&mut self, cx: &mut dyn Context<Self>) {
         let due = self.requests.iter().map(Request::next_due).min();
         let due = due.unwrap_or(Time::MAX);
         if due == self.armed {
@@ -387,7 +387,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+    fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
         match (key, record) {
             (Key::Overlay(key), Record::Overlay(record)) => {
                 let mut child = cx.lift(AsOverlay::quiet(self.me, &self.profile));
@@ -414,7 +414,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Ma
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record, cx);

@@ -71,7 +71,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     fn record(&mut self, record: cyclon::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, notice: cyclon::Notice, _: &mut impl Context<Criteria<C, L, G, U, P>>) {
+    fn notice(&mut self, notice: cyclon::Notice, _: &mut dyn Context<Criteria<C, L, G, U, P>>) {
         self.alone |= notice == cyclon::Notice::Alone;
     }
 }
@@ -115,7 +115,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Lets the random overlay handle something, and looks who is in the view now.
-    pub(super) fn shuffle(&mut self, event: Event<Cyclon<C, L>>, cx: &mut impl Context<Self>) {
+    pub(super) fn shuffle(&mut self, event: Event<Cyclon<C, L>>, cx: &mut dyn Context<Self>) {
         self.shuffle_about(event, &[], cx);
     }
 
@@ -123,7 +123,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &mut self,
         event: Event<Cyclon<C, L>>,
         heard: &[Descriptor],
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let mut embed = AsOverlay {
             own: self.descriptor(),
@@ -153,7 +153,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         from: NodeId,
         message: cyclon::Message<L>,
         about: &Descriptors,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if let cyclon::Message::Shuffled { exchange, .. } = message
             && self.overlay.waits_for() == Some(from)
@@ -169,7 +169,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         from: NodeId,
         answered: cyclon::ExchangeId,
         about: &Descriptors,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let (Some(vivaldi), Some((exchange, since))) = (&mut self.vivaldi, self.shuffled) else {
             return;
@@ -187,7 +187,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Gets to know who came into the view, forgets who left it, and tells the helpers.
-    fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut impl Context<Self>) {
+    fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let max_age = self.config.helper.max_age;
         // Both are in the order of ids.
@@ -220,7 +220,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// The schedule may have changed.
-    pub(super) fn tell_schedule(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_schedule(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
         let version = self.schedule.version().saturating_add(1);
         let most = usize::from(self.config.windows);
@@ -231,7 +231,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Time has passed or this node has moved: what it tells of itself may have changed.
-    pub(super) fn tell_profile(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_profile(&mut self, cx: &mut dyn Context<Self>) {
         let before = self.profile;
         let from = cx.now().round_up(self.config.slot);
         self.profile.free = first_free(&self.schedule, from);
@@ -251,7 +251,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn tell_helpers(&mut self, cx: &mut impl Context<Self>) {
+    fn tell_helpers(&mut self, cx: &mut dyn Context<Self>) {
         let profile = vicinity::Command::Profile {
             profile: self.profile,
             version: self.schedule.version(),

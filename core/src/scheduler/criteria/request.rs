@@ -251,7 +251,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// What the desk wants of us.
-    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             desk::Notice::Search { job, left, setback } => {
                 self.search(job, left, setback, cx);
@@ -289,7 +289,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: JobId,
         left: u8,
         setback: Option<Setback>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let base = self.config.earliest(cx.now());
         let place = self
@@ -329,7 +329,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Has the best place confirmed, or begins iterations, as far as it may.
-    pub(super) fn iterate(&mut self, id: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn iterate(&mut self, id: JobId, cx: &mut dyn Context<Self>) {
         let Some(job) = self.desk.job(id).copied() else {
             return;
         };
@@ -384,7 +384,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Where the next iteration begins: at a node of the view where none has begun, else at any of those that others know.
-    fn first_node(&mut self, job: JobId, cx: &mut impl Context<Self>) -> First {
+    fn first_node(&mut self, job: JobId, cx: &mut dyn Context<Self>) -> First {
         let me = self.me;
         let view: Vec<NodeId> = self.overlay.view().ids().to_vec();
         let Some(request) = self.request_mut(job) else {
@@ -412,7 +412,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: JobId,
         guide: NodeId,
         links: &Descriptors,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> NodeId {
         let Some(request) = self.request_mut(job) else {
             return guide;
@@ -425,7 +425,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// An expedition has made a step.
-    pub(super) fn take_step(&mut self, job: &Job, step: Step, cx: &mut impl Context<Self>) {
+    pub(super) fn take_step(&mut self, job: &Job, step: Step, cx: &mut dyn Context<Self>) {
         match step {
             Step::Waiting(expedition) => {
                 if let Some(request) = self.request_mut(job.id) {
@@ -437,7 +437,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Selects nodes from those that were found.
-    fn conclude(&mut self, job: &Job, expedition: &Expedition, cx: &mut impl Context<Self>) {
+    fn conclude(&mut self, job: &Job, expedition: &Expedition, cx: &mut dyn Context<Self>) {
         let config = self.config;
         // Of those who were not reached, some may be free the next time.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
@@ -475,7 +475,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &self,
         job: &Job,
         expedition: &Expedition,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Option<Result<Place, NoSelection>> {
         let place = self
             .requests
@@ -500,7 +500,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: &Job,
         request: &Request,
         found: &[&Found],
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Result<Place, NoSelection> {
         let config = &self.config;
         let has = request.has.as_ref();
@@ -541,7 +541,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         })
     }
 
-    fn confirm(&mut self, job: JobId, place: Place, cx: &mut impl Context<Self>) {
+    fn confirm(&mut self, job: JobId, place: Place, cx: &mut dyn Context<Self>) {
         let candidate = Candidate {
             interval: place.interval,
             nodes: place.nodes.clone(),
@@ -563,7 +563,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Goes on with what has waited long enough.
-    pub(super) fn attend_requests(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn attend_requests(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let due = self.requests.iter();
         let due: Vec<JobId> = due
@@ -589,7 +589,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// A node is not there: nobody waits for it any longer.
-    pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let jobs: Vec<JobId> = self.requests.iter().map(|request| request.job).collect();
         for job in jobs {
             if self.go_on_without(job, |expedition| expedition.give_up_on(node), cx) {
@@ -604,7 +604,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &mut self,
         id: JobId,
         given_up: impl FnMut(&mut Expedition) -> bool,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         let (Some(job), Some(request)) = (self.desk.job(id).copied(), self.request_mut(id)) else {
             return false;

@@ -187,7 +187,7 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
     fn record(&mut self, record: commit::Record) -> Record {
         Record::Commit(record)
     }
-    fn notice(&mut self, notice: commit::Notice, cx: &mut impl Context<Desk<P>>) {
+    fn notice(&mut self, notice: commit::Notice, cx: &mut dyn Context<Desk<P>>) {
         match notice {
             commit::Notice::Coordinator(coordinator::Notice::Finished { job }) => {
                 // Told and forgotten here before the coordinator forgets it, so that no later life runs it again.
@@ -214,7 +214,7 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
 }
 
 /// Tells the host something of a job.
-fn tell<P: Policy>(job: JobId, news: News, cx: &mut impl Context<Desk<P>>) {
+fn tell<P: Policy>(job: JobId, news: News, cx: &mut dyn Context<Desk<P>>) {
     cx.notify(Notice::Job(job::Notice { job, news }));
 }
 
@@ -274,7 +274,7 @@ impl<P: Policy> Desk<P> {
     }
 
     /// Lets the commit handle something, and acts on what it has to say.
-    fn confirm(&mut self, event: Event<commit::Node<P>>, cx: &mut impl Context<Self>) {
+    fn confirm(&mut self, event: Event<commit::Node<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsCommit {
             tasks: &mut self.tasks,
             heard: Vec::new(),
@@ -285,12 +285,12 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    fn coordinate(&mut self, command: coordinator::Command, cx: &mut impl Context<Self>) {
+    fn coordinate(&mut self, command: coordinator::Command, cx: &mut dyn Context<Self>) {
         let command = commit::Command::Coordinator(command);
         self.confirm(Event::Command(command), cx);
     }
 
-    fn receive(&mut self, from: NodeId, message: commit::Message, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: commit::Message, cx: &mut dyn Context<Self>) {
         match message {
             commit::Message::Prepare { holder, .. } if self.leaving => {
                 let refused = commit::Message::Refused {
@@ -304,7 +304,7 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    fn obey(&mut self, command: Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         match command {
             Command::Submit { job, refused } => self.submit(job, refused, cx),
             Command::Cancel(job) => self.cancel(job, cx),
@@ -352,7 +352,7 @@ impl<P: Policy> Machine for Desk<P> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => {
                 self.confirm(Event::Start, cx);

@@ -107,7 +107,7 @@ impl<P: Policy> Desk<P> {
         &mut self,
         job: Job,
         refused: Option<Refusal>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let place = place(&self.tasks, job.id);
         let room = self.tasks.len() < usize::from(self.config.commit.tasks);
@@ -138,7 +138,7 @@ impl<P: Policy> Desk<P> {
 
     /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
     /// whatever its coordinator still has to clear up.
-    pub(super) fn resume(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn resume(&mut self, cx: &mut dyn Context<Self>) {
         let tasks = self.tasks.iter();
         let open: Vec<(JobId, Stage)> = tasks.map(|task| (task.job.id, task.stage)).collect();
         for (job, stage) in open {
@@ -180,7 +180,7 @@ impl<P: Policy> Desk<P> {
         &mut self,
         job: JobId,
         setback: Option<Setback>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(task) = self.task_mut(job) else {
             return;
@@ -201,7 +201,7 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    pub(super) fn cancel(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.task_mut(job) else {
             return;
         };
@@ -218,13 +218,13 @@ impl<P: Policy> Desk<P> {
     }
 
     /// Has the nodes of a job let go of it; its last word comes when they have.
-    fn release(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn release(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         cx.notify(Notice::Done { job });
         self.coordinate(coordinator::Command::Release { job }, cx);
     }
 
     /// What the coordinator has to say, once it is done with what it does.
-    pub(super) fn coordinated(&mut self, notice: coordinator::Notice, cx: &mut impl Context<Self>) {
+    pub(super) fn coordinated(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             coordinator::Notice::Placed { holder, interval } => {
                 self.placed(holder.job, interval.start(), cx);
@@ -244,7 +244,7 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    fn placed(&mut self, job: JobId, start: Time, cx: &mut impl Context<Self>) {
+    fn placed(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
         let rounds = self.config.rounds;
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
@@ -269,7 +269,7 @@ impl<P: Policy> Desk<P> {
         cx.notify(Notice::Placed { job, start });
     }
 
-    fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut impl Context<Self>) {
+    fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut dyn Context<Self>) {
         let given_up = self.is_given_up(job, cx.now());
         let rounds = self.config.rounds;
         let Some(task) = self.task_mut(job) else {
@@ -298,7 +298,7 @@ impl<P: Policy> Desk<P> {
     }
 
     /// The last word on a job that will not be done. It lasts before it is said, so that no other is said after a crash.
-    pub(super) fn fail(&mut self, job: JobId, failure: Failure, cx: &mut impl Context<Self>) {
+    pub(super) fn fail(&mut self, job: JobId, failure: Failure, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.task_mut(job) {
             task.stage = Stage::Failed(failure);
             cx.persist(Key::Job(job), task.record());
@@ -307,7 +307,7 @@ impl<P: Policy> Desk<P> {
     }
 
     /// The last word on a job.
-    fn close(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
+    fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if let Ok(place) = place(&self.tasks, job) {
             self.tasks.remove(place);
             tell(job, news, cx);

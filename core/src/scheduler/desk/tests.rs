@@ -7,31 +7,28 @@ use super::*;
 use crate::commit::Message as Vote;
 use crate::id::Epoch;
 use crate::job::{Demand, Failure, Submitter};
-use crate::machine::{Effect, EffectQueue};
-use crate::rng::Zeros;
+use crate::machine::{Driver, Effect};
 use crate::schedule::{BusyTime, Holder};
 use crate::time::Span;
 
 const JOB: JobId = JobId::new(7);
 
-struct Bench(Desk);
+type Bench = Driver<Desk>;
 
 impl Bench {
-    fn new() -> Self {
+    fn empty() -> Self {
         let commit = commit::Config::DEFAULT.checked().unwrap();
         let config = Config {
             rounds: 2,
             after_loss: AfterLoss::Restart,
             commit,
         };
-        let mut bench = Self(Desk::new(config, Everyone));
-        bench.feed(Event::Start);
-        bench
+        Self::started(Time::ZERO, move || Desk::new(config, Everyone)).0
     }
 
     /// With a job for so many nodes.
     fn with_job(count: u32) -> Self {
-        let mut bench = Self::new();
+        let mut bench = Self::empty();
         bench.order(Command::Submit {
             job: job(count),
             refused: None,
@@ -39,21 +36,13 @@ impl Bench {
         bench
     }
 
-    fn feed(&mut self, event: Event<Desk>) -> Vec<Effect<Desk>> {
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.0, event, Time::ZERO, &mut Zeros);
-        self.0.check().unwrap();
-        effects.drain().collect()
-    }
-
     /// What a command leads to, as notices.
     fn order(&mut self, command: Command) -> Vec<Notice> {
         notices(self.feed(Event::Command(command)))
     }
 
-    fn hear(&mut self, from: u64, message: Vote) -> Vec<Notice> {
-        let from = NodeId::new(from);
-        notices(self.feed(Event::Message { from, message }))
+    fn vote(&mut self, from: u64, message: Vote) -> Vec<Notice> {
+        notices(self.hear(from, message))
     }
 
     fn not_found(&mut self) -> Vec<Notice> {
@@ -106,7 +95,7 @@ fn failed(refusal: Refusal) -> Notice {
 
 #[test]
 fn a_place_is_wanted_as_often_as_the_rules_say() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::empty();
     let submit = Command::Submit {
         job: job(1),
         refused: None,
@@ -123,7 +112,7 @@ fn a_place_is_wanted_as_often_as_the_rules_say() {
 #[test]
 fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
     let refused = Some(Refusal::UnsupportedCriterion);
-    let mut bench = Bench::new();
+    let mut bench = Bench::empty();
     let submit = |count, refused| Command::Submit {
         job: job(count),
         refused,
@@ -169,24 +158,21 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
         reason: commit::Refused::Busy,
         next_free: Time::MAX,
     };
-    assert_eq!(bench.hear(3, refused), [], "nobody asked it");
+    assert_eq!(bench.vote(3, refused), [], "nobody asked it");
     let setback = Setback::Refused {
         node: NodeId::new(2),
         reason: commit::Refused::Busy,
         next_free: Time::MAX,
     };
-    assert_eq!(bench.hear(2, refused), [search(0, Some(setback))]);
+    assert_eq!(bench.vote(2, refused), [search(0, Some(setback))]);
 }
 
 #[test]
 fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
-        let (mut effects, now) = (EffectQueue::new(), Time::from_secs(60 * minute));
-        bench
-            .0
-            .coordinated(notice, &mut effects.at(now, &mut Zeros));
-        notices(effects.drain().collect())
+        bench.at(60 * minute);
+        notices(bench.act(|desk, cx| desk.coordinated(notice, cx)))
     };
     let placed = |start| coordinator::Notice::Placed {
         holder: Holder {
@@ -217,13 +203,8 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
 #[test]
 fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
     let mut bench = Bench::with_job(1);
-    let mut coordinated = |notice: coordinator::Notice| {
-        let (mut effects, now) = (EffectQueue::new(), Time::ZERO);
-        bench
-            .0
-            .coordinated(notice, &mut effects.at(now, &mut Zeros));
-        notices(effects.drain().collect())
-    };
+    let mut coordinated =
+        |notice: coordinator::Notice| notices(bench.act(|desk, cx| desk.coordinated(notice, cx)));
     let placed = coordinator::Notice::Placed {
         holder: Holder {
             job: JOB,
@@ -252,7 +233,7 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
 #[test]
 fn a_job_that_was_accepted_is_not_said_to_be_refused() {
     let mut bench = Bench::with_job(1);
-    let mut effects = EffectQueue::new();
+    let mut effects = Vec::new();
     let holder = Holder {
         job: JOB,
         epoch: Epoch::new(1),
@@ -263,11 +244,9 @@ fn a_job_that_was_accepted_is_not_said_to_be_refused() {
         setback: Setback::Full,
     };
     for notice in [coordinator::Notice::Placed { holder, interval }, full] {
-        let mut rng = Zeros;
-        let mut cx = effects.at(Time::ZERO, &mut rng);
-        bench.0.coordinated(notice, &mut cx);
+        effects.extend(bench.act(|desk, cx| desk.coordinated(notice, cx)));
     }
-    let told = notices(effects.drain().collect());
+    let told = notices(effects);
     let failed = News::Failed(Failure::NodeLost);
     let is_told = |notice: &Notice| matches!(notice, Notice::Job(told) if told.news == failed);
     assert!(told.iter().any(is_told), "{told:?}");
@@ -285,18 +264,18 @@ fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
         setback: None,
     };
     assert_eq!(bench.order(improve()), [kept]);
-    assert_eq!(Bench::new().order(improve()), [kept]);
+    assert_eq!(Bench::empty().order(improve()), [kept]);
     let place = Command::Place {
         job: JOB,
         candidates: Vec::from([candidate(&[1])]),
         spares: Vec::new(),
     };
-    assert_eq!(Bench::new().feed(Event::Command(place)).len(), 0);
+    assert_eq!(Bench::empty().feed(Event::Command(place)).len(), 0);
 }
 
 #[test]
 fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::empty();
     for (number, (interval, is_committed)) in (1..).zip([
         (minutes(1, 2), true),
         (minutes(2, 3), true),
@@ -314,14 +293,16 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
             lease: Span::from_secs(5),
             submitter: Submitter::default(),
         };
-        bench.hear(number, prepare);
+        bench.vote(number, prepare);
         if is_committed {
-            let heard = bench.hear(number, Vote::Commit { holder });
+            let heard = bench.vote(number, Vote::Commit { holder });
             assert_eq!(heard, [Notice::Changed]);
         }
     }
     let told = |minute: u64, most: usize| {
-        let snapshot = bench.0.snapshot(3, Time::from_secs(60 * minute), most);
+        let snapshot = bench
+            .machine()
+            .snapshot(3, Time::from_secs(60 * minute), most);
         (Vec::from(snapshot.windows()), snapshot.horizon())
     };
     let all = [minutes(1, 3), minutes(4, 5), minutes(6, 7)];
@@ -335,7 +316,7 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
 #[test]
 fn a_job_that_is_there_twice_is_told() {
     let mut bench = Bench::with_job(1);
-    let twice = bench.0.tasks[0].clone();
-    bench.0.tasks.push(twice);
-    assert!(bench.0.check().is_err());
+    let twice = bench.machine().tasks[0].clone();
+    bench.machine_mut().tasks.push(twice);
+    assert!(bench.machine().check().is_err());
 }

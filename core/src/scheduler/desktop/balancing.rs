@@ -62,7 +62,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A round of queue balancing: at most one job moves (L10).
-    pub(super) fn balance(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn balance(&mut self, cx: &mut dyn Context<Self>) {
         match self.config.scheduling.balancing {
             Some(Direction::Push) if !self.queue.waiting().is_empty() => self.push_to_balance(cx),
             Some(Direction::Pull) if !self.leaving => self.pull_to_balance(cx),
@@ -71,7 +71,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// If the load here is the highest around (L11), the best job to move is offered to the neighbour where it does best.
-    fn push_to_balance(&mut self, cx: &mut impl Context<Self>) {
+    fn push_to_balance(&mut self, cx: &mut dyn Context<Self>) {
         let own = *self.status().get();
         let dimensions = self.dimensions();
         let load = own.load(dimensions);
@@ -97,7 +97,7 @@ impl<const D: usize> Desktop<D> {
 
     /// If something waits here, and less than at any neighbour that has no more of anything (L12), the neighbour with the highest load is
     /// asked for a job.
-    fn pull_to_balance(&mut self, cx: &mut impl Context<Self>) {
+    fn pull_to_balance(&mut self, cx: &mut dyn Context<Self>) {
         let own = *self.status().get();
         let dimensions = self.dimensions();
         let load = own.load(dimensions);

@@ -118,7 +118,7 @@ impl<const D: usize> Balloons<D> {
 
 impl<const D: usize> Desktop<D> {
     /// A round begins: old balloons are forgotten, and the own one is sent where it belongs.
-    pub(super) fn refresh_balloon(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn refresh_balloon(&mut self, cx: &mut dyn Context<Self>) {
         if self.config.residues != Residues::Balloons {
             return;
         }
@@ -162,7 +162,7 @@ impl<const D: usize> Desktop<D> {
         (node, version, status): (NodeId, u64, Shared<Status>),
         point: Point<D>,
         hops: u16,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             (Hop::To(to), Some(left)) => {
@@ -201,7 +201,7 @@ impl<const D: usize> Desktop<D> {
         (node, version): (NodeId, u64),
         point: Point<D>,
         hops: u16,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             (Hop::To(to), Some(left)) => {

@@ -181,7 +181,7 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsResidueCan {
         }
         Record::Residue(record)
     }
-    fn notice(&mut self, notice: can::Notice<D>, _: &mut impl Context<Desktop<D>>) {
+    fn notice(&mut self, notice: can::Notice<D>, _: &mut dyn Context<Desktop<D>>) {
         match notice {
             can::Notice::Joined | can::Notice::Zone => self.changed = true,
             can::Notice::Moved(_) => {}
@@ -214,7 +214,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Something happens to the second space.
-    pub(super) fn in_residue_space<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
+    pub(super) fn in_residue_space(&mut self, event: Event<Can<D>>, cx: &mut dyn Context<Self>) {
         let status = self.status();
         let Some(space) = &mut self.residue_space else {
             return;
@@ -247,7 +247,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Somebody is not in, or does not answer: another is asked, or the rendezvous.
-    fn try_another<C: Context<Self>>(&mut self, answer: Silence, cx: &mut C) {
+    fn try_another(&mut self, answer: Silence, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(space) = &mut self.residue_space else {
             return;
@@ -271,7 +271,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Asks the rendezvous in a while, if it is not in by then.
-    fn ask_later(&mut self, cx: &mut impl Context<Self>) {
+    fn ask_later(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(space) = &mut self.residue_space
             && !space.is_inside()
         {
@@ -281,14 +281,14 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Is woken in a moment that is not the same for all.
-    fn wake_again(&mut self, cx: &mut impl Context<Self>) {
+    fn wake_again(&mut self, cx: &mut dyn Context<Self>) {
         let part = u64::from(cx.rng().below(1 << 16));
         let more = AGAIN.as_micros().saturating_mul(part) >> 16_u32;
         let at = cx.now() + AGAIN + Span::from_micros(more);
         self.wake_by(at, cx);
     }
 
-    fn wake_by(&mut self, at: Time, cx: &mut impl Context<Self>) {
+    fn wake_by(&mut self, at: Time, cx: &mut dyn Context<Self>) {
         if let Some(space) = &mut self.residue_space
             && space.wake.is_none_or(|wake| at < wake)
         {
@@ -298,7 +298,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Becomes a member where this node has something left, and is none where it has not.
-    pub(super) fn settle_residue<C: Context<Self>>(&mut self, cx: &mut C) {
+    pub(super) fn settle_residue(&mut self, cx: &mut dyn Context<Self>) {
         if self.residue_space.is_none() {
             return;
         }
@@ -339,7 +339,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Has a member go where it belongs. Says whether it left to do so.
-    fn move_to(&mut self, want: Option<Point<D>>, cx: &mut impl Context<Self>) -> bool {
+    fn move_to(&mut self, want: Option<Point<D>>, cx: &mut dyn Context<Self>) -> bool {
         let status = self.status();
         let Some(space) = &mut self.residue_space else {
             return false;
@@ -375,7 +375,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Gets in through somebody it knows there, or asks the rendezvous.
-    fn get_in(&mut self, point: Point<D>, cx: &mut impl Context<Self>) {
+    fn get_in(&mut self, point: Point<D>, cx: &mut dyn Context<Self>) {
         let (me, now) = (self.me, cx.now());
         let Some(space) = &mut self.residue_space else {
             return;
@@ -393,7 +393,7 @@ impl<const D: usize> Desktop<D> {
         &mut self,
         point: Point<D>,
         command: can::Command<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let load = self.can.load();
         let Some(space) = &mut self.residue_space else {
@@ -417,14 +417,14 @@ impl<const D: usize> Desktop<D> {
         self.wake_by(cx.now() + period, cx);
     }
 
-    fn ask_rendezvous(&mut self, cx: &mut impl Context<Self>) {
+    fn ask_rendezvous(&mut self, cx: &mut dyn Context<Self>) {
         let period = self.config.residue_can.period;
         self.wake_by(cx.now() + period, cx);
         self.enter(self.me, Stand::Outside, self.config.hops, cx);
     }
 
     /// Has the second space tell of the load, as the first does.
-    pub(super) fn tell_residue_load(&mut self, load: can::Load, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_residue_load(&mut self, load: can::Load, cx: &mut dyn Context<Self>) {
         let inside = self.residue_space.as_ref();
         if inside.is_some_and(|space| space.is_inside() && space.can.load() != load) {
             self.in_residue_space(Event::Command(can::Command::Load(load)), cx);
@@ -432,7 +432,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// It is time to see to the membership.
-    pub(super) fn see_to_membership(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn see_to_membership(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(space) = &mut self.residue_space else {
             return;
@@ -461,7 +461,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A node cannot be reached.
-    pub(super) fn residue_unreachable(&mut self, to: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn residue_unreachable(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
         if let Some(space) = &mut self.residue_space {
             space.unreachable(to);
             self.in_residue_space(Event::Unreachable { to }, cx);
@@ -485,7 +485,7 @@ impl<const D: usize> Desktop<D> {
         from: NodeId,
         message: can::Message<D>,
         status: Option<Shared<Status>>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if let Some(status) = status {
             self.hear_residue(from, status);
@@ -520,7 +520,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// The rendezvous says who is in the second space: nobody means that this node is to found it.
-    pub(super) fn hear_members(&mut self, mut members: Members, cx: &mut impl Context<Self>) {
+    pub(super) fn hear_members(&mut self, mut members: Members, cx: &mut dyn Context<Self>) {
         let (me, now, own) = (self.me, cx.now(), *self.can.point());
         let founds = members.is_empty();
         members.retain(|member| *member != me);

@@ -23,7 +23,7 @@ impl<const D: usize> Desktop<D> {
         job: Shared<Job>,
         quest: Quest,
         mut trail: Trail<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let needs = self.needs(job.get());
         let virtual_dimensions = usize::from(self.config.can.virtual_dimensions);
@@ -39,7 +39,7 @@ impl<const D: usize> Desktop<D> {
         (job, quest, mut trail): (Shared<Job>, Quest, Trail<D>),
         way: Way,
         steps: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         trail.hops = trail.hops.min(self.config.hops);
         let steps = steps.min(STEPS);
@@ -77,7 +77,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Somebody who may be a member: one it knew there, or a neighbour that said it has something left.
-    fn hearsay(&self, cx: &mut impl Context<Self>) -> Option<NodeId> {
+    fn hearsay(&self, cx: &mut dyn Context<Self>) -> Option<NodeId> {
         let contact = self.residue_space.as_ref()?.contact(cx.now());
         if contact.is_some_and(|contact| contact != self.me) {
             return contact;
@@ -107,7 +107,7 @@ impl<const D: usize> Desktop<D> {
         &self,
         needs: &Requirement,
         trail: &mut Trail<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Option<NodeId> {
         let found = trail.best.best();
         if found.is_some_and(|merit| merit.turn < Turn::Later) {

@@ -11,7 +11,7 @@ use crate::rng::Choose;
 
 impl<const D: usize> Desktop<D> {
     /// Has a question for a job go round that could start here at once.
-    pub(super) fn begin_gathering(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn begin_gathering(&mut self, cx: &mut dyn Context<Self>) {
         let status = self.status();
         let toward = self.within(&status.get().free, cx);
         let gather = Gather {
@@ -24,7 +24,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Somebody has something free: it gets a job that waits here and could start there, or its question goes on.
-    pub(super) fn gather(&mut self, from: NodeId, gather: Gather<D>, cx: &mut impl Context<Self>) {
+    pub(super) fn gather(&mut self, from: NodeId, gather: Gather<D>, cx: &mut dyn Context<Self>) {
         let (asker, status) = (gather.asker, gather.status.get());
         if asker == self.me || !status.is_possible(self.dimensions(), &self.config.most) {
             return;
@@ -41,7 +41,7 @@ impl<const D: usize> Desktop<D> {
         &mut self,
         from: Option<NodeId>,
         mut gather: Gather<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let hops = gather.hops.min(self.config.pull_hops);
         let Some(left) = hops.checked_sub(1) else {
@@ -74,7 +74,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A point of a job that needs no more than this.
-    fn within(&self, free: &Capability, cx: &mut impl Context<Self>) -> Point<D> {
+    fn within(&self, free: &Capability, cx: &mut dyn Context<Self>) -> Point<D> {
         let mut point = [END.saturating_sub(1); D];
         for (at, (k, ..)) in point.iter_mut().zip(self.dimensions().iter()) {
             *at = space::coordinate(free.value(k), self.config.most.value(k));

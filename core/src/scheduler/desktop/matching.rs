@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
 use super::{Config, Desktop, Preference, Residues, Shared, space};
-use crate::custody::Candidates;
+use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
@@ -31,7 +31,7 @@ pub(super) fn seen(config: &Config) -> Seen {
 
 impl<const D: usize> Desktop<D> {
     /// Asks for the owner of the point of a job. Another one each time, so that one who is not well does not have it again.
-    pub(super) fn seek_owner(&mut self, job: &Job, attempt: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn seek_owner(&mut self, job: &Job, attempt: u32, cx: &mut dyn Context<Self>) {
         let needs = self.needs(job);
         let virtual_dimensions = usize::from(self.config.can.virtual_dimensions);
         let (dimensions, most) = (self.dimensions(), &self.config.most);
@@ -51,7 +51,7 @@ impl<const D: usize> Desktop<D> {
         quest: Quest,
         point: Point<D>,
         hops: u16,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
@@ -80,7 +80,7 @@ impl<const D: usize> Desktop<D> {
         job: JobId,
         quest: Quest,
         candidates: Candidates,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if quest.asker == self.me {
             self.found(job, quest, candidates, cx);
@@ -100,19 +100,29 @@ impl<const D: usize> Desktop<D> {
         job: JobId,
         quest: Quest,
         candidates: Candidates,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if quest.asker != self.me {
             return;
         }
         let attempt = quest.attempt;
         match quest.wanted {
-            Wanted::Owner => {
-                self.in_owners(cx, |owners, cx| owners.found(job, attempt, candidates, cx));
-            }
-            Wanted::RunNode => {
-                self.in_runs(cx, |runs, cx| runs.found(job, attempt, candidates, cx));
-            }
+            Wanted::Owner => self.tell_owners(
+                Command::Found {
+                    job,
+                    attempt,
+                    candidates,
+                },
+                cx,
+            ),
+            Wanted::RunNode => self.tell_runs(
+                Command::Found {
+                    job,
+                    attempt,
+                    candidates,
+                },
+                cx,
+            ),
             Wanted::Sooner => {
                 let waiting = self.queue.waiting().iter().find(|it| it.job == job);
                 if let (Some(waiting), Some(to)) = (waiting.copied(), candidates.first())
@@ -130,7 +140,7 @@ impl<const D: usize> Desktop<D> {
         &mut self,
         job: Shared<Job>,
         attempt: u32,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let quest = Quest {
             asker: self.me,
@@ -151,7 +161,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Looks for somebody who starts a job at once that waits here, for some of those that do, in turns.
-    pub(super) fn hunt_again(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn hunt_again(&mut self, cx: &mut dyn Context<Self>) {
         let waiting = self.queue.waiting().len();
         let count = usize::from(self.config.searches_again).min(waiting);
         let first = (self.round as usize).saturating_mul(count);
@@ -180,7 +190,7 @@ impl<const D: usize> Desktop<D> {
         job: Shared<Job>,
         quest: Quest,
         mut trail: Trail<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         trail.hops = trail.hops.min(self.config.hops);
         trail.probes = trail.probes.min(self.config.probes);
@@ -206,7 +216,7 @@ impl<const D: usize> Desktop<D> {
         job: &Shared<Job>,
         quest: Quest,
         trail: &Trail<D>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let found = trail.best.best().copied();
         let Some(found) = found else {
@@ -242,7 +252,7 @@ impl<const D: usize> Desktop<D> {
         needs: &Requirement,
         trail: &mut Trail<D>,
         wanted: Wanted,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> Option<NodeId> {
         let found = trail.best.best().copied();
         let is_settled = wanted == Wanted::Sooner || self.config.preference == Preference::Free;
@@ -340,14 +350,14 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Whether a job stops here, with so many nodes beyond.
-    fn stops(&self, beyond: f64, cx: &mut impl Context<Self>) -> bool {
+    fn stops(&self, beyond: f64, cx: &mut dyn Context<Self>) -> bool {
         let factor = f64::from(self.config.stopping) / 100.0;
         let chance = 1.0 / libm::pow(1.0 + beyond, factor);
         f64::from(cx.rng().below(1 << 24)) < chance * f64::from(1_u32 << 24)
     }
 
     /// Asks all who might have what a job needs.
-    fn flood(&mut self, job: &Shared<Job>, quest: Quest, cx: &mut impl Context<Self>) {
+    fn flood(&mut self, job: &Shared<Job>, quest: Quest, cx: &mut dyn Context<Self>) {
         self.counts.floods = self.counts.floods.saturating_add(1);
         self.floods = self.floods.wrapping_add(1);
         let id = FloodId {
@@ -367,7 +377,7 @@ impl<const D: usize> Desktop<D> {
         job: &Shared<Job>,
         quest: Quest,
         from: Option<NodeId>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(header) = header.onward(FLOOD) else {
             return;
@@ -388,7 +398,7 @@ impl<const D: usize> Desktop<D> {
         header: Header,
         job: &Shared<Job>,
         quest: Quest,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         // Of so many at once most are lies, and one that is forgotten too early would come by again and again.
         if self.seen.is_full(cx.now()) || self.seen.see(header.id, cx.now()) != Sight::First {
@@ -408,7 +418,7 @@ impl<const D: usize> Desktop<D> {
 pub(super) fn push_target<const D: usize>(
     can: &Can<D>,
     needed: &[u32; D],
-    cx: &mut impl Context<Desktop<D>>,
+    cx: &mut dyn Context<Desktop<D>>,
 ) -> Option<(f64, NodeId)> {
     let mut best: Option<(usize, Load)> = None;
     for k in 0..D {

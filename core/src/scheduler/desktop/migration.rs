@@ -6,6 +6,7 @@ use super::message::{Message, MoveTo};
 use super::running::carry;
 use super::status::Status;
 use super::{Desktop, Direction, Shared};
+use crate::custody::Command;
 use crate::id::{JobId, NodeId};
 use crate::machine::Context;
 use crate::queue::Waiting;
@@ -118,7 +119,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A round of internode scheduling.
-    pub(super) fn migrate(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn migrate(&mut self, cx: &mut dyn Context<Self>) {
         match self.config.scheduling.internode {
             Some(Direction::Push) => self.push(cx),
             Some(Direction::Pull) => self.pull(cx),
@@ -130,7 +131,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Offers each job that waits to the neighbour where it would do best, in order, and one job to each neighbour (L7).
-    fn push(&mut self, cx: &mut impl Context<Self>) {
+    fn push(&mut self, cx: &mut dyn Context<Self>) {
         let mut targets: Vec<NodeId> = Vec::new();
         for job in self.queue.waiting().to_vec() {
             if self.migration.is_offered(job.job) {
@@ -165,7 +166,7 @@ impl<const D: usize> Desktop<D> {
         waiting: Waiting,
         to: NodeId,
         move_to: MoveTo,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if self.migration.offered.len() < MOST {
             let until = cx.now() + STANDS;
@@ -182,7 +183,7 @@ impl<const D: usize> Desktop<D> {
         from: NodeId,
         waiting: &Waiting,
         move_to: MoveTo,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         self.migration.forget(cx.now());
         let has_room = !self.leaving && self.migration.promises.len() < MOST;
@@ -210,7 +211,7 @@ impl<const D: usize> Desktop<D> {
         from: NodeId,
         job: JobId,
         takes: bool,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let offered = &mut self.migration.offered;
         let place = offered
@@ -229,7 +230,7 @@ impl<const D: usize> Desktop<D> {
         job: JobId,
         to: NodeId,
         move_to: MoveTo,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let Some(waiting) = self.queue.remove(job) else {
             return;
@@ -242,14 +243,14 @@ impl<const D: usize> Desktop<D> {
         *count = count.saturating_add(1);
         let dimensions = self.queue.pool().dimensions();
         self.known.expect(to, dimensions, &waiting.requirement);
-        let with = carry(&waiting, move_to);
-        self.in_runs(cx, |runs, cx| runs.give_away(job, to, with, cx));
+        let carried = carry(&waiting, move_to);
+        self.tell_runs(Command::GiveAway { job, to, carried }, cx);
         // What stood behind it may be first now.
         self.start_jobs(cx);
     }
 
     /// Asks the neighbour with the longest queue for a job, if something is free here that no job of its own can use (L8).
-    pub(super) fn pull(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn pull(&mut self, cx: &mut dyn Context<Self>) {
         let is_wanted = self.config.scheduling.internode == Some(Direction::Pull) && !self.leaving;
         if !is_wanted || self.migration.pulling.is_some() {
             return;
@@ -276,7 +277,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Asks somebody for a job.
-    pub(super) fn ask_for(&mut self, node: NodeId, move_to: MoveTo, cx: &mut impl Context<Self>) {
+    pub(super) fn ask_for(&mut self, node: NodeId, move_to: MoveTo, cx: &mut dyn Context<Self>) {
         self.migration.pulling = Some((node, cx.now() + STANDS));
         let status = self.status();
         cx.send(node, Message::Pull { move_to, status });
@@ -293,7 +294,7 @@ impl<const D: usize> Desktop<D> {
         from: NodeId,
         move_to: MoveTo,
         status: &Shared<Status>,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         self.migration.forget(cx.now());
         self.hear_status(from, status.clone());
@@ -323,7 +324,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Somebody who was asked for a job has none: another is asked.
-    pub(super) fn pull_rejected(&mut self, from: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn pull_rejected(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
         if self
             .migration
             .pulling
@@ -346,14 +347,14 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A node cannot be reached, so it answers nothing.
-    pub(super) fn unreachable(&mut self, node: NodeId, cx: &mut impl Context<Self>) {
+    pub(super) fn unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         self.known.retain(|id| id != node);
         self.migration.offered.retain(|(_, to, ..)| *to != node);
         self.pull_rejected(node, cx);
     }
 
     /// A node that leaves offers what waits to whoever could run it.
-    pub(super) fn give_all_away(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn give_all_away(&mut self, cx: &mut dyn Context<Self>) {
         for job in self.queue.waiting().to_vec() {
             if self.migration.is_offered(job.job) {
                 continue;

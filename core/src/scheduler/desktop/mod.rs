@@ -64,7 +64,6 @@ pub use message::{
 pub use status::Status;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use balloons::Balloons;
@@ -145,8 +144,6 @@ pub struct Desktop<const D: usize> {
     round_at: Time,
     leaving: bool,
     counts: Counts,
-    /// What is still to be done while it handles an event.
-    todo: VecDeque<Todo>,
 }
 
 /// What happened at a node in this life.
@@ -166,12 +163,6 @@ pub struct Counts {
     pub migrated: u64,
     /// How many jobs it gave to others where fewer wait.
     pub balanced: u64,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Todo {
-    Owners(custody::Notice),
-    Runs(custody::Notice),
 }
 
 /// What a node is woken with.
@@ -244,7 +235,7 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan<'_> {
     fn record(&mut self, record: can::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, notice: can::Notice<D>, _: &mut impl Context<Desktop<D>>) {
+    fn notice(&mut self, notice: can::Notice<D>, _: &mut dyn Context<Desktop<D>>) {
         match notice {
             can::Notice::Joined => self.joined = true,
             can::Notice::Evicted => self.evicted = true,
@@ -335,7 +326,6 @@ impl<const D: usize> Desktop<D> {
             round_at: Time::MAX,
             leaving: false,
             counts: Counts::default(),
-            todo: VecDeque::new(),
             config,
         })
     }
@@ -420,7 +410,7 @@ impl<const D: usize> Desktop<D> {
         self.queue.pool().dimensions()
     }
 
-    fn overlay<C: Context<Self>>(&mut self, event: Event<Can<D>>, cx: &mut C) {
+    fn overlay(&mut self, event: Event<Can<D>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsCan {
             status: fresh(&mut self.status, &self.queue, self.speed),
             joined: false,
@@ -461,7 +451,7 @@ impl<const D: usize> Desktop<D> {
         job.requirement.with(self.cores, cores)
     }
 
-    fn start(&mut self, cx: &mut impl Context<Self>) {
+    fn start(&mut self, cx: &mut dyn Context<Self>) {
         // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.relay.begin(cx.now());
@@ -469,18 +459,12 @@ impl<const D: usize> Desktop<D> {
         self.tell_load(cx);
         self.overlay(Event::Start, cx);
         self.get_into_overlay(cx);
-        self.in_runs(cx, |runs, cx| runs.handle(Event::Start, cx));
-        self.in_owners(cx, |owners, cx| owners.handle(Event::Start, cx));
-        // What it answers for and does not own is nobody's.
-        let stray = self.runs.tasks().filter(|job| !self.owners.has(*job));
-        for job in stray.collect::<Vec<_>>() {
-            self.in_runs(cx, |runs, cx| runs.cancel(job, cx));
-        }
+        self.start_custodies(cx);
         self.begin_rounds(cx);
     }
 
     /// Gets into the overlay as its host says, unless it was in before and comes back by itself.
-    fn get_into_overlay(&mut self, cx: &mut impl Context<Self>) {
+    fn get_into_overlay(&mut self, cx: &mut dyn Context<Self>) {
         let command = match &self.bootstrap {
             // It asks those who are in already, and begins anew if nobody answers.
             Bootstrap::Alone if self.can.is_joining() => return,
@@ -509,14 +493,14 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Rounds begin at a random point of the first one, so that nodes that start together do not act together.
-    fn begin_rounds(&mut self, cx: &mut impl Context<Self>) {
+    fn begin_rounds(&mut self, cx: &mut dyn Context<Self>) {
         let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
         let wait = self.config.round.as_micros().saturating_mul(part) >> 16_u32;
         self.round_at = cx.now() + Span::from_micros(wait);
         cx.wake(self.round_at, Timer::Round(self.round));
     }
 
-    fn next_round(&mut self, round: u32, cx: &mut impl Context<Self>) {
+    fn next_round(&mut self, round: u32, cx: &mut dyn Context<Self>) {
         if round != self.round {
             return;
         }
@@ -550,16 +534,15 @@ impl<const D: usize> Desktop<D> {
         self.known.retain(|id| ids.binary_search(&id).is_ok());
     }
 
-    fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
-        let refused = self.refusal(&job).or_else(|| {
-            let job = Shared::new(job);
-            self.in_owners(cx, |owners, cx| owners.keep(job, Tenure::ONLY, cx))
-                .err()
-        });
-        if let Some(refusal) = refused {
+    fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
+        let refused = self.refusal(&job);
+        if let Some(refusal) = refused.or_else(|| self.owners.refusal(job.id)) {
             let news = News::Failed(Failure::Refused(refusal));
-            cx.notify(Notice { job: job.id, news });
+            return cx.notify(Notice { job: job.id, news });
         }
+        let (job, tenure) = (Shared::new(job), Tenure::ONLY);
+        let until = None;
+        self.tell_owners(custody::Command::Keep { job, tenure, until }, cx);
     }
 
     /// Why a job is not taken here, if that can be seen from the job alone.
@@ -592,7 +575,7 @@ impl<const D: usize> Desktop<D> {
         beyond.then_some(Refusal::TooLarge)
     }
 
-    fn receive(&mut self, from: NodeId, message: Message<D>, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay { message, status } => {
                 if let Some(status) = status {
@@ -600,8 +583,13 @@ impl<const D: usize> Desktop<D> {
                 }
                 self.overlay(Event::Message { from, message }, cx);
             }
-            Message::Owners(message) => self.owners_message(from, message, cx),
-            Message::Runs(message) => self.runs_message(from, message, cx),
+            Message::Owners(message) => self.in_owners(Event::Message { from, message }, cx),
+            Message::Runs(message) => {
+                if matches!(message, custody::Message::Give { .. }) {
+                    self.pull_answered(from);
+                }
+                self.in_runs(Event::Message { from, message }, cx);
+            }
             Message::Errand { number, errand } => {
                 if self.is_new_errand(from, number, cx) {
                     match errand {
@@ -662,10 +650,10 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    fn obey(&mut self, command: &job::Command, cx: &mut impl Context<Self>) {
+    fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
-            job::Command::Cancel(job) => self.in_owners(cx, |owners, cx| owners.cancel(job, cx)),
+            job::Command::Cancel(job) => self.tell_owners(custody::Command::Cancel(job), cx),
             job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
@@ -674,18 +662,16 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    fn restore(&mut self, key: Key, record: Record, cx: &mut impl Context<Self>) {
+    fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
         match (key, record) {
             (Key::Overlay(key), Record::Overlay(record)) => {
                 self.overlay(Event::Restored(key, record), cx);
             }
             (Key::Owners(key), Record::Owners(record)) => {
-                let event = Event::Restored(key, record);
-                self.in_owners(cx, |owners, cx| owners.handle(event, cx));
+                self.in_owners(Event::Restored(key, record), cx);
             }
             (Key::Runs(key), Record::Runs(record)) => {
-                let event = Event::Restored(key, record);
-                self.in_runs(cx, |runs, cx| runs.handle(event, cx));
+                self.in_runs(Event::Restored(key, record), cx);
             }
             (Key::Residue(key), Record::Residue(record)) => {
                 if let Some(space) = &mut self.residue_space {
@@ -697,22 +683,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Does what is still to be done. Each step leads to at most a few more, until all roles of this node agree.
-    fn finish(&mut self, cx: &mut impl Context<Self>) {
-        loop {
-            if let Some(todo) = self.todo.pop_front() {
-                match todo {
-                    Todo::Owners(notice) => self.owners_said(notice, cx),
-                    Todo::Runs(notice) => self.runs_said(notice, cx),
-                }
-            } else if let Some(message) = self.owners.to_self() {
-                self.owners_message(self.me, message, cx);
-            } else if let Some(message) = self.runs.to_self() {
-                self.runs_message(self.me, message, cx);
-            } else {
-                break;
-            }
-        }
+    /// What follows from any event.
+    fn finish(&mut self, cx: &mut dyn Context<Self>) {
         self.tell_load(cx);
         self.settle_residue(cx);
         // A node that leaves is gone from the overlay once nobody needs it any more.
@@ -730,7 +702,7 @@ impl<const D: usize> Machine for Desktop<D> {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record, cx);
@@ -741,19 +713,13 @@ impl<const D: usize> Machine for Desktop<D> {
             Event::Unreachable { to } => {
                 self.overlay(Event::Unreachable { to }, cx);
                 self.residue_unreachable(to, cx);
-                self.in_owners(cx, |owners, cx| {
-                    owners.handle(Event::Unreachable { to }, cx);
-                });
-                self.in_runs(cx, |runs, cx| runs.handle(Event::Unreachable { to }, cx));
+                self.in_owners(Event::Unreachable { to }, cx);
+                self.in_runs(Event::Unreachable { to }, cx);
                 self.unreachable(to, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => self.overlay(Event::Timer(timer), cx),
-            Event::Timer(Timer::Owners(timer)) => {
-                self.in_owners(cx, |owners, cx| owners.handle(Event::Timer(timer), cx));
-            }
-            Event::Timer(Timer::Runs(timer)) => {
-                self.in_runs(cx, |runs, cx| runs.handle(Event::Timer(timer), cx));
-            }
+            Event::Timer(Timer::Owners(timer)) => self.in_owners(Event::Timer(timer), cx),
+            Event::Timer(Timer::Runs(timer)) => self.in_runs(Event::Timer(timer), cx),
             Event::Timer(Timer::Round(round)) => self.next_round(round, cx),
             Event::Timer(Timer::Resend) => self.resend(cx),
             Event::Timer(Timer::Residue(timer)) => self.in_residue_space(Event::Timer(timer), cx),
@@ -780,8 +746,8 @@ impl<const D: usize> Machine for Desktop<D> {
             "a node remembers no more of others than it may",
         )?;
         Violation::unless(
-            self.todo.is_empty() && self.seen.len() <= usize::from(self.config.searches),
-            "nothing is left over from an event, and no more searches are remembered than may be",
+            self.seen.len() <= usize::from(self.config.searches),
+            "no more searches are remembered than may be",
         )
     }
 }

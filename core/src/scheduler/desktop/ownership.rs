@@ -4,11 +4,13 @@
 
 use alloc::vec::Vec;
 
-use super::{Desktop, Key, Message, Record, Timer, Todo};
-use crate::custody::{self, Custody, Taking, Tenure};
-use crate::id::{JobId, NodeId};
-use crate::job::{News, Notice, Refusal};
-use crate::machine::{Context, Embed, Lifted};
+use super::{Desktop, Key, Message, Record, Timer};
+use crate::custody::{self, Command, Custody, Ending, Taking, Tenure};
+use crate::id::JobId;
+use crate::job::{Job, News, Notice, Refusal};
+use crate::machine::{Context, Embed, Event, Machine};
+use crate::shared::Shared;
+use crate::time::Time;
 
 /// Custody between those who submit and owners, as a part of a node.
 #[derive(Default)]
@@ -24,7 +26,7 @@ pub(super) struct AsRuns {
 
 impl AsOwners {
     /// What a host is told is told at once: behind it the job may be forgotten, and who crashes in between must say it again.
-    fn hear<const D: usize>(&mut self, notice: custody::Notice, cx: &mut impl Context<Desktop<D>>) {
+    fn hear<const D: usize>(&mut self, notice: custody::Notice, cx: &mut dyn Context<Desktop<D>>) {
         match notice {
             // An owner that lets a job go has nobody to tell.
             custody::Notice::Tell(Notice {
@@ -38,7 +40,7 @@ impl AsOwners {
 }
 
 impl AsRuns {
-    fn hear<const D: usize>(&mut self, notice: custody::Notice, _: &mut impl Context<Desktop<D>>) {
+    fn hear<const D: usize>(&mut self, notice: custody::Notice, _: &mut dyn Context<Desktop<D>>) {
         self.notices.push(notice);
     }
 }
@@ -58,7 +60,7 @@ macro_rules! custody_as {
             fn record(&mut self, record: custody::Record) -> Record {
                 Record::$kind(record)
             }
-            fn notice(&mut self, notice: custody::Notice, cx: &mut impl Context<Desktop<D>>) {
+            fn notice(&mut self, notice: custody::Notice, cx: &mut dyn Context<Desktop<D>>) {
                 self.hear(notice, cx);
             }
         }
@@ -68,105 +70,165 @@ custody_as!(AsOwners, Owners);
 custody_as!(AsRuns, Runs);
 
 impl<const D: usize> Desktop<D> {
-    pub(super) fn in_owners<C: Context<Self>, R>(
+    /// Both custodies start before either is asked for anything.
+    pub(super) fn start_custodies(&mut self, cx: &mut dyn Context<Self>) {
+        let of_runs = self.handle_runs(Event::Start, cx);
+        let of_owners = self.handle_owners(Event::Start, cx);
+        if self.follow_runs(of_runs, cx) == Room::Freed {
+            self.start_jobs(cx);
+        }
+        self.follow_owners(of_owners, cx);
+        // What it answers for and does not own is nobody's.
+        let stray = self.runs.tasks().filter(|job| !self.owners.has(*job));
+        for job in stray.collect::<Vec<_>>() {
+            self.tell_runs(Command::Cancel(job), cx);
+        }
+    }
+
+    /// Has the custody among submitters and owners handle an event, and does what follows from it.
+    pub(super) fn in_owners(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
+        let notices = self.handle_owners(event, cx);
+        self.follow_owners(notices, cx);
+    }
+
+    pub(super) fn tell_owners(&mut self, command: Command, cx: &mut dyn Context<Self>) {
+        self.in_owners(Event::Command(command), cx);
+    }
+
+    /// Has the custody among owners and run nodes handle an event, and does what follows from it.
+    pub(super) fn in_runs(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
+        let notices = self.handle_runs(event, cx);
+        if self.follow_runs(notices, cx) == Room::Freed {
+            self.start_jobs(cx);
+        }
+    }
+
+    pub(super) fn tell_runs(&mut self, command: Command, cx: &mut dyn Context<Self>) {
+        self.in_runs(Event::Command(command), cx);
+    }
+
+    fn handle_owners(
         &mut self,
-        cx: &mut C,
-        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut AsOwners>) -> R,
-    ) -> R {
+        event: Event<Custody>,
+        cx: &mut dyn Context<Self>,
+    ) -> Vec<custody::Notice> {
         let mut embed = AsOwners::default();
-        let result = act(&mut self.owners, &mut cx.lift(&mut embed));
-        self.todo
-            .extend(embed.notices.into_iter().map(Todo::Owners));
-        result
+        self.owners.handle(event, &mut cx.lift(&mut embed));
+        embed.notices
     }
 
-    pub(super) fn in_runs<C: Context<Self>, R>(
+    pub(super) fn handle_runs(
         &mut self,
-        cx: &mut C,
-        act: impl FnOnce(&mut Custody, &mut Lifted<'_, C, Self, &mut AsRuns>) -> R,
-    ) -> R {
+        event: Event<Custody>,
+        cx: &mut dyn Context<Self>,
+    ) -> Vec<custody::Notice> {
         let mut embed = AsRuns::default();
-        let result = act(&mut self.runs, &mut cx.lift(&mut embed));
-        self.todo.extend(embed.notices.into_iter().map(Todo::Runs));
-        result
+        self.runs.handle(event, &mut cx.lift(&mut embed));
+        embed.notices
     }
 
-    pub(super) fn owners_message(
+    fn follow_owners(&mut self, notices: Vec<custody::Notice>, cx: &mut dyn Context<Self>) {
+        for notice in notices {
+            self.on_owners(notice, cx);
+        }
+    }
+
+    /// Does what follows from notices, but for starting jobs where room is freed.
+    pub(super) fn follow_runs(
         &mut self,
-        from: NodeId,
-        message: custody::Message,
-        cx: &mut impl Context<Self>,
-    ) {
-        let taking = if self.leaving {
-            Taking::Refuses
-        } else {
-            Taking::Takes { start: None }
-        };
-        self.in_owners(cx, |owners, cx| owners.hear(from, message, taking, cx));
+        notices: Vec<custody::Notice>,
+        cx: &mut dyn Context<Self>,
+    ) -> Room {
+        let mut room = Room::AsBefore;
+        for notice in notices {
+            if let custody::Notice::Drop(job) = notice {
+                if self.remove(job) {
+                    room = Room::Freed;
+                }
+            } else {
+                self.on_runs(notice, cx);
+            }
+        }
+        room
     }
 
-    /// The custody of a job among those who submit and owners has something to say.
-    pub(super) fn owners_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
+    fn on_owners(&mut self, notice: custody::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             // It was told.
             custody::Notice::Tell(_) => {}
+            custody::Notice::Offered(gift) => {
+                let taking = if self.leaving {
+                    Taking::Refuses
+                } else {
+                    Taking::Takes { start: None }
+                };
+                self.tell_owners(Command::Take { gift, taking }, cx);
+            }
             custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
             custody::Notice::Queue {
                 job, term, until, ..
-            } => {
-                let (id, tenure) = (job.get().id, Tenure::under(term));
-                self.counts.owned = self.counts.owned.saturating_add(1);
-                let kept = self.in_runs(cx, |runs, cx| runs.keep(job, tenure, cx));
-                self.runs.bound(id, until);
-                if kept == Err(Refusal::Full) {
-                    let ending = custody::Ending::Withdrawn;
-                    self.in_owners(cx, |owners, cx| owners.ended(id, ending, cx));
+            } => self.own(job, Tenure::under(term), until, cx),
+            custody::Notice::Extended { job, until } => {
+                self.tell_runs(Command::Bound { job, until }, cx);
+            }
+            custody::Notice::Drop(job) => self.tell_runs(Command::Cancel(job), cx),
+        }
+    }
+
+    /// This node owns a job until then, and has a run node searched for.
+    fn own(&mut self, job: Shared<Job>, tenure: Tenure, until: Time, cx: &mut dyn Context<Self>) {
+        let id = job.get().id;
+        self.counts.owned = self.counts.owned.saturating_add(1);
+        let until = Some(until);
+        match self.runs.refusal(id) {
+            None => self.tell_runs(Command::Keep { job, tenure, until }, cx),
+            Some(Refusal::Full) => {
+                let ending = Ending::Withdrawn;
+                self.tell_owners(Command::Ended { job: id, ending }, cx);
+            }
+            Some(_) => {
+                if let Some(until) = until {
+                    self.tell_runs(Command::Bound { job: id, until }, cx);
                 }
             }
-            custody::Notice::Extended { job, until } => self.runs.bound(job, until),
-            custody::Notice::Drop(job) => self.in_runs(cx, |runs, cx| runs.cancel(job, cx)),
         }
     }
 
-    pub(super) fn runs_message(
-        &mut self,
-        from: NodeId,
-        message: custody::Message,
-        cx: &mut impl Context<Self>,
-    ) {
-        let mut taking = Taking::Refuses;
-        if let Some((job, carried)) = message.gift() {
-            if self.takes(job, carried) {
-                taking = Taking::Takes { start: None };
-            }
-            self.pull_answered(from);
-        }
-        self.in_runs(cx, |runs, cx| runs.hear(from, message, taking, cx));
-    }
-
-    /// The custody of a job among owners and those who run has something to say.
-    pub(super) fn runs_said(&mut self, notice: custody::Notice, cx: &mut impl Context<Self>) {
+    fn on_runs(&mut self, notice: custody::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             custody::Notice::Tell(Notice { job, news }) => match news {
-                News::Accepted { start } => {
-                    self.in_owners(cx, |owners, cx| owners.expect(job, start, cx));
-                }
+                News::Accepted { start } => self.tell_owners(Command::Expect { job, start }, cx),
                 News::Moved { .. } => {}
                 News::Started | News::Stopped | News::Orphaned => cx.notify(Notice { job, news }),
-                News::Finished => self.pass_on(job, custody::Ending::Done, cx),
-                News::Failed(why) => self.pass_on(job, custody::Ending::Failed(why), cx),
-                News::Cancelled => self.pass_on(job, custody::Ending::Withdrawn, cx),
+                News::Finished => self.pass_on(job, Ending::Done, cx),
+                News::Failed(why) => self.pass_on(job, Ending::Failed(why), cx),
+                News::Cancelled => self.pass_on(job, Ending::Withdrawn, cx),
             },
+            custody::Notice::Offered(gift) => {
+                let taking = if self.takes(gift.job.get(), gift.carried) {
+                    Taking::Takes { start: None }
+                } else {
+                    Taking::Refuses
+                };
+                self.tell_runs(Command::Take { gift, taking }, cx);
+            }
             custody::Notice::Seek { job, attempt } => self.begin_hunt(job, attempt, cx),
             custody::Notice::Queue { job, carried, .. } => self.enqueue(job.get(), carried, cx),
-            custody::Notice::Extended { .. } => {}
-            custody::Notice::Drop(job) => self.dropped(job, cx),
+            custody::Notice::Extended { .. } | custody::Notice::Drop(_) => {}
         }
     }
 
     /// The last word on a job that this node owned.
-    fn pass_on(&mut self, job: JobId, ending: custody::Ending, cx: &mut impl Context<Self>) {
-        self.in_owners(cx, |owners, cx| owners.ended(job, ending, cx));
-        self.in_runs(cx, |runs, cx| runs.passed_on(job, cx));
+    fn pass_on(&mut self, job: JobId, ending: Ending, cx: &mut dyn Context<Self>) {
+        self.tell_owners(Command::Ended { job, ending }, cx);
+        self.tell_runs(Command::PassedOn(job), cx);
     }
+}
+
+/// What a job that is dropped means for those that wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    AsBefore,
+    /// Something may start.
+    Freed,
 }

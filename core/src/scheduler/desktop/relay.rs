@@ -60,12 +60,7 @@ impl<const D: usize> Relay<D> {
 
 impl<const D: usize> Desktop<D> {
     /// Sends an errand over its next hop.
-    pub(super) fn run_errand(
-        &mut self,
-        to: NodeId,
-        errand: Errand<D>,
-        cx: &mut impl Context<Self>,
-    ) {
+    pub(super) fn run_errand(&mut self, to: NodeId, errand: Errand<D>, cx: &mut dyn Context<Self>) {
         let Some(patience) = self.config.resend else {
             cx.send(to, Message::Errand { number: 0, errand });
             return;
@@ -94,7 +89,7 @@ impl<const D: usize> Desktop<D> {
         &mut self,
         from: NodeId,
         number: u32,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) -> bool {
         if number == 0 {
             return true;
@@ -119,7 +114,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Sends again what was not acknowledged in time; after some tries it is given up, and whoever asked asks again.
-    pub(super) fn resend(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn resend(&mut self, cx: &mut dyn Context<Self>) {
         let Some(patience) = self.config.resend else {
             return;
         };

@@ -48,7 +48,7 @@ pub(super) fn origin<const D: usize>() -> Point<D> {
 
 impl<const D: usize> Desktop<D> {
     /// Says so to the rendezvous if this node has become the anchor, or is none any more because it left.
-    pub(super) fn tell_anchor(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_anchor(&mut self, cx: &mut dyn Context<Self>) {
         let Some(space) = &mut self.residue_space else {
             return;
         };
@@ -62,7 +62,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// The anchor says that it is there, and who is around it.
-    pub(super) fn register(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn register(&mut self, cx: &mut dyn Context<Self>) {
         let Some(space) = self.residue_space.as_ref() else {
             return;
         };
@@ -93,7 +93,7 @@ impl<const D: usize> Desktop<D> {
         node: NodeId,
         stand: Stand,
         hops: u16,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&origin()), hops.checked_sub(1)) {
@@ -106,7 +106,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    fn at_rendezvous(&mut self, node: NodeId, stand: Stand, cx: &mut impl Context<Self>) {
+    fn at_rendezvous(&mut self, node: NodeId, stand: Stand, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         self.note_rendezvous(now);
         let Some(space) = &mut self.residue_space else {
@@ -148,7 +148,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    fn tell_members(&mut self, node: NodeId, members: Members, cx: &mut impl Context<Self>) {
+    fn tell_members(&mut self, node: NodeId, members: Members, cx: &mut dyn Context<Self>) {
         if node == self.me {
             self.hear_members(members, cx);
         } else {

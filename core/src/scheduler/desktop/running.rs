@@ -2,10 +2,10 @@
 
 use super::message::MoveTo;
 use super::{Desktop, Promise};
-use crate::custody::Ending;
+use crate::custody::{Command, Ending};
 use crate::id::JobId;
 use crate::job::{Failure, Job, Outcome};
-use crate::machine::Context;
+use crate::machine::{Context, Event};
 use crate::queue::{Discipline, Waiting};
 
 /// What travels with a job that moves: how often it was passed, and why it moves.
@@ -51,7 +51,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// A job may be here, so it is queued, or started at once if that is why it came.
-    pub(super) fn enqueue(&mut self, job: &Job, with: u32, cx: &mut impl Context<Self>) {
+    pub(super) fn enqueue(&mut self, job: &Job, with: u32, cx: &mut dyn Context<Self>) {
         let (passed, move_to) = carried(with);
         let waiting = self.waiting(job, passed);
         self.migration
@@ -63,23 +63,25 @@ impl<const D: usize> Desktop<D> {
             self.started(job.id, cx);
         } else if self.queue.push(waiting).is_err() {
             // The room that there was is gone. Its owner finds another place.
-            self.in_runs(cx, |runs, cx| runs.ended(job.id, Ending::Withdrawn, cx));
+            let (job, ending) = (job.id, Ending::Withdrawn);
+            self.tell_runs(Command::Ended { job, ending }, cx);
         } else {
-            let now = cx.now();
-            self.in_runs(cx, |runs, cx| runs.expect(job.id, now, cx));
+            let (job, start) = (job.id, cx.now());
+            self.tell_runs(Command::Expect { job, start }, cx);
         }
         self.start_jobs(cx);
     }
 
     /// A job is out of the queue and running, unless its lease is over.
-    fn started(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn started(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.touch();
-        // If it may not, the custody says that it is dropped, and so it is taken from those that run.
-        self.in_runs(cx, |runs, cx| runs.start(job, cx));
+        // If it may not, the custody says that it is dropped, and so it is taken from those that run: the next one may start.
+        let notices = self.handle_runs(Event::Command(Command::Start(job)), cx);
+        self.follow_runs(notices, cx);
     }
 
     /// Starts what may start, and looks for more if something is left.
-    pub(super) fn start_jobs(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn start_jobs(&mut self, cx: &mut dyn Context<Self>) {
         let discipline = if self.config.scheduling.local {
             Discipline::Backfill
         } else {
@@ -92,7 +94,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// The host says that a job has ended by itself.
-    pub(super) fn ended_here(&mut self, job: JobId, outcome: Outcome, cx: &mut impl Context<Self>) {
+    pub(super) fn ended_here(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
         if self.queue.finish(job).is_err() {
             return;
         }
@@ -101,18 +103,19 @@ impl<const D: usize> Desktop<D> {
             Outcome::Done => Ending::Done,
             Outcome::Broke => Ending::Failed(Failure::Broke),
         };
-        self.in_runs(cx, |runs, cx| runs.ended(job, ending, cx));
+        self.tell_runs(Command::Ended { job, ending }, cx);
         self.migration.freed = true;
         if !canary!(NobodyStartsAfterAnEnd) {
             self.start_jobs(cx);
         }
     }
 
-    /// A job is over here, whether it waits or runs.
-    pub(super) fn dropped(&mut self, job: JobId, cx: &mut impl Context<Self>) {
-        if self.queue.remove(job).is_some() || self.queue.finish(job).is_ok() {
+    /// Takes a job that is over here from those that wait or run. Whether it was there.
+    pub(super) fn remove(&mut self, job: JobId) -> bool {
+        let was_here = self.queue.remove(job).is_some() || self.queue.finish(job).is_ok();
+        if was_here {
             self.touch();
-            self.start_jobs(cx);
         }
+        was_here
     }
 }

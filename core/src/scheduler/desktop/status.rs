@@ -185,7 +185,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// Has the overlay tell of the load.
-    pub(super) fn tell_load(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn tell_load(&mut self, cx: &mut dyn Context<Self>) {
         let load = self.load();
         if self.can.load() != load {
             self.overlay(Event::Command(can::Command::Load(load)), cx);

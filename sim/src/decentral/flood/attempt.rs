@@ -11,7 +11,7 @@ use super::{Flood, Message, SearchId};
 
 impl Flood {
     /// Enough nodes are claimed: writes down which, and starts the job on them.
-    pub(super) fn begin_attempt(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn begin_attempt(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
@@ -48,7 +48,7 @@ impl Flood {
     }
 
     /// Tells all who have not said that they run it to begin.
-    pub(super) fn order_start(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn order_start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some((task, attempt)) = self.attempt(job) else {
             return;
         };
@@ -63,7 +63,7 @@ impl Flood {
     }
 
     /// Starts those again that have not answered, renews permissions, and notices who is lost.
-    pub(super) fn look_after(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn look_after(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some((_, attempt)) = self.attempt(job) else {
             return;
@@ -83,7 +83,7 @@ impl Flood {
         }
     }
 
-    fn renew_all(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn renew_all(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let until = cx.now() + self.config.permission.span();
         let Some(Phase::Trying(attempt)) = self.tasks.get_mut(&job).map(|task| &mut task.phase)
         else {
@@ -112,7 +112,7 @@ impl Flood {
         &mut self,
         from: NodeId,
         search: SearchId,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         let heard = cx.now();
         let Some(parts) = self.parts(search) else {
@@ -134,7 +134,7 @@ impl Flood {
         from: NodeId,
         search: SearchId,
         outcome: Outcome,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         self.confirm(from, search);
         let Some(parts) = self.parts(search) else {
@@ -153,12 +153,7 @@ impl Flood {
     }
 
     /// A node says that it does not run the job and will not: with that the whole attempt has failed.
-    pub(super) fn hear_gone(
-        &mut self,
-        from: NodeId,
-        search: SearchId,
-        cx: &mut impl Context<Self>,
-    ) {
+    pub(super) fn hear_gone(&mut self, from: NodeId, search: SearchId, cx: &mut dyn Context<Self>) {
         self.confirm(from, search);
         let part = self.parts(search).and_then(|parts| parts.remove(&from));
         match part {
@@ -176,7 +171,7 @@ impl Flood {
     }
 
     /// Ends an attempt everywhere. Who cannot be reached may go on until its permission ends, so that is waited for.
-    pub(super) fn abandon(&mut self, job: JobId, then: Then, cx: &mut impl Context<Self>) {
+    pub(super) fn abandon(&mut self, job: JobId, then: Then, cx: &mut dyn Context<Self>) {
         let Some((_, attempt)) = self.attempt(job) else {
             return;
         };
@@ -199,7 +194,7 @@ impl Flood {
     }
 
     /// Tells those to stop who have not said that they did; once no permission is left, the job goes on from here.
-    pub(super) fn clear(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn clear(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.tasks.get_mut(&job) else {
             return;

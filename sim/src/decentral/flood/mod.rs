@@ -150,7 +150,7 @@ impl Embed<Overlay, Flood> for AsOverlay {
     fn record(&mut self, record: cyclon::Record) -> Record {
         Record::Overlay(record)
     }
-    fn notice(&mut self, _: cyclon::Notice, _: &mut impl Context<Flood>) {}
+    fn notice(&mut self, _: cyclon::Notice, _: &mut dyn Context<Flood>) {}
 }
 
 impl Flood {
@@ -197,11 +197,11 @@ impl Flood {
         }
     }
 
-    fn feed_overlay(&mut self, event: Event<Overlay>, cx: &mut impl Context<Self>) {
+    fn feed_overlay(&mut self, event: Event<Overlay>, cx: &mut dyn Context<Self>) {
         self.overlay.handle(event, &mut cx.lift(AsOverlay));
     }
 
-    fn begin(&mut self, cx: &mut impl Context<Self>) {
+    fn begin(&mut self, cx: &mut dyn Context<Self>) {
         self.feed_overlay(Event::Start, cx);
         for peer in self.neighbours.clone() {
             self.feed_overlay(Event::Command(cyclon::Command::Meet(peer)), cx);
@@ -213,7 +213,7 @@ impl Flood {
     }
 
     /// Says something to a node, which may be this one: then no message is sent.
-    fn tell(&mut self, to: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn tell(&mut self, to: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         if to == self.me {
             self.to_myself.push_back(message);
         } else {
@@ -221,7 +221,7 @@ impl Flood {
         }
     }
 
-    fn receive(&mut self, from: NodeId, message: Message, cx: &mut impl Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         if !message.may_go(from, self.me) {
             return;
         }
@@ -249,7 +249,7 @@ impl Machine for Flood {
     type Key = Key;
     type Record = Record;
 
-    fn handle(&mut self, event: Event<Self>, cx: &mut impl Context<Self>) {
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Start => self.begin(cx),
             Event::Message { from, message } => self.receive(from, message, cx),

@@ -59,7 +59,7 @@ impl Flood {
         from: NodeId,
         search: SearchId,
         ttl: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         if search.origin == self.me {
             return;
@@ -81,7 +81,7 @@ impl Flood {
         from: NodeId,
         search: SearchId,
         ttl: u8,
-        cx: &mut impl Context<Self>,
+        cx: &mut dyn Context<Self>,
     ) {
         for &peer in self.overlay.view().ids() {
             if peer != from && peer != search.origin {

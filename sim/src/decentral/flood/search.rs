@@ -25,14 +25,14 @@ impl Flood {
     }
 
     /// Begins a round of searches.
-    pub(super) fn search(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if let Some(radius) = self.tasks.get(&job).map(|task| task.radius) {
             self.search_within(job, radius, cx);
         }
     }
 
     /// Asks this node and all within so many steps. A job of one node asks no others if this one will do.
-    fn search_within(&mut self, job: JobId, radius: u8, cx: &mut impl Context<Self>) {
+    fn search_within(&mut self, job: JobId, radius: u8, cx: &mut dyn Context<Self>) {
         let id = self.next_search(job);
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
@@ -54,7 +54,7 @@ impl Flood {
     }
 
     /// A node is free. The first who offer are taken, and others let go at once.
-    pub(super) fn hear_offer(&mut self, from: NodeId, id: SearchId, cx: &mut impl Context<Self>) {
+    pub(super) fn hear_offer(&mut self, from: NodeId, id: SearchId, cx: &mut dyn Context<Self>) {
         let now = cx.now() + self.config.slack.span();
         match self
             .tasks
@@ -90,7 +90,7 @@ impl Flood {
     }
 
     /// Too few were free. The next search goes further, or is the same after a while; some jobs are given up.
-    pub(super) fn end_search(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn end_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.let_go(job, cx);
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
@@ -127,7 +127,7 @@ impl Flood {
 
     /// Waits for longer after each round; between half of that time and all of it, so that two who have what the other needs do
     /// not meet again and again.
-    fn back_off(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    fn back_off(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
         };
@@ -144,7 +144,7 @@ impl Flood {
     }
 
     /// Lets everyone go who is claimed for a job that is searched for.
-    pub(super) fn let_go(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn let_go(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get(&job) else {
             return;
         };

@@ -127,7 +127,7 @@ pub enum Stage {
 
 impl Flood {
     /// A job comes in: it is refused at once if it can never be placed, else written down and looked for.
-    pub(super) fn submit(&mut self, job: Job, cx: &mut impl Context<Self>) {
+    pub(super) fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
         match self.wanted(&job) {
             Err(refusal) => self.say(job.id, News::Failed(Failure::Refused(refusal)), cx),
             Ok(wanted) => {
@@ -172,7 +172,7 @@ impl Flood {
     }
 
     /// Keeps what a restart needs.
-    pub(super) fn write_down(&mut self, job: JobId, stage: Stage, cx: &mut impl Context<Self>) {
+    pub(super) fn write_down(&mut self, job: JobId, stage: Stage, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.tasks.get(&job) {
             let record = Record::Task {
                 job: Box::new(task.job),
@@ -186,7 +186,7 @@ impl Flood {
 
     /// The last word on a job that runs nowhere. It is on disk before it is said, so that a crash in between leads to its being
     /// said again, and not to the job being run again.
-    pub(super) fn close(&mut self, id: SearchId, news: News, cx: &mut impl Context<Self>) {
+    pub(super) fn close(&mut self, id: SearchId, news: News, cx: &mut dyn Context<Self>) {
         let then = Then::Say(news);
         self.write_down(id.job, Stage::Clearing { search: id, then }, cx);
         self.tasks.remove(&id.job);
@@ -196,7 +196,7 @@ impl Flood {
     }
 
     /// The last word on a job that has found no nodes, or none again.
-    pub(super) fn give_up(&mut self, id: SearchId, refusal: Refusal, cx: &mut impl Context<Self>) {
+    pub(super) fn give_up(&mut self, id: SearchId, refusal: Refusal, cx: &mut dyn Context<Self>) {
         let told = self.tasks.get(&id.job).map(|task| task.told);
         let failure = match told {
             Some(Told::Accepted) => Failure::NodeLost,
@@ -206,7 +206,7 @@ impl Flood {
     }
 
     /// Asks to be woken for a job, in place of any earlier time.
-    pub(super) fn wait_until(&mut self, job: JobId, at: Time, cx: &mut impl Context<Self>) {
+    pub(super) fn wait_until(&mut self, job: JobId, at: Time, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.tasks.get_mut(&job) {
             task.due = at;
             cx.wake(at, Timer::Task(job));
@@ -214,7 +214,7 @@ impl Flood {
     }
 
     /// It is time to do something about a job.
-    pub(super) fn act(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn act(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get(&job) else {
             return;
         };
@@ -231,7 +231,7 @@ impl Flood {
     }
 
     /// The user no longer wants a job.
-    pub(super) fn cancel(&mut self, job: JobId, cx: &mut impl Context<Self>) {
+    pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
         };
@@ -283,7 +283,7 @@ impl Flood {
     }
 
     /// Goes on with what was on disk. Permissions that were given before the crash end before one that is given now.
-    pub(super) fn resume(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn resume(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let lapsed = now + self.config.permission.span() + self.config.slack.span();
         let jobs: Vec<JobId> = self.tasks.keys().copied().collect();

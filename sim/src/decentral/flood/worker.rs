@@ -52,7 +52,7 @@ impl Endings {
 
 impl Flood {
     /// Answers a search: whoever is free is claimed from now on. A claim passes to a later search for the same job.
-    pub(super) fn answer(&mut self, search: SearchId, cx: &mut impl Context<Self>) {
+    pub(super) fn answer(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         let free = match self.work {
             Work::Free => self.standing == Standing::In,
             Work::Claimed { search: by, .. } => search.follows(&by),
@@ -69,7 +69,7 @@ impl Flood {
     }
 
     /// The claim is no longer needed. What runs is not let go by this.
-    pub(super) fn release(&mut self, search: SearchId, cx: &mut impl Context<Self>) {
+    pub(super) fn release(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         if let Work::Claimed { search: by, .. } = self.work
             && by == search
         {
@@ -78,7 +78,7 @@ impl Flood {
     }
 
     /// Permission to run: begins what this node is claimed for, and prolongs what it runs.
-    pub(super) fn start(&mut self, search: SearchId, until: Time, cx: &mut impl Context<Self>) {
+    pub(super) fn start(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Claimed { search: by, .. } if by == search && cx.now() < until => {
                 self.work = Work::Running { search, until };
@@ -91,7 +91,7 @@ impl Flood {
     }
 
     /// Permission to go on, or word of why there is nothing to go on with.
-    pub(super) fn renew(&mut self, search: SearchId, until: Time, cx: &mut impl Context<Self>) {
+    pub(super) fn renew(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
         if let Work::Running {
             search: running,
             until: end,
@@ -114,7 +114,7 @@ impl Flood {
     }
 
     /// The attempt has failed elsewhere.
-    pub(super) fn stop(&mut self, search: SearchId, cx: &mut impl Context<Self>) {
+    pub(super) fn stop(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Claimed { search: by, .. } if by == search => self.be_free(cx),
             Work::Running {
@@ -129,7 +129,7 @@ impl Flood {
     }
 
     /// The host says that a job has ended.
-    pub(super) fn end(&mut self, job: JobId, outcome: Outcome, cx: &mut impl Context<Self>) {
+    pub(super) fn end(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
         if let Work::Running { search, .. } = self.work
             && search.job == job
         {
@@ -140,7 +140,7 @@ impl Flood {
     }
 
     /// A lease or a permission may have ended.
-    pub(super) fn lapse(&mut self, cx: &mut impl Context<Self>) {
+    pub(super) fn lapse(&mut self, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Free => {}
             Work::Claimed { until, .. } | Work::Running { until, .. } if cx.now() < until => {
@@ -154,13 +154,13 @@ impl Flood {
         }
     }
 
-    fn be_free(&mut self, cx: &mut impl Context<Self>) {
+    fn be_free(&mut self, cx: &mut dyn Context<Self>) {
         self.work = Work::Free;
         cx.cancel(Timer::Work);
     }
 
     /// Tells the host about a job.
-    pub(super) fn say(&mut self, job: JobId, news: News, cx: &mut impl Context<Self>) {
+    pub(super) fn say(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         cx.notify(Notice { job, news });
     }
 }

@@ -46,8 +46,8 @@ fn a_job_is_held_committed_permitted_and_finished_on_all_nodes() {
             Cancel
         ]
     );
-    assert_eq!(desk.machine.jobs().count(), 0);
-    assert_eq!(desk.disk.len(), 1, "only which life this is");
+    assert_eq!(desk.machine().jobs().count(), 0);
+    assert_eq!(desk.host.records().len(), 1, "only which life this is");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn who_is_silent_is_asked_again_so_often_and_then_given_up() {
             Tell(cleared())
         ]
     );
-    assert_eq!(desk.alarms.len(), 0);
+    assert_eq!(desk.host.timers().len(), 0);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
 
 #[test]
 fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
-    let mut desk: Desk = Bench::started(|| Coordinator::new(Config::DEFAULT, Everyone));
+    let mut desk: Desk = started(|| Coordinator::new(Config::DEFAULT, Everyone));
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
     let mut told = Vec::new();
@@ -242,7 +242,7 @@ fn a_permission_until_the_end_is_given_once() {
             Everyone,
         )
     };
-    let mut desk: Desk = Bench::started(build);
+    let mut desk: Desk = started(build);
     desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(
         agree(&mut desk, &[A], 1),
@@ -270,14 +270,14 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
         assert_eq!(desk.hear(A, query(attempt(1))), [], "it is not near");
         desk.hear(A, alive(attempt(1), WAITING));
         assert_eq!(desk.ring(), [sign.clone(), Wake(second(next))]);
-        assert_eq!(desk.machine.may_run_until(JOB, A), None);
+        assert_eq!(desk.machine().may_run_until(JOB, A), None);
     }
     desk.hear(A, alive(attempt(1), WAITING));
     assert_eq!(
         desk.ring(),
         [Send(A, permit(attempt(1), 630)), Wake(second(430))]
     );
-    assert_eq!(desk.machine.may_run_until(JOB, A), Some(second(630)));
+    assert_eq!(desk.machine().may_run_until(JOB, A), Some(second(630)));
     // Who has just committed is not asked.
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(150, &[A])], &[]));

@@ -86,7 +86,7 @@ fn what_nobody_knows_was_aborted() {
         assert_eq!(desk.hear(A, message), []);
     }
     assert_eq!(desk.feed(Event::Unreachable { to: A }), []);
-    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.machine().jobs().count(), 0);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_l
     desk.hear(A, released(attempt(1)));
     let mut asked = Vec::new();
     let mut told = Vec::new();
-    while !desk.alarms.is_empty() {
+    while !desk.host.timers().is_empty() {
         let did = desk.ring();
         let now = desk.now.as_secs();
         told.extend(tells(did.clone()).into_iter().map(|told| (now, told)));
@@ -109,8 +109,8 @@ fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_l
     assert!(asked.len() < 5000, "{}", asked.len());
     // Nobody was permitted to start, so it is over when they were asked as often as may be.
     assert_eq!(told, [(4, cleared())]);
-    assert_eq!(desk.machine.jobs().count(), 0);
-    assert_eq!(desk.disk.len(), 1, "only which life this is");
+    assert_eq!(desk.machine().jobs().count(), 0);
+    assert_eq!(desk.host.records().len(), 1, "only which life this is");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn who_gives_up_what_nobody_can_start_is_told_so_again() {
     assert_eq!(tells(desk.ring_until(10)), [cleared()]);
     // The host has not found another place yet, and does not want one any more.
     assert_eq!(tells(desk.feed(GIVE_UP)), [cleared()]);
-    assert_eq!(desk.machine.jobs().count(), 1, "A is still asked");
+    assert_eq!(desk.machine().jobs().count(), 1, "A is still asked");
 }
 
 #[test]
@@ -156,6 +156,6 @@ fn a_job_that_is_only_being_cleared_makes_room_for_another() {
     let did = desk.feed(place());
     assert_eq!(did[0], Forget(TASK));
     assert_eq!(tells(did), []);
-    let jobs: Vec<JobId> = desk.machine.jobs().collect();
+    let jobs: Vec<JobId> = desk.machine().jobs().collect();
     assert_eq!(jobs, [eight, nine]);
 }

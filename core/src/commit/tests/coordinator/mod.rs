@@ -16,7 +16,7 @@ const TASK: Key = Key::Task(JOB);
 const WAITING: Standing = Standing::Waiting;
 
 fn desk() -> Desk {
-    Bench::started(|| Coordinator::new(CONFIG, Everyone))
+    started(|| Coordinator::new(CONFIG, Everyone))
 }
 
 /// One that starts no job twice.
@@ -25,7 +25,7 @@ fn cautious_desk() -> Desk {
         after_loss: AfterLoss::GiveUp,
         ..CONFIG
     };
-    Bench::started(|| Coordinator::new(CAUTIOUS, Everyone))
+    started(|| Coordinator::new(CAUTIOUS, Everyone))
 }
 
 fn candidate(start: u64, nodes: &[NodeId]) -> Candidate {

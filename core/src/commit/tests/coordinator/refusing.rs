@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn strangers_and_other_attempts_change_nothing() {
     let mut desk = permitted(&[A], vec![], &[]);
-    let before = desk.machine.clone();
+    let before = desk.machine().clone();
     let forged = Holder {
         job: JOB,
         epoch: Epoch::new(u64::MAX),
@@ -50,9 +50,9 @@ fn strangers_and_other_attempts_change_nothing() {
             message: alive(attempt(1), WAITING),
         },
         desk.now,
-        &mut Xoshiro256PlusPlus::seed_from_u64(0),
+        &mut Zeros,
     );
-    assert_eq!(desk.machine, expected);
+    assert_eq!(*desk.machine(), expected);
     assert_eq!(
         desk.hear(A, query(attempt(1))),
         [Send(A, permit(attempt(1), 1240))]
@@ -112,7 +112,7 @@ fn who_may_not_submit_is_told_so() {
             true
         }
     }
-    let mut desk: Bench<Coordinator<Nobody>> = Bench::started(|| Coordinator::new(CONFIG, Nobody));
+    let mut desk: Bench<Coordinator<Nobody>> = started(|| Coordinator::new(CONFIG, Nobody));
     let command = Command::Place {
         job: JOB,
         submitter: NOBODY,

@@ -85,7 +85,7 @@ fn a_later_life_clears_up_what_is_left_of_earlier_attempts() {
         desk.restart(),
         [Persist(Key::Life), Forget(TASK), Tell(cleared())]
     );
-    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.machine().jobs().count(), 0);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_later_life_tells_of_an_end_that_the_earlier_one_wrote_down() {
             Tell(cleared())
         ]
     );
-    assert_eq!(desk.alarms.len(), 0);
+    assert_eq!(desk.host.timers().len(), 0);
 }
 
 #[test]

@@ -5,35 +5,9 @@ use std::vec;
 use std::vec::Vec;
 
 use super::super::*;
-use crate::machine::Effect;
-use crate::rng::Zeros;
+use crate::machine::{Driver, Effect};
 
 type Effects = Vec<Effect<Blatant>>;
-
-/// A host that records effects and draws only zeros: of several it always chooses the first.
-struct Host {
-    now: Time,
-    rng: Zeros,
-    effects: Effects,
-}
-
-impl Context<Blatant> for &mut Host {
-    type Rng = Zeros;
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn rng(&mut self) -> &mut Zeros {
-        &mut self.rng
-    }
-    fn push(&mut self, effect: Effect<Blatant>) {
-        self.effects.push(effect);
-    }
-}
-
-struct Bench {
-    node: Blatant,
-    host: Host,
-}
 
 const ME: u64 = 50;
 const BORN: Incarnation = Incarnation::new(0);
@@ -47,25 +21,22 @@ const CONFIG: Config = Config {
 /// When a node that starts at 100 s has its first iteration: a 256th of a period later.
 const FIRST: Time = Time::from_secs(101);
 
+type Bench = Driver<Blatant>;
+
 impl Bench {
-    fn new(config: Config) -> Self {
-        let node = Blatant::new(id(ME), config).unwrap();
-        let host = Host {
-            now: Time::from_secs(100),
-            rng: Zeros,
-            effects: Vec::new(),
-        };
-        Self { node, host }
+    fn unborn(config: Config) -> Self {
+        let build = move || Blatant::new(id(ME), config).unwrap();
+        Self::new(Time::from_secs(100), build)
     }
 
     /// Started, with these neighbours, who have told theirs.
     fn with_config(config: Config, links: &[(u64, &[u64])]) -> Self {
-        let mut bench = Self::new(config);
+        let mut bench = Self::unborn(config);
         bench.feed(Event::Start);
         for (peer, around) in links {
             let around = Some(record(*peer, 1, around));
             let link = Neighbour::new(id(*peer), Purpose::Construction, around);
-            assert!(bench.node.neighbours.insert(link));
+            assert!(bench.machine_mut().neighbours.insert(link));
         }
         bench
     }
@@ -74,36 +45,14 @@ impl Bench {
         Self::with_config(CONFIG, links)
     }
 
-    fn feed(&mut self, event: Event<Blatant>) -> Effects {
-        self.node.handle(event, &mut &mut self.host);
-        self.node.check().unwrap();
-        mem::take(&mut self.host.effects)
-    }
-
-    fn hear(&mut self, from: u64, message: Message) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
-    }
-
     /// The time of this iteration comes.
     fn iterate(&mut self, iteration: u32) -> Effects {
-        self.host.now = FIRST + CONFIG.period.times(u64::from(iteration));
+        self.now = FIRST + CONFIG.period.times(u64::from(iteration));
         self.feed(Event::Timer(Timer { iteration }))
     }
 
-    fn command(&mut self, command: Command) -> Effects {
-        self.feed(Event::Command(command))
-    }
-
     fn neighbours(&self) -> Vec<u64> {
-        self.node.neighbours().map(NodeId::get).collect()
-    }
-
-    /// Handles the event without any effect or change.
-    fn ignores(&mut self, event: Event<Blatant>) {
-        let before = self.node.clone();
-        assert_eq!(self.feed(event), []);
-        assert_eq!(self.node, before);
+        self.machine().neighbours().map(NodeId::get).collect()
     }
 }
 
@@ -215,7 +164,7 @@ fn ant(left: u8, visited: Vec<Neighbourhood>) -> Message {
 
 #[test]
 fn a_start_writes_down_its_life_and_waits_for_a_part_of_the_period() {
-    let mut bench = Bench::new(CONFIG);
+    let mut bench = Bench::unborn(CONFIG);
     let life = Effect::Persist(Key::Incarnation, Record::Incarnation(BORN));
     assert_eq!(bench.feed(Event::Start), [life, wake(0)]);
     bench.ignores(Event::Start);
@@ -231,7 +180,12 @@ fn an_ant_is_sent_where_the_least_pheromone_is() {
         ..CONFIG
     };
     let mut bench = Bench::with_config(config, &[(1, &[ME]), (2, &[ME])]);
-    bench.node.neighbours.get_mut(id(2)).unwrap().decay(900);
+    bench
+        .machine_mut()
+        .neighbours
+        .get_mut(id(2))
+        .unwrap()
+        .decay(900);
     let sent = send(2, ant(24, vec![own(0, &[1, 2])]));
     assert_eq!(bench.iterate(0), [wake(1), knows(&[1, 2]), sent]);
 }
@@ -239,13 +193,18 @@ fn an_ant_is_sent_where_the_least_pheromone_is() {
 #[test]
 fn an_ant_teaches_and_goes_on_to_whom_it_has_not_visited() {
     let mut bench = Bench::with(&[(1, &[7, ME]), (2, &[ME])]);
-    bench.node.neighbours.get_mut(id(1)).unwrap().decay(100);
+    bench
+        .machine_mut()
+        .neighbours
+        .get_mut(id(1))
+        .unwrap()
+        .decay(100);
     let visited = vec![record(7, 0, &[1, 8]), record(1, 1, &[7, ME])];
     let mut more = visited.clone();
     more.push(own(0, &[1, 2]));
     let effects = bench.hear(1, ant(5, visited.clone()));
     assert_eq!(effects, [send(2, ant(4, more))]);
-    let distances = [1, 7, 8, 9].map(|node| bench.node.distance(id(node)));
+    let distances = [1, 7, 8, 9].map(|node| bench.machine().distance(id(node)));
     assert_eq!(distances, [Some(1), Some(2), Some(3), None]);
     assert_eq!(bench.hear(1, ant(0, visited.clone())), [], "it dies here");
     // Its memory is short, and what a liar says of its lifespan does not count.
@@ -265,13 +224,13 @@ fn an_ant_teaches_and_goes_on_to_whom_it_has_not_visited() {
 #[test]
 fn strangers_are_told_that_there_is_no_link() {
     let mut bench = Bench::with(&[(1, &[ME])]);
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     let theirs = record(9, 0, &[ME]);
     let not_linked = [send(9, Message::NotLinked)];
     assert_eq!(bench.hear(9, ant(5, vec![theirs.clone()])), not_linked);
     assert_eq!(bench.hear(9, Message::Update(theirs.clone())), not_linked);
     assert_eq!(bench.hear(9, Message::Ping(theirs)), not_linked);
-    assert_eq!(bench.node, before);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[test]
@@ -290,7 +249,12 @@ fn a_neighbour_that_does_not_list_this_node_is_none() {
 #[test]
 fn a_silent_neighbour_is_pinged_and_buried_and_the_gap_closed() {
     let mut bench = Bench::with(&[(1, &[3, ME, 60]), (2, &[ME])]);
-    bench.node.neighbours.get_mut(id(1)).unwrap().decay(0);
+    bench
+        .machine_mut()
+        .neighbours
+        .get_mut(id(1))
+        .unwrap()
+        .decay(0);
     let ping = send(1, Message::Ping(own(0, &[1, 2])));
     let first = [wake(1), knows(&[1, 2]), ping.clone()];
     assert_eq!(bench.iterate(0), first);
@@ -331,7 +295,7 @@ fn a_node_joins_through_its_introducer_or_whom_that_names() {
     let alone = vec![own(0, &[])];
     let join = Command::Join { introducer: id(7) };
     let expected = [knows(&[7]), send(7, construct(1, 4, alone.clone()))];
-    assert_eq!(bench.command(join), expected);
+    assert_eq!(bench.obey(join), expected);
     bench.ignores(Event::Message {
         from: id(8),
         message: refused(1, Some(9), vec![]),
@@ -349,7 +313,7 @@ fn a_node_joins_through_its_introducer_or_whom_that_names() {
 fn a_node_without_an_answer_asks_again() {
     let mut bench = Bench::with(&[]);
     let alone = vec![own(0, &[])];
-    bench.command(Command::Join { introducer: id(7) });
+    bench.obey(Command::Join { introducer: id(7) });
     assert_eq!(bench.iterate(0), [wake(1)]);
     assert_eq!(bench.iterate(1), [wake(2)]);
     let expected = [wake(3), send(7, construct(2, 4, alone))];
@@ -367,7 +331,7 @@ fn a_node_without_an_answer_asks_again() {
 
 #[test]
 fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
-    let mut bench = Bench::new(CONFIG);
+    let mut bench = Bench::unborn(CONFIG);
     let known = Record::Known([id(7), id(ME)].into_iter().collect());
     let life = Record::Incarnation(Incarnation::new(4));
     bench.feed(Event::Restored(Key::Known, known));
@@ -375,7 +339,7 @@ fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
     let incarnation = Incarnation::new(5);
     let life = Effect::Persist(Key::Incarnation, Record::Incarnation(incarnation));
     assert_eq!(bench.feed(Event::Start), [life, wake(0)]);
-    assert_eq!(bench.node.known(), [id(7)]);
+    assert_eq!(bench.machine().known(), [id(7)]);
     let serial = 1;
     let message = Message::Link {
         change: ChangeId {
@@ -410,7 +374,7 @@ fn somebody_far_away_gets_a_link_if_there_is_room() {
     ];
     let request = optimise(vec![record(70, 3, &[71])]);
     assert_eq!(bench.hear(70, request.clone()), expected);
-    assert_eq!(bench.node.links()[2].purpose, Purpose::Optimisation);
+    assert_eq!(bench.machine().links()[2].purpose, Purpose::Optimisation);
     // Who asks again has not heard.
     let effects = bench.hear(70, request.clone());
     assert_eq!(effects[0], send(70, linked(9, own(1, &all))));
@@ -445,7 +409,7 @@ fn who_seems_far_long_enough_is_asked_for_a_link() {
     let mut asked = None;
     for iteration in 0..60 {
         for record in &line {
-            bench.node.learn(record);
+            bench.machine_mut().learn(record);
         }
         bench.hear(1, Message::Update(record(1, 1, &[10, ME])));
         bench.hear(2, Message::Update(record(2, 1, &[ME])));
@@ -491,7 +455,7 @@ fn who_joins_is_sent_on_from_a_full_node_as_long_as_it_may_be() {
     let mut bench = Bench::with_config(full, &[(1, &[ME])]);
     let around = Some(record(2, 1, &[ME]));
     let shorter = Neighbour::new(id(2), Purpose::Optimisation, around);
-    assert!(bench.node.neighbours.insert(shorter));
+    assert!(bench.machine_mut().neighbours.insert(shorter));
     let effects = bench.hear(70, construct(3, 1, vec![record(70, 0, &[])]));
     assert_eq!(effects[0], entered(70));
 }
@@ -506,17 +470,17 @@ fn a_link_with_a_short_way_around_is_ended_from_its_lower_end() {
     // Meanwhile nobody may rely on the link, and the first on the way around is held.
     let through = unlink(5, &[8, 1, ME, 60]);
     assert_eq!(bench.hear(1, through), [kept(8, 5)]);
-    let now = bench.host.now;
-    assert!(bench.node.neighbours.get(id(1)).unwrap().is_held(now));
+    let now = bench.now;
+    assert!(bench.machine().neighbours.get(id(1)).unwrap().is_held(now));
     let expected = [left(60), update(1, 1, &[1, 2]), update(2, 1, &[1, 2])];
-    let mut other = bench.node.clone();
+    let mut other = bench.machine().clone();
     assert_eq!(bench.hear(60, Message::NotLinked), expected);
-    assert!(bench.node.is_idle());
+    assert!(bench.machine().is_idle());
     // Or it is kept.
-    mem::swap(&mut bench.node, &mut other);
+    mem::swap(bench.machine_mut(), &mut other);
     let change = change(1);
     assert_eq!(bench.hear(61, Message::Kept { change }), []);
-    assert!(bench.node.is_idle());
+    assert!(bench.machine().is_idle());
     assert_eq!(bench.neighbours(), [1, 2, 60]);
     // From the higher end nothing is done.
     let mut bench = Bench::with(&[(1, &[ME, 11, 61]), (2, &[3, ME]), (10, &[ME, 11])]);
@@ -528,9 +492,16 @@ fn an_ant_that_ends_a_link_goes_on_only_along_links_that_are_there() {
     let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
     let way = unlink(5, &[8, 1, ME, 2, 7]);
     assert_eq!(bench.hear(1, way.clone()), [send(2, way.clone())]);
-    let now = bench.host.now;
+    let now = bench.now;
     for peer in [1, 2] {
-        assert!(bench.node.neighbours.get(id(peer)).unwrap().is_held(now));
+        assert!(
+            bench
+                .machine()
+                .neighbours
+                .get(id(peer))
+                .unwrap()
+                .is_held(now)
+        );
     }
     assert_eq!(bench.hear(2, way.clone()), [kept(8, 5)]);
     assert_eq!(bench.hear(3, way), [kept(8, 5)]);
@@ -578,7 +549,7 @@ fn who_leaves_tells_its_neighbours_and_they_close_the_gap() {
         left(2),
         Effect::Cancel(Timer { iteration: 0 }),
     ];
-    assert_eq!(bench.command(Command::Leave), expected);
+    assert_eq!(bench.obey(Command::Leave), expected);
     bench.ignores(Event::Command(Command::Leave));
     bench.ignores(Event::Command(Command::Meet(id(1))));
     bench.ignores(Event::Timer(Timer { iteration: 0 }));
@@ -601,7 +572,7 @@ fn who_leaves_tells_its_neighbours_and_they_close_the_gap() {
 #[test]
 fn a_host_lays_out_links_by_hand() {
     let mut bench = Bench::with(&[]);
-    assert_eq!(bench.command(Command::Meet(id(7))), [entered(7)]);
+    assert_eq!(bench.obey(Command::Meet(id(7))), [entered(7)]);
     bench.ignores(Event::Command(Command::Meet(id(7))));
     bench.ignores(Event::Command(Command::Meet(id(ME))));
     assert_eq!(bench.neighbours(), [7]);
@@ -673,7 +644,7 @@ fn whatever_comes_in_breaks_nothing_and_makes_nothing_grow() {
             9 => Message::NotLinked,
             10 => Message::Leaving(hood(&mut rng, from)),
             _ => {
-                bench.host.now += CONFIG.period;
+                bench.now += CONFIG.period;
                 bench.feed(Event::Timer(Timer { iteration }));
                 iteration += 1;
                 continue;
@@ -731,16 +702,16 @@ fn values_that_cannot_work_are_refused() {
 fn check_names_what_is_broken() {
     let broken = |node: &Blatant| node.check().unwrap_err().invariant;
     let mut bench = Bench::with(&[(1, &[ME])]);
-    bench.node.alpha.learn(record(1, 0, &[]), 0);
+    bench.machine_mut().alpha.learn(record(1, 0, &[]), 0);
     let expected = "the table is about others than the node and its neighbours";
-    assert_eq!(broken(&bench.node), expected);
+    assert_eq!(broken(bench.machine()), expected);
     let mut bench = Bench::with(&[]);
-    bench.node.known.push(id(ME)).unwrap();
+    bench.machine_mut().known.push(id(ME)).unwrap();
     let expected = "a node does not count on itself for help";
-    assert_eq!(broken(&bench.node), expected);
+    assert_eq!(broken(bench.machine()), expected);
     let mut bench = Bench::with(&[(1, &[ME])]);
-    bench.node.life = Life::Left { incarnation: BORN };
-    assert_eq!(broken(&bench.node), "who is not running has no links");
+    bench.machine_mut().life = Life::Left { incarnation: BORN };
+    assert_eq!(broken(bench.machine()), "who is not running has no links");
 }
 
 #[cfg(feature = "serde")]
@@ -775,17 +746,17 @@ fn messages_survive_their_encoding_and_too_many_records_do_not() {
 #[test]
 fn a_gap_that_nobody_can_close_is_told() {
     let mut bench = Bench::with(&[]);
-    let Life::Running(running) = &mut bench.node.life else {
+    let Life::Running(running) = &mut bench.machine_mut().life else {
         panic!("it does not run")
     };
     running.gaps.push(Nodes::new());
-    assert!(bench.node.check().is_err());
+    assert!(bench.machine().check().is_err());
 }
 
 #[test]
 fn who_has_no_neighbours_asks_those_it_knows_beside_those_who_close_gaps() {
     let mut bench = Bench::with(&[(1, &[2, 3, ME])]);
-    bench.node.known = [id(9)].into_iter().collect();
+    bench.machine_mut().known = [id(9)].into_iter().collect();
     bench.feed(Event::Unreachable { to: id(1) });
     assert_eq!(bench.neighbours(), [0; 0]);
     let effects: Effects = (0..8).flat_map(|at| bench.iterate(at)).collect();
@@ -807,7 +778,7 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
         ..CONFIG
     };
     let mut bench = Bench::with_config(config, &[(1, &[ME]), (2, &[ME])]);
-    bench.command(Command::Join { introducer: id(9) });
+    bench.obey(Command::Join { introducer: id(9) });
     let mut asked = Vec::new();
     for at in 0..110 {
         for effect in bench.iterate(at) {
@@ -840,12 +811,12 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
 #[test]
 fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
     let mut bench = Bench::with(&[(1, &[2]), (2, &[1])]);
-    let missed = |bench: &mut Bench| match &mut bench.node.life {
+    let missed = |bench: &mut Bench| match &mut bench.machine_mut().life {
         Life::Running(running) => running.missed.clone(),
         _ => panic!("it runs"),
     };
     for peer in [8, 9] {
-        if let Life::Running(running) = &mut bench.node.life {
+        if let Life::Running(running) = &mut bench.machine_mut().life {
             running.missed.miss(id(peer));
         }
     }
@@ -854,7 +825,7 @@ fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
         effects.iter().any(asks)
     };
     let asked = (0..9).find(|iteration| asks(&bench.iterate(*iteration), 9));
-    assert!(asked.is_some(), "{:?}", bench.node);
+    assert!(asked.is_some(), "{:?}", bench.machine());
     bench.hear(9, refused(1, None, vec![]));
     assert_eq!(missed(&mut bench).due(8, |_| true), Some(id(8)));
     // Whoever cannot be reached is missed once, and comes next.

@@ -416,7 +416,7 @@ fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
             Time::ZERO,
             &mut rng,
         );
-        let refusals = effects.as_slice().iter().filter_map(|effect| match effect {
+        let refusals = effects.iter().filter_map(|effect| match effect {
             Effect::Send {
                 message: Message::Refused { why, .. },
                 ..

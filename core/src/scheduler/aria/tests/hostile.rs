@@ -8,15 +8,18 @@ fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
     for name in 0..100 {
         bench.hear(1, assign(named(name), name, u32::MAX, u32::MAX));
     }
-    assert_eq!(bench.node.held().count(), 3);
+    assert_eq!(bench.machine().held().count(), 3);
     // And forgets them when nobody answers for them.
     bench.ring_until(100);
-    assert_eq!((bench.node.held().count(), bench.disk.len()), (0, 0));
+    assert_eq!(
+        (bench.machine().held().count(), bench.host.records().len()),
+        (0, 0)
+    );
 }
 
 #[test]
 fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
-    let mut bench = Bench::started(|| {
+    let mut bench = Bench::boot(|| {
         let mut node = site(CONFIG, 0, Membership::default());
         node.site.local = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1);
         node
@@ -45,24 +48,24 @@ fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
 
 #[test]
 fn what_there_is_no_room_to_remember_is_answered_and_goes_no_farther() {
-    let mut bench = Bench::started(|| {
+    let mut bench = Bench::boot(|| {
         let forward = Forward::Always;
         site(Config { forward, ..CONFIG }, 0, Membership::default())
     });
     for name in 0..16 {
         assert_eq!(bench.hear(1, asked(named(name))).len(), 2);
     }
-    assert_eq!(bench.node.cut_off(), 0);
+    assert_eq!(bench.machine().cut_off(), 0);
     let offer = |did: &Effects| matches!(&did[..], [Send(OWNER, Message::Accept { .. })]);
     assert!(offer(&bench.hear(1, asked(named(16)))));
     assert!(offer(&bench.hear(2, asked(named(16)))));
-    assert_eq!(bench.node.cut_off(), 2);
+    assert_eq!(bench.machine().cut_off(), 2);
     // A flood of its own makes it forget none either.
     assert_eq!(bench.submit().len(), 3);
     for name in 0..16 {
         assert_eq!(bench.hear(2, asked(named(name))), []);
     }
-    assert_eq!(bench.node.cut_off(), 2);
+    assert_eq!(bench.machine().cut_off(), 2);
     // There is room when the others have gone all their way.
     assert_eq!(bench.at(5).hear(1, asked(named(16))).len(), 2);
 }
@@ -110,7 +113,7 @@ fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
 fn answers_to_what_was_not_asked_change_nothing() {
     let mut bench = Bench::submitting();
     bench.given();
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     let strange = [
         accept(flood(0, 1), 1),
         accept(flood(1, 1), 1),
@@ -124,7 +127,7 @@ fn answers_to_what_was_not_asked_change_nothing() {
         assert_eq!(bench.hear(1, message.clone()), []);
         assert_eq!(bench.hear(3, message), []);
     }
-    assert_eq!(bench.node, before);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[cfg(feature = "serde")]

@@ -60,7 +60,7 @@ fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
     bench.granted(600);
     let claim = Send(OWNER, notify(1, 0, UNKNOWN));
     assert_eq!(bench.at(10).restart(), [claim]);
-    assert_eq!(bench.node.lease(JOB), None);
+    assert_eq!(bench.machine().lease(JOB), None);
 
     let mut bench = Bench::idle();
     bench.granted(600);
@@ -84,15 +84,15 @@ fn what_was_given_away_is_offered_again_and_not_run() {
     let again = Send(1, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.restart(), [again]);
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().site().local.waiting(), []);
 }
 
 #[test]
 fn links_that_are_there_twice_are_told() {
     let mut bench = Bench::idle();
-    assert_eq!(bench.node.check(), Ok(()));
-    bench.node.links = Links::Fixed([1, 1].map(id).to_vec());
-    assert!(bench.node.check().is_err());
+    assert_eq!(bench.machine().check(), Ok(()));
+    bench.machine_mut().links = Links::Fixed([1, 1].map(id).to_vec());
+    assert!(bench.machine().check().is_err());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn as_many_floods_are_remembered_as_may_be() {
         let header = sent(CONFIG.request, id);
         let job = Shared::new(job());
         bench.hear(1, Message::Request { header, job });
-        assert_eq!(bench.node.check(), Ok(()));
+        assert_eq!(bench.machine().check(), Ok(()));
     }
-    assert_eq!(bench.node.seen.len(), usize::from(CONFIG.floods));
+    assert_eq!(bench.machine().seen.len(), usize::from(CONFIG.floods));
 }

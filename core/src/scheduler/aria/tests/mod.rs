@@ -1,18 +1,16 @@
 //! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and of several things the first is always chosen.
 
 use core::num::NonZeroU32;
-use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
 
 use super::*;
 use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Refusal};
-use crate::machine::{Effect, EffectQueue};
+use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::flood::{FloodId, Header, Reach};
 use crate::queue::{Policy, SiteQueue};
 use crate::resource::{Dimensions, Kind as Measure, Speed};
-use crate::rng::Zeros;
 use crate::shared::Shared;
 use crate::time::{Interval, Span};
 
@@ -62,14 +60,19 @@ enum Did {
 
 use Did::{Forget, Persist, Send, Tell};
 
-/// A node, its disk and its clock.
-struct Bench {
-    build: fn() -> Node,
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
+impl Shown<Node> for Did {
+    fn shown(effect: Effect<Node>) -> Option<Self> {
+        match effect {
+            Effect::Persist(key, _) => Some(Persist(key)),
+            Effect::Forget(key) => Some(Forget(key)),
+            Effect::Send { to, message } => Some(Send(to.get(), message)),
+            Effect::Notify(Notice { news, .. }) => Some(Tell(news)),
+            Effect::Wake { .. } | Effect::Cancel(_) => None,
+        }
+    }
 }
+
+type Bench = Driver<Node, Did>;
 
 /// A site with one processor, free from then on, with neighbours 1 and 2.
 fn site(config: Config, free_from: u64, membership: Membership) -> Node {
@@ -97,86 +100,25 @@ fn nobodys() -> Membership {
 }
 
 impl Bench {
+    fn boot(build: fn() -> Node) -> Self {
+        let (bench, did) = Self::started(Time::ZERO, build);
+        assert_eq!(did, []);
+        bench
+    }
+
     /// A site that runs what it gets at once.
     fn idle() -> Self {
-        Self::started(|| site(CONFIG, 0, Membership::default()))
+        Self::boot(|| site(CONFIG, 0, Membership::default()))
     }
 
     /// A node that runs nothing.
     fn submitting() -> Self {
-        Self::started(|| site(CONFIG, 0, nobodys()))
+        Self::boot(|| site(CONFIG, 0, nobodys()))
     }
 
     /// A site that is free after a thousand seconds.
     fn busy() -> Self {
-        Self::started(|| site(CONFIG, 1000, Membership::default()))
-    }
-
-    fn started(build: fn() -> Node) -> Self {
-        let mut bench = Self {
-            build,
-            node: build(),
-            now: Time::ZERO,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
-        };
-        assert_eq!(bench.feed(Event::Start), []);
-        bench
-    }
-
-    fn feed(&mut self, event: Event<Node>) -> Effects {
-        self.feed_some(event, usize::MAX)
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut Zeros);
-        self.node.check().unwrap();
-        let effects: Vec<Effect<Node>> = effects.drain().take(most).collect();
-        let executed = effects.into_iter();
-        executed.filter_map(|effect| self.execute(effect)).collect()
-    }
-
-    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-                Some(Persist(key))
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-                Some(Forget(key))
-            }
-            Effect::Send { to, message } => Some(Send(to.get(), message)),
-            Effect::Notify(Notice { news, .. }) => Some(Tell(news)),
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-                None
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-                None
-            }
-        }
-    }
-
-    /// Goes to this second, where nothing happens yet.
-    fn at(&mut self, at: u64) -> &mut Self {
-        self.now = second(at);
-        self
-    }
-
-    fn hear(&mut self, from: u64, message: Message) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
-    }
-
-    fn obey(&mut self, command: Command) -> Effects {
-        self.feed(Event::Command(command))
+        Self::boot(|| site(CONFIG, 1000, Membership::default()))
     }
 
     fn submit(&mut self) -> Effects {
@@ -189,30 +131,6 @@ impl Bench {
 
     fn end(&mut self, outcome: Outcome) -> Effects {
         self.obey(Command::Ended { job: JOB, outcome })
-    }
-
-    /// Feeds the timers that are due until this second, one by one.
-    fn ring_until(&mut self, until: u64) -> Effects {
-        let mut did = Vec::new();
-        let end = second(until);
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            self.now = self.now.max(at);
-            did.extend(self.feed(Event::Timer(timer)));
-        }
-        self.now = end;
-        did
-    }
-
-    /// Comes back from disk.
-    fn restart(&mut self) -> Effects {
-        self.node = (self.build)();
-        self.alarms.clear();
-        for (key, record) in self.disk.clone() {
-            assert_eq!(self.feed(Event::Restored(key, record)), []);
-        }
-        self.feed(Event::Start)
     }
 
     /// The job of the owner comes here and is granted until then.

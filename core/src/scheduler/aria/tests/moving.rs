@@ -18,7 +18,7 @@ fn given_away() -> Bench {
     bench.hear(1, accept(flood(1, 1), 100));
     let assign = Send(1, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.ring_until(6), [Persist(HELD), assign]);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().site().local.waiting(), []);
     bench
 }
 
@@ -33,13 +33,13 @@ fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
     let mut bench = advertised();
     bench.hear(1, accept(flood(1, 1), 1065));
     assert_eq!(bench.ring_until(6), []);
-    assert_eq!(bench.node.counts().moved, 0);
-    assert_eq!(bench.node.site().local.waiting().len(), 1);
+    assert_eq!(bench.machine().counts().moved, 0);
+    assert_eq!(bench.machine().site().local.waiting().len(), 1);
 }
 
 #[test]
 fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
-    let mut bench = Bench::started(|| {
+    let mut bench = Bench::boot(|| {
         let taking = Taking::First;
         site(Config { taking, ..CONFIG }, 1000, Membership::default())
     });
@@ -55,7 +55,7 @@ fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
 
 #[test]
 fn what_started_meanwhile_stays() {
-    let mut bench = Bench::started(|| site(CONFIG, 3, Membership::default()));
+    let mut bench = Bench::boot(|| site(CONFIG, 3, Membership::default()));
     bench.granted(600);
     assert_eq!(bench.ring_until(1).len(), 2);
     bench.hear(1, accept(flood(1, 1), 1));
@@ -63,7 +63,7 @@ fn what_started_meanwhile_stays() {
     // Whatever is offered now comes too late.
     assert_eq!(bench.hear(2, accept(flood(1, 1), 1)), []);
     assert_eq!(bench.ring_until(6), []);
-    assert_eq!(bench.node.site().local.running().len(), 1);
+    assert_eq!(bench.machine().site().local.running().len(), 1);
 }
 
 #[test]
@@ -105,10 +105,10 @@ fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
     assert_eq!(bench.ring_until(12), claim());
     // An old grant is none, and the new one puts it into the queue again.
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().site().local.waiting(), []);
     let start = Send(OWNER, notify(1, 1, waiting(1000)));
     assert_eq!(bench.hear(OWNER, verdict(1, 1, granted(612))), [start]);
-    assert_eq!(bench.node.site().local.waiting().len(), 1);
+    assert_eq!(bench.machine().site().local.waiting().len(), 1);
 }
 
 /// This job of the owner is granted for the first time, as the one with this number.
@@ -123,7 +123,7 @@ fn grant(bench: &mut Bench, name: u64, claim: u64, moves: u32) {
 }
 
 fn queued(bench: &Bench) -> Vec<u64> {
-    let waiting = bench.node.site().local.waiting().iter();
+    let waiting = bench.machine().site().local.waiting().iter();
     waiting.map(|queued| queued.job.get()).collect()
 }
 
@@ -159,8 +159,8 @@ fn what_was_given_away_and_wanted_back_in_vain_does_not_come_back_by_old_message
     let anew = claimed(Claim::new(2), 1, 0, waiting(1000));
     assert_eq!(did, [Persist(HELD), Send(OWNER, anew)]);
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
-    assert_eq!(bench.node.lease(JOB), None);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().lease(JOB), None);
+    assert_eq!(bench.machine().site().local.waiting(), []);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn the_longest_in_the_grid_is_advertised_first() {
         let mut job = named(name);
         job.submitted = second(submitted);
         bench.hear(OWNER, assign(job, OWNER, 1, 0));
-        let claims = u64::try_from(bench.node.held().count()).unwrap();
+        let claims = u64::try_from(bench.machine().held().count()).unwrap();
         let granted = custody::Message::Verdict {
             job: JobId::new(name),
             term: term(1, 0),
@@ -220,8 +220,8 @@ fn who_leaves_gives_away_what_waits_and_takes_nothing() {
     bench.hear(1, accept(flood(1, 1), 5000));
     let assign = Send(1, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.ring_until(5), [Persist(HELD), assign]);
-    assert_eq!(bench.node.links().neighbours().len(), 2);
+    assert_eq!(bench.machine().links().neighbours().len(), 2);
     bench.hear(1, ack(1, 1, Answer::Taken));
     bench.ring_until(606);
-    assert_eq!(bench.node.links().neighbours(), []);
+    assert_eq!(bench.machine().links().neighbours(), []);
 }

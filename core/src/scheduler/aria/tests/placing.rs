@@ -11,7 +11,7 @@ fn a_job_is_written_down_and_asked_about() {
         did,
         [Persist(TASK), Send(1, request(1)), Send(2, request(1))]
     );
-    assert_eq!(bench.node.jobs().collect::<Vec<_>>(), [JOB]);
+    assert_eq!(bench.machine().jobs().collect::<Vec<_>>(), [JOB]);
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn the_initiator_is_a_candidate_at_no_cost_of_messages() {
             Tell(News::Started)
         ]
     );
-    assert_eq!(bench.node.holder(JOB), Some(id(ME)));
+    assert_eq!(bench.machine().holder(JOB), Some(id(ME)));
     let did = bench.at(50).end(Outcome::Done);
     let mut expected = vec![Persist(HELD)];
     expected.extend(last(News::Finished));
     expected.push(Forget(HELD));
     assert_eq!(did, expected);
-    assert!(bench.disk.is_empty());
+    assert!(bench.host.records().is_empty());
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_job_that_nobody_offers_to_run_fails_after_its_rounds() {
     bench.hear(1, accept(flood(0, 1), 1));
     let failed = News::Failed(Failure::Refused(Refusal::NoMatch));
     assert_eq!(bench.ring_until(20), last(failed));
-    assert!(bench.disk.is_empty() && bench.node.jobs().count() == 0);
+    assert!(bench.host.records().is_empty() && bench.machine().jobs().count() == 0);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn what_cannot_be_run_is_refused_by_name() {
 fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
     let mut bench = Bench::submitting();
     bench.given();
-    assert_eq!(bench.node.holder(JOB), Some(id(1)));
+    assert_eq!(bench.machine().holder(JOB), Some(id(1)));
     let over = |node, attempt, moves| vec![Send(node, verdict(attempt, moves, Ruling::Over))];
     for (node, attempt, moves) in [(2, 1, 0), (2, 1, 2), (2, 2, 0), (2, 0, 1)] {
         let claim = notify(attempt, moves, Standing::Running);
@@ -161,7 +161,7 @@ fn who_had_a_job_and_takes_it_again_by_an_old_assignment_does_not_get_it() {
         let did = bench.hear(1, claimed(again, 1, 0, standing));
         assert_eq!(did, [Send(1, Message::Custody(over.clone()))]);
     }
-    assert_eq!(bench.node.holder(JOB), Some(id(1)));
+    assert_eq!(bench.machine().holder(JOB), Some(id(1)));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
         did,
         [Persist(TASK), Send(1, request(2)), Send(2, request(2))]
     );
-    assert_eq!(bench.node.counts().placed_again, 1);
+    assert_eq!(bench.machine().counts().placed_again, 1);
     // Whoever had it may not go on.
     let over = Send(1, verdict(1, 0, Ruling::Over));
     assert_eq!(bench.hear(1, notify(1, 0, Standing::Running)), [over]);

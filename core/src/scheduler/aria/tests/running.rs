@@ -31,7 +31,7 @@ fn who_cannot_run_a_job_passes_it_on_to_others_than_it_came_from() {
     };
     assert_eq!(bench.hear(1, asked(job())), [Send(2, onward.clone())]);
     // And so does everyone, if that is the rule.
-    let mut bench = Bench::started(|| {
+    let mut bench = Bench::boot(|| {
         let forward = Forward::Always;
         site(Config { forward, ..CONFIG }, 0, Membership::default())
     });
@@ -75,7 +75,7 @@ fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known(
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
     let claim = || Send(OWNER, notify(1, 0, waiting(10)));
     assert_eq!(did, [Persist(HELD), claim()]);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().site().local.waiting(), []);
     // Asked again, it says so again when it would anyway.
     assert_eq!(bench.hear(OWNER, assign(job(), OWNER, 1, 0)), []);
     // Only its owner grants it, and only under its term.
@@ -83,7 +83,7 @@ fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known(
     assert_eq!(bench.hear(OWNER, verdict(2, 0, granted(610))), []);
     let did = bench.hear(OWNER, verdict(1, 0, granted(610)));
     assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
-    assert_eq!(bench.node.lease(JOB), Some(second(610)));
+    assert_eq!(bench.machine().lease(JOB), Some(second(610)));
     let done = || Send(OWNER, notify(1, 0, ended(Ending::Done)));
     let did = bench.at(100).end(Outcome::Done);
     assert_eq!(did, [Persist(HELD), done()]);
@@ -91,7 +91,7 @@ fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known(
     assert_eq!(bench.ring_until(103), [done()]);
     let did = bench.hear(OWNER, verdict(1, 0, Ruling::Over));
     assert_eq!(did, [Forget(HELD)]);
-    assert!(bench.disk.is_empty());
+    assert!(bench.host.records().is_empty());
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn a_claim_that_nobody_answers_is_repeated_as_often_as_may_be() {
     assert_eq!(bench.ring_until(3), [Send(OWNER, notify(1, 0, waiting(0)))]);
     let orphaned = [Forget(HELD), Tell(News::Orphaned)];
     assert_eq!(bench.ring_until(6), orphaned);
-    assert_eq!(bench.node.counts().orphaned, 1);
+    assert_eq!(bench.machine().counts().orphaned, 1);
 }
 
 #[test]
 fn who_asks_nothing_again_still_claims_what_it_is_given() {
-    let mut bench = Bench::started(|| {
+    let mut bench = Bench::boot(|| {
         let retries = 0;
         site(Config { retries, ..CONFIG }, 0, Membership::default())
     });
@@ -138,7 +138,7 @@ fn a_grant_that_comes_too_late_grants_nothing() {
     let mut bench = Bench::idle();
     bench.at(610).hear(OWNER, assign(job(), OWNER, 1, 0));
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(610))), []);
-    assert_eq!(bench.node.lease(JOB), None);
+    assert_eq!(bench.machine().lease(JOB), None);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_grant_that_comes_again_puts_no_renewal_off() {
 fn nobody_grants_more_than_a_lease() {
     let mut bench = Bench::idle();
     bench.granted(1_000_000);
-    assert_eq!(bench.node.lease(JOB), Some(second(601)));
+    assert_eq!(bench.machine().lease(JOB), Some(second(601)));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_comes_to_its_turn_after_its_lease_is_not_started() {
     // The timers of this host are late.
     let did = bench.at(1000).feed(Event::Timer(Timer::Local));
     assert_eq!(did, [Forget(HELD), Tell(News::Orphaned)]);
-    assert_eq!(bench.node.site().local.running(), []);
+    assert_eq!(bench.machine().site().local.running(), []);
 }
 
 #[test]
@@ -208,13 +208,13 @@ fn who_let_a_job_go_and_is_given_it_by_an_old_assignment_does_not_start_it_under
     bench.granted(600);
     bench.end(Outcome::Done);
     bench.hear(OWNER, verdict(1, 0, Ruling::Over));
-    assert_eq!(bench.node.held().count(), 0);
+    assert_eq!(bench.machine().held().count(), 0);
     // Both messages come a second time. It claims the job, but as another time that it has it.
     let did = bench.at(10).hear(OWNER, assign(job(), OWNER, 1, 0));
     let anew = claimed(Claim::new(2), 1, 0, waiting(10));
     assert_eq!(did, [Persist(HELD), Send(OWNER, anew)]);
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
-    assert_eq!(bench.node.lease(JOB), None);
-    assert_eq!(bench.node.site().local.running(), []);
-    assert_eq!(bench.node.site().local.waiting(), []);
+    assert_eq!(bench.machine().lease(JOB), None);
+    assert_eq!(bench.machine().site().local.running(), []);
+    assert_eq!(bench.machine().site().local.waiting(), []);
 }

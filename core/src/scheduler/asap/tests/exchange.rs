@@ -77,7 +77,7 @@ fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_r
     ];
     for (config, greeting) in first {
         let meet = Bootstrap::Meet(vec![id(1), id(2)]);
-        let (_, did) = Bench::started(config, meet);
+        let (_, did) = Bench::boot(config, meet);
         let mut expected = vec![Persist(Key::Overlay(cyclon::Key::Incarnation))];
         for peer in [1, 2] {
             expected.extend(greeting.clone().map(|message| Send(peer, message)));
@@ -89,16 +89,16 @@ fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_r
 
 #[test]
 fn a_schedule_that_does_not_come_is_asked_for_again() {
-    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     bench.hear(2, schedule(Reason::NewLink, 1, &[]));
     assert_eq!(bench.ring_until(1), []);
     assert_eq!(bench.ring_until(2), [Send(1, subscribe(None))]);
     assert_eq!(bench.ring_until(4), [Send(1, subscribe(None))]);
     bench.hear(1, schedule(Reason::NewLink, 1, &[]));
     assert_eq!(bench.ring_until(99), []);
-    let mut bench = Bench::new(POLL, &[1]);
+    let mut bench = Bench::meeting(POLL, &[1]);
     assert_eq!(bench.ring_until(2), [Send(1, fetch(Reason::NewLink))]);
-    let mut bench = Bench::new(PULL, &[1]);
+    let mut bench = Bench::meeting(PULL, &[1]);
     assert_eq!(bench.ring_until(999), []);
 }
 
@@ -152,7 +152,7 @@ fn subscribers_beyond_the_limit_are_told_once_and_counted() {
         bench.hear(6, subscribe(None)),
         [Send(6, schedule(Reason::NewLink, 0, &[]))]
     );
-    assert_eq!(bench.node.declined().subscriptions, 1);
+    assert_eq!(bench.machine().declined().subscriptions, 1);
     let windows = [busy(600, 660)];
     let did = take(&mut bench, 1, windows[0]);
     assert_eq!(
@@ -259,11 +259,11 @@ fn older_versions_and_schedules_of_strangers_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let later = [busy(60, 120)];
     bench.hear(1, schedule(Reason::Changed, 3, &later));
-    let known = bench.node.clone();
+    let known = bench.machine().clone();
     bench.hear(1, schedule(Reason::Changed, 2, &[]));
     bench.hear(1, schedule(Reason::Changed, 3, &[]));
     bench.hear(4, schedule(Reason::Changed, 9, &[]));
-    assert_eq!(bench.node, known);
+    assert_eq!(*bench.machine(), known);
     assert_eq!(
         bench.hear(9, who_else(1)),
         [Send(9, {
@@ -330,7 +330,7 @@ fn polling_asks_all_neighbours_once_a_period() {
 
 #[test]
 fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
-    let mut bench = Bench::new(PULL, &[1, 2]);
+    let mut bench = Bench::meeting(PULL, &[1, 2]);
     let pull = |peer, id| Send(peer, fetch(Reason::Search(SearchId(id))));
     let answer = |id, version, windows| schedule(Reason::Search(SearchId(id)), version, windows);
     assert_eq!(bench.hear(9, search(1, 2, 60)), [pull(1, 1), pull(2, 1)]);
@@ -365,13 +365,13 @@ fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
 
 #[test]
 fn pulls_beyond_the_limit_are_answered_from_what_is_known_and_counted() {
-    let mut bench = Bench::new(PULL, &[1]);
+    let mut bench = Bench::meeting(PULL, &[1]);
     for asker in [8, 8, 9, 9] {
         assert_eq!(bench.hear(asker, who_else(1)).len(), 1);
     }
     assert_eq!(bench.hear(9, who_else(2)), [Send(9, others(2, &[]))]);
     assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(7, not_found(1, 0))]);
-    assert_eq!(bench.node.declined().searches, 2);
+    assert_eq!(bench.machine().declined().searches, 2);
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_as
         },
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[1, 2]);
+    let mut bench = Bench::meeting(config, &[1, 2]);
     bench.hear(1, schedule(Reason::NewLink, 1, &[]));
     bench.hear(2, schedule(Reason::NewLink, 1, &[]));
     let link = |node, life| Link {

@@ -66,7 +66,7 @@ fn an_offer_at_the_end_of_time_is_none() {
 #[test]
 fn answers_of_strangers_to_other_questions_and_for_unknown_jobs_change_nothing() {
     let mut bench = asking();
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     let nodes = &[4, 5];
     let unknown = AskId {
         job: JobId::new(99),
@@ -91,7 +91,7 @@ fn answers_of_strangers_to_other_questions_and_for_unknown_jobs_change_nothing()
         (9, Message::Unsubscribe),
     ] {
         assert_eq!(bench.hear(from, message.clone()), [], "{message:?}");
-        assert_eq!(bench.node, before, "{message:?}");
+        assert_eq!(*bench.machine(), before, "{message:?}");
     }
 }
 
@@ -190,10 +190,8 @@ fn records_that_do_not_fit_their_keys_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let job = job(8, 1);
     let record = Record::Desk(desk::Record::Job(job, Stage::Open));
-    bench
-        .disk
-        .insert(Key::Desk(desk::Key::Job(JOB)), record.clone());
-    bench.disk.insert(SEAT, record);
+    bench.write(Key::Desk(desk::Key::Job(JOB)), record.clone());
+    bench.write(SEAT, record);
     bench.restart();
     assert_eq!(bench.jobs(), 0);
 }

@@ -100,7 +100,11 @@ fn a_cancelled_job_has_its_last_word_when_no_node_has_anything_of_it() {
                 "{far:?}"
             );
         }
-        assert_eq!((bench.jobs(), bench.disk.len()), (0, 2), "{far:?}");
+        assert_eq!(
+            (bench.jobs(), bench.host.records().len()),
+            (0, 2),
+            "{far:?}"
+        );
         assert_eq!(bench.cancel(), []);
     }
 }
@@ -158,7 +162,7 @@ fn what_was_decided_is_gone_on_with_after_a_restart() {
 #[test]
 fn a_job_that_had_lost_its_place_is_searched_a_new_one_for_after_a_restart() {
     let mut bench = bench(Far::Replacing);
-    assert!(bench.disk.contains_key(&TASK));
+    assert!(bench.host.records().contains_key(&TASK));
     let did = bench.at(10).restart();
     assert!(did.ends_with(&ask_again(1, 120)), "{did:?}");
     bench.hear(1, found(1, 120, 1, &[5]));
@@ -179,18 +183,18 @@ fn a_cancellation_and_a_failure_outlive_a_restart() {
     assert_eq!(news(&bench.vote(4, released(one))), [News::Cancelled]);
     // Nothing is left to let go of.
     let record = Record::Desk(desk::Record::Job(job(7, 1), Stage::Cancelled));
-    bench.disk.insert(OF_JOB, record);
+    bench.write(OF_JOB, record);
     let did = bench.restart();
     assert!(did.ends_with(&[CANCELLED, Forget(OF_JOB)]), "{did:?}");
     let record = Record::Desk(desk::Record::Job(
         job(7, 1),
         Stage::Failed(Failure::NodeLost),
     ));
-    bench.disk.insert(OF_JOB, record);
+    bench.write(OF_JOB, record);
     let did = bench.restart();
     assert_eq!(news(&did), [News::Failed(Failure::NodeLost)]);
     assert_eq!(bench.jobs(), 0);
-    assert!(!bench.disk.contains_key(&OF_JOB));
+    assert!(!bench.host.records().contains_key(&OF_JOB));
 }
 
 /// Feeds the last event of a job's life, crashes after each number of its effects in turn, and lets a later life end it.
@@ -209,7 +213,10 @@ fn crash_everywhere(
             told.extend(news(&live_on(&mut bench)));
         }
         assert_eq!(bench.jobs(), 0, "after {effects} effects");
-        assert!(!bench.disk.contains_key(&OF_JOB), "after {effects} effects");
+        assert!(
+            !bench.host.records().contains_key(&OF_JOB),
+            "after {effects} effects"
+        );
         lives.push(told);
     }
     lives

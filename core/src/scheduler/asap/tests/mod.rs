@@ -1,7 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
 
 use core::num::NonZeroU32;
-use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
 
@@ -9,9 +8,8 @@ use super::*;
 use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::{Epoch, Incarnation};
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
-use crate::machine::{Effect, EffectQueue};
+use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
-use crate::rng::Zeros;
 use crate::schedule::Holder;
 use crate::scheduler::desk::Stage;
 use crate::time::{Interval, Span};
@@ -82,41 +80,36 @@ enum Did {
     Tell(u64, News),
 }
 
-/// A node, its disk and its clock.
-#[derive(Clone)]
-struct Bench {
-    config: Config,
-    bootstrap: Bootstrap,
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
+impl Shown<Node> for Did {
+    fn shown(effect: Effect<Node>) -> Option<Self> {
+        match effect {
+            Effect::Persist(key, _) => Some(Self::Persist(key)),
+            Effect::Forget(key) => Some(Self::Forget(key)),
+            Effect::Send { to, message } => Some(Self::Send(to.get(), message)),
+            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news)),
+            Effect::Wake { .. } | Effect::Cancel(_) => None,
+        }
+    }
 }
+
+type Bench = Driver<Node, Did>;
 
 impl Bench {
     /// Started at zero, with these neighbours, of which nothing is known.
-    fn new(config: Config, peers: &[u64]) -> Self {
+    fn meeting(config: Config, peers: &[u64]) -> Self {
         let peers = peers.iter().map(|peer| id(*peer)).collect();
-        Self::started(config, Bootstrap::Meet(peers)).0
+        Self::boot(config, Bootstrap::Meet(peers)).0
     }
 
-    fn started(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
-        let mut bench = Self {
-            config,
-            node: Asap::new(ME, config, bootstrap.clone(), Everyone).unwrap(),
-            bootstrap,
-            now: Time::ZERO,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
-        };
-        let did = bench.feed(Event::Start);
-        (bench, did)
+    fn boot(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
+        let build = move || Asap::new(ME, config, bootstrap.clone(), Everyone).unwrap();
+        Self::started(Time::ZERO, build)
     }
 
     /// Started at zero, with neighbours 1 and so on, of which it has heard that they are free.
     fn among(config: Config, peers: u64) -> Self {
         let all: Vec<u64> = (1..=peers).collect();
-        let mut bench = Self::new(config, &all);
+        let mut bench = Self::meeting(config, &all);
         for peer in all {
             assert_eq!(bench.hear(peer, schedule(Reason::NewLink, 1, &[])), []);
         }
@@ -126,7 +119,7 @@ impl Bench {
     /// Gets a link from somebody whom it asked for one.
     fn get_link(&mut self, from: u64, to: u64) -> Effects {
         let gift = cyclon::Message::JoinGive {
-            joiner: self.node.overlay().incarnation().unwrap(),
+            joiner: self.machine().overlay().incarnation().unwrap(),
             link: Link {
                 id: id(to),
                 ..Link::default()
@@ -136,71 +129,8 @@ impl Bench {
         self.hear(from, Message::Overlay(gift))
     }
 
-    fn feed(&mut self, event: Event<Node>) -> Effects {
-        self.feed_some(event, usize::MAX)
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut Zeros);
-        self.node.check().unwrap();
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        let executed = effects.into_iter().take(most);
-        executed.filter_map(|effect| self.execute(effect)).collect()
-    }
-
-    /// How many effects an event would have, timers included.
-    fn effects_of(&self, event: &Event<Node>) -> usize {
-        let mut effects = EffectQueue::new();
-        let mut node = self.node.clone();
-        effects.feed(&mut node, event.clone(), self.now, &mut Zeros);
-        effects.as_slice().len()
-    }
-
-    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-                Some(Did::Persist(key))
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-                Some(Did::Forget(key))
-            }
-            Effect::Send { to, message } => Some(Did::Send(to.get(), message)),
-            Effect::Notify(Notice { job, news }) => Some(Did::Tell(job.get(), news)),
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-                None
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-                None
-            }
-        }
-    }
-
-    /// Goes to this second, where nothing happens yet.
-    fn at(&mut self, second: u64) -> &mut Self {
-        self.now = Time::from_secs(second);
-        self
-    }
-
-    fn hear(&mut self, from: u64, message: Message<3>) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
-    }
-
     fn vote(&mut self, from: u64, message: Vote) -> Effects {
         self.hear(from, Message::Commit(message))
-    }
-
-    fn obey(&mut self, command: Command) -> Effects {
-        self.feed(Event::Command(command))
     }
 
     /// A job of this name for so many nodes and one slot.
@@ -210,30 +140,6 @@ impl Bench {
 
     fn cancel(&mut self) -> Effects {
         self.obey(Command::Cancel(JOB))
-    }
-
-    /// Feeds the timers that are due until this second, one by one.
-    fn ring_until(&mut self, second: u64) -> Effects {
-        let mut did = Vec::new();
-        let end = Time::from_secs(second);
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            self.now = self.now.max(at);
-            did.extend(self.feed(Event::Timer(timer)));
-        }
-        self.now = end;
-        did
-    }
-
-    /// Comes back from disk.
-    fn restart(&mut self) -> Effects {
-        self.node = Asap::new(ME, self.config, self.bootstrap.clone(), Everyone).unwrap();
-        self.alarms.clear();
-        for (key, record) in self.disk.clone() {
-            assert_eq!(self.feed(Event::Restored(key, record)), []);
-        }
-        self.feed(Event::Start)
     }
 
     /// Everyone votes for an attempt and commits it; what the last commit does.
@@ -258,7 +164,7 @@ impl Bench {
     }
 
     fn jobs(&self) -> usize {
-        self.node.jobs().count()
+        self.machine().jobs().count()
     }
 }
 

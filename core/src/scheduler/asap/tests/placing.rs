@@ -157,7 +157,10 @@ fn if_all_see_too_few_nodes_the_job_is_too_large_and_if_enough_there_is_no_room(
             bench.hear(2, not_found(1, seen[1])),
             [Persist(OF_JOB), Tell(7, failed(refusal)), Forget(OF_JOB)]
         );
-        assert_eq!((bench.jobs(), bench.disk.contains_key(&OF_JOB)), (0, false));
+        assert_eq!(
+            (bench.jobs(), bench.host.records().contains_key(&OF_JOB)),
+            (0, false)
+        );
     }
 }
 
@@ -291,7 +294,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
         searcher: Searcher::Included,
         ..CONFIG
     };
-    let (mut bench, _) = Bench::started(config, Bootstrap::Alone);
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Alone);
     let one = attempt(1, 1);
     assert_eq!(
         bench.submit(7, 1),
@@ -373,7 +376,7 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
         searcher: Searcher::Included,
         ..CONFIG
     };
-    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
     assert_eq!(bench.submit(7, 1), [Persist(OF_JOB)]);
     assert_eq!(
         bench.get_link(1, 3),
@@ -385,7 +388,7 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
         bench.feed(Event::Timer(Timer::Due))
     };
     assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 600))));
-    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
     bench.submit(7, 1);
     assert_eq!(bench.at(511).feed(Event::Timer(Timer::Due)), []);
     assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
@@ -397,14 +400,12 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
         links: Links::Dynamic,
         ..CONFIG
     };
-    let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
     bench.get_link(1, 3);
     // It writes down that it knows node 3, which never says a word.
     let mut asked = Vec::new();
     for _ in 0..12 {
-        let mut alarms = bench.alarms.iter();
-        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
-        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
+        let (at, timer) = bench.pending(|timer| matches!(timer, Timer::Overlay(_)));
         bench.now = at;
         for did in bench.feed(Event::Timer(timer)) {
             if let Send(to, Message::Overlay(message)) = did {
@@ -412,7 +413,7 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
             }
         }
     }
-    assert_eq!(bench.node.overlay().known(), [id(3), id(1)]);
+    assert_eq!(bench.machine().overlay().known(), [id(3), id(1)]);
     assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (3, true)]);
 }
 
@@ -450,9 +451,9 @@ fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
         ),
     ] {
         let mut bench = Bench::among(CONFIG, 2);
-        let before = bench.node.clone();
+        let before = bench.machine().clone();
         assert_eq!(bench.obey(Command::Submit(job)), [Tell(7, failed(refusal))]);
-        assert_eq!(bench.node, before);
+        assert_eq!(*bench.machine(), before);
     }
 }
 
@@ -488,7 +489,7 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
         [Send(9, found(1, 60, 1, &[50, 1, 2]))]
     );
     bench.hear(9, Message::Subscribe { known: None });
-    let version = bench.node.own.version() + 1;
+    let version = bench.machine().own.version() + 1;
     let busy_for_good = Message::Schedule {
         reason: Reason::Changed,
         schedule: Snapshot::new(version, Time::ZERO, &[]).unwrap(),
@@ -505,7 +506,10 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
         bench.hear(9, prepare(attempt(1, 1), 60)),
         [Send(9, Message::Commit(answer))]
     );
-    assert_eq!(bench.node.commitments().participant.schedule().len(), 0);
+    assert_eq!(
+        bench.machine().commitments().participant.schedule().len(),
+        0
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ const FREE: &[Interval] = &[];
 
 /// Neighbours 1 to 3, of which the first `free` are free in the slot at 60, and the others from 120 on.
 fn neighbours(config: Config, free: u64) -> Bench {
-    let mut bench = Bench::new(config, &[1, 2, 3]);
+    let mut bench = Bench::meeting(config, &[1, 2, 3]);
     for peer in 1..=3 {
         let windows = [busy(0, 120)];
         let windows = if peer <= free { FREE } else { &windows };
@@ -94,7 +94,7 @@ fn with_two_hops_a_job_beyond_what_is_seen_is_not_found() {
 
 #[test]
 fn a_neighbour_that_has_not_told_its_schedule_is_a_candidate_once_another_tells_it() {
-    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     assert_eq!(bench.hear(9, search(1, 2, 60)), [Send(1, who_else(1))]);
     assert_eq!(
         bench.hear(1, others(1, &[(2, FREE)])),
@@ -109,7 +109,7 @@ fn a_neighbour_that_has_not_told_its_schedule_is_a_candidate_once_another_tells_
 
 #[test]
 fn a_search_without_the_schedule_of_a_neighbour_does_not_say_that_a_job_is_too_large() {
-    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     bench.hear(1, schedule(Reason::NewLink, 1, FREE));
     bench.hear(9, search(1, 2, 60));
     bench.hear(1, others(1, &[]));
@@ -191,7 +191,7 @@ fn best_fit_takes_the_nodes_where_least_idle_time_is_left() {
         choice: Choice::BestFit,
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[1, 2, 3]);
+    let mut bench = Bench::meeting(config, &[1, 2, 3]);
     let windows: [&[Interval]; 3] = [&[], &[busy(180, 240)], &[busy(120, 240)]];
     for (peer, windows) in (1..).zip(windows) {
         bench.hear(peer, schedule(Reason::NewLink, 1, windows));
@@ -252,7 +252,7 @@ fn with_one_hop_nobody_is_asked() {
 
 #[test]
 fn whoever_asks_is_told_all_whose_schedules_are_known() {
-    let mut bench = Bench::new(CONFIG, &[1, 2, 3]);
+    let mut bench = Bench::meeting(CONFIG, &[1, 2, 3]);
     bench.hear(1, schedule(Reason::NewLink, 1, &[]));
     bench.hear(3, schedule(Reason::NewLink, 1, &[busy(60, 120)]));
     assert_eq!(
@@ -278,7 +278,7 @@ fn searches_have_their_limits_and_what_goes_beyond_is_counted() {
         );
     }
     assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(7, not_found(1, 0))]);
-    assert_eq!(bench.node.declined().searches, 3);
+    assert_eq!(bench.machine().declined().searches, 3);
     // When they are over there is room again.
     bench.ring_until(9);
     assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(1, who_else(5))]);
@@ -307,7 +307,7 @@ fn an_asker_whom_nobody_else_knows_may_be_needed_for_its_own_job() {
         searcher: Searcher::Included,
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[]);
+    let mut bench = Bench::meeting(config, &[]);
     let fetch = Reason::Search(SearchId(1));
     assert_eq!(
         bench.hear(9, search(1, 2, 60)),

@@ -167,12 +167,12 @@ fn a_node_finds_itself_when_others_know_it() {
 
 #[test]
 fn a_node_alone_in_the_world_uses_itself() {
-    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Alone);
+    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     assert_eq!(
         bench.obey(Command::Submit(wanting(1, Criterion::Closest))),
         [Persist(OF_JOB), Send(50, prepare(attempt(1, 1), 60))]
     );
-    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Alone);
+    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     let mut expected = vec![Persist(OF_JOB)];
     expected.extend(given_up(Refusal::TooLarge));
     assert_eq!(
@@ -188,7 +188,7 @@ fn iterations_begin_at_different_nodes_and_then_where_a_guide_knows() {
         alpha: 100,
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[1, 2]);
+    let mut bench = Bench::meeting(config, &[1, 2]);
     let did = bench.obey(Command::Submit(wanting(1, NEVER)));
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), [ask(2, 2, Nobody)]);
@@ -214,7 +214,7 @@ fn who_is_silent_or_not_there_is_gone_on_without() {
     // 4 is silent, 5 is not there.
     assert_eq!(bench.at(1).unreachable(5), [ask(6, 1, Nobody)]);
     assert_eq!(bench.hear(6, seen(1, 6, &[], &[])), []);
-    assert_eq!(bench.alarms[&Timer::Due], second(2));
+    assert_eq!(bench.due(Timer::Due), Some(second(2)));
     // Too few are left, so 6, which has not been, is asked whom it knows.
     assert_eq!(bench.ring_until(2), [ask(6, 1, Random)]);
     assert_eq!(bench.hear(4, seen(1, 4, &[], &[])), [], "it is too late");

@@ -36,7 +36,7 @@ fn extreme(low: bool) -> Profile {
 #[test]
 fn answers_that_nobody_asked_for_change_nothing() {
     let mut bench = asking();
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     for (from, message) in [
         (2, seen(1, 2, &[], &[4])),
         (2, seen(1, 1, &[], &[4])),
@@ -46,7 +46,7 @@ fn answers_that_nobody_asked_for_change_nothing() {
         (50, seen(1, 50, &[], &[4])),
     ] {
         assert_eq!(bench.hear(from, message.clone()), [], "{message:?}");
-        assert_eq!(bench.node, before, "{message:?}");
+        assert_eq!(*bench.machine(), before, "{message:?}");
     }
 }
 
@@ -55,9 +55,9 @@ fn one_answer_of_each_counts() {
     let mut bench = asking();
     let did = bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
     assert_eq!(did, [4, 5].map(|node| Send(node, look(1, Nobody))));
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[7, 8])), []);
-    assert_eq!(bench.node, before);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn schedules_that_lie_are_at_worst_refused_or_of_no_use() {
 #[test]
 fn a_flood_of_questions_is_answered_and_leaves_nothing_behind() {
     let mut bench = asking();
-    let before = bench.node.clone();
+    let before = bench.machine().clone();
     for number in 0..1000 {
         let through = match number % 4 {
             0 => Random,
@@ -204,7 +204,7 @@ fn a_flood_of_questions_is_answered_and_leaves_nothing_behind() {
         };
         assert_eq!(bench.hear(9, look(number, through)).len(), 1);
     }
-    assert_eq!(bench.node, before);
+    assert_eq!(*bench.machine(), before);
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn helpers_that_nobody_has_hear_nothing() {
         helpers: [None, Some(Helper::Proximity), None, None],
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[1]);
-    let before = bench.node.clone();
+    let mut bench = Bench::meeting(config, &[1]);
+    let before = bench.machine().clone();
     let request = vicinity::Message::Request {
         exchange: vicinity::ExchangeId(0),
         descriptors: [descriptor(8)].into_iter().collect(),
@@ -225,14 +225,14 @@ fn helpers_that_nobody_has_hear_nothing() {
     };
     for number in [0, 2, 3, u8::MAX] {
         assert_eq!(bench.hear(8, said(number)), []);
-        assert_eq!(bench.node, before);
+        assert_eq!(*bench.machine(), before);
     }
     assert_eq!(bench.hear(8, said(1)).len(), 1);
 }
 
 #[test]
 fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     let told = [ME.get(), 4, 9].map(|node| Descriptor {
         version: u64::MAX,
         age: u16::MAX,
@@ -240,14 +240,19 @@ fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() 
         ..descriptor(node)
     });
     bench.hear(4, shuffle(4, &told));
-    let known: Vec<NodeId> = bench.node.random.iter().map(|known| known.id).collect();
+    let known: Vec<NodeId> = bench
+        .machine()
+        .random
+        .iter()
+        .map(|known| known.id)
+        .collect();
     assert_eq!(known, [id(4)]);
-    assert_eq!(*bench.node.profile(), profile(50));
+    assert_eq!(*bench.machine().profile(), profile(50));
 }
 
 #[test]
 fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
-    let mut bench = Bench::new(CONFIG, &[2, 3, 4]);
+    let mut bench = Bench::meeting(CONFIG, &[2, 3, 4]);
     bench.cycle();
     bench.hear(1, shuffle(1, &[descriptor(1)]));
     let lie = Descriptor {
@@ -256,14 +261,21 @@ fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
         ..descriptor(1)
     };
     bench.hear(4, shuffle(4, &[lie]));
-    let known = |bench: &Bench| *bench.node.random.iter().find(|it| it.id == id(1)).unwrap();
+    let known = |bench: &Bench| {
+        *bench
+            .machine()
+            .random
+            .iter()
+            .find(|it| it.id == id(1))
+            .unwrap()
+    };
     assert_eq!(known(&bench), lie);
     bench.cycle();
     // It grows older with each cycle, also if its link does not.
     let truth = descriptor(1).version;
     for (age, version) in [(1, lie.version), (60, lie.version), (61, truth)] {
         assert!(known(&bench).age >= 1);
-        for known in &mut bench.node.random {
+        for known in &mut bench.machine_mut().random {
             known.age = known.age.max(age);
         }
         bench.hear(1, shuffle(1, &[descriptor(1)]));
@@ -273,12 +285,12 @@ fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
 
 #[test]
 fn records_that_do_not_fit_their_keys_are_ignored() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     let mut other = wanting(1, CHEAPEST);
     other.id = JobId::new(8);
     let record = Record::Desk(desk::Record::Job(other, desk::Stage::Open));
-    bench.disk.insert(OF_JOB, record.clone());
-    bench.disk.insert(Key::Overlay(cyclon::Key::Known), record);
+    bench.write(OF_JOB, record.clone());
+    bench.write(Key::Overlay(cyclon::Key::Known), record);
     bench.restart();
     assert_eq!(bench.jobs(), 0);
 }

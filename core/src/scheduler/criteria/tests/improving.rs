@@ -11,7 +11,7 @@ const TWICE: Config = Config {
 
 /// A job for two nodes that has 3 and 4, both busy until 300, and is at its second iteration, from 2 on.
 fn placed(config: Config, criterion: Criterion) -> Bench {
-    let mut bench = Bench::new(config, &[1, 2]);
+    let mut bench = Bench::meeting(config, &[1, 2]);
     bench.obey(Command::Submit(wanting(2, criterion)));
     bench.hear(1, seen(1, 1, &[busy(0, 9000)], &[2, 3, 4]));
     bench.hear(2, seen(1, 2, &[busy(0, 9000)], &[]));
@@ -59,7 +59,7 @@ fn a_better_place_is_held_before_the_old_one_is_let_go() {
         ],
         "it may run there when it runs nowhere else"
     );
-    let progress = bench.node.progress(JOB).unwrap();
+    let progress = bench.machine().progress(JOB).unwrap();
     assert_eq!(progress.nodes, [id(5), id(6)]);
     assert_eq!(progress.iterations, 2);
 }
@@ -95,8 +95,8 @@ fn a_place_that_is_not_better_is_left_alone() {
         let mut bench = placed(TWICE, Criterion::Soonest);
         assert_eq!(find(&mut bench, start), []);
         // That was the last iteration.
-        assert_eq!(bench.alarms.get(&Timer::Due), None);
-        let progress = bench.node.progress(JOB).unwrap();
+        assert_eq!(bench.due(Timer::Due), None);
+        let progress = bench.machine().progress(JOB).unwrap();
         assert_eq!(progress.iterations, 2);
         assert_eq!(progress.start, Some(second(300)));
     }
@@ -130,12 +130,12 @@ fn a_job_keeps_what_it_has_if_the_better_place_is_refused() {
             Send(1, look(3, Random))
         ]
     );
-    let progress = bench.node.progress(JOB).unwrap();
+    let progress = bench.machine().progress(JOB).unwrap();
     assert_eq!(
         (progress.nodes, progress.start),
         (&[id(3), id(4)][..], Some(second(300)))
     );
-    assert!(bench.node.commitments().coordinator.is_placing(JOB));
+    assert!(bench.machine().commitments().coordinator.is_placing(JOB));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_job_that_is_about_to_start_stays_where_it_is() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     bench.at(241);
     assert_eq!(find(&mut bench, 120), []);
-    assert_eq!(bench.alarms.get(&Timer::Due), None);
+    assert_eq!(bench.due(Timer::Due), None);
     // A better place that was found in time is tried in time only, too.
     let mut bench = placed(TWICE, Criterion::Soonest);
     bench.at(240);
@@ -173,7 +173,7 @@ fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still
         parallel: 2,
         ..CONFIG
     };
-    let mut bench = Bench::new(config, &[1, 2]);
+    let mut bench = Bench::meeting(config, &[1, 2]);
     bench.obey(Command::Submit(wanting(2, Criterion::Soonest)));
     // The first iteration finds 1 and 3 from 180 on; while they are asked, the second finds 2 and 4 from 120 on.
     let late = [busy(0, 180)];
@@ -188,13 +188,7 @@ fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still
     assert_eq!(bench.hear(4, seen(2, 4, &soon, &[2])), []);
     let two = attempt(1, 2);
     for at in [50, 61] {
-        let mut bench = Bench {
-            node: bench.node.clone(),
-            disk: bench.disk.clone(),
-            alarms: bench.alarms.clone(),
-            bootstrap: bench.bootstrap.clone(),
-            ..bench
-        };
+        let mut bench = bench.clone();
         let did = bench.at(at).vote(1, refused(one));
         let tried = did.contains(&Send(2, prepare(two, 120)));
         assert_eq!(tried, at == 50, "at {at}, {did:?}");
@@ -209,7 +203,7 @@ fn between_iterations_is_a_pause() {
     };
     let (mut bench, did) = Bench::searching(config, 1, NEVER);
     assert_eq!(bench.explore(did, &[(1, &[4])]), []);
-    assert_eq!(bench.alarms[&Timer::Due], second(10));
+    assert_eq!(bench.due(Timer::Due), Some(second(10)));
     assert_eq!(bench.ring_until(9), []);
     assert_eq!(bench.ring_until(10), [Send(2, look(2, Random))]);
 }
@@ -228,7 +222,7 @@ fn a_pause_that_ends_while_a_place_is_being_confirmed_is_over_once() {
         [Send(1, prepare(one, 300))]
     );
     assert_eq!(bench.ring_until(1), []);
-    let later = bench.alarms.get(&Timer::Due).copied();
+    let later = bench.due(Timer::Due);
     assert!(later.is_none_or(|at| at > second(1)), "{later:?}");
     let did = bench.agree(&[1], one);
     assert!(did.contains(&Send(2, look(2, Random))), "{did:?}");
@@ -245,7 +239,7 @@ fn a_job_that_loses_its_place_begins_anew() {
     let did = bench.at(10).vote(3, gone);
     // Where iterations began once, they may begin again.
     assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
-    let progress = bench.node.progress(JOB).unwrap();
+    let progress = bench.machine().progress(JOB).unwrap();
     assert_eq!((progress.start, progress.iterations), (None, 0));
 }
 

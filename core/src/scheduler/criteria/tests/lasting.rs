@@ -22,7 +22,7 @@ fn a_job_that_is_cancelled_while_nodes_are_searched_is_forgotten() {
         bench.obey(Command::Cancel(JOB)),
         [Persist(OF_JOB), Tell(7, News::Cancelled), Forget(OF_JOB)]
     );
-    assert_eq!(bench.alarms.get(&Timer::Due), None);
+    assert_eq!(bench.due(Timer::Due), None);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[2, 3])), []);
     assert_eq!(bench.jobs(), 0);
 }
@@ -53,7 +53,7 @@ fn a_job_that_is_cancelled_while_it_is_confirmed_or_has_a_place_is_let_go_first(
             Send(2, release(one))
         ]
     );
-    assert_eq!(bench.node.progress(JOB), None);
+    assert_eq!(bench.machine().progress(JOB), None);
     let Holder { job, epoch } = one;
     let released = Vote::Released {
         job,
@@ -82,7 +82,7 @@ fn who_leaves_takes_nothing_says_nothing_and_does_what_it_has() {
 
 #[test]
 fn who_leaves_does_not_count_on_itself() {
-    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Alone);
+    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     bench.meet(1);
     bench.obey(Command::Submit(wanting(1, Criterion::Soonest)));
     bench.obey(Command::Leave);
@@ -95,9 +95,9 @@ fn who_leaves_does_not_count_on_itself() {
 #[test]
 fn a_node_that_crashes_after_any_effect_takes_its_jobs_up_again() {
     let submit = Event::Command(Command::Submit(wanting(1, CHEAPEST)));
-    let all = Bench::new(CONFIG, &[1]).effects_of(&submit);
+    let all = Bench::meeting(CONFIG, &[1]).effects_of(&submit);
     for effects in 0..=all {
-        let mut bench = Bench::new(CONFIG, &[1]);
+        let mut bench = Bench::meeting(CONFIG, &[1]);
         bench.feed_some(submit.clone(), effects);
         let known = effects > 0;
         let did = bench.restart();
@@ -128,7 +128,7 @@ fn a_restart_with_a_place_keeps_it_and_moves_it_no_more() {
     let did = bench.restart();
     let looks = |did: &Did| matches!(did, Send(_, Message::Look { .. }));
     assert!(!did.iter().any(looks), "{did:?}");
-    assert_eq!(bench.node.progress(JOB), None);
+    assert_eq!(bench.machine().progress(JOB), None);
     assert_eq!(bench.jobs(), 1);
     let did = bench.at(110).end(&[1, 2], one);
     assert!(did.contains(&Tell(7, News::Finished)), "{did:?}");
@@ -159,5 +159,8 @@ fn a_failure_is_said_once_even_if_it_is_said_in_two_lives() {
     assert_eq!(bench.feed_some(answer, 1), [Persist(OF_JOB)]);
     let did = bench.restart();
     assert!(did.contains(&Tell(7, failed(Refusal::BrokenCriterion))));
-    assert_eq!((bench.jobs(), bench.disk.contains_key(&OF_JOB)), (0, false));
+    assert_eq!(
+        (bench.jobs(), bench.host.records().contains_key(&OF_JOB)),
+        (0, false)
+    );
 }

@@ -2,7 +2,6 @@
 //! Node `n` is `n` milliseconds from the origin, and its price is `n`.
 
 use core::num::NonZeroU32;
-use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
 
@@ -10,11 +9,10 @@ use super::*;
 use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::{Epoch, Incarnation};
 use crate::job::{Command, Criterion, Demand, Failure, Job, News, Outcome, Submitter};
-use crate::machine::{Effect, EffectQueue};
+use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
 use crate::overlay::vivaldi;
 use crate::profile::Coordinate;
-use crate::rng::Zeros;
 use crate::schedule::{BusyTime, Holder};
 use crate::select::{Objective, Set};
 use crate::time::{Interval, Span};
@@ -167,121 +165,51 @@ enum Did {
     Tell(u64, News),
 }
 
-/// A node, its disk and its clock.
-struct Bench {
-    config: Config,
-    bootstrap: Bootstrap,
-    node: Node,
-    now: Time,
-    disk: BTreeMap<Key, Record>,
-    alarms: BTreeMap<Timer, Time>,
-}
-
 fn build(config: Config, bootstrap: Bootstrap) -> Node {
     Criteria::new(ME, config, bootstrap, profile(50), Market, Everyone).unwrap()
 }
 
+impl Shown<Node> for Did {
+    fn shown(effect: Effect<Node>) -> Option<Self> {
+        match effect {
+            Effect::Persist(key, _) => Some(Self::Persist(key)),
+            Effect::Forget(key) => Some(Self::Forget(key)),
+            Effect::Send { to, message } => Some(Self::Send(to.get(), message)),
+            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news)),
+            Effect::Wake { .. } | Effect::Cancel(_) => None,
+        }
+    }
+}
+
+type Bench = Driver<Node, Did>;
+
 impl Bench {
     /// Started at zero, with these neighbours.
-    fn new(config: Config, peers: &[u64]) -> Self {
+    fn meeting(config: Config, peers: &[u64]) -> Self {
         let peers = peers.iter().map(|peer| id(*peer)).collect();
-        Self::started(config, Bootstrap::Meet(peers)).0
+        Self::boot(config, Bootstrap::Meet(peers)).0
     }
 
-    fn started(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
-        let mut bench = Self {
-            config,
-            node: build(config, bootstrap.clone()),
-            bootstrap,
-            now: Time::ZERO,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
-        };
-        let did = bench.feed(Event::Start);
-        (bench, did)
+    fn boot(config: Config, bootstrap: Bootstrap) -> (Self, Effects) {
+        Self::started(Time::ZERO, move || build(config, bootstrap.clone()))
     }
 
     /// With neighbours 1 to 3, and a job for so many nodes submitted at zero.
     fn searching(config: Config, count: u32, criterion: Criterion) -> (Self, Effects) {
-        let mut bench = Self::new(config, &[1, 2, 3]);
+        let mut bench = Self::meeting(config, &[1, 2, 3]);
         let did = bench.obey(Command::Submit(wanting(count, criterion)));
         (bench, did)
     }
 
-    fn feed(&mut self, event: Event<Node>) -> Effects {
-        self.feed_some(event, usize::MAX)
-    }
-
-    /// Feeds an event and executes only so many of its effects.
-    fn feed_some(&mut self, event: Event<Node>, most: usize) -> Effects {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut Zeros);
-        self.node.check().unwrap();
-        let effects: Vec<Effect<Node>> = effects.drain().collect();
-        let executed = effects.into_iter().take(most);
-        executed.filter_map(|effect| self.execute(effect)).collect()
-    }
-
-    /// How many effects an event would have, timers included.
-    fn effects_of(&self, event: &Event<Node>) -> usize {
-        let mut effects = EffectQueue::new();
-        let mut node = self.node.clone();
-        effects.feed(&mut node, event.clone(), self.now, &mut Zeros);
-        effects.as_slice().len()
-    }
-
-    fn execute(&mut self, effect: Effect<Node>) -> Option<Did> {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-                Some(Did::Persist(key))
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-                Some(Did::Forget(key))
-            }
-            Effect::Send { to, message } => Some(Did::Send(to.get(), message)),
-            Effect::Notify(Notice { job, news }) => Some(Did::Tell(job.get(), news)),
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-                None
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-                None
-            }
-        }
-    }
-
     /// Goes to the next cycle of the random overlay, and through it.
     fn cycle(&mut self) -> Effects {
-        let mut alarms = self.alarms.iter();
-        let next = alarms.find(|(timer, _)| matches!(timer, Timer::Overlay(_)));
-        let (timer, at) = next.map(|(timer, at)| (*timer, *at)).unwrap();
+        let (at, timer) = self.pending(|timer| matches!(timer, Timer::Overlay(_)));
         self.now = at;
         self.feed(Event::Timer(timer))
     }
 
-    /// Goes to this second, where nothing happens yet.
-    fn at(&mut self, second: u64) -> &mut Self {
-        self.now = Time::from_secs(second);
-        self
-    }
-
-    fn hear(&mut self, from: u64, message: Said) -> Effects {
-        let from = id(from);
-        self.feed(Event::Message { from, message })
-    }
-
     fn vote(&mut self, from: u64, message: Vote) -> Effects {
         self.hear(from, Message::Commit(message))
-    }
-
-    fn obey(&mut self, command: Command) -> Effects {
-        self.feed(Event::Command(command))
     }
 
     /// This one shuffles with it, and so comes into its view.
@@ -291,33 +219,6 @@ impl Bench {
 
     fn unreachable(&mut self, to: u64) -> Effects {
         self.feed(Event::Unreachable { to: id(to) })
-    }
-
-    /// Feeds the timers that are due until this second, one by one.
-    fn ring_until(&mut self, second: u64) -> Effects {
-        let mut did = Vec::new();
-        let end = Time::from_secs(second);
-        let mut rings = 0;
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
-            rings += 1;
-            assert!(rings < 1000, "{timer:?} rings without end at {at:?}");
-            self.now = self.now.max(at);
-            did.extend(self.feed(Event::Timer(timer)));
-        }
-        self.now = end;
-        did
-    }
-
-    /// Comes back from disk.
-    fn restart(&mut self) -> Effects {
-        self.node = build(self.config, self.bootstrap.clone());
-        self.alarms.clear();
-        for (key, record) in self.disk.clone() {
-            assert_eq!(self.feed(Event::Restored(key, record)), []);
-        }
-        self.feed(Event::Start)
     }
 
     /// Everyone votes for an attempt and commits it; what the last commit does.
@@ -361,7 +262,7 @@ impl Bench {
     }
 
     fn jobs(&self) -> usize {
-        self.node.jobs().count()
+        self.machine().jobs().count()
     }
 }
 

@@ -19,7 +19,7 @@ fn a_job_gets_its_place_runs_and_is_finished() {
         bench.agree(&[1, 2], one),
         [Persist(OF_JOB), Tell(7, accepted(60))]
     );
-    let progress = bench.node.progress(JOB).unwrap();
+    let progress = bench.machine().progress(JOB).unwrap();
     assert_eq!(
         (progress.iterations, progress.start, progress.nodes),
         (1, Some(second(60)), &[id(1), id(2)][..])
@@ -39,7 +39,7 @@ fn a_job_gets_its_place_runs_and_is_finished() {
         ]
     );
     assert_eq!(bench.jobs(), 0);
-    assert_eq!(bench.node.progress(JOB), None);
+    assert_eq!(bench.machine().progress(JOB), None);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn each_criterion_selects_its_own() {
 
 #[test]
 fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     // 61 seconds take two slots; the lead ends at 71, and the next slot begins at 120.
     let mut long = Job::new(JOB, nodes(2), Span::from_secs(61)).unwrap();
     long.criterion = CHEAPEST;
@@ -116,7 +116,7 @@ fn what_cannot_be_is_refused_by_name_and_nothing_is_held() {
                 ..CONFIG
             };
             // 1 and 2 are the grid.
-            let mut bench = Bench::new(config, &[1, 2]);
+            let mut bench = Bench::meeting(config, &[1, 2]);
             let mut did = bench.obey(Command::Submit(wanting(count, criterion)));
             let mut all = did.clone();
             while let Some(Send(node, Message::Look { look, .. })) =
@@ -129,7 +129,7 @@ fn what_cannot_be_is_refused_by_name_and_nothing_is_held() {
             assert_eq!(did, given_up(refusal), "{criterion:?}");
             let asks = |did: &Did| matches!(did, Send(_, Message::Commit(_)));
             assert!(!all.iter().any(asks), "{all:?}");
-            assert_eq!((bench.jobs(), bench.alarms.get(&Timer::Due)), (0, None));
+            assert_eq!((bench.jobs(), bench.due(Timer::Due)), (0, None));
         }
     }
 }
@@ -161,7 +161,7 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
 #[test]
 fn what_nobody_can_do_is_refused_at_once() {
     let submit = |job: Job| {
-        let mut bench = Bench::new(CONFIG, &[1]);
+        let mut bench = Bench::meeting(CONFIG, &[1]);
         let did = bench.obey(Command::Submit(job));
         assert_eq!(bench.jobs(), 0);
         did
@@ -188,7 +188,7 @@ fn what_nobody_can_do_is_refused_at_once() {
     let mut picky = two;
     picky.requirement = crate::resource::Requirement::any().with(gpu, 1);
     assert_eq!(submit(picky), refused(Refusal::unknown(gpu)));
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     bench.obey(Command::Submit(two));
     assert_eq!(bench.obey(Command::Submit(two)), refused(Refusal::Known));
 }
@@ -219,7 +219,7 @@ fn after_a_refusal_a_place_is_searched_without_who_refused_until_the_rounds_are_
 
 #[test]
 fn who_refused_is_asked_again_if_there_are_no_others() {
-    let mut bench = Bench::new(CONFIG, &[1, 2]);
+    let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
     bench.explore(did, &[(1, &[2]), (2, &[1])]);
     let did = bench.vote(1, refused(attempt(1, 1)));
@@ -239,10 +239,10 @@ fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
         ..CONFIG
     };
     let join = |introduced: bool| {
-        let (mut bench, _) = Bench::started(config, Bootstrap::Join(id(1)));
+        let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
         let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
         assert_eq!(did, [Persist(OF_JOB)]);
-        assert_eq!(bench.alarms[&Timer::Due], second(512));
+        assert_eq!(bench.due(Timer::Due), Some(second(512)));
         if introduced {
             // It has shuffled with this one, as if it had been introduced.
             bench.meet(4);
@@ -257,15 +257,15 @@ fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
 #[test]
 fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another() {
     let (bench, _) = found(CHEAPEST);
-    let copy = bench.node.clone();
-    assert!(bench.node == copy);
+    let copy = bench.machine().clone();
+    assert!(*bench.machine() == copy);
     let (other, _) = found(Criterion::Closest);
-    assert!(bench.node != other.node);
+    assert!(bench.machine() != other.machine());
 }
 
 #[test]
 fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     let long = Job::new(JOB, nodes(1), Span::from_secs(400)).unwrap();
     let find = |bench: &mut Bench, number| {
         bench.hear(1, seen(number, 1, &[], &[2]));

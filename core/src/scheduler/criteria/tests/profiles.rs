@@ -15,7 +15,7 @@ fn about(did: &[Did], to: u64) -> Vec<Descriptor> {
 
 #[test]
 fn a_shuffle_carries_profiles_of_its_sender_and_of_whom_it_knows() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     let did = bench.hear(4, shuffle(4, &[descriptor(4), descriptor(9)]));
     // Of 1 nothing is known, and 9 is not in the view.
     let told = about(&did, 4);
@@ -32,7 +32,7 @@ fn a_shuffle_carries_profiles_of_its_sender_and_of_whom_it_knows() {
 
 #[test]
 fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
-    let mut bench = Bench::new(CONFIG, &[1]);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
     bench.meet(4);
     let links = |did: Effects| {
         let [Send(9, Message::Seen { own, links, .. })] = did.as_slice() else {
@@ -63,24 +63,20 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
 
 #[test]
 fn what_is_committed_is_busy_and_the_first_free_time_follows() {
-    let mut bench = Bench::new(CONFIG, &[1]);
-    let before = bench.node.descriptor().version;
+    let mut bench = Bench::meeting(CONFIG, &[1]);
+    let before = bench.machine().descriptor().version;
     let holder = attempt(9, 1);
     bench.vote(4, prepare_vote(holder, 120));
     bench.vote(4, Vote::Commit { holder });
-    assert_eq!(bench.node.schedule.windows(), [busy(120, 180)]);
-    assert_eq!(bench.node.profile().free, busy(0, 120));
-    assert!(bench.node.descriptor().version > before);
+    assert_eq!(bench.machine().schedule.windows(), [busy(120, 180)]);
+    assert_eq!(bench.machine().profile().free, busy(0, 120));
+    assert!(bench.machine().descriptor().version > before);
     // Time passes, and the overlay's next cycle comes.
-    let (at, timer) = bench
-        .alarms
-        .iter()
-        .find_map(|(timer, at)| matches!(timer, Timer::Overlay(_)).then_some((*at, *timer)))
-        .unwrap();
+    let (at, timer) = bench.pending(|timer| matches!(timer, Timer::Overlay(_)));
     assert!(at > second(180));
     bench.now = second(120);
     bench.feed(Event::Timer(timer));
-    assert_eq!(bench.node.profile().free.start(), second(180));
+    assert_eq!(bench.machine().profile().free.start(), second(180));
 }
 
 fn prepare_vote(holder: Holder, start: u64) -> Vote {
@@ -101,7 +97,7 @@ fn learner() -> Bench {
         coordinates: Coordinates::Learned(vivaldi::Config::DEFAULT),
         ..CONFIG
     };
-    Bench::new(config, &[1])
+    Bench::meeting(config, &[1])
 }
 
 /// The answer to the shuffle that is among these effects, from a node that is exactly where it says.
@@ -133,10 +129,10 @@ fn shuffled(did: &[Did]) -> Said {
 fn a_round_trip_moves_a_node_that_learns_where_it_is() {
     let mut bench = learner();
     let did = bench.ring_until(1);
-    let before = *bench.node.profile();
+    let before = *bench.machine().profile();
     bench.now += Span::from_millis(40);
     bench.hear(1, shuffled(&did));
-    assert_ne!(bench.node.profile().coordinate, before.coordinate);
+    assert_ne!(bench.machine().profile().coordinate, before.coordinate);
 }
 
 #[test]
@@ -147,10 +143,10 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
     bench.at(200).meet(1);
     let second = bench.ring_until(257);
     let (late, in_time) = (shuffled(&first), shuffled(&second));
-    let before = *bench.node.profile();
+    let before = *bench.machine().profile();
     bench.now += Span::from_millis(1);
     bench.hear(1, late);
-    assert_eq!(bench.node.profile().coordinate, before.coordinate);
+    assert_eq!(bench.machine().profile().coordinate, before.coordinate);
     // The answer to the second is measured from the second on: as a single node that asks once does.
     bench.now += Span::from_millis(39);
     bench.hear(1, in_time);
@@ -159,16 +155,16 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
     other.now += Span::from_millis(40);
     other.hear(1, shuffled(&did));
     assert_eq!(
-        bench.node.profile().coordinate,
-        other.node.profile().coordinate
+        bench.machine().profile().coordinate,
+        other.machine().profile().coordinate
     );
 }
 
 #[test]
 fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
-    let (mut bench, _) = Bench::started(CONFIG, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Join(id(1)));
     let message = cyclon::Message::JoinGive {
-        joiner: bench.node.overlay().incarnation().unwrap(),
+        joiner: bench.machine().overlay().incarnation().unwrap(),
         link: Link {
             id: id(3),
             ..Link::default()
@@ -186,6 +182,6 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
             }
         }
     }
-    assert_eq!(bench.node.overlay().known(), [id(3), id(1)]);
+    assert_eq!(bench.machine().overlay().known(), [id(3), id(1)]);
     assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (3, true)]);
 }

@@ -159,11 +159,12 @@ mod wire {
         for key in [OF_JOB, TASK, Key::Overlay(cyclon::Key::Known)] {
             survives(&key);
         }
-        let bench = Bench::new(CONFIG, &[1]);
-        let helpers = |timer: &&Timer| matches!(timer, Timer::Helper(..));
-        assert_eq!(bench.alarms.keys().filter(helpers).count(), 4);
-        for timer in bench.alarms.keys() {
-            survives(timer);
+        let bench = Bench::meeting(CONFIG, &[1]);
+        let timers = || bench.host.timers().iter().map(|(_, timer)| timer);
+        let helpers = |timer: &Timer| matches!(timer, Timer::Helper(..));
+        assert_eq!(timers().filter(helpers).count(), 4);
+        for timer in timers() {
+            survives(&timer);
         }
         survives(&Timer::Due);
         survives(&Timer::Desk(commit::Timer::Coordinator));
@@ -213,7 +214,7 @@ fn helpers_rank_by_delay_by_common_free_time_and_by_its_opposite() {
 fn broken_states_are_told() {
     let (bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
     let told = |plant: &dyn Fn(&mut Node)| {
-        let mut node = bench.node.clone();
+        let mut node = bench.machine().clone();
         plant(&mut node);
         node.check().is_err()
     };
@@ -233,8 +234,8 @@ fn broken_states_are_told() {
 
 #[test]
 fn what_is_told_of_a_schedule_is_newer_in_every_later_life() {
-    let mut bench = Bench::new(CONFIG, &[1]);
-    assert!(bench.node.schedule.version() < 1 << 32);
+    let mut bench = Bench::meeting(CONFIG, &[1]);
+    assert!(bench.machine().schedule.version() < 1 << 32);
     bench.restart();
-    assert!(bench.node.schedule.version() >= 1 << 32);
+    assert!(bench.machine().schedule.version() >= 1 << 32);
 }

@@ -134,7 +134,7 @@ fn the_last_word_is_told_before_the_job_is_forgotten() {
         news: News::Finished,
     });
     let forgotten = Effect::Forget(Key::Owners(custody::Key::Task(JobId::new(1))));
-    let place = |wanted| effects.as_slice().iter().position(|it| *it == wanted);
+    let place = |wanted| effects.iter().position(|it| *it == wanted);
     let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
     assert!(told < forgotten, "who crashes in between would never tell");
 }
