@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
-use gridweave_sim::config::{Config, Lasting, Source};
-use gridweave_sim::experiment::prepare;
+use gridweave_lab::config::{Config, Source};
+use gridweave_lab::experiment::prepare;
+use gridweave_lab::schedulers::Scheduler;
 use gridweave_sim::monitor::Monitor;
-use gridweave_sim::scheduler::Scheduler;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +26,7 @@ fn main() {
         ..Config::default()
     };
     if arguments.iter().any(|argument| argument == "--test") {
-        config.workload.until = Some(Lasting::seconds(86_400));
+        config.workload.until = Some(gridweave_core::time::Span::from_secs(86_400));
     }
     if files.is_empty() {
         row(&config);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gridweave_benches::central::{replay, workload};
-use gridweave_sim::central::Central;
+use gridweave_lab::schedulers::central::Central;
 
 fn schedulers(c: &mut Criterion) {
     let workload = workload(20_000, 1);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gridweave_benches::cyclon::{measure, overlay, run};
 use gridweave_benches::events::Effort;
-use gridweave_sim::results::Meter;
+use gridweave_lab::results::Meter;
 
 /// How a process is told to measure one size only.
 const ONE: &str = "--one";

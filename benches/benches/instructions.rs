@@ -33,9 +33,9 @@ use gridweave_core::schedule::common_slot::CommonSearch;
 use gridweave_core::select::{Config, Selector};
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire;
-use gridweave_sim::central::Central;
+use gridweave_lab::schedulers::central::Central;
+use gridweave_lab::workload::bundled;
 use gridweave_sim::event_queue::EventQueue;
-use gridweave_sim::workload::bundled;
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 
@@ -320,8 +320,8 @@ fn reading_a_trace() -> usize {
 #[library_benchmark]
 #[bench::of_2_000(args = (2_000, 1), setup = central::workload, config = at_most(2_421_101))]
 fn jobs_under_easy(
-    workload: gridweave_sim::workload::Workload,
-) -> gridweave_sim::workload::Workload {
+    workload: gridweave_lab::workload::Workload,
+) -> gridweave_lab::workload::Workload {
     black_box(central::replay(Central::Easy, &workload));
     workload
 }

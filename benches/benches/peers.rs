@@ -14,12 +14,12 @@ use gridweave_benches::events::{
 };
 use gridweave_benches::gossip::Cluster;
 use gridweave_benches::{cyclon, gossip};
-use gridweave_sim::central::{Central, simulate};
+use gridweave_lab::grid::Grid;
+use gridweave_lab::outcome::Estimates;
+use gridweave_lab::schedulers::central::{Central, simulate};
+use gridweave_lab::workload::{Origin, read};
 use gridweave_sim::event_queue::EventQueue;
-use gridweave_sim::grid::Grid;
 use gridweave_sim::monitor::Monitor;
-use gridweave_sim::outcome::Estimates;
-use gridweave_sim::workload::{Origin, read};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

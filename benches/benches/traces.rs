@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use gridweave_benches::events::cpu_time;
 use gridweave_core::time::Span;
-use gridweave_sim::central::{Central, simulate};
-use gridweave_sim::grid::Grid;
+use gridweave_lab::grid::Grid;
+use gridweave_lab::outcome::{Estimates, Outcome};
+use gridweave_lab::schedulers::central::{Central, simulate};
+use gridweave_lab::workload::{Origin, Trace, Workload, bundled, read};
 use gridweave_sim::monitor::Monitor;
-use gridweave_sim::outcome::{Estimates, Outcome};
-use gridweave_sim::workload::{Origin, Trace, Workload, bundled, read};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

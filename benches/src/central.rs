@@ -5,11 +5,11 @@
 
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
-use gridweave_sim::central::{self, Central, Run};
-use gridweave_sim::grid::Grid;
+use gridweave_lab::grid::Grid;
+use gridweave_lab::outcome::Estimates;
+use gridweave_lab::schedulers::central::{self, Central, Run};
+use gridweave_lab::workload::{Submission, Workload};
 use gridweave_sim::monitor::Monitor;
-use gridweave_sim::outcome::Estimates;
-use gridweave_sim::workload::{Submission, Workload};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -67,7 +67,7 @@ pub fn replay(central: Central, workload: &Workload) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridweave_sim::outcome::Outcome;
+    use gridweave_lab::outcome::Outcome;
 
     #[test]
     fn jobs_wait_and_pass_each_other() {

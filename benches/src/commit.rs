@@ -6,9 +6,8 @@ use gridweave_core::commit::{
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::Submitter;
 use gridweave_core::time::{Interval, Span, Time};
-use gridweave_sim::config::Lasting;
 use gridweave_sim::engine::{Happening, Simulation};
-use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+use gridweave_sim::network::{Delay, Network, NetworkConfig};
 
 /// What it took.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,16 +26,14 @@ pub struct Cost {
 pub fn measure(nodes: u32) -> Cost {
     const DELAY: Span = Span::from_millis(50);
     let network = NetworkConfig {
-        delay: DelayConfig::Constant {
-            delay: Lasting::new(DELAY),
-        },
+        delay: Delay::Constant(DELAY),
         ..NetworkConfig::default()
     };
     let config = Config {
         permission: Permission::UntilEnd,
         ..Config::DEFAULT
     };
-    let network = Network::new(&network, nodes + 1, 1).expect("the network is sound");
+    let network = Network::new(&network, 1).expect("the network is sound");
     let mut grid = Simulation::new(nodes + 1, network, 1, move |_| {
         Node::<Everyone>::new(config, Everyone)
     });
@@ -69,11 +66,10 @@ pub fn measure(nodes: u32) -> Cost {
     }
     let (at, before) = placed.expect("nothing stands in the way");
     let total = grid.traffic().total();
-    let mut kinds = grid.traffic().kinds().iter();
-    let permits = kinds.find(|(name, _)| *name == "permit");
+    let permits = grid.traffic().of(&["Permit"]);
     Cost {
         to_placed: before,
-        to_permitted: before + permits.map_or(0, |(_, traffic)| traffic.messages),
+        to_permitted: before + permits.messages,
         bytes: total.bytes,
         round_trips: (at - Time::ZERO).as_micros() as f64 / (2 * DELAY.as_micros()) as f64,
     }

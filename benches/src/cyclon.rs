@@ -10,8 +10,7 @@ use gridweave_core::overlay::cyclon::{Changes, Command, Config, Cyclon};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
 use gridweave_sim::engine::Simulation;
-use gridweave_sim::lasting::Lasting;
-use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+use gridweave_sim::network::{Delay, Network, NetworkConfig};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -39,13 +38,13 @@ const PERIOD: Span = Config::DEFAULT.period;
 /// An overlay of this many nodes, each linked to [`VIEW`] others that are drawn at random.
 pub fn overlay(nodes: u32) -> Overlay {
     let config = NetworkConfig {
-        delay: DelayConfig::Uniform {
-            min: Lasting::new(Span::from_millis(10)),
-            max: Lasting::new(Span::from_millis(200)),
+        delay: Delay::Uniform {
+            min: Span::from_millis(10),
+            max: Span::from_millis(200),
         },
         ..NetworkConfig::default()
     };
-    let network = Network::new(&config, nodes, 1).expect("a uniform delay needs nothing else");
+    let network = Network::new(&config, 1).expect("a uniform delay needs nothing else");
     let config = Config {
         changes: Changes::Untold,
         ..Config::DEFAULT

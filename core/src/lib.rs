@@ -164,3 +164,9 @@ pub mod shared;
 pub mod time;
 #[cfg(feature = "wire")]
 pub mod wire;
+
+/// A size of a test: whole in a release build, small in a debug build, which takes ten times as long.
+#[cfg(test)]
+pub(crate) const fn scaled(whole: u64, small: u64) -> u64 {
+    if cfg!(debug_assertions) { small } else { whole }
+}

@@ -43,8 +43,8 @@ impl History {
         self.hash_if_enough();
     }
 
-    /// Adds these words, the length of a value's encoding as another word, and the encoding. Returns the length.
-    pub fn value<const N: usize>(&mut self, words: [u64; N], value: &impl Serialize) -> usize {
+    /// Adds these words, the length of a value's encoding as another word, and the encoding. Returns the encoding.
+    pub fn value<const N: usize>(&mut self, words: [u64; N], value: &impl Serialize) -> &[u8] {
         self.append(words.map(u64::to_le_bytes).as_flattened());
         let begin = self.len + size_of::<u64>();
         self.make_room(begin);
@@ -56,7 +56,8 @@ impl History {
         self.append(&(len as u64).to_le_bytes());
         self.len += len;
         self.hash_if_enough();
-        len
+        // What is hashed is still there until something else takes its place.
+        &self.recent[begin..begin + len]
     }
 
     #[inline]
@@ -118,7 +119,7 @@ mod tests {
             match number % 3 {
                 0 => history.bytes(&encoded),
                 1 => history.words([number, 7]),
-                _ => assert_eq!(history.value([number], &text), encoded.len()),
+                _ => assert_eq!(history.value([number], &text), encoded),
             }
             match number % 3 {
                 0 => {}

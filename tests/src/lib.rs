@@ -19,6 +19,11 @@ pub mod twins;
 pub mod watched;
 pub mod wire;
 
+/// A size of a test: whole in a release build, small in a debug build, which takes ten times as long.
+pub const fn scaled(whole: u32, small: u32) -> u32 {
+    if cfg!(debug_assertions) { small } else { whole }
+}
+
 /// The README's example runs as it stands.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -1,5 +1,5 @@
 //! A grid of nodes of a scheduler with a host that trusts none of them: it submits, runs and cancels jobs, lets nodes crash, join and
-//! leave, and keeps a ledger of everything that must not happen.
+//! leave, and watches every job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -7,19 +7,19 @@ use std::num::NonZeroU32;
 use core::fmt::Debug;
 
 use gridweave_core::commit::{self, Everyone, Permission};
-use gridweave_core::id::{Epoch, JobId, NodeId};
+use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Refusal};
+use gridweave_core::machine::Machine;
 use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Links};
 use gridweave_core::time::{Span, Time};
-use gridweave_sim::engine::{Checking, Happening, Protocol, Simulation};
+use gridweave_lab::overlay::warmed_up;
+use gridweave_sim::engine::{Checking, Happening, Simulated, Simulation};
+use gridweave_sim::hosting::{Happened, Invariant, Rooms, Terms, Watch, Wish, Word};
 use gridweave_sim::network::{Network, NetworkConfig};
-use gridweave_sim::overlay::warmed_up;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-
-use crate::invariants::{Executions, Observation};
 
 pub mod criteria;
 
@@ -27,7 +27,7 @@ pub mod criteria;
 pub type Node = Asap<8, 4>;
 
 /// A scheduler that the host can watch.
-pub trait Watched: Protocol<Command = Command, Notice = Notice> + Sized + 'static {
+pub trait Watched: Simulated + Machine<Command = Command, Notice = Notice> {
     /// Its rules.
     type Config: Copy + Debug + 'static;
 
@@ -182,8 +182,6 @@ pub struct Ledger {
     pub started: u32,
     /// How many nodes left for good.
     pub left: u32,
-    /// Last words that were said again by a node that had gone down since.
-    pub repeated: u32,
     /// What must not happen.
     pub faults: Vec<String>,
 }
@@ -201,7 +199,8 @@ enum Todo {
     End {
         job: usize,
         node: NodeId,
-        epoch: Epoch,
+        epoch: u64,
+        since: Time,
     },
     Submit(usize),
     Cancel(usize),
@@ -211,24 +210,11 @@ enum Todo {
 
 /// A job, as its host sees it.
 #[derive(Clone, Debug)]
-struct Tracked {
+struct Hosted {
     job: Job,
     runs: Span,
-    /// Where it was submitted.
-    home: Option<NodeId>,
     is_unwanted: bool,
     accepted: Option<Time>,
-    running: BTreeMap<NodeId, Epoch>,
-    ended: BTreeMap<Epoch, BTreeSet<NodeId>>,
-    last_word: Option<LastWord>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LastWord {
-    node: NodeId,
-    news: News,
-    /// How often that node had gone down before.
-    downs: u32,
 }
 
 /// A grid and its host.
@@ -237,11 +223,10 @@ pub struct Grid<M: Watched = Node> {
     pub simulation: Simulation<M>,
     /// What happened.
     pub ledger: Ledger,
-    executions: Executions,
-    jobs: Vec<Tracked>,
+    watch: Watch,
+    jobs: Vec<Hosted>,
     todo: BTreeSet<(Time, Todo)>,
     now: Time,
-    downs: BTreeMap<NodeId, u32>,
     leaving: BTreeSet<NodeId>,
     gone: BTreeSet<NodeId>,
     rng: Xoshiro256PlusPlus,
@@ -256,8 +241,7 @@ impl<M: Watched> Grid<M> {
             config,
             ..
         } = *scene;
-        let all = nodes + scene.joins;
-        let network = Network::new(&scene.network, all, seed).expect("the network is sound");
+        let network = Network::new(&scene.network, seed).expect("the network is sound");
         let views = warmed_up(nodes, DEGREE, 4, 20, seed);
         let build = move |me: NodeId| {
             let peers = views.get(me.get() as usize);
@@ -272,14 +256,19 @@ impl<M: Watched> Grid<M> {
         };
         let mut simulation = Simulation::new(nodes, network, seed, build);
         simulation.check(Checking::EveryEvent);
+        let terms = Terms {
+            // How long a part may run alone is what torture looks at: there clocks and delays are known.
+            grace: None,
+            lingers: Span::ZERO,
+            kept: Invariant::ALL.into_iter().collect(),
+        };
         Self {
             simulation,
             ledger: Ledger::default(),
-            executions: Executions::default(),
+            watch: Watch::new(terms, Rooms::Whole),
             jobs: Vec::new(),
             todo: BTreeSet::new(),
             now: Time::ZERO,
-            downs: BTreeMap::new(),
             leaving: BTreeSet::new(),
             gone: BTreeSet::new(),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -346,26 +335,23 @@ impl<M: Watched> Grid<M> {
         let demand = Demand::Nodes(NonZeroU32::new(count).expect("a job wants a node"));
         let mut job = Job::new(JobId::new(number as u64), demand, estimate).expect("it takes time");
         M::refine(&mut job, number);
-        self.jobs.push(Tracked {
+        self.jobs.push(Hosted {
             job,
             runs,
-            home: None,
             is_unwanted: false,
             accepted: None,
-            running: BTreeMap::new(),
-            ended: BTreeMap::new(),
-            last_word: None,
+        });
+        self.watch.add(Wish {
+            nodes: count,
+            takes: None,
         });
         number
     }
 
     /// Submits a job now, at this node.
     pub fn submit_at(&mut self, job: usize, node: NodeId) {
-        self.jobs[job].home = Some(node);
+        self.watch.submitted(job, node);
         let submitted = self.jobs[job].job;
-        let accepted = Observation::Accepted { job: submitted.id };
-        let seen = self.executions.observe(accepted);
-        seen.expect("a job may be submitted again");
         self.tell(node, Command::Submit(submitted));
     }
 
@@ -376,7 +362,7 @@ impl<M: Watched> Grid<M> {
 
     /// What was said of a job at last.
     pub fn last_word(&self, job: usize) -> Option<News> {
-        self.jobs[job].last_word.map(|word| word.news)
+        self.watch.last_word(job)
     }
 
     fn is_up(&self, node: NodeId) -> bool {
@@ -414,7 +400,7 @@ impl<M: Watched> Grid<M> {
     /// Lets everything happen until all jobs have their last words and nothing is left of them.
     pub fn finish(&mut self) {
         let step = Span::from_secs(60);
-        while self.jobs.iter().any(|job| job.last_word.is_none()) {
+        while (0..self.jobs.len()).any(|job| self.last_word(job).is_none()) {
             if self.now > MOST_TIME {
                 break;
             }
@@ -422,14 +408,13 @@ impl<M: Watched> Grid<M> {
         }
         self.run_until(self.now + SETTLING);
         for (number, job) in self.jobs.iter().enumerate() {
-            if job.last_word.is_none() {
+            if self.last_word(number).is_none() {
                 let fault = format!("job {number} never has its last word: {job:?}");
                 self.ledger.faults.push(fault);
             }
         }
-        if let Err(broken) = self.executions.at_rest() {
-            self.ledger.faults.push(format!("{broken:?}"));
-        }
+        let breaches = self.watch.breaches().iter().map(ToString::to_string);
+        self.ledger.faults.extend(breaches);
         for broken in self.simulation.broken() {
             self.ledger.faults.push(format!("{broken:?}"));
         }
@@ -455,21 +440,23 @@ impl<M: Watched> Grid<M> {
     fn act(&mut self, todo: Todo) {
         let now = self.now;
         match todo {
-            Todo::End { job, node, epoch } => {
-                if self.jobs[job].running.get(&node) == Some(&epoch) {
-                    let tracked = &mut self.jobs[job];
-                    tracked.running.remove(&node);
-                    tracked.ended.entry(epoch).or_default().insert(node);
-                    let outcome = Outcome::Done;
-                    let job = tracked.job.id;
+            Todo::End {
+                job,
+                node,
+                epoch,
+                since,
+            } => {
+                if self.watch.runs(node, job, epoch, since) {
+                    self.watch.ended(now, node, job, epoch, false);
+                    let (job, outcome) = (self.jobs[job].job.id, Outcome::Done);
                     self.tell(node, Command::Ended { job, outcome });
                 }
             }
             Todo::Submit(job) => {
-                if self.jobs[job].last_word.is_some() {
+                if self.last_word(job).is_some() {
                     return;
                 }
-                match self.jobs[job].home {
+                match self.watch.home(job) {
                     // It may not have been heard; if it was, it is known. If the node is down, it is asked when it is up.
                     Some(home) if self.is_up(home) => self.submit_at(job, home),
                     Some(_) => {}
@@ -484,7 +471,8 @@ impl<M: Watched> Grid<M> {
             }
             Todo::Cancel(job) => {
                 self.jobs[job].is_unwanted = true;
-                let home = self.jobs[job].home;
+                self.watch.unwanted(job);
+                let home = self.watch.home(job);
                 match home.filter(|home| self.is_up(*home)) {
                     Some(home) => self.tell(home, Command::Cancel(self.jobs[job].job.id)),
                     None if home.is_none() => {
@@ -529,16 +517,13 @@ impl<M: Watched> Grid<M> {
     }
 
     fn look(&mut self) {
-        let happenings: Vec<Happening<M>> = self.simulation.happenings().collect();
+        let happenings: Vec<Happened> = self.simulation.happenings().collect();
         for happening in happenings {
             match happening {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
                 Happening::Crashed { at, node } => {
                     self.ledger.crashed += 1;
-                    *self.downs.entry(node).or_default() += 1;
-                    for job in &mut self.jobs {
-                        job.running.remove(&node);
-                    }
+                    self.watch.crashed(at, node);
                     if !self.gone.contains(&node) {
                         let down = Span::from_millis(u64::from(1 + self.rng.below(60_000)));
                         self.simulation.restart(at + down, node);
@@ -560,7 +545,7 @@ impl<M: Watched> Grid<M> {
             self.todo.insert((at, Todo::Leave(node)));
         }
         for (number, job) in self.jobs.iter().enumerate() {
-            if job.home == Some(node) && job.last_word.is_none() {
+            if self.watch.home(number) == Some(node) && self.last_word(number).is_none() {
                 self.todo.insert((at, Todo::Submit(number)));
                 if job.is_unwanted {
                     self.todo.insert((at, Todo::Cancel(number)));
@@ -571,7 +556,7 @@ impl<M: Watched> Grid<M> {
 
     fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
         let number = job.get() as usize;
-        if self.jobs.get(number).is_none_or(|job| job.home.is_none()) {
+        if number >= self.jobs.len() || self.watch.home(number).is_none() {
             let fault = format!("{at:?}: {node} speaks of {job}, which nobody submitted");
             self.ledger.faults.push(fault);
             return;
@@ -580,7 +565,7 @@ impl<M: Watched> Grid<M> {
             News::Started => self.begin(at, node, number),
             News::Stopped => {
                 self.ledger.stopped += 1;
-                self.jobs[number].running.remove(&node);
+                self.watch.stopped(at, node, number);
             }
             News::Accepted { start } => self.jobs[number].accepted = Some(start),
             News::Moved { start } => {
@@ -590,7 +575,7 @@ impl<M: Watched> Grid<M> {
             News::Orphaned => panic!("schedulers that reserve time do not say so"),
             News::Failed(Failure::Refused(Refusal::Known)) => {}
             News::Failed(Failure::Refused(Refusal::Leaving)) => {
-                self.jobs[number].home = None;
+                self.watch.not_taken(number);
                 self.todo.insert((at, Todo::Submit(number)));
             }
             News::Finished | News::Failed(_) | News::Cancelled => self.end(at, node, number, news),
@@ -609,91 +594,39 @@ impl<M: Watched> Grid<M> {
             return;
         };
         drop(running);
-        let epoch = holder.epoch;
-        let elsewhere = self
-            .jobs
-            .iter()
-            .filter(|job| job.running.contains_key(&node));
-        let crowded = elsewhere.count() > 0;
-        let tracked = &mut self.jobs[number];
-        let Demand::Nodes(count) = tracked.job.demand else {
-            return;
-        };
-        let faults = [
-            (crowded, "while something else runs there"),
-            (
-                tracked.running.values().any(|other| *other != epoch),
-                "while another attempt runs",
-            ),
-            (
-                tracked.running.len() >= count.get() as usize,
-                "on more nodes than it wants",
-            ),
-            (
-                tracked
-                    .last_word
-                    .is_some_and(|word| !matches!(word.news, News::Failed(_))),
-                "after its last word",
-            ),
-        ];
-        for (_, what) in faults.iter().filter(|(is_so, _)| *is_so) {
-            let fault = format!("{at:?}: {node} begins job {number} {what}: {tracked:?}");
-            self.ledger.faults.push(fault);
+        let epoch = holder.epoch.get();
+        if self.watch.started(at, node, number, Some(epoch)).is_some() {
+            let end = Todo::End {
+                job: number,
+                node,
+                epoch,
+                since: at,
+            };
+            self.todo.insert((at + self.jobs[number].runs, end));
         }
-        tracked.running.insert(node, epoch);
-        let job = number;
-        let end = Todo::End { job, node, epoch };
-        self.todo.insert((at + tracked.runs, end));
     }
 
     fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
-        let downs = self.downs.get(&node).copied().unwrap_or_default();
-        let tracked = &mut self.jobs[number];
-        let last = tracked.last_word;
-        let is_repeated =
-            |word: LastWord| (word.node, word.news) == (node, news) && word.downs < downs;
-        if last.is_some_and(is_repeated) {
-            self.ledger.repeated += 1;
+        if self.watch.said(at, node, number, news) != Word::First {
             return;
         }
-        let job = tracked.job.id;
-        if let Err(broken) = self.executions.observe(Observation::Outcome { job }) {
-            let word = format!("{at:?}: {node} says {news:?} of job {number}");
-            let fault = format!("{word}, after {last:?}: {broken:?}");
-            self.ledger.faults.push(fault);
-            return;
-        }
-        tracked.last_word = Some(LastWord { node, news, downs });
-        let Demand::Nodes(count) = tracked.job.demand else {
-            return;
-        };
-        let everywhere = |nodes: &BTreeSet<NodeId>| nodes.len() == count.get() as usize;
-        let runs = !tracked.running.is_empty();
-        let wrong = match news {
-            News::Finished => {
-                self.ledger.finished += 1;
-                runs || !tracked.ended.values().any(everywhere)
-            }
-            News::Cancelled => {
-                self.ledger.cancelled += 1;
-                runs || !tracked.is_unwanted
-            }
+        match news {
+            News::Finished => self.ledger.finished += 1,
+            News::Cancelled => self.ledger.cancelled += 1,
             News::Failed(failure) => {
                 let name = match failure {
                     Failure::Refused(Refusal::TooLarge) => "too large",
                     Failure::Refused(Refusal::Full) => "full",
                     Failure::NodeLost => "node lost",
-                    Failure::Broke => "broke",
-                    _ => "other",
+                    other => {
+                        let fault = format!("{at:?}: {node} says {other:?} of job {number}");
+                        self.ledger.faults.push(fault);
+                        "other"
+                    }
                 };
                 *self.ledger.failed.entry(name).or_default() += 1;
-                name == "broke" || name == "other"
             }
-            _ => false,
-        };
-        if wrong || tracked.home != Some(node) {
-            let fault = format!("{at:?}: {node} says {news:?} of job {number}: {tracked:?}");
-            self.ledger.faults.push(fault);
+            _ => {}
         }
     }
 }
@@ -720,38 +653,8 @@ mod tests {
         let job = grid.add(2, estimate, runs);
         grid.submit_at(job, NodeId::new(0));
         grid.run_until(Time::from_secs(11));
-        assert_eq!(grid.jobs[job].running.len(), 2);
+        assert_eq!(grid.watch.running(), 2);
         (grid, job)
-    }
-
-    fn faults_of(forged: &[(u64, News)]) -> usize {
-        let (mut grid, job) = grid();
-        for &(node, news) in forged {
-            let job = JobId::new(job as u64);
-            grid.hear(grid.now, NodeId::new(node), Notice { job, news });
-        }
-        grid.ledger.faults.len()
-    }
-
-    #[test]
-    fn a_word_that_must_not_be_said_is_noticed() {
-        let failed = News::Failed(Failure::NodeLost);
-        assert_eq!(faults_of(&[]), 0);
-        assert_eq!(faults_of(&[(0, failed)]), 0);
-        assert_eq!(faults_of(&[(0, News::Finished)]), 1, "it still runs");
-        assert_eq!(faults_of(&[(0, News::Cancelled)]), 1, "nobody wanted that");
-        assert_eq!(faults_of(&[(1, failed)]), 1, "it was submitted elsewhere");
-        assert_eq!(faults_of(&[(0, failed), (0, failed)]), 1, "once is enough");
-        assert_eq!(faults_of(&[(0, failed), (0, News::Finished)]), 1);
-    }
-
-    #[test]
-    fn a_start_that_must_not_be_is_noticed() {
-        let (mut grid, job) = grid();
-        let node = *grid.jobs[job].running.keys().next().expect("it runs");
-        // Said again, it runs where something runs, and on more nodes than it wants.
-        grid.begin(grid.now, node, job);
-        assert_eq!(grid.ledger.faults.len(), 2, "{:?}", grid.ledger.faults);
     }
 
     #[test]
@@ -768,7 +671,7 @@ mod tests {
         );
         assert!(grid.ledger.faults.is_empty(), "{:?}", grid.ledger.faults);
         let unheard = grid.add(1, Span::from_secs(1), Span::from_secs(1));
-        grid.jobs[unheard].home = Some(NodeId::new(0));
+        grid.watch.submitted(unheard, NodeId::new(0));
         grid.finish();
         assert_eq!(grid.ledger.faults.len(), 1, "{:?}", grid.ledger.faults);
     }

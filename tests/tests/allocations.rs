@@ -20,15 +20,14 @@ use gridweave_core::schedule::ledger::{Slot, SlotLedger, SlotRange};
 use gridweave_core::schedule::{Holder, Reservation, Schedule};
 use gridweave_core::select::{Closest, Config, Problem, Selector, Starts};
 use gridweave_core::time::{Interval, Span, Time};
-use gridweave_sim::central::{Central, simulate};
+use gridweave_lab::grid::Grid;
+use gridweave_lab::outcome::Estimates;
+use gridweave_lab::schedulers::central::{Central, simulate};
+use gridweave_lab::workload::{Submission, Workload};
 use gridweave_sim::engine::Simulation;
 use gridweave_sim::event_queue::EventQueue;
-use gridweave_sim::grid::Grid;
-use gridweave_sim::lasting::Lasting;
 use gridweave_sim::monitor::Monitor;
-use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
-use gridweave_sim::outcome::Estimates;
-use gridweave_sim::workload::{Submission, Workload};
+use gridweave_sim::network::{Delay, Network, NetworkConfig};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -509,12 +508,10 @@ fn heartbeats_between_neighbours_in_the_can_do_not_allocate() {
 fn a_simulated_shuffle_does_not_allocate() {
     const NODES: u64 = 200;
     let config = NetworkConfig {
-        delay: DelayConfig::Constant {
-            delay: Lasting::new(Span::from_millis(100)),
-        },
+        delay: Delay::Constant(Span::from_millis(100)),
         ..NetworkConfig::default()
     };
-    let network = Network::new(&config, NODES as u32, 1).unwrap();
+    let network = Network::new(&config, 1).unwrap();
     let mut overlay = Simulation::new(NODES as u32, network, 1, |me| {
         let config = cyclon::Config {
             changes: cyclon::Changes::Untold,

@@ -14,11 +14,11 @@ use std::thread;
 
 use gridweave_core::canary::Canary::{self, *};
 use gridweave_core::canary::plant;
-use gridweave_sim::scheduler::Scheduler::{self, Aria, Asap, Criteria, Desktop};
-use gridweave_sim::torture::Invariant::{
+use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
+use gridweave_lab::torture::Invariant::{
     Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
 };
-use gridweave_sim::torture::{Invariant, Request, run};
+use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::fuzzing;
 use gridweave_tests::wire::vectors;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -93,7 +93,7 @@ struct Caught {
     why: String,
 }
 
-fn tortured(scheduler: Scheduler, seed: u64) -> Option<gridweave_sim::torture::Breach> {
+fn tortured(scheduler: Scheduler, seed: u64) -> Option<gridweave_lab::torture::Breach> {
     let request = Request {
         scheduler: Some(scheduler),
         ..Request::new(seed)

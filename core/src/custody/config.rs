@@ -28,7 +28,7 @@ pub struct Config {
     pub tasks: u32,
     /// The most jobs that a node has.
     pub held: u32,
-    /// Whether a home may grant a job only as long as it is itself allowed to, see [`Custody::bound`](super::Custody::bound).
+    /// Whether a home may grant a job only as long as it is itself allowed to, see [`Command::Bound`](super::Command::Bound).
     pub bounded: bool,
 }
 

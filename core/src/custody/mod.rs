@@ -222,7 +222,7 @@ pub enum Notice {
         /// How often it was given away before.
         attempt: u32,
     },
-    /// This job is here to wait and run, until then.
+    /// This job is here to wait and run, until then, if it still is ([`Custody::is_here`]).
     Queue {
         /// The job.
         job: Shared<Job>,
@@ -242,7 +242,8 @@ pub enum Notice {
         /// Until when.
         until: Time,
     },
-    /// This job, which waits or runs here or did so before a crash, is over, or was never to be here.
+    /// This job, which waits or runs here or did so before a crash, is over, or was never to be here, unless it has come back
+    /// ([`Custody::is_here`]).
     Drop(JobId),
 }
 
@@ -301,6 +302,14 @@ impl Custody {
     pub fn waiting(&self) -> impl Iterator<Item = &Job> + '_ {
         let waiting = self.held.iter().filter(|held| held.waits());
         waiting.map(|held| held.job.get())
+    }
+
+    /// Whether a job is here for the host to queue or run. A host that acts on a notice a little later asks, because what it did meanwhile may
+    /// have changed that.
+    pub fn is_here(&self, job: JobId) -> bool {
+        let index = self.held_index(job).ok();
+        let held = index.and_then(|index| self.held.get(index));
+        held.is_some_and(Held::is_with_host)
     }
 
     /// The jobs that this node has taken, and whose homes have not said yet that they may be here.

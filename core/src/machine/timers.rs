@@ -1,4 +1,6 @@
-use alloc::collections::BTreeSet;
+use alloc::collections::BinaryHeap;
+use alloc::vec::{self, Vec};
+use core::cmp::Reverse;
 use core::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::hashing::FixedMap;
@@ -22,9 +24,10 @@ use crate::time::Time;
 /// assert_eq!(timers.pop_due(Time::from_secs(5)), None);
 /// ```
 #[derive(Clone, Debug)]
-pub struct TimerQueue<T> {
-    pending: BTreeSet<(Time, T)>,
-    /// When each pending timer is due. The same as above, by timer.
+pub struct TimerQueue<T: Ord> {
+    /// Every pending timer, and some that were replaced or cancelled; never one of those on top.
+    due: BinaryHeap<Reverse<(Time, T)>>,
+    /// When each pending timer is due.
     times: FixedMap<T, Time>,
 }
 
@@ -32,7 +35,7 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
     /// No timer pending.
     pub const fn new() -> Self {
         Self {
-            pending: BTreeSet::new(),
+            due: BinaryHeap::new(),
             times: FixedMap::with_hasher(BuildHasherDefault::new()),
         }
     }
@@ -42,19 +45,17 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
         if at == Time::MAX {
             return self.cancel(timer);
         }
-        if let Some(before) = self.times.insert(timer, at) {
-            self.pending.remove(&(before, timer));
-        }
-        self.pending.insert((at, timer));
+        self.times.insert(timer, at);
+        self.due.push(Reverse((at, timer)));
+        self.drop_stale();
     }
 
     /// Drops the timer if it is pending.
     pub fn cancel(&mut self, timer: T) {
-        if !canary!(TimerNotCancelled)
-            && let Some(at) = self.times.remove(&timer)
-        {
-            self.pending.remove(&(at, timer));
+        if !canary!(TimerNotCancelled) {
+            self.times.remove(&timer);
         }
+        self.drop_stale();
     }
 
     /// When a timer is due, if it is pending.
@@ -64,30 +65,57 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
 
     /// When the next timer is due.
     pub fn next_at(&self) -> Option<Time> {
-        self.pending.first().map(|(at, _)| *at)
+        self.due.peek().map(|Reverse((at, _))| *at)
     }
 
     /// Takes out the next timer that is due by `now`, with the time it was set for.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, T)> {
-        let (at, timer) = self.pending.first().copied().filter(|(at, _)| *at <= now)?;
-        self.pending.pop_first();
+        let &Reverse((at, timer)) = self.due.peek().filter(|Reverse((at, _))| *at <= now)?;
+        self.due.pop();
         self.times.remove(&timer);
+        self.drop_stale();
         Some((at, timer))
     }
 
-    /// Every pending timer and when it is due, the next one first.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Time, T)> {
-        self.pending.iter().copied()
+    /// Every pending timer and when it is due, the next one first. It is sorted for that.
+    pub fn iter(&self) -> vec::IntoIter<(Time, T)> {
+        let entries = self.due.iter().map(|Reverse(entry)| *entry);
+        let mut pending: Vec<(Time, T)> = entries.filter(|entry| !self.is_stale(entry)).collect();
+        pending.sort_unstable();
+        pending.dedup();
+        pending.into_iter()
     }
 
     /// How many timers are pending.
     pub fn len(&self) -> usize {
-        self.pending.len()
+        self.times.len()
     }
 
     /// Whether none is pending.
     pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
+        self.times.is_empty()
+    }
+
+    fn is_stale(&self, (at, timer): &(Time, T)) -> bool {
+        self.times.get(timer) != Some(at)
+    }
+
+    /// Drops what was replaced or cancelled: from the top always, from below once it is most of the queue.
+    fn drop_stale(&mut self) {
+        while self
+            .due
+            .peek()
+            .is_some_and(|Reverse(top)| self.is_stale(top))
+        {
+            self.due.pop();
+        }
+        if self.due.len() > self.times.len().saturating_mul(2).saturating_add(32) {
+            let mut entries = core::mem::take(&mut self.due).into_vec();
+            entries.retain(|Reverse(entry)| !self.is_stale(entry));
+            entries.sort_unstable();
+            entries.dedup();
+            self.due = entries.into();
+        }
     }
 }
 
@@ -97,17 +125,19 @@ impl<T: Copy + Ord + Hash> Default for TimerQueue<T> {
     }
 }
 
-impl<T: PartialEq> PartialEq for TimerQueue<T> {
+impl<T: Ord + Hash> PartialEq for TimerQueue<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.pending == other.pending
+        self.times == other.times
     }
 }
 
-impl<T: Eq> Eq for TimerQueue<T> {}
+impl<T: Ord + Hash> Eq for TimerQueue<T> {}
 
-impl<T: Hash> Hash for TimerQueue<T> {
+impl<T: Copy + Ord + Hash> Hash for TimerQueue<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.pending.hash(state);
+        for pending in self.iter() {
+            pending.hash(state);
+        }
     }
 }
 
@@ -121,7 +151,7 @@ mod tests {
         timers.wake(Time::from_secs(1), 'c');
         timers.wake(Time::from_secs(1), 'a');
         timers.wake(Time::from_secs(0), 'b');
-        let due: std::vec::Vec<_> = std::iter::from_fn(|| timers.pop_due(Time::MAX)).collect();
+        let due: Vec<_> = std::iter::from_fn(|| timers.pop_due(Time::MAX)).collect();
         assert_eq!(
             due.iter()
                 .map(|(_, timer)| *timer)
@@ -143,5 +173,23 @@ mod tests {
         assert_eq!(timers, other);
         assert_eq!(timers.len(), 1);
         assert_eq!(timers.next_at(), Some(Time::from_secs(2)));
+        assert!(timers.iter().eq([(Time::from_secs(2), 'a')]));
+    }
+
+    #[test]
+    fn a_timer_that_is_set_again_and_again_takes_no_more_room() {
+        let mut timers = TimerQueue::new();
+        for round in 0..10_000 {
+            timers.wake(Time::from_micros(round), 'a');
+            timers.cancel('b');
+            timers.wake(Time::from_secs(1), 'b');
+        }
+        assert!(timers.due.len() < 50, "{}", timers.due.len());
+        assert_eq!(
+            timers.pop_due(Time::from_micros(9999)),
+            Some((Time::from_micros(9999), 'a'))
+        );
+        assert_eq!(timers.pop_due(Time::MAX), Some((Time::from_secs(1), 'b')));
+        assert_eq!(timers.pop_due(Time::MAX), None);
     }
 }

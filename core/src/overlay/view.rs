@@ -460,15 +460,6 @@ impl<const C: usize> View<C> {
             .collect()
     }
 
-    /// Reads a word here and there, so that the whole view is in the cache for what comes next. The word means nothing.
-    pub fn read_ahead(&self) -> u64 {
-        // A cache line has eight of either.
-        let ids = self.ids.iter().step_by(8).map(|id| id.get());
-        let ages = self.facts.iter().step_by(8).map(|facts| facts.age.into());
-        ids.chain(ages)
-            .fold(self.owner.get(), |word, part| word ^ part)
-    }
-
     /// Names an invariant that does not hold.
     pub fn check(&self) -> Result<(), Violation> {
         Violation::unless(

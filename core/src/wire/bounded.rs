@@ -118,10 +118,6 @@ impl<T: Bounded> Bounded for Shared<T> {
     const MOST_BYTES: usize = T::MOST_BYTES;
 }
 
-impl<T: Bounded> Bounded for can::Shared<T> {
-    const MOST_BYTES: usize = T::MOST_BYTES;
-}
-
 made_of! {
     NonZeroU32: u32;
     NodeId: u64;
@@ -246,7 +242,6 @@ made_of! {
 }
 
 one_of! {
-    asap::Reason: [], [asap::SearchId], [], [];
     criteria::Through: [], [u8], [];
     desktop::Turn: [];
     desktop::Wanted: [];
@@ -273,19 +268,4 @@ impl<const D: usize> Bounded for desktop::Trail<D> {
 
 impl<const D: usize> Bounded for desktop::Gather<D> {
     const MOST_BYTES: usize = sum!(NodeId, desktop::Status, Point<D>, u16);
-}
-
-impl<const D: usize> Bounded for desktop::Errand<D> {
-    const MOST_BYTES: usize = larger(
-        larger(
-            sum!(JobId, desktop::Quest, Point<D>, u16),
-            sum!(NodeId, desktop::Stand, u16),
-        ),
-        larger(
-            sum!(desktop::Gather<D>),
-            // A hunt is the same without its way and steps.
-            sum!(Job, desktop::Quest, desktop::Trail<D>, desktop::Way, u8),
-        ),
-    )
-    .saturating_add(1);
 }

@@ -23,13 +23,13 @@
 //!
 //! let ping = Message::Ping { asker: Incarnation::new(3), round: 300 };
 //! let frame = wire::encode(&ping)?;
-//! // Version 1, protocol 1 (heartbeat), kind 0 (Ping), the asker, the round in two bytes.
-//! assert_eq!(frame, [1, 1, 0, 3, 0xac, 0x02]);
+//! // Version 2, protocol 1 (heartbeat), kind 0 (Ping), the asker, the round in two bytes.
+//! assert_eq!(frame, [2, 1, 0, 3, 0xac, 0x02]);
 //! assert_eq!(wire::decode(&frame), Ok(ping));
 //!
 //! assert_eq!(wire::decode::<Message>(&frame[..5]), Err(Refused::CutShort { at: 5 }));
 //! // The same asker in one byte more than it takes.
-//! let longer = [1, 1, 0, 0x83, 0x00, 0xac, 0x02];
+//! let longer = [2, 1, 0, 0x83, 0x00, 0xac, 0x02];
 //! assert_eq!(wire::decode::<Message>(&longer), Err(Refused::NotCanonical { at: 3 }));
 //! # Ok::<(), wire::NotEncoded>(())
 //! ```
@@ -54,7 +54,7 @@ use postcard::Deserializer;
 /// The version of the format, and the first byte of every frame.
 ///
 /// It changes whenever the bytes of any message do. Nodes of different versions do not understand each other.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// How many bytes come before the body: the version and the protocol.
 pub const HEADER: usize = 2;

@@ -26,7 +26,8 @@ use crate::scheduler::{aria, asap, criteria, desktop};
 use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
-/// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of another protocol.
+/// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of another protocol, or
+/// something else that has kinds.
 ///
 /// A variant that is missing does not compile; a field that is missing, or too much, breaks the test of the largest messages.
 macro_rules! framed {
@@ -44,8 +45,30 @@ macro_rules! framed {
             }
         }
 
+        impl $(<$($generics)*>)? Kinds for $type {
+            const KINDS: &'static [Kind] = <Self as Framed>::KINDS;
+        }
+
         impl $(<$($generics)*>)? Bounded for $type {
-            const MOST_BYTES: usize = Kind::largest(Self::KINDS);
+            const MOST_BYTES: usize = Kind::largest(<Self as Framed>::KINDS);
+        }
+    };
+}
+
+/// The kinds of what a message may begin with.
+trait Kinds {
+    const KINDS: &'static [Kind];
+}
+
+/// The same for the variants of something that is no message itself, but that messages begin with and are told apart by.
+macro_rules! told_apart_by {
+    ($type:ty $(, [$($generics:tt)*])?; $($kind:ident: $($field:ty),*;)+) => {
+        impl $(<$($generics)*>)? Kinds for $type {
+            const KINDS: &'static [Kind] = &[$(Kind::new(stringify!($kind), sum!($($field),*)),)+];
+        }
+
+        impl $(<$($generics)*>)? Bounded for $type {
+            const MOST_BYTES: usize = Kind::largest(<Self as Kinds>::KINDS);
         }
     };
 }
@@ -55,7 +78,7 @@ macro_rules! kinds_within {
         &[]
     };
     ($inner:ty) => {
-        <$inner as Framed>::KINDS
+        <$inner as Kinds>::KINDS
     };
 }
 
@@ -157,6 +180,14 @@ framed! {
     Cyclon in cyclon::Message<{ links::SHUFFLE }>: ;
 }
 
+told_apart_by! {
+    asap::Reason;
+    Changed: ;
+    Search: asap::SearchId;
+    Poll: ;
+    NewLink: ;
+}
+
 framed! {
     asap::Message<L>, [const L: usize] = Protocol::ASAP;
     Overlay in cyclon::Message<L>: ;
@@ -166,8 +197,8 @@ framed! {
     NotFound: asap::AskId, u32;
     WhoElse: asap::SearchId;
     Others: asap::SearchId, asap::Others;
-    Fetch: asap::Reason;
-    Schedule: asap::Reason, Snapshot;
+    Fetch in asap::Reason: ;
+    Schedule in asap::Reason: Snapshot;
     Subscribe: Option<u64>;
     Unsubscribe: ;
 }
@@ -190,12 +221,21 @@ framed! {
     Custody in custody::Message: ;
 }
 
+told_apart_by! {
+    desktop::Errand<D>, [const D: usize];
+    Route: JobId, Quest, Point<D>, u16;
+    Hunt: Job, Quest, desktop::Trail<D>;
+    Gather: desktop::Gather<D>;
+    Enter: NodeId, desktop::Stand, u16;
+    Forage: Job, Quest, desktop::Trail<D>, desktop::Way, u8;
+}
+
 framed! {
     desktop::Message<D>, [const D: usize] = Protocol::DESKTOP;
     Overlay in can::Message<D>: Option<Shared<Status>>;
     Owners in custody::Message: ;
     Runs in custody::Message: ;
-    Errand: u32, desktop::Errand<D>;
+    Errand in desktop::Errand<D>: u32;
     Acknowledged: u32;
     Search: Header, Job, Quest;
     Found: JobId, Quest, custody::Candidates;

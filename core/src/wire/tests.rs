@@ -16,8 +16,8 @@ const PING: Message = Message::Ping {
 
 #[test]
 fn a_frame_is_the_version_the_protocol_and_the_body() {
-    assert_eq!(encode(&PING), Ok(Vec::from([1, 1, 0, 3, 4])));
-    assert_eq!(decode(&[1, 1, 0, 3, 4]), Ok(PING));
+    assert_eq!(encode(&PING), Ok(Vec::from([2, 1, 0, 3, 4])));
+    assert_eq!(decode(&[2, 1, 0, 3, 4]), Ok(PING));
     assert_eq!(PING.kind(), "Ping");
 }
 
@@ -25,7 +25,7 @@ fn a_frame_is_the_version_the_protocol_and_the_body() {
 fn a_slice_takes_a_frame_if_it_is_long_enough() {
     let mut room = [9; 6];
     assert_eq!(encode_into(&PING, &mut room), Ok(5));
-    assert_eq!(room, [1, 1, 0, 3, 4, 9]);
+    assert_eq!(room, [2, 1, 0, 3, 4, 9]);
     for length in 0..5 {
         let refused = encode_into(&PING, &mut room[..length]);
         assert_eq!(refused, Err(NotEncoded::NoRoom), "{length}");
@@ -34,11 +34,11 @@ fn a_slice_takes_a_frame_if_it_is_long_enough() {
 
 #[test]
 fn the_header_says_which_protocol_it_is() {
-    assert_eq!(protocol_of(&[1, 18]), Ok(Protocol::ARIA));
-    assert_eq!(protocol_of(&[1, 200, 7]), Ok(Protocol::new(200)));
+    assert_eq!(protocol_of(&[2, 18]), Ok(Protocol::ARIA));
+    assert_eq!(protocol_of(&[2, 200, 7]), Ok(Protocol::new(200)));
     assert_eq!(protocol_of(&[]), Err(Refused::Empty));
-    assert_eq!(protocol_of(&[1]), Err(Refused::CutShort { at: 1 }));
-    assert_eq!(protocol_of(&[2, 18]), Err(Refused::Version { found: 2 }));
+    assert_eq!(protocol_of(&[2]), Err(Refused::CutShort { at: 1 }));
+    assert_eq!(protocol_of(&[1, 18]), Err(Refused::Version { found: 1 }));
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn a_kind_around_others_has_a_cap_for_each_of_them() {
     assert_eq!(overlay.most_bytes(), 1 + 1 + 10 + 1 + 8 * 18);
     assert_eq!(Kind::largest(&[]), 0);
     // A Join is much shorter, and so is its cap.
-    let join = Cap::of(asap::Message::<8>::KINDS, &[1, 16, 0, 2, 7]);
+    let join = Cap::of(asap::Message::<8>::KINDS, &[2, 16, 0, 2, 7]);
     let kind = "Join";
     assert_eq!(join, Ok(Cap { kind, most: 9 }));
-    let cut = Cap::of(asap::Message::<8>::KINDS, &[1, 16, 0]);
+    let cut = Cap::of(asap::Message::<8>::KINDS, &[2, 16, 0]);
     assert_eq!(cut, Err(Refused::CutShort { at: 3 }));
 }
 
@@ -97,7 +97,7 @@ fn refusals_say_what_is_wrong_and_where() {
     let (found, expected) = (Protocol::new(200), Protocol::HEARTBEAT);
     for (refused, words) in [
         (Refused::Empty, "there are no bytes"),
-        (Refused::Version { found: 7 }, "version 7 is not 1"),
+        (Refused::Version { found: 7 }, "version 7 is not 2"),
         (
             Refused::Protocol { found, expected },
             "protocol 200 is not 1 (heartbeat)",

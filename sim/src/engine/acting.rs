@@ -11,34 +11,35 @@ use super::disk::Disk;
 use super::handle::{Handle, What};
 use super::slab::Slab;
 use super::timers::Timers;
-use super::{Happening, Protocol, Traffic};
+use super::{Happening, Simulated, Traffic};
 use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
 
 /// Everything around the machines.
 #[derive(Debug)]
-pub(super) struct World<P: Protocol> {
+pub(super) struct World<M: Simulated> {
     pub(super) now: Time,
     /// How many nodes there are.
     pub(super) nodes: u32,
     pub(super) queue: EventQueue<Handle>,
-    pub(super) disks: Vec<Disk<P::Key, P::Record>>,
-    pub(super) messages: Slab<Travelling<P>>,
-    pub(super) timers: Slab<Armed<P::Timer>>,
+    pub(super) disks: Vec<Disk<M::Key, M::Record>>,
+    pub(super) messages: Slab<Travelling<M>>,
+    pub(super) timers: Slab<Armed<M::Timer>>,
     pub(super) network: Network,
-    pub(super) happenings: Vec<Happening<P>>,
+    pub(super) happenings: Vec<Happening<M::Command, M::Notice>>,
     pub(super) history: History,
     pub(super) traffic: Traffic,
+    pub(super) items: fn(&M::Message) -> u32,
 }
 
 /// A message under way.
 #[derive(Debug)]
-pub(super) struct Travelling<P: Protocol> {
+pub(super) struct Travelling<M: Simulated> {
     pub(super) from: u32,
     /// The number of its sending, which stands for its content in the history.
     pub(super) sent: u64,
-    pub(super) message: P::Message,
+    pub(super) message: M::Message,
 }
 
 /// A timer that waits in the event queue.
@@ -68,23 +69,24 @@ pub(super) enum Entry {
     Crash,
 }
 
-impl<P: Protocol> World<P> {
+impl<M: Simulated> World<M> {
     pub(super) fn note(&mut self, entry: Entry, node: u32, detail: u64) {
         self.history
             .words([entry as u64, self.now.as_micros(), u64::from(node), detail]);
     }
 
-    /// Adds an entry with the encoding of a value to the history, and returns the length of the encoding.
-    pub(super) fn note_value(&mut self, entry: Entry, node: u32, value: &impl Serialize) -> usize {
+    /// Adds an entry with the encoding of a value to the history.
+    pub(super) fn note_value(&mut self, entry: Entry, node: u32, value: &impl Serialize) {
         let words = [entry as u64, self.now.as_micros(), u64::from(node)];
-        self.history.value(words, value)
+        self.history.value(words, value);
     }
 
-    fn send(&mut self, node: u32, to: NodeId, message: P::Message) {
+    fn send(&mut self, node: u32, to: NodeId, message: M::Message) {
         self.note(Entry::SendTo, node, to.get());
-        let bytes = self.note_value(Entry::Send, node, &message);
-        let items = P::items(&message);
-        self.traffic.sent(self.now, P::kind(&message), bytes, items);
+        let words = [Entry::Send as u64, self.now.as_micros(), u64::from(node)];
+        let encoding = self.history.value(words, &message);
+        let items = (self.items)(&message);
+        self.traffic.sent(self.now, encoding, items);
         let sent = self.traffic.total().messages;
         let target = match u32::try_from(to.get()) {
             Ok(target) if target < self.nodes => target,
@@ -103,7 +105,7 @@ impl<P: Protocol> World<P> {
     }
 
     #[inline]
-    fn travel(&mut self, at: Time, to: u32, from: u32, sent: u64, message: P::Message) {
+    fn travel(&mut self, at: Time, to: u32, from: u32, sent: u64, message: M::Message) {
         let slot = self.messages.insert(Travelling {
             from,
             sent,
@@ -122,17 +124,17 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    fn persist(&mut self, node: u32, key: P::Key, record: P::Record) {
+    fn persist(&mut self, node: u32, key: M::Key, record: M::Record) {
         self.note_value(Entry::Persist, node, &(key, &record));
         self.disks[node as usize].write(key, record);
     }
 
-    fn forget(&mut self, node: u32, key: P::Key) {
+    fn forget(&mut self, node: u32, key: M::Key) {
         self.note_value(Entry::Forget, node, &key);
         self.disks[node as usize].erase(key);
     }
 
-    fn notify(&mut self, node: u32, notice: P::Notice) {
+    fn notify(&mut self, node: u32, notice: M::Notice) {
         self.note_value(Entry::Notice, node, &notice);
         self.happenings.push(Happening::Notice {
             at: self.now,
@@ -141,7 +143,7 @@ impl<P: Protocol> World<P> {
         });
     }
 
-    fn wake(&mut self, node: u32, timers: &mut Timers<P::Timer>, at: Time, timer: P::Timer) {
+    fn wake(&mut self, node: u32, timers: &mut Timers<M::Timer>, at: Time, timer: M::Timer) {
         if at == Time::MAX {
             // Never due, as far as anyone can wait.
             return self.cancel(timers, timer);
@@ -154,7 +156,7 @@ impl<P: Protocol> World<P> {
             .push(at.max(self.now), Handle::new(node, What::Timer(slot)));
     }
 
-    fn cancel(&mut self, timers: &mut Timers<P::Timer>, timer: P::Timer) {
+    fn cancel(&mut self, timers: &mut Timers<M::Timer>, timer: M::Timer) {
         if let Some(slot) = timers.remove(timer) {
             self.timers.replace(slot, Armed::Stale);
         }
@@ -162,16 +164,16 @@ impl<P: Protocol> World<P> {
 }
 
 /// A machine's context, in which its effects happen at once.
-pub(super) struct Acting<'a, P: Protocol> {
+pub(super) struct Acting<'a, M: Simulated> {
     pub(super) node: u32,
-    pub(super) timers: &'a mut Timers<P::Timer>,
+    pub(super) timers: &'a mut Timers<M::Timer>,
     /// After how many more effects the node goes down, if it is to.
     pub(super) doomed: &'a mut Option<u32>,
     pub(super) rng: &'a mut Xoshiro256PlusPlus,
-    pub(super) world: &'a mut World<P>,
+    pub(super) world: &'a mut World<M>,
 }
 
-impl<P: Protocol> Context<P> for Acting<'_, P> {
+impl<M: Simulated> Context<M> for Acting<'_, M> {
     fn now(&self) -> Time {
         self.world.now
     }
@@ -180,7 +182,7 @@ impl<P: Protocol> Context<P> for Acting<'_, P> {
         self.rng
     }
 
-    fn push(&mut self, effect: Effect<P>) {
+    fn push(&mut self, effect: Effect<M>) {
         if !self.may_act() {
             return;
         }
@@ -196,20 +198,20 @@ impl<P: Protocol> Context<P> for Acting<'_, P> {
     }
 
     /// The same as to push it, with the message moved once less.
-    fn send(&mut self, to: NodeId, message: P::Message) {
+    fn send(&mut self, to: NodeId, message: M::Message) {
         if self.may_act() {
             self.world.send(self.node, to, message);
         }
     }
 
-    fn wake(&mut self, at: Time, timer: P::Timer) {
+    fn wake(&mut self, at: Time, timer: M::Timer) {
         if self.may_act() {
             self.world.wake(self.node, self.timers, at, timer);
         }
     }
 }
 
-impl<P: Protocol> Acting<'_, P> {
+impl<M: Simulated> Acting<'_, M> {
     /// Whether the node is there for another effect.
     #[inline]
     fn may_act(&mut self) -> bool {

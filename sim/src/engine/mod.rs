@@ -13,7 +13,7 @@
 //! use gridweave_sim::network::{Network, NetworkConfig};
 //!
 //! // Two nodes; one watches the other, which crashes after a minute.
-//! let network = Network::new(&NetworkConfig::default(), 2, 1)?;
+//! let network = Network::new(&NetworkConfig::default(), 1)?;
 //! let mut grid = Simulation::new(2, network, 1, |me| {
 //!     Detector::<4>::new(me, Span::from_secs(10), 3).expect("ten seconds and three pings are valid")
 //! });
@@ -31,23 +31,16 @@
 //! ```
 
 mod acting;
-pub mod aria;
-pub mod asap;
-mod blatant;
-mod commit;
-pub mod criteria;
-mod cyclon;
-pub mod desktop;
 mod disk;
 mod handle;
-mod heartbeat;
+mod kinds;
 mod slab;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod traffic;
 
-pub use traffic::{KindTraffic, Traffic};
+pub use traffic::{KindTraffic, Traffic, is_of};
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -57,6 +50,7 @@ use std::vec::Drain;
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Event, Machine, Violation};
 use gridweave_core::time::{Span, Time};
+use gridweave_core::wire::Framed;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -64,17 +58,17 @@ use serde::Serialize;
 use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
-use crate::picture::Drawn;
 use acting::{Acting, Armed, Entry, Travelling, World};
 use disk::Disk;
 use handle::{Fault, Handle, What};
 use slab::Slab;
 use timers::Timers;
 
-/// A machine that can be simulated: whatever crosses its border has bytes, and its messages have kinds to count.
-pub trait Protocol:
+/// A machine that can be simulated: whatever crosses its border has bytes, and its messages have kinds to count. Implemented for every machine
+/// that qualifies.
+pub trait Simulated:
     Machine<
-        Message: Serialize,
+        Message: Framed,
         Timer: Serialize,
         Command: Serialize,
         Notice: Serialize,
@@ -82,37 +76,42 @@ pub trait Protocol:
         Record: Serialize,
     >
 {
-    /// The kinds of its messages, by name.
-    const KINDS: &'static [&'static str];
+}
 
-    /// Which of the kinds a message is.
-    fn kind(message: &Self::Message) -> usize;
+impl<M> Simulated for M where
+    M: Machine<
+            Message: Framed,
+            Timer: Serialize,
+            Command: Serialize,
+            Notice: Serialize,
+            Key: Serialize,
+            Record: Serialize,
+        >
+{
+}
 
+/// What a simulation may be told of its machines, for speed and for statistics; nothing else depends on it.
+#[derive(Clone, Copy)]
+pub struct Hints<M: Simulated> {
     /// How many things a message carries, for kinds that carry several.
-    fn items(_message: &Self::Message) -> u32 {
-        1
-    }
-
-    /// How it looks in a space, if it is in one.
-    fn drawn(&self) -> Option<Drawn> {
-        None
-    }
-
-    /// Whom it would send a message to of its own accord, if it keeps links.
-    fn neighbours(&self) -> Vec<NodeId> {
-        Vec::new()
-    }
-
+    pub items: fn(&M::Message) -> u32,
     /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so that it is in
     /// the cache then. Worth it for machines of several cache lines of which there are many.
-    fn read_ahead(&self, _from: Option<NodeId>) -> u64 {
-        0
+    pub touch: fn(&M, Option<NodeId>) -> u64,
+}
+
+impl<M: Simulated> Default for Hints<M> {
+    fn default() -> Self {
+        Self {
+            items: |_| 1,
+            touch: |_, _| 0,
+        }
     }
 }
 
 /// What a user of a simulation gets to know, in the order in which it happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Happening<P: Protocol> {
+pub enum Happening<C, N> {
     /// A machine tells its host something.
     Notice {
         /// When.
@@ -120,7 +119,7 @@ pub enum Happening<P: Protocol> {
         /// Which machine.
         node: NodeId,
         /// What.
-        notice: P::Notice,
+        notice: N,
     },
     /// A command found its node down, and is lost.
     Unheard {
@@ -129,7 +128,7 @@ pub enum Happening<P: Protocol> {
         /// Which node.
         node: NodeId,
         /// What was asked.
-        command: P::Command,
+        command: C,
     },
     /// A node went down.
     Crashed {
@@ -172,10 +171,10 @@ pub struct Broken {
 
 /// A node as the simulation keeps it.
 #[derive(Debug)]
-struct Node<P: Protocol> {
+struct Node<M: Simulated> {
     /// None while the node is down.
-    machine: Option<P>,
-    timers: Timers<P::Timer>,
+    machine: Option<M>,
+    timers: Timers<M::Timer>,
     /// After how many more effects the node goes down, if it is to.
     doomed: Option<u32>,
 }
@@ -183,22 +182,23 @@ struct Node<P: Protocol> {
 /// Many machines in virtual time.
 ///
 /// Nodes are numbered from zero, and their ids are those numbers. While a node is down it hears nothing; its disk stays.
-pub struct Simulation<P: Protocol> {
-    nodes: Vec<Node<P>>,
-    world: World<P>,
-    commands: Slab<P::Command>,
-    build: Box<dyn FnMut(NodeId) -> P>,
+pub struct Simulation<M: Simulated> {
+    nodes: Vec<Node<M>>,
+    world: World<M>,
+    commands: Slab<M::Command>,
+    build: Box<dyn FnMut(NodeId) -> M>,
     rng: Xoshiro256PlusPlus,
     checking: Checking,
     broken: Vec<Broken>,
     events: u64,
     /// How often each node is still to come up, if it is, those left out that begin at once.
     coming_up: BTreeMap<u32, u32>,
+    touch: fn(&M, Option<NodeId>) -> u64,
     /// How many of the events that come next have had their targets touched.
     touched: usize,
 }
 
-impl<P: Protocol> Simulation<P> {
+impl<M: Simulated> Simulation<M> {
     /// The most broken invariants that are remembered; the first ones matter.
     const MOST_BROKEN: usize = 1000;
 
@@ -215,7 +215,18 @@ impl<P: Protocol> Simulation<P> {
         nodes: u32,
         network: Network,
         seed: u64,
-        build: impl FnMut(NodeId) -> P + 'static,
+        build: impl FnMut(NodeId) -> M + 'static,
+    ) -> Self {
+        Self::with_hints(nodes, network, seed, Hints::default(), build)
+    }
+
+    /// The same, with hints.
+    pub fn with_hints(
+        nodes: u32,
+        network: Network,
+        seed: u64,
+        Hints { items, touch }: Hints<M>,
+        build: impl FnMut(NodeId) -> M + 'static,
     ) -> Self {
         let mut simulation = Self {
             nodes: Vec::with_capacity(nodes as usize),
@@ -229,7 +240,8 @@ impl<P: Protocol> Simulation<P> {
                 network,
                 happenings: Vec::new(),
                 history: History::new(),
-                traffic: Traffic::new(P::KINDS),
+                traffic: Traffic::new(M::Message::KINDS),
+                items,
             },
             commands: Slab::default(),
             build: Box::new(build),
@@ -238,6 +250,7 @@ impl<P: Protocol> Simulation<P> {
             broken: Vec::new(),
             events: 0,
             coming_up: BTreeMap::new(),
+            touch,
             touched: 0,
         };
         for _ in 0..nodes {
@@ -252,19 +265,13 @@ impl<P: Protocol> Simulation<P> {
         self.world.traffic.count_per(window);
     }
 
-    /// Counts every message of a kind as so many bytes, whatever its encoding: for experiments in which a paper states a
-    /// size.
-    pub fn count_as(&mut self, kind: usize, bytes: u32) {
-        self.world.traffic.count_as(kind, bytes);
-    }
-
     /// Asks machines whether their invariants hold, or no longer does.
     pub fn check(&mut self, checking: Checking) {
         self.checking = checking;
     }
 
     /// Gives a command to a node at a time; one that is past means now.
-    pub fn command(&mut self, at: Time, node: NodeId, command: P::Command) {
+    pub fn command(&mut self, at: Time, node: NodeId, command: M::Command) {
         let slot = self.commands.insert(command);
         self.plan(at, node, What::Command(slot));
     }
@@ -272,7 +279,7 @@ impl<P: Protocol> Simulation<P> {
     /// Gives a command to a node at a time and lets it act at once, before anything else that is due then.
     ///
     /// Nothing may be due before that time: it counts as the time of the next event if it is later, and as now if it is past.
-    pub fn command_first(&mut self, at: Time, node: NodeId, command: P::Command) {
+    pub fn command_first(&mut self, at: Time, node: NodeId, command: M::Command) {
         let latest = self.next_at().unwrap_or(Time::MAX);
         self.world.now = at.min(latest).max(self.world.now);
         if let Some(number) = self.number(node) {
@@ -401,7 +408,7 @@ impl<P: Protocol> Simulation<P> {
     /// Reads something of the nodes that come next, so that the processor waits for their memory all at once and not for one
     /// after the other. Nothing but time depends on it, and there is none to win while all nodes are in the cache.
     fn look_ahead(&mut self) {
-        if self.nodes.len() * size_of::<Node<P>>() < Self::IN_CACHE {
+        if self.nodes.len() * size_of::<Node<M>>() < Self::IN_CACHE {
             return;
         }
         if self.touched > 0 {
@@ -426,7 +433,7 @@ impl<P: Protocol> Simulation<P> {
             };
             let from = from.map(|from| NodeId::new(u64::from(from)));
             let machine = self.nodes[handle.node() as usize].machine.as_ref();
-            black_box(machine.map_or(0, |machine| machine.read_ahead(from)));
+            black_box(machine.map_or(0, |machine| (self.touch)(machine, from)));
         }
     }
 
@@ -442,7 +449,7 @@ impl<P: Protocol> Simulation<P> {
             .is_some_and(|node| node.machine.is_some())
     }
 
-    fn deliver(&mut self, node: u32, from: u32, sent: u64, message: P::Message) {
+    fn deliver(&mut self, node: u32, from: u32, sent: u64, message: M::Message) {
         if self.is_up(node) {
             self.world.note(Entry::Deliver, node, sent);
             let from = NodeId::new(u64::from(from));
@@ -452,13 +459,13 @@ impl<P: Protocol> Simulation<P> {
         }
     }
 
-    fn fire(&mut self, node: u32, timer: P::Timer) {
+    fn fire(&mut self, node: u32, timer: M::Timer) {
         self.nodes[node as usize].timers.remove(timer);
         self.world.note_value(Entry::Timer, node, &timer);
         self.handle(node, Event::Timer(timer));
     }
 
-    fn obey(&mut self, node: u32, command: P::Command) {
+    fn obey(&mut self, node: u32, command: M::Command) {
         if self.is_up(node) {
             self.world.note_value(Entry::Command, node, &command);
             self.handle(node, Event::Command(command));
@@ -510,7 +517,7 @@ impl<P: Protocol> Simulation<P> {
         });
     }
 
-    fn handle(&mut self, node: u32, event: Event<P>) {
+    fn handle(&mut self, node: u32, event: Event<M>) {
         let Node {
             machine,
             timers,
@@ -565,20 +572,20 @@ impl<P: Protocol> Simulation<P> {
     }
 
     /// A node's machine, if it is up.
-    pub fn machine(&self, node: NodeId) -> Option<&P> {
+    pub fn machine(&self, node: NodeId) -> Option<&M> {
         let number = usize::try_from(node.get()).ok()?;
         self.nodes.get(number)?.machine.as_ref()
     }
 
     /// What is on a node's disk.
-    pub fn disk(&self, node: NodeId) -> impl Iterator<Item = (&P::Key, &P::Record)> {
+    pub fn disk(&self, node: NodeId) -> impl Iterator<Item = (&M::Key, &M::Record)> {
         let number = usize::try_from(node.get()).ok();
         let disk = number.and_then(|number| self.world.disks.get(number));
         disk.into_iter().flat_map(Disk::records)
     }
 
     /// What happened since this was last asked, in order.
-    pub fn happenings(&mut self) -> Drain<'_, Happening<P>> {
+    pub fn happenings(&mut self) -> Drain<'_, Happening<M::Command, M::Notice>> {
         self.world.happenings.drain(..)
     }
 
@@ -608,7 +615,7 @@ impl<P: Protocol> Simulation<P> {
     }
 }
 
-impl<P: Protocol> std::fmt::Debug for Simulation<P> {
+impl<M: Simulated> std::fmt::Debug for Simulation<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulation")
             .field("now", &self.world.now)

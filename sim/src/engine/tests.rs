@@ -1,15 +1,23 @@
 use super::*;
-use crate::lasting::Lasting;
-use crate::network::{DelayConfig, NetworkConfig};
+use crate::network::{Delay, NetworkConfig, Plane};
 use gridweave_core::heartbeat::{self, Detector};
 use gridweave_core::machine::Context;
 use gridweave_core::rng::Choose;
+use gridweave_core::wire;
+use serde::Deserialize;
+use std::sync::Arc;
 
 /// Does what it is told, and tells everything it sees. Remembers on disk how often it started.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Probe {
     lives: u8,
     sick: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+enum Said {
+    Even(u8),
+    Odd(u8),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -33,7 +41,7 @@ enum Saw {
 }
 
 impl Machine for Probe {
-    type Message = u8;
+    type Message = Said;
     type Timer = u8;
     type Command = Ask;
     type Notice = Saw;
@@ -52,10 +60,14 @@ impl Machine for Probe {
                 cx.persist(0, self.lives);
                 cx.notify(Saw::Started(self.lives));
             }
-            Event::Message { from, message } => cx.notify(Saw::Message(from.get(), message)),
+            Event::Message { from, message } => {
+                cx.notify(Saw::Message(from.get(), message.get()));
+            }
             Event::Unreachable { to } => cx.notify(Saw::Unreachable(to.get())),
             Event::Timer(timer) => cx.notify(Saw::Timer(timer)),
-            Event::Command(Ask::Send(to, message)) => cx.send(NodeId::new(to), message),
+            Event::Command(Ask::Send(to, message)) => {
+                cx.send(NodeId::new(to), Said::number(message));
+            }
             Event::Command(Ask::Wake(after, timer)) => {
                 let at = if after == u64::MAX {
                     Time::MAX
@@ -84,19 +96,39 @@ impl Machine for Probe {
     }
 }
 
-impl Protocol for Probe {
-    const KINDS: &'static [&'static str] = &["even", "odd"];
-    fn kind(message: &u8) -> usize {
-        usize::from(message % 2)
+impl Said {
+    fn number(number: u8) -> Self {
+        match number % 2 {
+            0 => Self::Even(number),
+            _ => Self::Odd(number),
+        }
     }
-    fn items(message: &u8) -> u32 {
-        u32::from(*message)
+
+    const fn get(&self) -> u8 {
+        let (Self::Even(number) | Self::Odd(number)) = self;
+        *number
     }
 }
 
+impl Framed for Said {
+    const PROTOCOL: wire::Protocol = wire::Protocol::new(200);
+    const KINDS: &'static [wire::Kind] = &[wire::Kind::new("Even", 1), wire::Kind::new("Odd", 1)];
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Even(_) => "Even",
+            Self::Odd(_) => "Odd",
+        }
+    }
+}
+
+const HINTS: Hints<Probe> = Hints {
+    items: |said| said.get() as u32,
+    touch: |_, _| 0,
+};
+
 fn probes(count: u32, network: &NetworkConfig) -> Simulation<Probe> {
-    let network = Network::new(network, count, 5).unwrap();
-    Simulation::new(count, network, 5, |_| Probe::default())
+    let network = Network::new(network, 5).unwrap();
+    Simulation::with_hints(count, network, 5, HINTS, |_| Probe::default())
 }
 
 fn node(number: u64) -> NodeId {
@@ -222,9 +254,7 @@ fn a_doomed_node_stops_between_two_effects() {
 #[test]
 fn a_sender_learns_that_nobody_is_there_if_the_network_tells() {
     let told = NetworkConfig {
-        delay: DelayConfig::Constant {
-            delay: Lasting::seconds(1),
-        },
+        delay: Delay::Constant(Span::from_secs(1)),
         report_unreachable: true,
         ..NetworkConfig::default()
     };
@@ -268,7 +298,6 @@ fn traffic_counts_kinds_bytes_and_windows() {
         },
     );
     grid.count_per(Span::from_secs(10));
-    grid.count_as(1, 1024);
     for (at, message) in [(1, 2), (1, 3), (25, 4)] {
         grid.command(secs(at), node(0), Ask::Send(1, message));
     }
@@ -279,12 +308,15 @@ fn traffic_counts_kinds_bytes_and_windows() {
         bytes,
         items,
     };
-    let [even, odd] = [count(2, 2, 6), count(1, 1024, 3)];
-    assert_eq!(traffic.kinds(), [("even", even), ("odd", odd)]);
-    assert_eq!(traffic.total(), count(3, 1026, 9));
+    let [even, odd] = [count(2, 4, 6), count(1, 2, 3)];
+    assert_eq!(
+        traffic.kinds(),
+        [("Even".into(), even), ("Odd".into(), odd)]
+    );
+    assert_eq!(traffic.total(), count(3, 6, 9));
     assert_eq!(traffic.per_window(), [2, 0, 1]);
     let none = count(0, 0, 0);
-    let windows = [[count(1, 1, 2), odd], [none, none], [count(1, 1, 4), none]];
+    let windows = [[count(1, 2, 2), odd], [none, none], [count(1, 2, 4), none]];
     assert!(
         traffic
             .kinds_per_window()
@@ -359,18 +391,18 @@ fn a_command_that_comes_first_moves_the_clock_no_further_than_the_next_event() {
 
 /// A hundred detectors that watch their neighbours over a bad network while nodes come and go.
 fn stormy(seed: u64) -> Simulation<Detector<4>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let plane = Plane::generate(100, Span::from_secs(1), &mut rng);
     let config = NetworkConfig {
-        delay: DelayConfig::Plane {
-            side: Lasting::seconds(1),
-        },
+        delay: Delay::Plane(Arc::new(plane)),
         loss: 0.05,
         duplication: 0.05,
         reordering: 0.1,
-        held_up: Lasting::seconds(2),
+        held_up: Span::from_secs(2),
         report_unreachable: true,
         ..NetworkConfig::default()
     };
-    let network = Network::new(&config, 100, seed).unwrap();
+    let network = Network::drawing(&config, rng).unwrap();
     let mut grid = Simulation::new(100, network, seed, |me| {
         Detector::new(me, Span::from_secs(10), 3).unwrap()
     });

@@ -3,6 +3,9 @@
 use std::ops::AddAssign;
 
 use gridweave_core::time::{Span, Time};
+use gridweave_core::wire::Kind;
+
+use super::kinds::Kinds;
 
 /// Messages, and what is in them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -26,9 +29,8 @@ impl AddAssign for KindTraffic {
 /// Everything that was sent, by kind; lost messages count, copies made by the network do not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    kinds: Vec<(&'static str, KindTraffic)>,
-    /// What each kind counts as, where that is not its encoding.
-    sizes: Vec<Option<u32>>,
+    known: Kinds,
+    kinds: Vec<(String, KindTraffic)>,
     total: KindTraffic,
     undelivered: u64,
     messages: Option<Windows<u64>>,
@@ -43,13 +45,12 @@ impl Traffic {
     const MOST_WINDOWS_OF_KINDS: usize = 1 << 16;
 
     /// Nothing of these kinds.
-    pub fn new(kinds: &[&'static str]) -> Self {
+    pub fn new(kinds: &'static [Kind]) -> Self {
+        let (known, names) = Kinds::new(kinds);
+        let names = names.into_iter();
         Self {
-            kinds: kinds
-                .iter()
-                .map(|name| (*name, KindTraffic::default()))
-                .collect(),
-            sizes: vec![None; kinds.len()],
+            known,
+            kinds: names.map(|name| (name, KindTraffic::default())).collect(),
             ..Self::default()
         }
     }
@@ -60,17 +61,9 @@ impl Traffic {
         self.by_kind = Windows::new(window, kinds, Self::MOST_WINDOWS_OF_KINDS);
     }
 
-    pub(super) fn count_as(&mut self, kind: usize, bytes: u32) {
-        if let Some(size) = self.sizes.get_mut(kind) {
-            *size = Some(bytes);
-        }
-    }
-
-    pub(crate) fn sent(&mut self, now: Time, kind: usize, bytes: usize, items: u32) {
-        let bytes = match self.sizes.get(kind) {
-            Some(Some(size)) => u64::from(*size),
-            _ => bytes as u64,
-        };
+    /// A message with this encoding was sent.
+    pub fn sent(&mut self, now: Time, encoding: &[u8], items: u32) {
+        let bytes = encoding.len() as u64;
         let sent = KindTraffic {
             messages: 1,
             bytes,
@@ -80,8 +73,8 @@ impl Traffic {
         if let Some(windows) = &mut self.messages {
             windows.at(now)[0] += 1;
         }
-        if let Some((_, count)) = self.kinds.get_mut(kind) {
-            *count += sent;
+        if let Some(kind) = self.known.of(encoding) {
+            self.kinds[kind].1 += sent;
             if let Some(windows) = &mut self.by_kind {
                 windows.at(now)[kind] += sent;
             }
@@ -97,9 +90,37 @@ impl Traffic {
         self.total
     }
 
-    /// Each kind by name, in the protocol's order.
-    pub fn kinds(&self) -> &[(&'static str, KindTraffic)] {
+    /// Each kind by name, in the protocol's order. A message in a message has both names, such as `Commit.Prepare`.
+    pub fn kinds(&self) -> &[(String, KindTraffic)] {
         &self.kinds
+    }
+
+    /// What was sent of these kinds, together. A kind stands for all messages in it: `Commit` for `Commit.Prepare` and others.
+    pub fn of(&self, kinds: &[&str]) -> KindTraffic {
+        let mut sum = KindTraffic::default();
+        for (name, traffic) in &self.kinds {
+            if is_of(name, kinds) {
+                sum += *traffic;
+            }
+        }
+        sum
+    }
+
+    /// The same, window by window.
+    pub fn of_per_window(&self, kinds: &[&str]) -> Vec<KindTraffic> {
+        let counts: Vec<bool> = self
+            .kinds
+            .iter()
+            .map(|(name, _)| is_of(name, kinds))
+            .collect();
+        let windows = self.kinds_per_window().map(|window| {
+            let mut sum = KindTraffic::default();
+            for (traffic, _) in window.iter().zip(&counts).filter(|(_, counts)| **counts) {
+                sum += *traffic;
+            }
+            sum
+        });
+        windows.collect()
     }
 
     /// How many messages, or copies of one, came to a node that was down or does not exist.
@@ -132,6 +153,14 @@ impl Traffic {
         let cells = self.by_kind.as_ref().map_or(&[][..], |kinds| &kinds.cells);
         cells.chunks_exact(self.kinds.len().max(1))
     }
+}
+
+/// Whether a kind is one of these, or a message in one of these.
+pub fn is_of(name: &str, kinds: &[&str]) -> bool {
+    kinds.iter().any(|kind| {
+        let behind = name.strip_prefix(kind);
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
+    })
 }
 
 /// Counts for stretches of time that are equally long; each becomes twice as long rather than that there are too many.
@@ -189,13 +218,16 @@ impl<T: Copy + Default + AddAssign> Windows<T> {
 mod tests {
     use super::*;
 
+    const PING: &[Kind] = &[Kind::new("Ping", 10)];
+    const BOTH: &[Kind] = &[Kind::new("Ping", 10), Kind::new("Pong", 10)];
+
     #[test]
     fn windows_become_wider_rather_than_too_many() {
-        let mut traffic = Traffic::new(&["ping"]);
+        let mut traffic = Traffic::new(PING);
         traffic.count_per(Span::from_secs(1));
         let most = Traffic::MOST_WINDOWS as u64;
         for second in [0, 1, 2, most - 1, most] {
-            traffic.sent(Time::from_secs(second), 0, 1, 1);
+            traffic.sent(Time::from_secs(second), &[0], 1);
         }
         assert_eq!(traffic.window(), Some(Span::from_secs(2)));
         let counts = traffic.per_window();
@@ -206,11 +238,11 @@ mod tests {
 
     #[test]
     fn each_kind_is_counted_in_windows_of_its_own() {
-        let mut traffic = Traffic::new(&["ping", "pong"]);
+        let mut traffic = Traffic::new(BOTH);
         traffic.count_per(Span::from_secs(1));
         let most = Traffic::MOST_WINDOWS_OF_KINDS as u64;
         for (second, kind, items) in [(0, 0, 5), (1, 0, 6), (1, 1, 7), (most, 1, 8)] {
-            traffic.sent(Time::from_secs(second), kind, 10, items);
+            traffic.sent(Time::from_secs(second), &[kind; 10], items);
         }
         let count = |messages, items| KindTraffic {
             messages,
@@ -230,9 +262,9 @@ mod tests {
 
     #[test]
     fn nothing_is_counted_over_time_unless_asked_for() {
-        let mut traffic = Traffic::new(&["ping"]);
+        let mut traffic = Traffic::new(PING);
         traffic.count_per(Span::ZERO);
-        traffic.sent(Time::ZERO, 0, 1, 1);
+        traffic.sent(Time::ZERO, &[0], 1);
         assert_eq!((traffic.window(), traffic.window_of_kinds()), (None, None));
         assert!(traffic.per_window().is_empty());
         assert_eq!(traffic.kinds_per_window().len(), 0);

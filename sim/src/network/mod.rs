@@ -6,14 +6,13 @@
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
-//! use gridweave_sim::lasting::Lasting;
-//! use gridweave_sim::network::{DelayConfig, Network, NetworkConfig};
+//! use gridweave_sim::network::{Delay, Network, NetworkConfig};
 //!
 //! let config = NetworkConfig {
-//!     delay: DelayConfig::Constant { delay: Lasting::new(Span::from_millis(50)) },
+//!     delay: Delay::Constant(Span::from_millis(50)),
 //!     ..NetworkConfig::default()
 //! };
-//! let mut network = Network::new(&config, 2, 1)?;
+//! let mut network = Network::new(&config, 1)?;
 //! let arrivals: Vec<Time> = network.transmit(Time::ZERO, 0, 1).collect();
 //! assert_eq!(arrivals, [Time::from_millis(50)]);
 //! # Ok::<(), gridweave_sim::network::NetworkError>(())
@@ -25,24 +24,61 @@ mod places;
 mod tests;
 mod trouble;
 
-pub use delay::{Delay, DelayConfig};
-pub use places::{NetworkError, Plane, RoundTrips};
+pub use delay::Delay;
+pub use places::{Plane, RoundTrips};
 pub use trouble::{Cut, Passage, Trouble, TroubleMet};
 
 use gridweave_core::rand_core::Rng;
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::lasting::Lasting;
+/// Why there is no such network.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// A chance is not between 0 and 1.
+    #[error("network.{name} is {probability}; give a probability from 0 to 1")]
+    Probability {
+        /// Which.
+        name: &'static str,
+        /// What it is.
+        probability: f64,
+    },
+    /// The bounds of a delay are the wrong way round.
+    #[error("network.delay has max {max} below min {min}; swap them")]
+    Bounds {
+        /// The lower one.
+        min: Span,
+        /// The upper one.
+        max: Span,
+    },
+    /// Messages are to be held up, for no time.
+    #[error(
+        "network.reordering is above 0, and messages are held up for no time; set network.held_up, such as 500ms"
+    )]
+    HeldUpForNoTime,
+    /// A partition is over before it begins.
+    #[error(
+        "a partition in network.partitions ends before it begins; let 'until' be later than 'from'"
+    )]
+    EmptyPartition,
+    /// A range of nodes ends before it begins.
+    #[error("network.partitions has the nodes [{first}, {last}]; swap them")]
+    BackwardRange {
+        /// Its first node.
+        first: u32,
+        /// Its last node.
+        last: u32,
+    },
+}
 
 /// How a network behaves.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct NetworkConfig {
     /// How long messages travel.
-    pub delay: DelayConfig,
+    pub delay: Delay,
     /// How likely a message is lost, from 0 to 1.
     pub loss: f64,
     /// How likely a message that arrives comes a second time.
@@ -50,28 +86,26 @@ pub struct NetworkConfig {
     /// How likely a message is held up, so that later ones overtake it.
     pub reordering: f64,
     /// The longest that a message is held up.
-    pub held_up: Lasting,
+    pub held_up: Span,
     /// Whether a sender learns, a delay later, that its message found nobody.
     pub report_unreachable: bool,
     /// Times in which some nodes are cut off from the others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<Partition>,
 }
 
 /// For some time, nothing passes between these nodes and all the others.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Partition {
     /// When it begins.
-    pub from: Lasting,
+    pub from: Time,
     /// When it is over.
-    pub until: Lasting,
+    pub until: Time,
     /// Who is cut off: ranges of node numbers, both ends included.
     pub nodes: Vec<[u32; 2]>,
 }
 
 impl NetworkConfig {
-    /// Refuses what can be seen to be wrong without reading files or counting nodes.
+    /// Refuses what contradicts itself.
     pub fn check(&self) -> Result<(), NetworkError> {
         for partition in &self.partitions {
             if partition.until <= partition.from {
@@ -89,19 +123,22 @@ impl NetworkConfig {
         ] {
             Chance::new(name, probability)?;
         }
-        if self.reordering > 0.0 && self.held_up == Lasting::default() {
+        if self.reordering > 0.0 && self.held_up.is_zero() {
             return Err(NetworkError::HeldUpForNoTime);
         }
-        self.delay.check()
+        match self.delay {
+            Delay::Uniform { min, max } if max < min => Err(NetworkError::Bounds { min, max }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether no message is ever lost on the way.
-    pub(crate) fn loses_nothing(&self) -> bool {
+    pub fn loses_nothing(&self) -> bool {
         self.loss == 0.0 && self.partitions.is_empty()
     }
 
     /// The last node that a partition names.
-    pub(crate) fn last_cut_off(&self) -> Option<u32> {
+    pub fn last_cut_off(&self) -> Option<u32> {
         let ranges = self
             .partitions
             .iter()
@@ -112,8 +149,7 @@ impl NetworkConfig {
 
 impl Partition {
     fn holds(&self, now: Time) -> bool {
-        let now = now.as_micros();
-        self.from.span().as_micros() <= now && now < self.until.span().as_micros()
+        (self.from..self.until).contains(&now)
     }
 
     fn is_inside(&self, node: u32) -> bool {
@@ -170,17 +206,20 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of this kind for at least `nodes` nodes, whose chances follow from the seed. Reads the files that the
-    /// configuration names.
-    pub fn new(config: &NetworkConfig, nodes: u32, seed: u64) -> Result<Self, NetworkError> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    /// A network of this kind, whose chances follow from the seed.
+    pub fn new(config: &NetworkConfig, seed: u64) -> Result<Self, NetworkError> {
+        Self::drawing(config, Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// A network of this kind, whose chances come from this generator.
+    pub fn drawing(config: &NetworkConfig, rng: Xoshiro256PlusPlus) -> Result<Self, NetworkError> {
         config.check()?;
         Ok(Self {
-            delay: Delay::new(&config.delay, nodes, &mut rng)?,
+            delay: config.delay.clone(),
             loss: Chance::new("loss", config.loss)?,
             duplication: Chance::new("duplication", config.duplication)?,
             reordering: Chance::new("reordering", config.reordering)?,
-            held_up: config.held_up.span(),
+            held_up: config.held_up,
             report_unreachable: config.report_unreachable,
             partitions: config.partitions.clone(),
             trouble: None,

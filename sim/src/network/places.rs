@@ -1,111 +1,9 @@
 //! Where nodes are: points in a plane, or rows of a measured matrix.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-
-use flate2::bufread::MultiGzDecoder;
 use gridweave_core::rand_core::Rng;
 use gridweave_core::time::Span;
 
 use super::below;
-use crate::lasting::Lasting;
-
-/// Why there is no such network.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NetworkError {
-    /// A chance is not between 0 and 1.
-    #[error("network.{name} is {probability}; give a probability from 0 to 1")]
-    Probability {
-        /// Which.
-        name: &'static str,
-        /// What it is.
-        probability: f64,
-    },
-    /// The bounds of a delay are the wrong way round.
-    #[error("network.delay has max {max} below min {min}; swap them")]
-    Bounds {
-        /// The lower one.
-        min: Lasting,
-        /// The upper one.
-        max: Lasting,
-    },
-    /// Messages are to be held up, for no time.
-    #[error(
-        "network.reordering is above 0, and messages are held up for no time; set network.held_up, such as 500ms"
-    )]
-    HeldUpForNoTime,
-    /// A partition is over before it begins.
-    #[error(
-        "a partition in network.partitions ends before it begins; let 'until' be later than 'from'"
-    )]
-    EmptyPartition,
-    /// A range of nodes ends before it begins.
-    #[error("network.partitions has the nodes [{first}, {last}]; swap them")]
-    BackwardRange {
-        /// Its first node.
-        first: u32,
-        /// Its last node.
-        last: u32,
-    },
-    /// A file cannot be read.
-    #[error("{}: {error}; check the path and that the file is whole", file.display())]
-    Unreadable {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file holds something else.
-    #[error("{}: {what}", file.display())]
-    Malformed {
-        /// Which.
-        file: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
-}
-
-/// The most bytes of a file of places, plain or unpacked; beyond that it is something else.
-const MOST_BYTES: u64 = 256 << 20;
-
-fn read_text(file: &Path) -> Result<String, NetworkError> {
-    let unreadable = |error| NetworkError::Unreadable {
-        file: file.into(),
-        error,
-    };
-    let is_stream = |data: std::fs::Metadata| !data.is_file() && !data.is_dir();
-    if std::fs::metadata(file).is_ok_and(is_stream) {
-        return Err(NetworkError::Malformed {
-            file: file.into(),
-            what: "is a pipe or a device, and is read more than once; save it to a file first"
-                .into(),
-        });
-    }
-    let mut bytes = BufReader::new(File::open(file).map_err(unreadable)?);
-    let packed = bytes
-        .fill_buf()
-        .map_err(unreadable)?
-        .starts_with(&[0x1f, 0x8b]);
-    let text = if packed {
-        limited(MultiGzDecoder::new(bytes))
-    } else {
-        limited(bytes)
-    };
-    text.map_err(unreadable)?
-        .ok_or_else(|| NetworkError::Malformed {
-            file: file.into(),
-            what: "is larger than 256 MiB; give fewer places".into(),
-        })
-}
-
-/// All of it, unless it is too much.
-fn limited(from: impl Read) -> std::io::Result<Option<String>> {
-    let mut text = String::new();
-    from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    Ok(Some(text).filter(|text| text.len() as u64 <= MOST_BYTES))
-}
 
 /// Milliseconds as text to whole microseconds, if it is a number of a sensible size.
 fn micros(text: &str) -> Option<i64> {
@@ -122,7 +20,7 @@ pub struct Plane {
 
 impl Plane {
     /// Points drawn evenly from a square with this side.
-    pub(crate) fn generate(nodes: u32, side: Span, rng: &mut impl Rng) -> Self {
+    pub fn generate(nodes: u32, side: Span, rng: &mut impl Rng) -> Self {
         // An hour of delay is far enough, and keeps squares of distances within 64 bits.
         let side = side.as_micros().min(3_600_000_000);
         let mut coordinate = || below(rng, side.saturating_add(1)) as i64;
@@ -134,7 +32,7 @@ impl Plane {
 
     /// Points around sites that are drawn evenly from a square with this side; none farther from its site than so much in
     /// either direction.
-    pub(crate) fn around_sites(
+    pub fn around_sites(
         nodes: u32,
         sites: u32,
         side: Span,
@@ -158,16 +56,8 @@ impl Plane {
         self.points[node as usize % self.points.len()]
     }
 
-    /// Points from a file: OverSim's XML, or two numbers on each line.
-    pub(crate) fn read(file: &Path) -> Result<Self, NetworkError> {
-        let text = read_text(file)?;
-        Self::parse(&text).map_err(|what| NetworkError::Malformed {
-            file: file.into(),
-            what,
-        })
-    }
-
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    /// Points from a text: OverSim's XML, or two numbers on each line, in milliseconds.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let xml = text.trim_start().starts_with('<');
         let mut numbers = Vec::new();
         if xml {
@@ -232,16 +122,8 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// A square of round-trip times in milliseconds, from a file.
-    pub(crate) fn read(file: &Path) -> Result<Self, NetworkError> {
-        let text = read_text(file)?;
-        Self::parse(&text).map_err(|what| NetworkError::Malformed {
-            file: file.into(),
-            what,
-        })
-    }
-
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    /// A square of round-trip times in milliseconds.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut one_way = Vec::new();
         let (mut size, mut rows) = (0, 0);
         for (line, content) in text.lines().enumerate() {

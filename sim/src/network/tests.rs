@@ -1,12 +1,12 @@
 use super::*;
 
-fn millis(millis: u64) -> Lasting {
-    Lasting::new(Span::from_millis(millis))
+fn millis(millis: u64) -> Span {
+    Span::from_millis(millis)
 }
 
 fn constant() -> NetworkConfig {
     NetworkConfig {
-        delay: DelayConfig::Constant { delay: millis(10) },
+        delay: Delay::Constant(millis(10)),
         ..NetworkConfig::default()
     }
 }
@@ -24,7 +24,7 @@ fn arrivals(network: &mut Network, sent: u64) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_default_network_takes_no_time_and_loses_nothing() {
-    let mut network = Network::new(&NetworkConfig::default(), 2, 1).unwrap();
+    let mut network = Network::new(&NetworkConfig::default(), 1).unwrap();
     assert_eq!(arrivals(&mut network, 3), [[0], [0], [0]]);
     assert_eq!(network.mishaps(), Mishaps::default());
     assert_eq!(network.bounce(Time::ZERO, 0, 1), None);
@@ -32,7 +32,7 @@ fn a_default_network_takes_no_time_and_loses_nothing() {
 
 #[test]
 fn uniform_delays_fill_their_bounds() {
-    let delay = DelayConfig::Uniform {
+    let delay = Delay::Uniform {
         min: millis(1),
         max: millis(2),
     };
@@ -40,7 +40,7 @@ fn uniform_delays_fill_their_bounds() {
         delay,
         ..NetworkConfig::default()
     };
-    let mut network = Network::new(&config, 2, 1).unwrap();
+    let mut network = Network::new(&config, 1).unwrap();
     let all: Vec<u64> = arrivals(&mut network, 1000).concat();
     assert!(all.iter().all(|micros| (1000..=2000).contains(micros)));
     assert!(*all.iter().min().unwrap() < 1010 && *all.iter().max().unwrap() > 1990);
@@ -55,7 +55,7 @@ fn mishaps_happen_about_as_often_as_they_should_and_are_counted() {
         held_up: millis(5),
         ..constant()
     };
-    let mut network = Network::new(&config, 2, 7).unwrap();
+    let mut network = Network::new(&config, 7).unwrap();
     let all = arrivals(&mut network, 10_000);
     let lost = all.iter().filter(|arrivals| arrivals.is_empty()).count() as u64;
     let twice = all.iter().filter(|arrivals| arrivals.len() == 2).count() as u64;
@@ -76,11 +76,10 @@ fn mishaps_happen_about_as_often_as_they_should_and_are_counted() {
 #[test]
 fn the_same_seed_gives_the_same_network() {
     let config = NetworkConfig {
-        delay: DelayConfig::Plane { side: millis(100) },
         loss: 0.5,
-        ..NetworkConfig::default()
+        ..constant()
     };
-    let run = |seed| arrivals(&mut Network::new(&config, 2, seed).unwrap(), 100);
+    let run = |seed| arrivals(&mut Network::new(&config, seed).unwrap(), 100);
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
@@ -89,13 +88,13 @@ fn the_same_seed_gives_the_same_network() {
 fn a_partition_cuts_both_ways_while_it_lasts() {
     let config = NetworkConfig {
         partitions: vec![Partition {
-            from: Lasting::seconds(10),
-            until: Lasting::seconds(20),
+            from: Time::from_secs(10),
+            until: Time::from_secs(20),
             nodes: vec![[0, 1], [5, 5]],
         }],
         ..constant()
     };
-    let mut network = Network::new(&config, 6, 1).unwrap();
+    let mut network = Network::new(&config, 1).unwrap();
     let mut passes = |at, from, to| network.transmit(Time::from_secs(at), from, to).count() == 1;
     assert!(passes(9, 0, 2) && passes(20, 0, 2));
     assert!(!passes(10, 0, 2) && !passes(10, 2, 1) && !passes(19, 5, 3));
@@ -120,7 +119,7 @@ fn trouble_stops_what_it_should_and_ends() {
         until: secs(100),
         ..Trouble::default()
     };
-    let lossy = Network::new(&config, 6, 1).unwrap();
+    let lossy = Network::new(&config, 1).unwrap();
     let mut lossy = lossy.troubled(trouble.clone()).unwrap();
     assert_eq!(lossy.transmit(secs(99), 0, 1).count(), 0);
     assert_eq!(lossy.transmit(secs(100), 0, 1).count(), 1, "calm");
@@ -136,7 +135,7 @@ fn trouble_stops_what_it_should_and_ends() {
         slow: vec![(5, Span::from_secs(3))],
         ..trouble
     };
-    let network = Network::new(&constant(), 6, 1).unwrap();
+    let network = Network::new(&constant(), 1).unwrap();
     let mut network = network.troubled(trouble).unwrap();
     let mut passes = |at, from, to| network.transmit(secs(at), from, to).count() == 1;
     assert!(passes(9, 0, 2) && passes(20, 2, 0) && passes(15, 0, 1) && passes(15, 2, 3));
@@ -189,7 +188,7 @@ fn a_matrix_is_a_square_of_round_trips() {
 
 #[test]
 fn bad_networks_are_refused_by_name() {
-    let refused = |config: NetworkConfig| Network::new(&config, 2, 1).unwrap_err().to_string();
+    let refused = |config: NetworkConfig| Network::new(&config, 1).unwrap_err().to_string();
     let wrong = NetworkConfig {
         loss: 1.5,
         ..constant()
@@ -200,7 +199,7 @@ fn bad_networks_are_refused_by_name() {
         ..constant()
     };
     assert!(refused(wrong).contains("network.duplication"));
-    let delay = DelayConfig::Uniform {
+    let delay = Delay::Uniform {
         min: millis(2),
         max: millis(1),
     };
@@ -208,28 +207,11 @@ fn bad_networks_are_refused_by_name() {
         delay,
         ..constant()
     };
-    assert!(refused(wrong).contains("max 1ms below min 2ms"));
-    let delay = DelayConfig::Matrix {
-        file: "no/such/file".into(),
-    };
-    let wrong = NetworkConfig {
-        delay,
-        ..constant()
-    };
-    assert!(refused(wrong).contains("no/such/file"));
-    let delay = DelayConfig::Matrix {
-        file: "/dev/zero".into(),
-    };
-    let wrong = NetworkConfig {
-        delay,
-        ..constant()
-    };
-    #[cfg(unix)]
-    assert!(refused(wrong).contains("/dev/zero: is a pipe or a device"));
+    assert!(refused(wrong).contains("max 0.001000s below min 0.002000s"));
     let wrong = NetworkConfig {
         partitions: vec![Partition {
-            from: millis(1),
-            until: millis(2),
+            from: Time::from_millis(1),
+            until: Time::from_millis(2),
             nodes: vec![[0, 1], [5, 1]],
         }],
         ..constant()
@@ -243,6 +225,6 @@ fn messages_are_not_held_up_for_no_time() {
         reordering: 0.5,
         ..constant()
     };
-    let error = Network::new(&config, 2, 1).unwrap_err().to_string();
+    let error = Network::new(&config, 1).unwrap_err().to_string();
     assert!(error.contains("network.held_up"), "{error}");
 }

@@ -3,7 +3,7 @@
 
 extern crate alloc;
 
-#[path = "../../../core/tests/same_history/grids.rs"]
+#[path = "../../../core/tests/suites/same_history/grids.rs"]
 mod grids;
 
 /// Of the network and of the choices that nodes make.

@@ -6,8 +6,9 @@ use gridweave_core::id::{Incarnation, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
 use gridweave_core::overlay::can::{
     Account, Beyond, Can, Command, Config, Entries, Entry, Grant, Key, Load, MOST_NEIGHBOURS,
-    Message, Name, Notice, Point, Record, Refusal, Shared, Side, Split, Stretch, Timer, Told, Zone,
+    Message, Name, Notice, Point, Record, Refusal, Side, Split, Stretch, Timer, Told, Zone,
 };
+use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

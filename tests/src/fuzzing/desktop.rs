@@ -34,7 +34,7 @@ struct Working {
     /// What runs here.
     runs: BTreeSet<JobId>,
     /// What it gave of its zone to others, who do not lie about that.
-    granted: Vec<can::Shared<Grant<3>>>,
+    granted: Vec<Shared<Grant<3>>>,
     /// What it searched for last, and said last about a job, for others to answer.
     quest: Option<(JobId, Quest)>,
     said: Option<custody::Message>,
@@ -185,7 +185,7 @@ impl Host<Working> {
         for grant in self.subject.granted.clone() {
             let Grant { own, neighbours } = grant.get().clone();
             let from = own.name.id;
-            let account = can::Shared::new(Account {
+            let account = Shared::new(Account {
                 own,
                 edition: 0,
                 neighbours,

@@ -1,7 +1,7 @@
 //! Files that people give to the simulator: traces and configurations.
 
-use gridweave_sim::config::{Config, Source};
-use gridweave_sim::workload::{Kept, Origin, read_from, write};
+use gridweave_lab::config::{Config, Source};
+use gridweave_lab::workload::{Kept, Origin, read_from, write};
 
 /// Reads bytes as a trace in the Standard Workload Format. Says how many jobs there were.
 pub fn swf(bytes: &[u8]) -> usize {

@@ -311,6 +311,15 @@ impl Node {
 
     /// A custody has something to say, as it has to a desktop.
     fn said(&mut self, level: Level, notice: Notice, cx: &mut dyn Context<Self>) {
+        // What was done since it was said may have changed that.
+        let is_past = match &notice {
+            Notice::Queue { .. } => !self.custody(level).is_here(JOB),
+            Notice::Drop(_) => self.custody(level).is_here(JOB),
+            _ => false,
+        };
+        if is_past {
+            return;
+        }
         let is_owner = level == Level::Upper && self.plan.levels == Levels::Two;
         match notice {
             Notice::Tell(job::Notice { news, .. }) => self.told(level, news, cx),

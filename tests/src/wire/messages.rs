@@ -277,6 +277,15 @@ impl Each for aria::links::Message {
     }
 }
 
+fn reasons(fill: &mut dyn Fill) -> [asap::Reason; 4] {
+    [
+        asap::Reason::Changed,
+        asap::Reason::Search(some(fill)),
+        asap::Reason::Poll,
+        asap::Reason::NewLink,
+    ]
+}
+
 impl<const L: usize> Each for asap::Message<L> {
     fn each(fill: &mut dyn Fill) -> Vec<Self> {
         let mut all = around(fill, |inner, _| Self::Overlay(inner));
@@ -299,14 +308,13 @@ impl<const L: usize> Each for asap::Message<L> {
                 search: some(fill),
                 known: some(fill),
             },
-            Self::Fetch(some(fill)),
-            Self::Schedule {
-                reason: some(fill),
-                schedule: some(fill),
-            },
-            Self::Subscribe { known: some(fill) },
-            Self::Unsubscribe,
         ]);
+        all.extend(reasons(fill).map(Self::Fetch));
+        all.extend(reasons(fill).map(|reason| Self::Schedule {
+            reason,
+            schedule: some(fill),
+        }));
+        all.extend([Self::Subscribe { known: some(fill) }, Self::Unsubscribe]);
         all
     }
 }
@@ -361,6 +369,40 @@ impl Each for aria::Message {
     }
 }
 
+fn errands<const D: usize>(fill: &mut dyn Fill) -> [desktop::Errand<D>; 5] {
+    [
+        desktop::Errand::Route {
+            job: some(fill),
+            quest: some(fill),
+            point: some(fill),
+            hops: some(fill),
+        },
+        desktop::Errand::Hunt {
+            job: some(fill),
+            quest: some(fill),
+            trail: some(fill),
+        },
+        desktop::Errand::Gather(desktop::Gather {
+            asker: some(fill),
+            status: some(fill),
+            toward: some(fill),
+            hops: some(fill),
+        }),
+        desktop::Errand::Enter {
+            node: some(fill),
+            stand: some(fill),
+            hops: some(fill),
+        },
+        desktop::Errand::Forage {
+            job: some(fill),
+            quest: some(fill),
+            trail: some(fill),
+            way: some(fill),
+            steps: some(fill),
+        },
+    ]
+}
+
 impl<const D: usize> Each for desktop::Message<D> {
     fn each(fill: &mut dyn Fill) -> Vec<Self> {
         let mut all = around(fill, |message, fill| Self::Overlay {
@@ -369,11 +411,11 @@ impl<const D: usize> Each for desktop::Message<D> {
         });
         all.extend(around(fill, |inner, _| Self::Owners(inner)));
         all.extend(around(fill, |inner, _| Self::Runs(inner)));
+        all.extend(errands(fill).map(|errand| Self::Errand {
+            errand,
+            number: some(fill),
+        }));
         all.extend([
-            Self::Errand {
-                number: some(fill),
-                errand: some(fill),
-            },
             Self::Acknowledged(some(fill)),
             Self::Search {
                 header: some(fill),

@@ -74,12 +74,6 @@ impl<T: Made + Clone> Made for Shared<T> {
     }
 }
 
-impl<T: Made> Made for can::Shared<T> {
-    fn made(fill: &mut dyn Fill) -> Self {
-        Self::new(some(fill))
-    }
-}
-
 impl<T: Made, const N: usize> Made for [T; N] {
     fn made(fill: &mut dyn Fill) -> Self {
         core::array::from_fn(|_| some(fill))
@@ -272,12 +266,6 @@ made! {
     };
     asap::Known: |fill| Self { node: some(fill), schedule: some(fill) };
     asap::Others: |fill| list::<asap::Known, _>(fill, Self::MOST);
-    asap::Reason: |fill| match fill.variant(4) {
-        0 => Self::Changed,
-        1 => Self::Poll,
-        2 => Self::NewLink,
-        _ => Self::Search(some(fill)),
-    };
     criteria::LookId: |fill| encoded_as(some::<u32>(fill));
     criteria::Through: |fill| match fill.variant(3) {
         0 => Self::Random,
@@ -401,42 +389,6 @@ impl<const D: usize> Made for desktop::Trail<D> {
             passed: some(fill),
             probes: some(fill),
             hops: some(fill),
-        }
-    }
-}
-
-impl<const D: usize> Made for desktop::Errand<D> {
-    fn made(fill: &mut dyn Fill) -> Self {
-        match fill.variant(5) {
-            0 => Self::Route {
-                job: some(fill),
-                quest: some(fill),
-                point: some(fill),
-                hops: some(fill),
-            },
-            1 => Self::Gather(desktop::Gather {
-                asker: some(fill),
-                status: some(fill),
-                toward: some(fill),
-                hops: some(fill),
-            }),
-            2 => Self::Enter {
-                node: some(fill),
-                stand: some(fill),
-                hops: some(fill),
-            },
-            3 => Self::Hunt {
-                job: some(fill),
-                quest: some(fill),
-                trail: some(fill),
-            },
-            _ => Self::Forage {
-                job: some(fill),
-                quest: some(fill),
-                trail: some(fill),
-                way: some(fill),
-                steps: some(fill),
-            },
         }
     }
 }

@@ -5,12 +5,13 @@ use core::cmp::Reverse;
 
 use super::load::{Load, Told};
 use super::member::{Member, Outcome};
-use super::message::{Account, Beyond, Entries, Entry, Message, Name, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Message, Name};
 use super::peers::{Neighbour, Standing};
 use super::zone::{Face, Side, Zone};
 use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
+use crate::shared::Shared;
 use crate::time::{Span, Time};
 
 /// Up to how many neighbours a node tells of those beyond.

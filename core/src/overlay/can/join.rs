@@ -3,12 +3,13 @@
 use alloc::boxed::Box;
 
 use super::member::Member;
-use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal};
 use super::tree::Leaf;
 use super::{Can, Key, Known, Life, Notice, Record, Timer};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::rng::Choose;
+use crate::shared::Shared;
 use crate::time::{Span, Time};
 
 /// What a node does to get a zone.

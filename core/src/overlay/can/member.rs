@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::leave::{Leaving, Promises};
 use super::load::Load;
-use super::message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+use super::message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal};
 use super::peers::{Neighbour, Peers};
 use super::route::Hop;
 use super::space::Point;
@@ -15,6 +15,7 @@ use super::{Can, Config, Contacts, MOST_NEIGHBOURS, Notice, PHASES, Timer};
 use crate::id::NodeId;
 use crate::machine::{Context, Violation};
 use crate::rng::Choose;
+use crate::shared::Shared;
 use crate::time::{Span, Time};
 
 /// Through how many nodes a node looks for a neighbour whom it does not know.

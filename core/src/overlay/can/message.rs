@@ -6,6 +6,7 @@ use super::space::Point;
 use super::tree::{History, Leaf};
 use super::zone::Zone;
 use crate::id::{Incarnation, NodeId};
+use crate::shared::Shared;
 use crate::time::Span;
 
 /// A node in one of its lives. Each time that it joins is a new life, so what it had before is nobody's.
@@ -126,22 +127,6 @@ pub struct Grant<const D: usize> {
     pub own: Entry<D>,
     /// Who may be its neighbours, the granter among them.
     pub neighbours: Entries<D>,
-}
-
-/// Something large that travels behind one pointer and is shared when cloned.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Shared<T>(Arc<T>);
-
-impl<T> Shared<T> {
-    /// Puts it there.
-    pub fn new(value: T) -> Self {
-        Self(Arc::new(value))
-    }
-
-    /// A look at it.
-    pub fn get(&self) -> &T {
-        &self.0
-    }
 }
 
 /// Why a wish to join came to nothing.
@@ -290,8 +275,7 @@ impl<const D: usize> Message<D> {
 
 #[cfg(feature = "serde")]
 mod encoding {
-    use super::{Entries, Entry, MOST_NEIGHBOURS, Shared};
-    use alloc::sync::Arc;
+    use super::{Entries, Entry, MOST_NEIGHBOURS};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     impl<const D: usize> Serialize for Entries<D> {
@@ -304,18 +288,6 @@ mod encoding {
         fn deserialize<E: Deserializer<'de>>(decoder: E) -> Result<Self, E::Error> {
             let read = crate::bounded::list::<Entry<D>, E, MOST_NEIGHBOURS>(decoder)?;
             Ok(Self(read.into()))
-        }
-    }
-
-    impl<T: Serialize> Serialize for Shared<T> {
-        fn serialize<S: Serializer>(&self, encoder: S) -> Result<S::Ok, S::Error> {
-            self.0.serialize(encoder)
-        }
-    }
-
-    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
-        fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
-            Ok(Self(Arc::new(T::deserialize(decoder)?)))
         }
     }
 }

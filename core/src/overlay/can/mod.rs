@@ -112,7 +112,7 @@ mod zone;
 pub use config::{Config, ConfigError};
 pub use layout::{Layout, SamePoint};
 pub use load::{Load, Told};
-pub use message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal, Shared};
+pub use message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal};
 pub use peers::Neighbour;
 pub use route::Hop;
 pub use space::{END, Point};
@@ -128,6 +128,7 @@ use member::{Member, Outcome};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
 use crate::rng::Choose;
+use crate::shared::Shared;
 
 /// The most dimensions that a space can have.
 pub const MOST_DIMENSIONS: usize = 8;
@@ -351,11 +352,9 @@ impl<const D: usize> Can<D> {
         self.member().is_some_and(|member| !member.is_unsettled())
     }
 
-    /// Reads a word of this node, or of each whom it knows, so that they are in the cache for its next event, a message from there or something
-    /// else: a host of many may do so for several nodes and then wait for their memory once. The word means nothing.
-    pub fn read_ahead(&self, from: Option<NodeId>) -> u64 {
-        self.member()
-            .map_or(0, |member| member.peers.read_ahead(from))
+    /// What is known of a node, in each of its lives.
+    pub fn known_lives(&self, id: NodeId) -> &[Neighbour<D>] {
+        self.member().map_or(&[], |member| member.peers.lives(id))
     }
 
     const fn member(&self) -> Option<&Member<D>> {

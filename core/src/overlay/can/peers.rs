@@ -4,10 +4,11 @@ use alloc::vec::Vec;
 
 use super::heartbeat::MOST_BEYOND;
 use super::load::{Load, Told};
-use super::message::{Account, Entries, Entry, Name, Shared};
+use super::message::{Account, Entries, Entry, Name};
 use super::zone::{Face, Zone};
 use super::{MOST_GONE, MOST_NEIGHBOURS, MOST_WATCHED};
 use crate::id::NodeId;
+use crate::shared::Shared;
 use crate::time::Time;
 
 /// What a node thinks of another.
@@ -267,17 +268,6 @@ impl<const D: usize> Peers<D> {
 
     fn place(&self, name: Name) -> Result<usize, usize> {
         self.names.binary_search(&name)
-    }
-
-    /// Reads what is known of this node, or else a word of everybody.
-    pub(super) fn read_ahead(&self, from: Option<NodeId>) -> u64 {
-        let read = match from {
-            Some(from) => self.lives(from),
-            None => &self.list,
-        };
-        read.iter().fold(0, |word, peer| {
-            word ^ u64::from(peer.entry.epoch) ^ u64::from(peer.first_hand)
-        })
     }
 
     /// Whether everybody is found under its name, each once.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::leave::Share;
 use super::member::{Member, Outcome};
-use super::message::{Account, Entries, Entry, Message, Name, Shared};
+use super::message::{Account, Entries, Entry, Message, Name};
 use super::peers::{Neighbour, Standing};
 use super::tree::Leaf;
 use super::zone::Zone;
@@ -20,6 +20,7 @@ use super::{Can, MOST_GONE, Notice, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
+use crate::shared::Shared;
 use crate::time::{Span, Time};
 
 /// How many are asked about somebody of whom too little is known.

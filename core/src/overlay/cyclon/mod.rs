@@ -303,23 +303,6 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Reads a word here and there, so that the node is in the cache for its next event: a host of many may do so for
-    /// several nodes and then wait for their memory once. The word means nothing.
-    pub fn read_ahead(&self) -> u64 {
-        let life = match &self.life {
-            Life::Gossiping(Gossip {
-                due,
-                exchange: Exchange::Waiting(pending),
-                ..
-            }) => {
-                let sent = pending.sent.iter().step_by(7);
-                sent.fold(due.as_micros(), |word, id| word ^ id.get())
-            }
-            _ => 0,
-        };
-        life ^ self.config.period.as_micros() ^ self.view.read_ahead()
-    }
-
     fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;

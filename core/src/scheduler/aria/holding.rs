@@ -65,10 +65,14 @@ impl<S: LocalScheduler> Aria<S> {
                 }
                 custody::Notice::Offered(gift) => self.answer_gift(gift, cx),
                 custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
-                custody::Notice::Queue { job, arrived, .. } => self.enqueue(job.get(), arrived, cx),
+                custody::Notice::Queue { job, arrived, .. } => {
+                    if self.custody.is_here(job.get().id) {
+                        self.enqueue(job.get(), arrived, cx);
+                    }
+                }
                 custody::Notice::Extended { .. } => {}
                 custody::Notice::Drop(job) => {
-                    if self.remove(job, cx) {
+                    if !self.custody.is_here(job) && self.remove(job, cx) {
                         room = Room::Freed;
                     }
                 }

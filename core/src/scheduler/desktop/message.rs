@@ -24,10 +24,10 @@ pub enum Message<const D: usize> {
     Runs(custody::Message),
     /// A question that goes from node to node.
     Errand {
-        /// The sender's number of it, which is to be acknowledged; zero, if it is not.
-        number: u32,
         /// The question.
         errand: Errand<D>,
+        /// The sender's number of it, which is to be acknowledged; zero, if it is not.
+        number: u32,
     },
     /// The errand of this number has come here.
     Acknowledged(u32),

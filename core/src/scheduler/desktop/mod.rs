@@ -105,7 +105,7 @@ pub enum Bootstrap<const D: usize> {
     /// This node introduces it.
     Join(NodeId),
     /// This is its zone: how a host lays out an overlay by hand, see [`can::Layout`].
-    Placed(can::Point<D>, can::Shared<Grant<D>>),
+    Placed(can::Point<D>, Shared<Grant<D>>),
 }
 
 /// A node of the grid: a desktop with several cores, where jobs can be submitted.
@@ -356,9 +356,9 @@ impl<const D: usize> Desktop<D> {
         &self.can
     }
 
-    /// Reads a word here and there, so that the node is in the cache for its next event, as [`Can::read_ahead`] does. The word means nothing.
-    pub fn read_ahead(&self, from: Option<NodeId>) -> u64 {
-        self.can.read_ahead(from) ^ self.known.read_ahead(from)
+    /// What a node last said of itself to this one.
+    pub fn status_of(&self, node: NodeId) -> Option<&Status> {
+        self.known.shared(node).map(Shared::get)
     }
 
     /// Its queue.

@@ -142,7 +142,7 @@ impl<const D: usize> Desktop<D> {
         let mut room = Room::AsBefore;
         for notice in notices {
             if let custody::Notice::Drop(job) = notice {
-                if self.remove(job) {
+                if !self.runs.is_here(job) && self.remove(job) {
                     room = Room::Freed;
                 }
             } else {
@@ -167,11 +167,19 @@ impl<const D: usize> Desktop<D> {
             custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
             custody::Notice::Queue {
                 job, term, until, ..
-            } => self.own(job, Tenure::under(term), until, cx),
+            } => {
+                if self.owners.is_here(job.get().id) {
+                    self.own(job, Tenure::under(term), until, cx);
+                }
+            }
             custody::Notice::Extended { job, until } => {
                 self.tell_runs(Command::Bound { job, until }, cx);
             }
-            custody::Notice::Drop(job) => self.tell_runs(Command::Cancel(job), cx),
+            custody::Notice::Drop(job) => {
+                if !self.owners.is_here(job) {
+                    self.tell_runs(Command::Cancel(job), cx);
+                }
+            }
         }
     }
 
@@ -213,7 +221,11 @@ impl<const D: usize> Desktop<D> {
                 self.tell_runs(Command::Take { gift, taking }, cx);
             }
             custody::Notice::Seek { job, attempt } => self.begin_hunt(job, attempt, cx),
-            custody::Notice::Queue { job, carried, .. } => self.enqueue(job.get(), carried, cx),
+            custody::Notice::Queue { job, carried, .. } => {
+                if self.runs.is_here(job.get().id) {
+                    self.enqueue(job.get(), carried, cx);
+                }
+            }
             custody::Notice::Extended { .. } | custody::Notice::Drop(_) => {}
         }
     }

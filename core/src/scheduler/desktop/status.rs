@@ -230,7 +230,7 @@ impl Known {
         self.shared(id).map(Shared::get)
     }
 
-    fn shared(&self, id: NodeId) -> Option<&Shared<Status>> {
+    pub(super) fn shared(&self, id: NodeId) -> Option<&Shared<Status>> {
         let place = self.list.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.list.get(place).map(|(_, status)| status)
     }
@@ -277,16 +277,6 @@ impl Known {
 
     pub(super) fn len(&self) -> usize {
         self.list.len()
-    }
-
-    /// Reads what is known of this node, or else a word here and there.
-    pub(super) fn read_ahead(&self, from: Option<NodeId>) -> u64 {
-        if let Some(from) = from {
-            return u64::from(self.shared(from).is_some());
-        }
-        // A cache line has four of them.
-        let ids = self.list.iter().step_by(4).map(|(id, _)| id.get());
-        ids.fold(0, |word, id| word ^ id)
     }
 
     pub(super) fn is_in_order(&self) -> bool {

@@ -4,6 +4,7 @@ use std::println;
 
 use super::super::*;
 use super::network::{Network, Population};
+use crate::scaled;
 use crate::time::Span;
 
 /// How often nodes come and go, out of a hundred times.
@@ -122,6 +123,7 @@ fn all_with<const D: usize>(
     // With all dimensions virtual, the nodes would be mixed.
     let differ = |population: &Population| *population != Population::Clustered(D);
     let populations = POPULATIONS.into_iter().filter(differ);
+    let operations = operations / scaled(1, 4) as usize;
     let overlaps = populations.map(|it| one::<D>(config, it, mix, wires, operations, size));
     overlaps.sum()
 }
@@ -305,7 +307,7 @@ fn after_many_crash_at_once<const D: usize>(
     size: usize,
     part: usize,
 ) {
-    for seed in 0..3 {
+    for seed in 0..scaled(3, 1) {
         let mut network = grown_with::<D>(config, population, size, 400, seed);
         settle(&mut network, seed);
         for _ in 0..size / part {
@@ -399,7 +401,7 @@ fn few_in_a_rough_time<const D: usize>(size: usize, seed: u64, operations: usize
 
 #[test]
 fn somebody_stays_until_others_are_in() {
-    few_in_a_rough_time::<4>(6, 4, 750);
+    few_in_a_rough_time::<4>(6, 4, scaled(750, 200) as usize);
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn who_was_placed_and_wrote_down_nobody_joins_those_it_was_placed_among() {
     let mut placed = |neighbours: Vec<can::Entry<3>>, disk: &[(Key, Record)]| {
         let neighbours = neighbours.into_iter().collect();
         let own = own.clone();
-        let grant = can::Shared::new(Grant { own, neighbours });
+        let grant = Shared::new(Grant { own, neighbours });
         let bootstrap = Bootstrap::Placed(point, grant);
         booted(&mut network, bootstrap, disk.to_vec())
     };

@@ -1,0 +1,301 @@
+//! What lies between the nodes, as a part of a configuration.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::network::{self, Delay, Network, Plane, RoundTrips};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::setting::{kinds, record, section};
+
+/// How a network behaves.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct NetworkConfig {
+    /// How long messages travel.
+    pub delay: DelayConfig,
+    /// How likely a message is lost, from 0 to 1.
+    pub loss: f64,
+    /// How likely a message that arrives comes a second time.
+    pub duplication: f64,
+    /// How likely a message is held up, so that later ones overtake it.
+    pub reordering: f64,
+    /// The longest that a message is held up.
+    pub held_up: Span,
+    /// Whether a sender learns, a delay later, that its message found nobody.
+    pub report_unreachable: bool,
+    /// Times in which some nodes are cut off from the others.
+    pub partitions: Vec<Partition>,
+}
+
+section!(NetworkConfig {
+    delay,
+    loss,
+    duplication,
+    reordering,
+    held_up,
+    report_unreachable,
+    partitions,
+});
+
+/// For some time, nothing passes between these nodes and all the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// When it begins.
+    pub from: Time,
+    /// When it is over.
+    pub until: Time,
+    /// Who is cut off: ranges of node numbers, both ends included.
+    pub nodes: Vec<[u32; 2]>,
+}
+
+record!(Partition { from, until, nodes });
+
+/// How long messages travel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum DelayConfig {
+    /// No time at all, as some papers assume. Messages of one instant still come one after the other.
+    #[default]
+    Zero,
+    /// Always as long.
+    Constant {
+        /// How long.
+        delay: Span,
+    },
+    /// Anything between two bounds, drawn for each message.
+    Uniform {
+        /// The shortest.
+        min: Span,
+        /// The longest.
+        max: Span,
+    },
+    /// As far as two points in a square lie apart; each node's point is drawn from the seed.
+    Plane {
+        /// The side of the square.
+        side: Span,
+    },
+    /// As far as two points lie apart, in milliseconds; points come from a file, `x y` on each line or OverSim's XML.
+    /// Nodes beyond the last point begin again with the first.
+    Coordinates {
+        /// The file; may be compressed with gzip.
+        file: PathBuf,
+    },
+    /// Half of a measured round-trip time; a file with a square of milliseconds. Nodes beyond its size begin again with the
+    /// first row.
+    Matrix {
+        /// The file; may be compressed with gzip.
+        file: PathBuf,
+    },
+}
+
+kinds!(DelayConfig by "kind" {
+    Zero {} = "zero",
+    Constant { delay } = "constant",
+    Uniform { min, max } = "uniform",
+    Plane { side } = "plane",
+    Coordinates { file } = "coordinates",
+    Matrix { file } = "matrix",
+});
+
+impl DelayConfig {
+    /// The file that it is read from, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Coordinates { file } | Self::Matrix { file } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Coordinates { file } | Self::Matrix { file } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Reads the file that it names, and draws the points that it does not.
+    fn delay(&self, nodes: u32, rng: &mut Xoshiro256PlusPlus) -> Result<Delay, NetworkError> {
+        Ok(match self {
+            Self::Zero => Delay::Constant(Span::ZERO),
+            Self::Constant { delay } => Delay::Constant(*delay),
+            Self::Uniform { min, max } => Delay::Uniform {
+                min: *min,
+                max: *max,
+            },
+            Self::Plane { side } => Delay::Plane(Arc::new(Plane::generate(nodes, *side, rng))),
+            Self::Coordinates { file } => Delay::Plane(Arc::new(read_plane(file)?)),
+            Self::Matrix { file } => Delay::Matrix(Arc::new(read_round_trips(file)?)),
+        })
+    }
+}
+
+/// Why there is no such network.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// It contradicts itself.
+    #[error(transparent)]
+    Refused(#[from] network::NetworkError),
+    /// A file cannot be read.
+    #[error("{}: {error}; check the path and that the file is whole", file.display())]
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file holds something else.
+    #[error("{}: {what}", file.display())]
+    Malformed {
+        /// Which.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl NetworkConfig {
+    /// Refuses what can be seen to be wrong without reading files or counting nodes.
+    pub fn check(&self) -> Result<(), network::NetworkError> {
+        let delay = match self.delay {
+            DelayConfig::Uniform { min, max } => Delay::Uniform { min, max },
+            _ => Delay::default(),
+        };
+        self.with_delay(delay).check()
+    }
+
+    /// Whether no message is ever lost on the way.
+    pub(crate) fn loses_nothing(&self) -> bool {
+        self.loss == 0.0 && self.partitions.is_empty()
+    }
+
+    /// The last node that a partition names.
+    pub(crate) fn last_cut_off(&self) -> Option<u32> {
+        self.with_delay(Delay::default()).last_cut_off()
+    }
+
+    /// A network of this kind for so many nodes, whose chances follow from the seed. Reads the files that are named.
+    pub fn network(&self, nodes: u32, seed: u64) -> Result<Network, NetworkError> {
+        self.check()?;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let config = self.with_delay(self.delay.delay(nodes, &mut rng)?);
+        Ok(Network::drawing(&config, rng)?)
+    }
+
+    fn with_delay(&self, delay: Delay) -> network::NetworkConfig {
+        let partitions = self.partitions.iter().cloned();
+        network::NetworkConfig {
+            delay,
+            loss: self.loss,
+            duplication: self.duplication,
+            reordering: self.reordering,
+            held_up: self.held_up,
+            report_unreachable: self.report_unreachable,
+            partitions: partitions
+                .map(|Partition { from, until, nodes }| network::Partition { from, until, nodes })
+                .collect(),
+        }
+    }
+}
+
+/// The points in a file.
+pub(crate) fn read_plane(file: &Path) -> Result<Plane, NetworkError> {
+    read_with(file, Plane::parse)
+}
+
+/// The matrix in a file.
+pub(crate) fn read_round_trips(file: &Path) -> Result<RoundTrips, NetworkError> {
+    read_with(file, RoundTrips::parse)
+}
+
+fn read_with<T>(file: &Path, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, NetworkError> {
+    let malformed = |what| NetworkError::Malformed {
+        file: file.into(),
+        what,
+    };
+    parse(&read_text(file)?).map_err(malformed)
+}
+
+/// The most bytes of a file of places, plain or unpacked; beyond that it is something else.
+const MOST_BYTES: u64 = 256 << 20;
+
+fn read_text(file: &Path) -> Result<String, NetworkError> {
+    let unreadable = |error| NetworkError::Unreadable {
+        file: file.into(),
+        error,
+    };
+    let is_stream = |data: std::fs::Metadata| !data.is_file() && !data.is_dir();
+    if std::fs::metadata(file).is_ok_and(is_stream) {
+        return Err(NetworkError::Malformed {
+            file: file.into(),
+            what: "is a pipe or a device, and is read more than once; save it to a file first"
+                .into(),
+        });
+    }
+    let mut bytes = BufReader::new(File::open(file).map_err(unreadable)?);
+    let packed = bytes
+        .fill_buf()
+        .map_err(unreadable)?
+        .starts_with(&[0x1f, 0x8b]);
+    let text = if packed {
+        limited(MultiGzDecoder::new(bytes))
+    } else {
+        limited(bytes)
+    };
+    text.map_err(unreadable)?
+        .ok_or_else(|| NetworkError::Malformed {
+            file: file.into(),
+            what: "is larger than 256 MiB; give fewer places".into(),
+        })
+}
+
+/// All of it, unless it is too much.
+fn limited(from: impl Read) -> std::io::Result<Option<String>> {
+    let mut text = String::new();
+    from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    Ok(Some(text).filter(|text| text.len() as u64 <= MOST_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_none_are_refused_by_name() {
+        let refused = |delay| {
+            let config = NetworkConfig {
+                delay,
+                ..NetworkConfig::default()
+            };
+            config.network(2, 1).unwrap_err().to_string()
+        };
+        let file = "no/such/file".into();
+        assert!(refused(DelayConfig::Matrix { file }).contains("no/such/file"));
+        let file = "/dev/zero".into();
+        #[cfg(unix)]
+        assert!(refused(DelayConfig::Matrix { file }).contains("/dev/zero: is a pipe or a device"));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_places() {
+        let config = NetworkConfig {
+            delay: DelayConfig::Plane {
+                side: Span::from_millis(100),
+            },
+            loss: 0.5,
+            ..NetworkConfig::default()
+        };
+        let arrivals = |seed| -> Vec<Vec<Time>> {
+            let mut network = config.network(2, seed).unwrap();
+            let sent = (0..100).map(|_| network.transmit(Time::ZERO, 0, 1).collect());
+            sent.collect()
+        };
+        assert_eq!(arrivals(1), arrivals(1));
+        assert_ne!(arrivals(1), arrivals(2));
+    }
+}

@@ -1,0 +1,221 @@
+//! Schedulers that are one machine per node: their nodes, built and simulated.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::{Command, Criterion, Notice};
+use gridweave_core::machine::Machine;
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::engine::{Checking, Hints, Simulated, Simulation};
+use gridweave_sim::monitor::Monitor;
+use gridweave_sim::network::Network;
+
+use super::error::{InputError, MOST_NODES};
+use super::prepare::Prepared;
+use crate::config::Config;
+use crate::config::fault::Fault;
+use crate::config::network::NetworkError;
+use crate::grid::Grid;
+use crate::overlay::warmed_up;
+use crate::picture::Drawn;
+use crate::replay::{self, Hosting, Submissions};
+use crate::run::Run;
+
+/// Different uses of one seed must not meet in the same stream.
+pub(crate) fn stream(seed: u64, number: u64) -> u64 {
+    seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// How a node gets into the overlay in which these know each other at the beginning.
+pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
+    match views.get(me.get() as usize) {
+        Some(view) if view.is_empty() => Bootstrap::Alone,
+        Some(view) => {
+            let peers = view.iter().map(|&peer| NodeId::new(u64::from(peer)));
+            Bootstrap::Meet(peers.collect())
+        }
+        // Who was not there at the beginning is introduced by the first.
+        None => Bootstrap::Join(NodeId::new(0)),
+    }
+}
+
+/// The nodes of a scheduler that is one machine per node: how they are built, and how to look at them.
+pub(crate) struct Nodes<M: Simulated> {
+    build: Box<dyn FnMut(NodeId) -> M>,
+    hints: Hints<M>,
+    /// What all jobs ask for.
+    criterion: Criterion,
+    /// Whom a node would send a message to of its own accord, if it keeps links.
+    neighbours: fn(&M) -> Vec<NodeId>,
+    /// How it looks in a space, if it is in one.
+    drawn: fn(&M) -> Option<Drawn>,
+}
+
+impl<M: Simulated> Nodes<M> {
+    pub(crate) fn built_by(build: impl FnMut(NodeId) -> M + 'static) -> Self {
+        Self {
+            build: Box::new(build),
+            hints: Hints::default(),
+            criterion: Criterion::Soonest,
+            neighbours: |_| Vec::new(),
+            drawn: |_| None,
+        }
+    }
+
+    pub(crate) fn hinted(self, hints: Hints<M>) -> Self {
+        Self { hints, ..self }
+    }
+
+    pub(crate) fn asking_for(self, criterion: Criterion) -> Self {
+        Self { criterion, ..self }
+    }
+
+    pub(crate) fn linked(self, neighbours: fn(&M) -> Vec<NodeId>) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    pub(crate) fn drawn(self, drawn: fn(&M) -> Option<Drawn>) -> Self {
+        Self { drawn, ..self }
+    }
+}
+
+impl Prepared {
+    /// Refuses what a scheduler that is one machine per node cannot use.
+    pub(crate) fn check_nodes(&self, places_requirements: bool) -> Result<(), InputError> {
+        let scheduler = self.config.scheduler;
+        if matches!(*self.grid, Grid::Mixed(_)) && !places_requirements {
+            return Err(InputError::MixedGrid(scheduler));
+        }
+        let nodes = self.nodes_ever() as usize;
+        if nodes > MOST_NODES as usize {
+            let nodes = nodes as u64;
+            return Err(InputError::TooManyNodes { scheduler, nodes });
+        }
+        for fault in &self.config.faults {
+            if let Fault::Crash { node, .. } | Fault::Restart { node, .. } = *fault
+                && node as usize >= nodes
+            {
+                return Err(InputError::NoSuchNode { node, nodes });
+            }
+        }
+        if let Some(node) = self.config.network.last_cut_off()
+            && node as usize >= nodes
+        {
+            return Err(InputError::NoSuchNodeCutOff { node, nodes });
+        }
+        self.network()?;
+        Ok(())
+    }
+
+    /// How many nodes there will ever be. Where nodes differ, the grid has those that join, too; they are its last ones.
+    pub(crate) fn nodes_ever(&self) -> u32 {
+        let nodes = match &*self.grid {
+            Grid::Uniform(nodes) => *nodes as usize + self.joining_later().count(),
+            Grid::Mixed(mixed) => mixed.nodes.len(),
+        };
+        u32::try_from(nodes).unwrap_or(u32::MAX)
+    }
+
+    /// How many there are at the beginning.
+    pub(crate) fn nodes_at_start(&self) -> u32 {
+        let joining = u32::try_from(self.joining().count()).unwrap_or(u32::MAX);
+        self.nodes_ever().saturating_sub(joining)
+    }
+
+    /// When nodes join, in the order of their numbers.
+    pub(crate) fn joining(&self) -> impl Iterator<Item = Time> {
+        self.joining_first().chain(self.joining_later())
+    }
+
+    /// When those join that are there when the first job comes, the very first node aside.
+    fn joining_first(&self) -> impl Iterator<Item = Time> {
+        let every = self.joins_every();
+        every.into_iter().flat_map(|every| {
+            let later = self.joining_later().count();
+            let nodes = match &*self.grid {
+                Grid::Uniform(nodes) => *nodes as usize,
+                Grid::Mixed(mixed) => mixed.nodes.len().saturating_sub(later),
+            };
+            (1..nodes as u64).map(move |node| Time::ZERO + every.times(node))
+        })
+    }
+
+    /// How long after each other nodes join before the first job comes, if they do.
+    fn joins_every(&self) -> Option<Span> {
+        self.config.rules.joins_every(self.config.scheduler)
+    }
+
+    /// When those join whose joining is one of the faults.
+    pub(crate) fn joining_later(&self) -> impl Iterator<Item = Time> {
+        self.config.faults.iter().filter_map(|fault| match fault {
+            Fault::Join { at } => Some(Time::ZERO + *at),
+            _ => None,
+        })
+    }
+
+    /// The network between all nodes that there will ever be.
+    fn network(&self) -> Result<Network, NetworkError> {
+        let seed = stream(self.config.seed, 1);
+        self.config.network.network(self.nodes_ever(), seed)
+    }
+
+    /// Whom each node that is there at the beginning knows then, in the order of ids.
+    pub(crate) fn warmed_up(&self, degree: u8, shuffle: u8, cycles: u32) -> Vec<Box<[u32]>> {
+        let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
+        let seed = stream(self.config.seed, 4);
+        warmed_up(nodes, degree, shuffle, cycles, seed)
+    }
+
+    /// Runs a scheduler that is one machine per node.
+    pub(crate) fn simulate_nodes<M>(
+        &self,
+        nodes: Nodes<M>,
+        monitor: &Monitor,
+    ) -> Result<Run, InputError>
+    where
+        M: Simulated + Machine<Command = Command, Notice = Notice>,
+    {
+        let Config {
+            seed,
+            faults,
+            report,
+            grid,
+            ..
+        } = &self.config;
+        let (count, seed_of_nodes) = (self.nodes_at_start(), stream(*seed, 2));
+        let network = self.network()?;
+        let mut simulation =
+            Simulation::with_hints(count, network, seed_of_nodes, nodes.hints, nodes.build);
+        simulation.count_per(report.window);
+        // A configuration in which it is zero is refused when it is read.
+        let every = NonZeroU32::new(report.check_every).unwrap_or(NonZeroU32::MIN);
+        simulation.check(Checking::Every(every));
+        // Those that join have their numbers before anything happens to them.
+        for at in self.joining() {
+            simulation.join(at);
+        }
+        let id = |node: u32| NodeId::new(u64::from(node));
+        for fault in faults {
+            match *fault {
+                Fault::Crash { at, node } => simulation.crash(Time::ZERO + at, id(node)),
+                Fault::Restart { at, node } => simulation.restart(Time::ZERO + at, id(node)),
+                Fault::Join { .. } => {}
+            }
+        }
+        let submissions = Submissions {
+            grid: &self.grid,
+            workload: &self.workload,
+            estimates: self.config.workload.estimates,
+            criterion: nodes.criterion,
+        };
+        let hosting = Hosting {
+            seed: stream(*seed, 3),
+            pictures: report.zones.map(|every| (every, nodes.drawn)),
+            neighbours: nodes.neighbours,
+            patience: grid.patience.max(Span::from_secs(1)),
+            until: grid.until.map_or(Time::MAX, |until| Time::ZERO + until),
+        };
+        Ok(replay::simulate(simulation, submissions, &hosting, monitor))
+    }
+}

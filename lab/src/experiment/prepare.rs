@@ -1,0 +1,280 @@
+//! The jobs and nodes that a configuration asks for.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
+use std::sync::Arc;
+
+use gridweave_core::time::Span;
+
+use super::error::InputError;
+use crate::config::{Config, Shape, Source};
+use crate::grid::Grid;
+use crate::outcome::Estimates;
+use crate::schedulers::name::Scheduler;
+use crate::workload::generate::GenerateError;
+use crate::workload::{
+    AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, WorkUnit, Workload,
+    bundled, read_with_digest,
+};
+
+/// Jobs and nodes, ready to be simulated. Cheap to clone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prepared {
+    /// The configuration with everything filled in that was left open.
+    pub config: Config,
+    /// The jobs.
+    pub workload: Arc<Workload>,
+    /// The nodes.
+    pub grid: Arc<Grid>,
+    /// How many records of the source are not among the jobs because they cannot be run.
+    pub skipped: u64,
+    /// What a reader should know about the workload: whom to thank, what was left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads or makes up the jobs and nodes that the configuration asks for.
+pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
+    let mut prepared = Prepared {
+        config: config.clone().checked()?.with_absolute_files(),
+        workload: Arc::default(),
+        grid: Arc::new(Grid::Uniform(1)),
+        skipped: 0,
+        notes: Vec::new(),
+    };
+    match config.workload.source {
+        Source::Bundled => prepared.take_trace(bundled())?,
+        Source::Trace => {
+            let file = config.workload.trace.as_deref().unwrap_or(Path::new(""));
+            let (trace, digest) = read_with_digest(file, Origin::FirstJob)?;
+            prepared.pin_trace(file, digest)?;
+            prepared.take_trace(trace)?;
+        }
+        Source::Aria => {
+            prepared.take_generated(config.workload.aria.generate(config.seed))?;
+        }
+        Source::Desktop => {
+            prepared.take_generated(config.workload.desktop.generate(config.seed))?;
+        }
+        Source::Grid5000Like => {
+            prepared.take_generated(config.workload.grid5000_like.generate(config.seed))?;
+        }
+    }
+    prepared.transform()?;
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// The same jobs and nodes under another scheduler.
+    #[must_use]
+    pub fn under(&self, scheduler: Scheduler) -> Self {
+        let mut other = self.clone();
+        other.config.scheduler = scheduler;
+        other
+    }
+
+    /// The same with another seed; jobs that the seed decides on are made anew.
+    pub fn seeded(&self, seed: u64) -> Result<Self, InputError> {
+        let mut config = self.config.clone();
+        config.seed = seed;
+        if config.workload.source.is_generated() && seed != self.config.seed {
+            return prepare(&config);
+        }
+        Ok(Self {
+            config,
+            ..self.clone()
+        })
+    }
+
+    /// The same jobs, each split into serial ones, on the same nodes: what `workload.shape = "serial"` makes of them.
+    pub fn serial(&self) -> Result<Self, InputError> {
+        let mut other = self.clone();
+        other.config.workload.shape = Shape::Serial;
+        let split = Transform {
+            parallel: Parallel::Split,
+            ..Transform::default()
+        };
+        other.apply(&split)?;
+        Ok(other)
+    }
+
+    /// Notes which file it is, so that another one is not mistaken for it.
+    fn pin_trace(&mut self, file: &Path, found: String) -> Result<(), InputError> {
+        match &self.config.workload.trace_digest {
+            Some(wanted) if *wanted != found => Err(InputError::OtherTrace {
+                file: file.into(),
+                found,
+                wanted: wanted.clone(),
+            }),
+            _ => {
+                self.config.workload.trace_digest = Some(found);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_trace(&mut self, trace: Trace) -> Result<(), InputError> {
+        let cores = self.config.grid.cores_per_node;
+        let nodes = self
+            .config
+            .grid
+            .nodes
+            .or_else(|| trace.header.max_procs().map(|procs| procs.div_ceil(cores)))
+            .filter(|&nodes| nodes > 0)
+            .ok_or_else(|| InputError::NoNodes {
+                name: trace.workload.name.clone(),
+            })?;
+        self.config.grid.nodes = Some(nodes);
+        self.grid = Arc::new(match self.config.grid.sites {
+            None => Grid::Uniform(nodes),
+            Some(sites) => {
+                Grid::sites(sites, nodes).ok_or(InputError::TooManySites { sites, nodes })?
+            }
+        });
+        self.skipped = trace.skipped.total();
+        if self.skipped > 0 {
+            self.notes
+                .push(format!("{}: {}", trace.workload.name, trace.skipped));
+        }
+        let thanks: Vec<&str> = trace.header.acknowledge().collect();
+        if !thanks.is_empty() {
+            let thanks = thanks.join(", ");
+            self.notes
+                .push(format!("{}: thanks to {thanks}", trace.workload.name));
+        }
+        self.workload = Arc::new(trace.workload);
+        Ok(())
+    }
+
+    fn take_generated(
+        &mut self,
+        made: Result<(Workload, Grid), GenerateError>,
+    ) -> Result<(), InputError> {
+        let name = self.config.workload.source.key();
+        let grid = &self.config.grid;
+        if grid.nodes.is_some() || grid.cores_per_node != 1 || grid.sites.is_some() {
+            return Err(InputError::OwnNodes { name });
+        }
+        let (workload, grid) = made.map_err(|error| InputError::Generate { name, error })?;
+        (self.workload, self.grid) = (Arc::new(workload), Arc::new(grid));
+        Ok(())
+    }
+
+    fn transform(&mut self) -> Result<(), InputError> {
+        let config = &self.config.workload;
+        let window = (config.from.is_some() || config.until.is_some()).then(|| Window {
+            from: config.from.unwrap_or_default(),
+            until: config.until.unwrap_or(Span::MAX),
+        });
+        let cap = config.max_nodes.and_then(NonZeroU32::new);
+        let transform = Transform {
+            window,
+            cores_per_node: NonZeroU32::new(self.config.grid.cores_per_node)
+                .filter(|cores| cores.get() > 1),
+            cap: cap.map(|nodes| Cap {
+                nodes,
+                above: AboveCap::Drop,
+            }),
+            parallel: match config.shape {
+                Shape::Gangs => Parallel::Keep,
+                Shape::Serial => Parallel::Split,
+            },
+            first: config.first.and_then(NonZeroUsize::new),
+            stretch: config.stretch,
+            load: config.load.map(|load| TargetLoad {
+                capacity: self.grid.capacity(),
+                load,
+                by: Estimates::Exact,
+                // Jobs are put into sites afterwards.
+                unit: match self.config.grid.sites {
+                    Some(_) => WorkUnit::Processor,
+                    None => self.facts().unit(),
+                },
+            }),
+            slot: config.slot,
+        };
+        self.apply(&transform)?;
+        self.wait_for_nodes();
+        Ok(())
+    }
+
+    /// Where nodes join one after the other, jobs come when all have.
+    fn wait_for_nodes(&mut self) {
+        if let Some(every) = self.config.rules.desktop.join_every {
+            let all = every.times(self.grid.len() as u64 + 1);
+            let mut workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
+            for job in &mut workload.jobs {
+                job.at += all;
+            }
+            for deadline in &mut workload.deadlines {
+                *deadline += all;
+            }
+            self.workload = Arc::new(workload);
+        }
+    }
+
+    fn apply(&mut self, transform: &Transform) -> Result<(), InputError> {
+        let workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
+        let name = workload.name.clone();
+        let transformed = transform
+            .apply(workload)
+            .map_err(|error| InputError::Transform {
+                name: name.clone(),
+                error,
+            })?;
+        if transformed.dropped > 0 {
+            self.skipped += transformed.dropped;
+            self.notes.push(format!(
+                "{name}: left out {} jobs above workload.max_nodes",
+                transformed.dropped
+            ));
+        }
+        let mut workload = transformed.workload;
+        if let (Grid::Mixed(sites), Some(_)) = (&*self.grid, self.config.grid.sites)
+            && let Some(slots) = sites.shares()
+        {
+            workload.put_into_sites(slots);
+        }
+        self.workload = Arc::new(workload);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(settings: &str) -> Prepared {
+        prepare(&Config::parse(settings).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_reported_of_estimates_is_what_the_scheduler_was_told() {
+        let settings = "scheduler = 'central-easy'\n[workload]\nfirst = 5\nestimates = ";
+        for (told, central) in [
+            ("'kill'", Estimates::Kill),
+            ("'extend'", Estimates::Extend),
+            ("'exact'", Estimates::Exact),
+            ("'overrun'", Estimates::Extend),
+        ] {
+            let prepared = prepared(&format!("{settings}{told}"));
+            assert_eq!(prepared.facts().estimates, central);
+            let other = prepared.under(Scheduler::Random);
+            assert_eq!(other.facts().estimates, other.config.workload.estimates);
+        }
+    }
+
+    #[test]
+    fn jobs_and_their_deadlines_wait_for_nodes_that_join() {
+        let settings = "scheduler = 'desktop'\n[workload]\nsource = 'aria'\n\
+            aria = { nodes = 9, jobs = 20, deadline_slack = 3 }\n";
+        let before = prepared(settings).workload;
+        let after = prepared(&format!("{settings}[desktop]\njoin_every = '10s'\n")).workload;
+        // Nine nodes, and some time for the last of them.
+        let later = Span::from_secs(100);
+        assert_eq!(before.deadlines.len(), 20);
+        let moved = before.deadlines.iter().map(|deadline| *deadline + later);
+        assert!(moved.eq(after.deadlines.iter().copied()));
+        let moved = before.jobs.iter().map(|job| job.at + later);
+        assert!(moved.eq(after.jobs.iter().map(|job| job.at)));
+    }
+}

@@ -1,0 +1,151 @@
+//! What there is to run jobs on.
+
+use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
+
+/// The nodes of a grid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one grid, which nobody moves about"
+)]
+pub enum Grid {
+    /// So many equal nodes of baseline speed, each taken whole by one job at a time.
+    Uniform(u32),
+    /// Nodes that differ; a job takes a part of one node, as its requirement says.
+    Mixed(Mixed),
+}
+
+/// Nodes that differ.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mixed {
+    /// What they differ in.
+    pub dimensions: Dimensions,
+    /// Each of them.
+    pub nodes: Vec<Profile>,
+}
+
+/// What one node has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// In each dimension.
+    pub capability: Capability,
+    /// How fast it runs jobs.
+    pub speed: Speed,
+}
+
+impl Mixed {
+    /// The dimension by which jobs share a node, if there is one: the first amount called `cores` or `slots`.
+    pub fn shares(&self) -> Option<Dimension> {
+        self.dimensions
+            .iter()
+            .find(|(_, name, kind)| *kind == Kind::Amount && matches!(*name, "cores" | "slots"))
+            .map(|(dimension, ..)| dimension)
+    }
+}
+
+/// What the running jobs have left free of the nodes of a mixed grid.
+///
+/// As one [`Pool`](gridweave_core::resource::Pool) per node, without a copy of the dimensions in each.
+#[derive(Clone, Debug)]
+pub struct Room<'a> {
+    mixed: &'a Mixed,
+    free: Vec<Capability>,
+}
+
+impl<'a> Room<'a> {
+    /// All nodes are idle.
+    pub fn new(mixed: &'a Mixed) -> Self {
+        let free = mixed.nodes.iter().map(|node| node.capability).collect();
+        Self { mixed, free }
+    }
+
+    /// Whether such a job could start on that node now; on one that does not exist it cannot.
+    pub fn fits(&self, node: usize, requirement: &Requirement) -> bool {
+        let free = self.free.get(node);
+        free.is_some_and(|free| self.mixed.dimensions.matches(free, requirement))
+    }
+
+    /// Takes what a starting job uses up; false, and nothing is taken, if it does not fit.
+    pub fn take(&mut self, node: usize, requirement: &Requirement) -> bool {
+        if !self.fits(node, requirement) {
+            return false;
+        }
+        self.change(node, requirement, u64::saturating_sub);
+        true
+    }
+
+    /// Gives back what an ended job used.
+    pub fn give_back(&mut self, node: usize, requirement: &Requirement) {
+        self.change(node, requirement, u64::saturating_add);
+    }
+
+    fn change(&mut self, node: usize, requirement: &Requirement, by: impl Fn(u64, u64) -> u64) {
+        let Some(free) = self.free.get_mut(node) else {
+            return;
+        };
+        for dimension in self.mixed.dimensions.amounts() {
+            let needed = requirement.value(dimension).unwrap_or(0);
+            *free = free.with(dimension, by(free.value(dimension), needed));
+        }
+    }
+}
+
+impl Grid {
+    /// So many equal nodes of baseline speed in so many sites, the first ones with one more where it does not come out even. None if
+    /// there are fewer nodes than sites.
+    ///
+    /// ```
+    /// use gridweave_lab::grid::Grid;
+    ///
+    /// let Some(Grid::Mixed(sites)) = Grid::sites(3, 8) else { unreachable!() };
+    /// let slots = sites.shares().unwrap();
+    /// let sizes: Vec<u64> = sites.nodes.iter().map(|site| site.capability.value(slots)).collect();
+    /// assert_eq!(sizes, [3, 3, 2]);
+    /// assert_eq!(Grid::sites(9, 8), None);
+    /// ```
+    pub fn sites(sites: u32, nodes: u32) -> Option<Self> {
+        let whole = nodes.checked_div(sites).filter(|whole| *whole > 0)?;
+        let dimensions = Dimensions::new(&[("slots", Kind::Amount)]).ok()?;
+        let slots = dimensions.named("slots")?;
+        let site = |number: u32| {
+            let size = whole + u32::from(number < nodes % sites);
+            Profile {
+                capability: Capability::none().with(slots, u64::from(size)),
+                speed: Speed::BASELINE,
+            }
+        };
+        Some(Self::Mixed(Mixed {
+            dimensions,
+            nodes: (0..sites).map(site).collect(),
+        }))
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Uniform(nodes) => *nodes as usize,
+            Self::Mixed(mixed) => mixed.nodes.len(),
+        }
+    }
+
+    /// How many units of work it does at once: nodes where they are taken whole, else the units of the dimension that jobs share a
+    /// node by.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Uniform(nodes) => u64::from(*nodes),
+            Self::Mixed(mixed) => match mixed.shares() {
+                Some(shares) => mixed
+                    .nodes
+                    .iter()
+                    .map(|node| node.capability.value(shares))
+                    .sum(),
+                None => mixed.nodes.len() as u64,
+            },
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

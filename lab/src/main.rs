@@ -1,0 +1,7 @@
+//! The `gridweave` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gridweave_lab::program::main()
+}

@@ -1,0 +1,313 @@
+//! `gridweave compare`, and what the program does without a command.
+
+use std::path::Path;
+
+use anyhow::bail;
+use serde_json::{Map, Value};
+
+use super::Ending;
+use super::execute::Task;
+use super::options::Setup;
+use super::run::{ending, is_partial, join, note_violations, place, write_config};
+use super::session::Session;
+use super::table::{Line, draw};
+use crate::experiment::{InputError, Prepared, Results, Waits, prepare, wait_ratio};
+use crate::grid::Grid;
+use crate::report::{Contest, Kind, Page, Track};
+use crate::results::{Summary, write_json};
+use crate::schedulers::Scheduler;
+use crate::workload::TransformError;
+
+/// One table: some schedulers on the same jobs.
+struct Table {
+    name: &'static str,
+    title: String,
+    prepared: Prepared,
+    schedulers: Vec<Scheduler>,
+}
+
+/// What is kept of a run.
+struct Made {
+    summary: Summary,
+    waits: Waits,
+    /// How it is drawn, if its seed is the first.
+    track: Option<Track>,
+}
+
+/// How many bytes of a report may say where jobs ran: with more it would be slow to open.
+const MOST_PLACES: usize = 4_000_000;
+
+/// Replays a workload under several schedulers.
+pub(super) fn compare(
+    session: &Session,
+    setup: &Setup,
+    chosen: &[Scheduler],
+) -> anyhow::Result<Ending> {
+    let config = setup.config()?;
+    if let Some(twice) = (1..chosen.len()).find(|&place| chosen[..place].contains(&chosen[place])) {
+        bail!("--schedulers names {} twice; name it once", chosen[twice]);
+    }
+    let prepared = prepare(&config)?;
+    let tables = tables(&prepared, chosen)?;
+    for table in &tables {
+        for &scheduler in &table.schedulers {
+            table.prepared.under(scheduler).check()?;
+        }
+    }
+    let draft = session.draft(&setup.out())?;
+    let tasks = tables.iter().flat_map(|table| table.tasks(setup));
+    let keep = |prepared: &Prepared, results: Results| Made {
+        waits: Waits::of(&prepared.workload, &results.run),
+        track: (prepared.config.seed == config.seed).then(|| Track::of(prepared, &results)),
+        summary: results.summary,
+    };
+    let mut made = session.execute(tasks.collect(), &draft, keep)?;
+    if made.iter().all(Option::is_none) {
+        session.note("gridweave: stopped before the first run began; nothing is written");
+        return Ok(Ending::Interrupted);
+    }
+
+    let wanted = setup.runs();
+    let mut report = Map::new();
+    let mut drawn = Vec::new();
+    let mut contests = Vec::new();
+    let mut rest = made.as_mut_slice();
+    for table in &tables {
+        let (own, others) = rest.split_at_mut(table.schedulers.len() * wanted as usize);
+        rest = others;
+        let tracks = table.tracks(own, setup);
+        let lines = table.lines(own, wanted);
+        let rows = lines.iter().map(|line| join(&line.summaries, wanted));
+        let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
+        contests.push(table.contest(tracks, &rows));
+        report.insert(table.name.into(), Value::Array(rows));
+        let text = draw(&lines, Some(table.reference().name()));
+        drawn.push(format!("{}\n{text}", table.title));
+    }
+    let all: Vec<&Summary> = made.iter().flatten().map(|made| &made.summary).collect();
+    let all_wanted = u32::try_from(made.len()).unwrap_or(u32::MAX);
+    let ending = ending(session, &all, all_wanted);
+    let partial = is_partial(&all, all_wanted);
+    report.insert("partial".into(), Value::Bool(partial));
+    let report = Value::Object(report);
+    draft.write("summary.json", |file| write_json(&report, file))?;
+    write_config(&draft, &prepared.config)?;
+    let mut page = Page::new(
+        Kind::Compare,
+        format!("Schedulers on {}", prepared.workload.name),
+        command(chosen, wanted),
+    );
+    page.notes.clone_from(&prepared.notes);
+    if wanted > 1 {
+        page.notes.push(format!(
+            "numbers are means over {wanted} seeds with 95 % confidence intervals; charts show the first seed"
+        ));
+    }
+    page.partial = partial;
+    page.config = prepared.config.to_toml()?;
+    let mut bytes = MOST_PLACES;
+    for contest in &mut contests {
+        bytes = contest.fit_into(bytes);
+    }
+    page.contests = contests;
+    draft.write("report.html", |file| page.write(file))?;
+    session.publish(draft)?;
+
+    session.note_workload(&prepared);
+    note_violations(&all);
+    for table in drawn {
+        session.say(&table);
+    }
+    session.point_to(&setup.out());
+    if ending == Ending::Interrupted {
+        session.note("gridweave: stopped early; the results are partial, and say so");
+    }
+    session.tell(&report)?;
+    Ok(ending)
+}
+
+impl Table {
+    /// All runs: those of the first scheduler, one per seed, then those of the second, and so on.
+    fn tasks(&self, setup: &Setup) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for &scheduler in &self.schedulers {
+            let prepared = self.prepared.under(scheduler);
+            let folder = Path::new(self.name).join(scheduler.name());
+            tasks.extend(setup.seeds(&prepared.config).map(|seed| Task {
+                place: folder.join(place(setup.runs(), seed)),
+                prepared: prepared.clone(),
+                seed,
+            }));
+        }
+        tasks
+    }
+
+    /// Takes how the runs under the first seed are drawn, with where their own reports are.
+    fn tracks(&self, made: &mut [Option<Made>], setup: &Setup) -> Vec<Option<Track>> {
+        let by_scheduler = self
+            .schedulers
+            .iter()
+            .zip(made.chunks_mut(setup.runs() as usize));
+        let track = |(scheduler, runs): (&Scheduler, &mut [Option<Made>])| {
+            let made = runs.first_mut()?.as_mut()?;
+            let mut track = made.track.take()?;
+            let mut place = format!("{}/{}", self.name, scheduler.name());
+            if setup.runs() > 1 {
+                place.push_str(&format!("/seed-{}", made.summary.seed));
+            }
+            track.report = Some(format!("{place}/report.html"));
+            Some(track)
+        };
+        by_scheduler.map(track).collect()
+    }
+
+    /// It as a report draws it, with the summaries of all schedulers that made a run.
+    fn contest(&self, tracks: Vec<Option<Track>>, rows: &[Value]) -> Contest {
+        let mut contest = Contest::among(self.name, &self.prepared);
+        contest.title.clone_from(&self.title);
+        for mut track in tracks.into_iter().flatten() {
+            let own = rows.iter().find(|row| row["scheduler"] == track.name);
+            if let Some(row) = own {
+                track.summary = row.clone();
+            }
+            contest.tracks.push(track);
+        }
+        contest
+    }
+
+    /// The scheduler that others are compared with.
+    fn reference(&self) -> Scheduler {
+        let first = self.schedulers.first().copied().unwrap_or_default();
+        let easy = Scheduler::CentralEasy;
+        if self.schedulers.contains(&easy) {
+            easy
+        } else {
+            first
+        }
+    }
+
+    /// A line for each scheduler that made a run, from what came of all tasks.
+    fn lines<'a>(&self, made: &'a [Option<Made>], wanted: u32) -> Vec<Line<'a>> {
+        let by_scheduler = || self.schedulers.iter().zip(made.chunks(wanted as usize));
+        let reference = self.reference();
+        let against = by_scheduler()
+            .find(|(scheduler, _)| **scheduler == reference)
+            .map_or(&[][..], |(_, runs)| runs);
+        by_scheduler()
+            .map(|(scheduler, runs)| Line {
+                name: scheduler.to_string(),
+                summaries: runs.iter().flatten().map(|made| &made.summary).collect(),
+                ratios: ratios(runs, against),
+            })
+            .filter(|line| !line.summaries.is_empty())
+            .collect()
+    }
+}
+
+/// What repeats a comparison.
+fn command(chosen: &[Scheduler], wanted: u32) -> String {
+    let mut command = String::from("gridweave compare --config config.toml");
+    if !chosen.is_empty() {
+        let names: Vec<&str> = chosen.iter().map(|scheduler| scheduler.name()).collect();
+        command.push_str(&format!(" --schedulers {}", names.join(",")));
+    }
+    if wanted > 1 {
+        command.push_str(&format!(" --runs {wanted}"));
+    }
+    command + " --out again"
+}
+
+/// How long jobs waited against the reference, for each seed that both have.
+fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
+    let pairs = runs.iter().zip(against);
+    let both = pairs.filter_map(|(one, other)| one.as_ref().zip(other.as_ref()));
+    both.filter_map(|(one, other)| wait_ratio(&one.waits, &other.waits))
+        .collect()
+}
+
+/// Which tables a workload calls for: gangs as they are for those who can place them, and serial jobs for all.
+fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
+    let wanted: Vec<Scheduler> = if chosen.is_empty() {
+        Scheduler::ALL.to_vec()
+    } else {
+        chosen.to_vec()
+    };
+    let title = |prepared: &Prepared, what: &str| {
+        let (jobs, nodes) = (prepared.workload.jobs.len(), prepared.grid.len());
+        format!(
+            "{what}: {}, {jobs} jobs on {nodes} nodes",
+            prepared.workload.name
+        )
+    };
+    if matches!(*prepared.grid, Grid::Mixed(_)) {
+        let schedulers: Vec<Scheduler> = wanted
+            .iter()
+            .copied()
+            .filter(|scheduler| scheduler.side().places_requirements())
+            .collect();
+        if let Some(other) = chosen
+            .iter()
+            .find(|scheduler| !scheduler.side().places_requirements())
+        {
+            let able = Scheduler::ALL
+                .iter()
+                .filter(|scheduler| scheduler.side().places_requirements());
+            bail!(
+                "{other} cannot place jobs on nodes that differ; choose from {}",
+                able.map(|it| it.name()).collect::<Vec<_>>().join(", ")
+            );
+        }
+        return Ok(vec![Table {
+            name: "jobs",
+            title: title(prepared, "jobs with requirements"),
+            prepared: prepared.clone(),
+            schedulers,
+        }]);
+    }
+    let parallel = prepared.workload.jobs.iter().any(|job| job.processors > 1);
+    let mut tables = Vec::new();
+    if parallel {
+        let gangs: Vec<Scheduler> = wanted
+            .iter()
+            .copied()
+            .filter(|scheduler| scheduler.side().places_gangs())
+            .collect();
+        if !gangs.is_empty() {
+            tables.push(Table {
+                name: "gangs",
+                title: title(prepared, "gangs, jobs as they are"),
+                prepared: prepared.clone(),
+                schedulers: gangs,
+            });
+        }
+    }
+    let serial = if parallel {
+        match prepared.serial() {
+            // Nobody who was named needs them: each has its row already.
+            Err(InputError::Transform {
+                error: TransformError::TooManyParts { .. },
+                ..
+            }) if wanted
+                .iter()
+                .all(|scheduler| scheduler.side().places_gangs()) =>
+            {
+                return Ok(tables);
+            }
+            serial => serial?,
+        }
+    } else {
+        prepared.clone()
+    };
+    let what = if parallel {
+        "serial, each parallel job split"
+    } else {
+        "serial"
+    };
+    tables.push(Table {
+        name: "serial",
+        title: title(&serial, what),
+        prepared: serial,
+        schedulers: wanted,
+    });
+    Ok(tables)
+}

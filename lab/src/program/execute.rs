@@ -1,0 +1,57 @@
+//! Making runs, and writing down what comes of each.
+
+use std::path::{Path, PathBuf};
+
+use super::progress::{Goal, Watched};
+use super::session::Session;
+use crate::experiment::{Prepared, Results};
+use crate::report::Page;
+use crate::results::Draft;
+
+/// One run to be made, and where its files go in the draft.
+pub(super) struct Task {
+    pub(super) place: PathBuf,
+    /// Under any seed.
+    pub(super) prepared: Prepared,
+    pub(super) seed: u64,
+}
+
+/// Writes the report of one run beside its other files.
+pub(super) fn write_report(
+    prepared: &Prepared,
+    results: &Results,
+    draft: &Draft,
+    place: &Path,
+) -> anyhow::Result<()> {
+    let page = Page::of_run(prepared, results)?;
+    draft.write(place.join("report.html"), |file| page.write(file))?;
+    Ok(())
+}
+
+impl Session {
+    /// Makes runs on all cores, writes the files of each and keeps of it what is wanted. Those that had not begun when
+    /// someone pressed Ctrl-C are missing. From here to [`Session::publish`] the program does not end at once.
+    pub(super) fn execute<K: Send>(
+        &self,
+        tasks: Vec<Task>,
+        draft: &Draft,
+        keep: impl Fn(&Prepared, Results) -> K + Sync,
+    ) -> anyhow::Result<Vec<Option<K>>> {
+        self.interrupt.begin();
+        let jobs = tasks
+            .iter()
+            .map(|task| task.prepared.workload.jobs.len() as u64);
+        let watched = Watched::new(self, tasks.len(), Goal::Jobs(jobs.sum()));
+        let made = watched.each(tasks, |task, monitor| {
+            if self.stopped() {
+                return Ok(None);
+            }
+            let prepared = task.prepared.seeded(task.seed)?;
+            let results = prepared.execute(monitor)?;
+            results.write(&prepared, draft, &task.place)?;
+            write_report(&prepared, &results, draft, &task.place)?;
+            Ok(Some(keep(&prepared, results)))
+        });
+        made.into_iter().collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! Showing how far runs are, while they are made on all cores.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::session::Session;
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::monitor::Monitor;
+
+use crate::lasting::Lasting;
+
+/// What is counted until all is done.
+#[derive(Clone, Copy)]
+pub(super) enum Goal {
+    /// So many jobs.
+    Jobs(u64),
+    /// All runs, whose jobs are not known yet.
+    Runs,
+}
+
+/// Runs that are being made.
+pub(super) struct Watched<'a> {
+    session: &'a Session,
+    tasks: usize,
+    goal: Goal,
+    running: Mutex<Vec<Arc<Monitor>>>,
+    /// Of runs that are over.
+    runs_done: AtomicU64,
+    jobs_done: AtomicU64,
+    events_done: AtomicU64,
+    over: AtomicBool,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(session: &'a Session, tasks: usize, goal: Goal) -> Self {
+        Self {
+            session,
+            tasks,
+            goal,
+            running: Mutex::new(Vec::new()),
+            runs_done: AtomicU64::new(0),
+            jobs_done: AtomicU64::new(0),
+            events_done: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes each run, several at a time, and returns what came of them in the given order.
+    ///
+    /// Whoever is free takes the last that is left: schedulers that take longer are named later, and the shortest even out the end.
+    pub(super) fn each<T: Send, R: Send>(
+        &self,
+        tasks: Vec<T>,
+        make: impl Fn(T, &Monitor) -> R + Sync,
+    ) -> Vec<R> {
+        self.over.store(false, Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            if self.session.shows_progress() {
+                scope.spawn(|| self.show());
+            }
+            // Also if a run panics, or it would be shown for ever.
+            let over = Over(&self.over);
+            let mut made: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
+            let left = Mutex::new(tasks.into_iter().zip(&mut made).collect::<Vec<_>>());
+            let work = || {
+                loop {
+                    let next = left.lock().map_or(None, |mut left| left.pop());
+                    let Some((task, place)) = next else { break };
+                    *place = Some(self.one(task, &make));
+                }
+            };
+            on_all_cores(&work);
+            drop((left, over));
+            made.into_iter().flatten().collect()
+        })
+    }
+
+    /// Makes each run, one after the other in the given order.
+    pub(super) fn one_by_one<T, R>(
+        &self,
+        tasks: Vec<T>,
+        make: impl Fn(T, &Monitor) -> R,
+    ) -> Vec<R> {
+        self.over.store(false, Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            if self.session.shows_progress() {
+                scope.spawn(|| self.show());
+            }
+            let _over = Over(&self.over);
+            let tasks = tasks.into_iter();
+            tasks.map(|task| self.one(task, &make)).collect()
+        })
+    }
+
+    fn one<T, R>(&self, task: T, make: &impl Fn(T, &Monitor) -> R) -> R {
+        let monitor = Arc::new(self.session.monitor());
+        self.with_running(|running| running.push(Arc::clone(&monitor)));
+        let made = make(task, &monitor);
+        self.with_running(|running| running.retain(|one| !Arc::ptr_eq(one, &monitor)));
+        let last = monitor.progress();
+        self.runs_done.fetch_add(1, Ordering::Relaxed);
+        self.jobs_done.fetch_add(last.jobs, Ordering::Relaxed);
+        self.events_done.fetch_add(last.events, Ordering::Relaxed);
+        made
+    }
+
+    fn with_running<R>(&self, look: impl FnOnce(&mut Vec<Arc<Monitor>>) -> R) -> R {
+        // A panic while it was held left the list as good as it was.
+        let mut running = self
+            .running
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        look(&mut running)
+    }
+
+    fn show(&self) {
+        let (all, unit) = match self.goal {
+            Goal::Jobs(jobs) => (jobs, "jobs"),
+            Goal::Runs => (self.tasks as u64, "runs"),
+        };
+        let bar = ProgressBar::new(all);
+        let style = ProgressStyle::with_template(&format!(
+            "{{elapsed}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{msg}}"
+        ));
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        let began = Instant::now();
+        while !self.over.load(Ordering::Relaxed) {
+            let (mut jobs, mut events, mut now, mut running) = (
+                self.jobs_done.load(Ordering::Relaxed),
+                self.events_done.load(Ordering::Relaxed),
+                Time::ZERO,
+                0,
+            );
+            self.with_running(|monitors| {
+                running = monitors.len();
+                for monitor in monitors {
+                    let progress = monitor.progress();
+                    jobs += progress.jobs;
+                    events += progress.events;
+                    now = now.max(progress.now);
+                }
+            });
+            let rate = events as f64 / began.elapsed().as_secs_f64().max(0.001);
+            let now = Lasting(now.round_up(Span::from_secs(60)) - Time::ZERO);
+            let done = match self.goal {
+                Goal::Jobs(_) => jobs,
+                Goal::Runs => self.runs_done.load(Ordering::Relaxed),
+            };
+            bar.set_position(done.min(all));
+            // Nothing is heard of events in other processes.
+            let pace = if events > 0 {
+                format!(" at {now}, {rate:.0} events/s")
+            } else {
+                String::new()
+            };
+            bar.set_message(format!("{running} of {} runs{pace}", self.tasks));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        bar.finish_and_clear();
+    }
+}
+
+/// Says that all is over when it goes out of scope.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does the same on every core at once, until all are done.
+fn on_all_cores(work: &(dyn Fn() + Sync)) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..cores {
+            scope.spawn(work);
+        }
+        work();
+    });
+}

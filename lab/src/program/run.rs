@@ -1,0 +1,175 @@
+//! `gridweave run`.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::Ending;
+use super::execute::Task;
+use super::options::Setup;
+use super::session::{Session, complain};
+use super::table::{Line, draw};
+use crate::config::Config;
+use crate::experiment::{Prepared, Results, aggregate, prepare};
+use crate::report::{Contest, Kind, Page, Track};
+use crate::results::{Draft, FolderError, Summary, write_json};
+use crate::schedulers::Scheduler;
+
+/// Replays a workload under one scheduler.
+pub(super) fn run(
+    session: &Session,
+    scheduler: Option<Scheduler>,
+    setup: &Setup,
+) -> anyhow::Result<Ending> {
+    let mut config = setup.config()?;
+    if let Some(scheduler) = scheduler {
+        config.scheduler = scheduler;
+    }
+    let prepared = prepare(&config)?;
+    prepared.check()?;
+    let draft = session.draft(&setup.out())?;
+    let wanted = setup.runs();
+    let tasks = setup.seeds(&config).map(|seed| Task {
+        place: place(wanted, seed),
+        prepared: prepared.clone(),
+        seed,
+    });
+    let first = config.seed;
+    let keep = |prepared: &Prepared, results: Results| {
+        let drawn = wanted > 1 && prepared.config.seed - first < MOST_DRAWN;
+        let track = drawn.then(|| of_seed(prepared, &results));
+        (results.summary, track)
+    };
+    let made = session.execute(tasks.collect(), &draft, keep)?;
+    let (summaries, tracks): (Vec<Summary>, Vec<Option<Track>>) =
+        made.into_iter().flatten().unzip();
+    let summaries: Vec<&Summary> = summaries.iter().collect();
+    if summaries.is_empty() {
+        session.note("gridweave: stopped before the first run began; nothing is written");
+        return Ok(Ending::Interrupted);
+    }
+    let joined = join(&summaries, wanted)?;
+    if wanted > 1 {
+        write_config(&draft, &prepared.config)?;
+        draft.write("summary.json", |file| write_json(&joined, file))?;
+        let mut page = Page::new(
+            Kind::Run,
+            format!(
+                "{} on {}, {wanted} seeds",
+                config.scheduler, prepared.workload.name
+            ),
+            format!("gridweave run --config config.toml --runs {wanted} --out again"),
+        );
+        page.notes.clone_from(&prepared.notes);
+        if u64::from(wanted) > MOST_DRAWN {
+            page.notes.push(format!(
+                "the first {MOST_DRAWN} of {wanted} seeds are drawn"
+            ));
+        }
+        page.partial = is_partial(&summaries, wanted);
+        page.config = prepared.config.to_toml()?;
+        let mut contest = Contest::among("seeds", &prepared);
+        contest.tracks = tracks.into_iter().flatten().collect();
+        contest.fit_into(0);
+        page.contests.push(contest);
+        draft.write("report.html", |file| page.write(file))?;
+    }
+    session.publish(draft)?;
+
+    session.note_workload(&prepared);
+    note_violations(&summaries);
+    session.say(&format!(
+        "{}: {} jobs on {} nodes",
+        prepared.workload.name,
+        prepared.workload.jobs.len(),
+        prepared.grid.len()
+    ));
+    let ending = ending(session, &summaries, wanted);
+    let line = Line {
+        name: config.scheduler.to_string(),
+        summaries,
+        ratios: Vec::new(),
+    };
+    session.say(&draw(&[line], None));
+    session.point_to(&setup.out());
+    if ending == Ending::Interrupted {
+        session.note("gridweave: stopped early; the results are partial, and say so");
+    }
+    session.tell(&joined)?;
+    Ok(ending)
+}
+
+/// The most seeds that are drawn on the same axes.
+const MOST_DRAWN: u64 = 10;
+
+/// A run under one of several seeds. Jobs may differ between seeds, so where they ran is in the report of the run alone.
+fn of_seed(prepared: &Prepared, results: &Results) -> Track {
+    let seed = prepared.config.seed;
+    Track {
+        name: format!("seed {seed}"),
+        report: Some(format!("seed-{seed}/report.html")),
+        places: None,
+        ..Track::of(prepared, results)
+    }
+}
+
+/// Where the files of a run go: a folder per seed if there are several.
+pub(super) fn place(wanted: u32, seed: u64) -> PathBuf {
+    if wanted > 1 {
+        PathBuf::from(format!("seed-{seed}"))
+    } else {
+        PathBuf::new()
+    }
+}
+
+/// Writes what repeats everything in the folder.
+pub(super) fn write_config(draft: &Draft, config: &Config) -> Result<(), FolderError> {
+    draft.write("config.toml", |file| {
+        let text = config.to_toml().map_err(io::Error::other)?;
+        io::Write::write_all(file, text.as_bytes())
+    })
+}
+
+/// The summary of one run as it is, of several as means with confidence intervals and with how many of them were made.
+pub(super) fn join(summaries: &[&Summary], wanted: u32) -> anyhow::Result<Value> {
+    let values = summaries
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<Result<Vec<Value>, _>>()?;
+    if let (1, [one]) = (wanted, values.as_slice()) {
+        return Ok(one.clone());
+    }
+    let mut joined = aggregate(&values);
+    joined["partial"] = json!(is_partial(summaries, wanted));
+    joined["runs"] = json!({ "wanted": wanted, "made": summaries.len() });
+    Ok(joined)
+}
+
+/// Whether a run is missing or was stopped.
+pub(super) fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
+    summaries.len() < wanted as usize || summaries.iter().any(|summary| summary.partial)
+}
+
+/// Says which runs are not as they should be.
+pub(super) fn note_violations(summaries: &[&Summary]) {
+    for summary in summaries {
+        if summary.violations > 0 {
+            complain(&format!(
+                "gridweave: {} with seed {} broke an invariant or lost a job, {} times in all",
+                summary.scheduler, summary.seed, summary.violations
+            ));
+        }
+    }
+}
+
+/// What these runs mean for the exit status. One that ends early because its configuration says so ends as it should.
+pub(super) fn ending(session: &Session, summaries: &[&Summary], wanted: u32) -> Ending {
+    if summaries.iter().any(|summary| summary.violations > 0) {
+        Ending::Broken
+    } else if session.stopped() && is_partial(summaries, wanted) {
+        Ending::Interrupted
+    } else {
+        Ending::Done
+    }
+}

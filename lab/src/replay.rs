@@ -1,0 +1,247 @@
+//! A workload, replayed through a scheduler that is one machine per node.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::id::{JobId, NodeId, OrganisationId, UserId};
+use gridweave_core::job::{Command, Criterion, Demand, Job, Notice, Submitter};
+use gridweave_core::machine::Machine;
+use gridweave_core::resource::Speed;
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::engine::{Simulated, Simulation};
+use gridweave_sim::hosting::{self, Fate, Jobs, Replay, Rooms, Wish};
+use gridweave_sim::monitor::Monitor;
+
+use crate::grid::Grid;
+use crate::outcome::{Estimates, Outcome};
+use crate::picture::{Drawn, Picture};
+use crate::run::{Faults, Placement, Run};
+use crate::workload::Workload;
+
+/// The most pictures of a run.
+const MOST_PICTURES: usize = 1000;
+
+/// What is replayed, and on what.
+#[derive(Clone, Copy, Debug)]
+pub struct Submissions<'a> {
+    /// The nodes.
+    pub grid: &'a Grid,
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// What machines are told about run times.
+    pub estimates: Estimates,
+    /// What all jobs ask for.
+    pub criterion: Criterion,
+}
+
+impl Jobs for Submissions<'_> {
+    fn len(&self) -> usize {
+        self.workload.jobs.len()
+    }
+
+    fn submitted_at(&self, job: usize) -> Time {
+        self.workload.jobs[job].at
+    }
+
+    /// The job as machines get it: its name is its place in the workload, since numbers in traces may repeat.
+    fn job(&self, index: usize) -> Option<Job> {
+        let submission = &self.workload.jobs[index];
+        let demand = match self.grid {
+            Grid::Mixed(mixed) => {
+                let share = mixed.shares().and_then(|shares| {
+                    let taken = self.workload.requirement(index).value(shares)?;
+                    NonZeroU32::new(u32::try_from(taken).ok()?)
+                });
+                Demand::Cores(share.unwrap_or(NonZeroU32::MIN))
+            }
+            Grid::Uniform(_) => Demand::Nodes(NonZeroU32::new(submission.processors)?),
+        };
+        let duration = self
+            .estimates
+            .apply(submission.run_time, submission.requested_time);
+        let mut job = Job::new(JobId::new(index as u64), demand, duration.estimate).ok()?;
+        job.submitter = Submitter {
+            user: UserId::new(submission.user),
+            organisation: OrganisationId::new(submission.group),
+        };
+        job.submitted = submission.at;
+        job.criterion = self.criterion;
+        job.deadline = self.workload.deadlines.get(index).copied();
+        if let Some(requirement) = self.workload.requirements.get(index) {
+            job.requirement = *requirement;
+        }
+        Some(job)
+    }
+
+    fn wish(&self, job: usize) -> Wish {
+        Wish {
+            nodes: self.workload.jobs[job].processors,
+            takes: match self.grid {
+                Grid::Uniform(_) => None,
+                Grid::Mixed(_) => Some(Box::new(self.workload.requirement(job))),
+            },
+        }
+    }
+
+    fn takes(&self, job: usize, node: NodeId) -> Span {
+        let speed = match self.grid {
+            Grid::Uniform(_) => Speed::BASELINE,
+            Grid::Mixed(mixed) => mixed
+                .nodes
+                .get(node.get() as usize)
+                .map_or(Speed::BASELINE, |profile| profile.speed),
+        };
+        let submission = &self.workload.jobs[job];
+        self.estimates.run_time_on(submission, speed)
+    }
+}
+
+impl Submissions<'_> {
+    fn rooms(&self) -> Rooms {
+        match self.grid {
+            Grid::Uniform(_) => Rooms::Whole,
+            Grid::Mixed(mixed) => Rooms::Shared {
+                dimensions: mixed.dimensions.clone(),
+                nodes: mixed.nodes.iter().map(|node| node.capability).collect(),
+            },
+        }
+    }
+
+    fn outcome(&self, job: usize, fate: Fate) -> Outcome {
+        let submission = &self.workload.jobs[job];
+        match fate {
+            Fate::Ran { start, end } => Outcome::Ran {
+                start,
+                end,
+                ending: self
+                    .estimates
+                    .apply(submission.run_time, submission.requested_time)
+                    .ending,
+            },
+            Fate::Rejected => Outcome::Rejected,
+            Fate::Failed => Outcome::Failed,
+            Fate::Lost => Outcome::Lost,
+            Fate::Orphaned => Outcome::Orphaned,
+            Fate::NotSubmitted => Outcome::NotSubmitted,
+            Fate::Unfinished { start } => Outcome::Unfinished { start },
+        }
+    }
+}
+
+/// How a node looks in a space, if it is in one.
+pub type Draw<M> = fn(&M) -> Option<Drawn>;
+
+/// How a replay goes, beside what is replayed.
+pub struct Hosting<M> {
+    /// Decides where jobs are submitted.
+    pub seed: u64,
+    /// How often to take down how nodes look, if they are in a space, and how that is.
+    pub pictures: Option<(Span, Draw<M>)>,
+    /// Whom a node would send a message to of its own accord, if it keeps links.
+    pub neighbours: fn(&M) -> Vec<NodeId>,
+    /// For how long nothing may happen to any job before the rest is given up as lost.
+    pub patience: Span,
+    /// When it ends at the latest; what would happen then or later does not.
+    pub until: Time,
+}
+
+/// Replays a workload through the machines of this simulation until every job has its outcome.
+///
+/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
+pub fn simulate<M>(
+    mut simulation: Simulation<M>,
+    submissions: Submissions<'_>,
+    hosting: &Hosting<M>,
+    monitor: &Monitor,
+) -> Run
+where
+    M: Simulated + Machine<Command = Command, Notice = Notice>,
+{
+    let mut pictures = Vec::new();
+    let mut draw = |at: Time, grid: &dyn hosting::Grid| {
+        let simulation = grid.as_any().downcast_ref::<Simulation<M>>();
+        if let (Some(simulation), Some((_, drawn))) = (simulation, hosting.pictures)
+            && pictures.len() < MOST_PICTURES
+        {
+            let machines = ids(simulation).filter_map(|node| simulation.machine(node));
+            pictures.push(Picture {
+                at: at.as_micros() as f64 / 1e6,
+                nodes: machines.filter_map(drawn).collect(),
+            });
+        }
+    };
+    let replay = Replay {
+        rooms: submissions.rooms(),
+        seed: hosting.seed,
+        patience: hosting.patience,
+        until: hosting.until,
+        observer: match hosting.pictures {
+            Some((every, _)) => Some((every, &mut draw)),
+            None => None,
+        },
+    };
+    let replayed = hosting::replay(&mut simulation, &submissions, replay, monitor);
+    let in_degrees = in_degrees(&simulation, hosting.neighbours);
+    summed_up(&simulation, submissions, &replayed, pictures, in_degrees)
+}
+
+fn ids<M: Simulated>(simulation: &Simulation<M>) -> impl Iterator<Item = NodeId> + use<M> {
+    (0..simulation.len() as u64).map(NodeId::new)
+}
+
+/// By how many others each node is known that is up; nothing if nodes keep no links.
+fn in_degrees<M: Simulated>(
+    simulation: &Simulation<M>,
+    neighbours: fn(&M) -> Vec<NodeId>,
+) -> Vec<u32> {
+    let mut known_by = vec![0_u32; simulation.len()];
+    let mut linked = false;
+    let up = || ids(simulation).filter_map(|node| Some((node, simulation.machine(node)?)));
+    for other in up().flat_map(|(_, machine)| neighbours(machine)) {
+        if let Some(count) = known_by.get_mut(other.get() as usize) {
+            *count += 1;
+            linked = true;
+        }
+    }
+    let known_by = up().map(|(node, _)| known_by[node.get() as usize]);
+    if linked {
+        known_by.collect()
+    } else {
+        Vec::new()
+    }
+}
+
+fn summed_up(
+    grid: &dyn hosting::Grid,
+    submissions: Submissions<'_>,
+    replayed: &hosting::Replayed,
+    pictures: Vec<Picture>,
+    in_degrees: Vec<u32>,
+) -> Run {
+    let fates = replayed.fates.iter().enumerate();
+    let nodes = replayed.nodes.iter().map(|nodes| {
+        let numbers = nodes.iter().map(|node| node.get() as u32);
+        numbers.collect()
+    });
+    Run {
+        outcomes: fates
+            .map(|(job, fate)| submissions.outcome(job, *fate))
+            .collect(),
+        placement: Placement::Assigned(nodes.collect()),
+        faults: Faults {
+            jobs: replayed.faults,
+            undelivered: grid.traffic().to_nobody(),
+            network: grid.network().mishaps(),
+        },
+        traffic: grid.traffic().clone(),
+        stopped: replayed.stopped,
+        ended: replayed.ended,
+        pictures,
+        in_degrees,
+        violations: replayed.violations,
+        events: grid.events(),
+        digest: grid.digest(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

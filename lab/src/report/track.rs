@@ -1,0 +1,112 @@
+//! One run as it is drawn, and runs that are drawn together.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Jobs, OverTime, Places, Sent, Waits, Zones};
+use crate::experiment::{Prepared, Results};
+
+/// One run as it is drawn.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Track {
+    /// What it is called: its scheduler, or its seed.
+    pub name: String,
+    /// Where its own report is, if that is another; a path from the report that it is in.
+    pub report: Option<String>,
+    /// Its `summary.json`, or that of several seeds.
+    pub summary: Value,
+    /// Utilisation, queue and idle nodes.
+    pub over_time: OverTime,
+    /// Messages.
+    pub sent: Sent,
+    /// Waiting times and slowdowns.
+    pub waits: Waits,
+    /// Who was where; left out if that would make the page too large.
+    pub places: Option<Places>,
+    /// The zones of nodes, if they were written down.
+    pub zones: Option<Zones>,
+    /// How many nodes are known to so many others, at the end; nothing if nodes know nobody.
+    pub in_degrees: BTreeMap<u32, u32>,
+}
+
+impl Track {
+    /// What came of a run, under the name of its scheduler.
+    pub fn of(prepared: &Prepared, results: &Results) -> Self {
+        let facts = prepared.facts();
+        let report = &prepared.config.report;
+        let run = &results.run;
+        let mut in_degrees = BTreeMap::new();
+        for degree in &run.in_degrees {
+            *in_degrees.entry(*degree).or_insert(0) += 1;
+        }
+        Self {
+            name: prepared.config.scheduler.to_string(),
+            report: None,
+            summary: serde_json::to_value(&results.summary).unwrap_or(Value::Null),
+            over_time: OverTime::of(&results.series, report.window),
+            sent: Sent::of(&run.traffic),
+            waits: Waits::of(&facts, run, report.slowdown_threshold),
+            places: Some(Places::of(&facts, run)),
+            zones: Zones::of(&run.pictures, &prepared.grid),
+            in_degrees,
+        }
+    }
+}
+
+/// Runs of the same jobs, to be drawn on the same axes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Contest {
+    /// What sets it apart from the others of its page; one word.
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+    /// The jobs.
+    pub jobs: Jobs,
+    /// The runs.
+    pub tracks: Vec<Track>,
+}
+
+impl Contest {
+    /// One run alone.
+    pub fn of(prepared: &Prepared, track: Track) -> Self {
+        let mut contest = Self::among("run", prepared);
+        contest.tracks.push(track);
+        contest
+    }
+
+    /// Runs of these jobs, of which there are none yet.
+    pub fn among(name: &str, prepared: &Prepared) -> Self {
+        Self {
+            name: name.into(),
+            title: format!(
+                "{}: {} jobs on {} nodes",
+                prepared.workload.name,
+                prepared.workload.jobs.len(),
+                prepared.grid.len()
+            ),
+            jobs: Jobs::of(&prepared.facts()),
+            tracks: Vec::new(),
+        }
+    }
+
+    /// Leaves out where jobs ran of every run that does not fit into what is left of so many bytes, and the jobs if nothing is
+    /// said about them then. Returns how many bytes are left.
+    pub fn fit_into(&mut self, mut bytes: usize) -> usize {
+        let all = bytes;
+        bytes = bytes.saturating_sub(self.jobs.size());
+        for track in &mut self.tracks {
+            let size = track.places.as_ref().map_or(0, Places::size);
+            match bytes.checked_sub(size) {
+                Some(rest) => bytes = rest,
+                None => track.places = None,
+            }
+        }
+        if self.tracks.iter().all(|track| track.places.is_none()) {
+            self.jobs.forget_each();
+            return all;
+        }
+        bytes
+    }
+}

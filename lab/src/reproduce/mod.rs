@@ -1,0 +1,396 @@
+//! The tables and figures of the papers, published beside measured.
+//!
+//! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part says which runs it needs, each a
+//! [`Config`] with a name, and makes a [`Report`] of what they came to. Parts that need the same run
+//! give it the same name, and it is made once. What no run of a workload shows is measured in a study. Who makes the runs, and where reports go, is the program's business.
+//!
+//! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
+//! [`Estimate`]s over them.
+
+pub mod p1;
+pub mod p2;
+pub mod p3;
+pub mod p4;
+mod report;
+pub mod statistics;
+
+pub use report::{Cell, Report, Table};
+
+use gridweave_core::rng::Choose;
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::config::{Config, Fault};
+use crate::experiment::{InputError, Prepared, Results, Waits};
+use crate::outcome::Outcome;
+use crate::results::{Cost, Distribution, Estimate, Row, Summary};
+use crate::run::{Placement, Run};
+use crate::workload::Submission;
+use gridweave_sim::engine::KindTraffic;
+use gridweave_sim::monitor::Monitor;
+
+/// How much is simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// As much as the paper did.
+    Full,
+    /// A small grid and few jobs: enough to see that everything works, too little to compare with the paper.
+    Quick,
+}
+
+/// A paper whose tables and figures are reproduced; `S` is what its parts have in common.
+#[derive(Debug)]
+pub struct Paper<S: 'static> {
+    /// What it is called on the command line, and in the names of files.
+    pub key: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its tables and figures, in the order in which they are shown.
+    pub parts: &'static [Part<S>],
+}
+
+/// A table or figure of a paper, or something that belongs beside them.
+#[derive(Debug)]
+pub struct Part<S> {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// How it is made.
+    pub making: Making<S>,
+}
+
+/// How a part of a paper is made.
+#[derive(Debug)]
+pub enum Making<S> {
+    /// Of runs of workloads.
+    Runs {
+        /// The runs that it needs, under the first seed.
+        plan: fn(&S) -> Result<Vec<Planned>, InputError>,
+        /// What became of them, in the same order.
+        report: fn(&S, &[Sample<'_>]) -> Report,
+    },
+    /// Of measurements of its own.
+    Study {
+        /// What is measured.
+        cases: fn(&S) -> Vec<String>,
+        /// Measures the case of this number under a seed. If the monitor says stop, anything will do.
+        measure: fn(&S, usize, u64, &Monitor) -> Figures,
+        /// What came of them, in the same order.
+        report: fn(&S, &[Measured]) -> Report,
+    },
+}
+
+/// A paper and what its parts have in common, whatever that is.
+pub trait Reproducible: Sync {
+    /// What it is called on the command line, and in the names of files.
+    fn key(&self) -> &'static str;
+    /// Its title.
+    fn title(&self) -> &'static str;
+    /// What its runs begin with.
+    fn base(&self) -> &Config;
+    /// The names and titles of its parts.
+    fn parts(&self) -> Vec<(&'static str, &'static str)>;
+    /// The runs that a part needs, under the first seed; none if it is a study.
+    fn plan(&self, part: usize) -> Result<Vec<Planned>, InputError>;
+    /// What a part measures; nothing if it is no study.
+    fn cases(&self, part: usize) -> Vec<String>;
+    /// Measures a case of a part under a seed.
+    fn measure(&self, part: usize, case: usize, seed: u64, monitor: &Monitor) -> Figures;
+    /// What became of a part.
+    fn report(&self, part: usize, samples: &[Sample<'_>], measured: &[Measured]) -> Report;
+}
+
+/// A paper with its setup.
+#[derive(Debug)]
+pub struct WithSetup<'a, S: 'static> {
+    /// The paper.
+    pub paper: &'static Paper<S>,
+    /// What its parts have in common.
+    pub setup: &'a S,
+    /// What its runs begin with.
+    pub base: &'a Config,
+}
+
+impl<S: Sync> Reproducible for WithSetup<'_, S> {
+    fn key(&self) -> &'static str {
+        self.paper.key
+    }
+
+    fn title(&self) -> &'static str {
+        self.paper.title
+    }
+
+    fn base(&self) -> &Config {
+        self.base
+    }
+
+    fn parts(&self) -> Vec<(&'static str, &'static str)> {
+        let parts = self.paper.parts.iter();
+        parts.map(|part| (part.name, part.title)).collect()
+    }
+
+    fn plan(&self, part: usize) -> Result<Vec<Planned>, InputError> {
+        match self.paper.parts[part].making {
+            Making::Runs { plan, .. } => plan(self.setup),
+            Making::Study { .. } => Ok(Vec::new()),
+        }
+    }
+
+    fn cases(&self, part: usize) -> Vec<String> {
+        match self.paper.parts[part].making {
+            Making::Runs { .. } => Vec::new(),
+            Making::Study { cases, .. } => cases(self.setup),
+        }
+    }
+
+    fn measure(&self, part: usize, case: usize, seed: u64, monitor: &Monitor) -> Figures {
+        match self.paper.parts[part].making {
+            Making::Runs { .. } => Ok(Vec::new()),
+            Making::Study { measure, .. } => measure(self.setup, case, seed, monitor),
+        }
+    }
+
+    fn report(&self, part: usize, samples: &[Sample<'_>], measured: &[Measured]) -> Report {
+        match self.paper.parts[part].making {
+            Making::Runs { report, .. } => report(self.setup, samples),
+            Making::Study { report, .. } => report(self.setup, measured),
+        }
+    }
+}
+
+/// A part that is made of runs of workloads.
+const fn part<S>(
+    name: &'static str,
+    title: &'static str,
+    plan: fn(&S) -> Result<Vec<Planned>, InputError>,
+    report: fn(&S, &[Sample<'_>]) -> Report,
+) -> Part<S> {
+    Part {
+        name,
+        title,
+        making: Making::Runs { plan, report },
+    }
+}
+
+/// What a measurement gives.
+pub type Figures = Result<Vec<f64>, InputError>;
+
+/// What was measured in one case, under several seeds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured {
+    /// The case.
+    pub name: String,
+    /// The figures under each seed; there is at least one.
+    pub runs: Vec<Vec<f64>>,
+}
+
+impl Measured {
+    /// The mean of the figure of this number, if it was measured.
+    pub fn estimate(&self, number: usize) -> Option<Estimate> {
+        self.estimate_of(|figures| figures.get(number).copied())
+    }
+
+    /// The mean of something about the figures of a seed, over the seeds for which there is such.
+    pub fn estimate_of(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
+        let figures: Vec<f64> = self.runs.iter().filter_map(|run| of(run)).collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The mean of a figure divided by one of another case under the same seed.
+    pub fn ratio(&self, number: usize, other: &Self, of: usize) -> Option<Estimate> {
+        let pairs = self.runs.iter().zip(&other.runs);
+        let ratios: Vec<f64> = pairs
+            .filter_map(|(ours, theirs)| Some(ours.get(number)? / theirs.get(of)?))
+            .filter(|ratio| ratio.is_finite())
+            .collect();
+        (!ratios.is_empty()).then(|| Estimate::of(&ratios))
+    }
+}
+
+/// A run to be made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Planned {
+    /// What it is called; runs of one name are one run.
+    pub name: String,
+    /// What is run.
+    pub config: Config,
+}
+
+/// What is kept of a run: all but where jobs ran.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finished {
+    /// What was simulated.
+    pub prepared: Prepared,
+    /// What happened; where jobs ran is left out.
+    pub run: Run,
+    /// How it went over time.
+    pub series: Vec<Row>,
+    /// It in a few numbers.
+    pub summary: Summary,
+    /// What it cost to simulate.
+    pub cost: Cost,
+}
+
+impl Finished {
+    /// What is kept of these results.
+    pub fn of(prepared: Prepared, results: Results) -> Self {
+        Self {
+            prepared,
+            run: Run {
+                placement: Placement::Interchangeable,
+                ..results.run
+            },
+            series: results.series,
+            summary: results.summary,
+            cost: results.cost,
+        }
+    }
+
+    /// Each job with what became of it.
+    pub fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
+        let outcomes = self.run.outcomes.iter().copied();
+        self.prepared.workload.jobs.iter().zip(outcomes)
+    }
+
+    /// How many seconds jobs waited; all zero if none ran.
+    pub fn wait(&self) -> Distribution {
+        self.summary.wait.unwrap_or_default()
+    }
+
+    /// Each job that ran to an end, with how many seconds it waited.
+    pub fn waited(&self) -> impl Iterator<Item = (&Submission, f64)> {
+        self.jobs().filter_map(|(job, outcome)| match outcome {
+            Outcome::Ran { start, .. } => Some((job, (start - job.at).as_micros() as f64 / 1e6)),
+            _ => None,
+        })
+    }
+
+    /// How long each job waited that ran to an end.
+    pub fn waits(&self) -> Waits {
+        Waits::of(&self.prepared.workload, &self.run)
+    }
+
+    /// How many jobs of a hundred came to nothing, of those submitted in this time.
+    pub fn failures(&self, from: Time, until: Time) -> f64 {
+        let (mut all, mut failed) = (0_u64, 0_u64);
+        for (job, outcome) in self.jobs() {
+            if from <= job.at && job.at < until {
+                all += 1;
+                failed += u64::from(is_failure(outcome));
+            }
+        }
+        statistics::percent(failed as f64, all as f64)
+    }
+
+    /// What was sent of these kinds in all.
+    pub fn sent(&self, kinds: &[&str]) -> KindTraffic {
+        self.run.traffic.of(kinds)
+    }
+
+    /// What was sent of these kinds, window by window, in the windows of the series.
+    pub fn sent_over_time(&self, kinds: &[&str]) -> Vec<KindTraffic> {
+        let mut windows = self.run.traffic.of_per_window(kinds);
+        windows.resize(self.series.len().max(windows.len()), KindTraffic::default());
+        windows
+    }
+
+    /// What was sent of these kinds in the windows that begin in this time.
+    pub fn sent_between(&self, kinds: &[&str], from: Time, until: Time) -> KindTraffic {
+        let width = self.run.traffic.window_of_kinds();
+        let width = width.map_or(1, |width| width.as_micros().max(1));
+        let mut sum = KindTraffic::default();
+        for (number, window) in (0_u64..).zip(self.sent_over_time(kinds)) {
+            let begin = Time::from_micros(number.saturating_mul(width));
+            if from <= begin && begin < until {
+                sum += window;
+            }
+        }
+        sum
+    }
+}
+
+/// A tenth of the nodes, drawn by a seed of their own, go down one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Outages {
+    /// How many nodes there are.
+    nodes: u32,
+    /// When the first goes down, in seconds.
+    first: u64,
+    /// For how many seconds others follow.
+    lasting: u64,
+    /// After how many seconds each is back, if ever.
+    back_after: Option<u64>,
+}
+
+impl Outages {
+    fn apply(&self, config: &mut Config) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
+        let mut drawn: Vec<u32> = (0..self.nodes).collect();
+        rng.shuffle(&mut drawn);
+        let going = self.nodes / 10;
+        for (number, node) in (0_u64..).zip(drawn.into_iter().take(going as usize)) {
+            let at = self.first + number * (self.lasting / u64::from(going.max(1)));
+            config.faults.push(Fault::Crash {
+                at: Span::from_secs(at),
+                node,
+            });
+            if let Some(after) = self.back_after {
+                config.faults.push(Fault::Restart {
+                    at: Span::from_secs(at + after),
+                    node,
+                });
+            }
+        }
+    }
+}
+
+/// Whether a job came to nothing.
+pub fn is_failure(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::Orphaned
+    )
+}
+
+/// One run under several seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The run's name.
+    pub name: &'a str,
+    /// What came of it under each seed; there is at least one.
+    pub runs: &'a [Finished],
+}
+
+impl Sample<'_> {
+    /// The mean of a figure over the seeds.
+    pub fn estimate(&self, figure: impl Fn(&Finished) -> f64) -> Estimate {
+        let figures: Vec<f64> = self.runs.iter().map(figure).collect();
+        Estimate::of(&figures)
+    }
+
+    /// The mean of a figure over the seeds for which there is one.
+    pub fn estimate_some(&self, figure: impl Fn(&Finished) -> Option<f64>) -> Option<Estimate> {
+        let figures: Vec<f64> = self.runs.iter().filter_map(figure).collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The mean of a figure that compares this run with another under the same seed.
+    pub fn against(
+        &self,
+        other: &Sample<'_>,
+        figure: impl Fn(&Finished, &Finished) -> Option<f64>,
+    ) -> Option<Estimate> {
+        let pairs = self.runs.iter().zip(other.runs);
+        let figures: Vec<f64> = pairs
+            .filter_map(|(one, other)| figure(one, other))
+            .collect();
+        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    }
+
+    /// The run under the first seed, for what is drawn and not averaged.
+    pub fn first(&self) -> &Finished {
+        &self.runs[0]
+    }
+}

@@ -1,0 +1,175 @@
+//! Single days of low and high load, which Table I is about (PROTOCOLS D14).
+
+use gridweave_core::time::{Span, Time};
+
+use super::{Planned, Setup, Trace};
+use crate::config::Config;
+use crate::experiment::{InputError, prepare};
+use crate::workload::Workload;
+
+/// A day of a trace, with what is needed to begin before it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Day {
+    /// Of which trace.
+    pub trace: Trace,
+    /// Its number, from 0 on, in the trace as it is replayed.
+    pub number: u64,
+    /// The work submitted in it, over what the grid can do in it.
+    pub load: f64,
+    /// How long before it a run begins.
+    pub warm_up: Span,
+    /// How long it is.
+    pub length: Span,
+    /// What times of the trace are multiplied by.
+    pub stretch: Option<f64>,
+}
+
+/// The load of a calm day, and of one on which more is asked for than there is.
+const WANTED: [(Trace, f64); 2] = [(Trace::Plain, 0.2), (Trace::Compressed, 1.1)];
+
+/// The day of the plain trace whose load is closest to 20 %, and that of the compressed one whose load is closest to 110 %;
+/// none if one of the traces is shorter than a day.
+pub(super) fn choose(setup: &Setup) -> Result<Option<[Day; 2]>, InputError> {
+    let mut days = Vec::new();
+    for (trace, wanted) in WANTED {
+        let stretch = trace.load().map(|load| setup.load / load);
+        let mut config = setup.base.clone();
+        config.workload.stretch = stretch;
+        let workload = prepare(&config)?.workload;
+        let Some(number) = closest(&workload, setup, wanted) else {
+            return Ok(None);
+        };
+        let begin = setup.day().times(number);
+        days.push(Day {
+            trace,
+            number,
+            load: loads(&workload, setup.nodes, setup.day())[number as usize],
+            warm_up: setup.warm_up().min(begin),
+            length: setup.day(),
+            stretch,
+        });
+    }
+    Ok(days.try_into().ok())
+}
+
+/// The load of each whole day.
+fn loads(workload: &Workload, nodes: u32, day: Span) -> Vec<f64> {
+    let last = workload.jobs.last().map_or(Time::ZERO, |job| job.at);
+    let whole = (last.as_micros() / day.as_micros().max(1)) as usize;
+    let mut work = vec![0.0; whole];
+    for job in &workload.jobs {
+        let number = (job.at.as_micros() / day.as_micros().max(1)) as usize;
+        if let Some(work) = work.get_mut(number) {
+            *work += f64::from(job.processors) * job.run_time.as_micros() as f64;
+        }
+    }
+    let room = f64::from(nodes) * day.as_micros() as f64;
+    work.into_iter().map(|work| work / room).collect()
+}
+
+/// The first whole day whose load is closest to the wanted one, among those with the longest warm-up there can be.
+fn closest(workload: &Workload, setup: &Setup, wanted: f64) -> Option<u64> {
+    let loads = loads(workload, setup.nodes, setup.day());
+    let before = (setup.warm_up().as_micros()).div_ceil(setup.day().as_micros().max(1));
+    let from = (before as usize).min(loads.len().checked_sub(1)?);
+    let days = (from..loads.len()).min_by(|&a, &b| {
+        let off = |day: usize| (loads[day] - wanted).abs();
+        off(a).total_cmp(&off(b))
+    });
+    days.map(|day| day as u64)
+}
+
+impl Day {
+    /// When the day begins in a run of it.
+    pub(super) fn begin(&self) -> Time {
+        Time::ZERO + self.warm_up
+    }
+
+    /// When it ends, and the run with it.
+    pub(super) fn end(&self) -> Time {
+        self.begin() + self.length
+    }
+
+    /// Which day it is, in words.
+    pub(super) fn title(&self) -> String {
+        format!(
+            "day {} of the trace {}, after {} of warm-up",
+            self.number,
+            self.trace.title(),
+            (self.warm_up)
+        )
+    }
+
+    /// A run of just this day and its warm-up.
+    pub(super) fn planned(
+        &self,
+        setup: &Setup,
+        name: &str,
+        change: impl FnOnce(&mut Config),
+    ) -> Planned {
+        let mut config = setup.base.clone();
+        let end = self.length.times(self.number + 1);
+        let begin = self.length.times(self.number) - self.warm_up;
+        // Windows are cut from the trace as it was.
+        let before = |span: Span| {
+            let factor = self.stretch.unwrap_or(1.0);
+            Span::from_micros((span.as_micros() as f64 / factor) as u64)
+        };
+        config.workload.from = Some(before(begin));
+        config.workload.until = Some(before(end));
+        config.workload.stretch = self.stretch;
+        config.grid.until = Some(self.warm_up + self.length);
+        config.report.window = Span::from_secs(3_600);
+        change(&mut config);
+        Planned {
+            name: format!("{}-day{}-{name}", self.trace.name(), self.number),
+            config,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quick;
+    use super::*;
+
+    #[test]
+    fn the_day_of_a_run_has_the_jobs_of_that_day_in_the_whole_trace() {
+        let setup = quick(3);
+        for day in setup.days.unwrap() {
+            let planned = day.planned(&setup, "x", |_| {});
+            let run = prepare(&planned.config).unwrap();
+            let in_day = run
+                .workload
+                .jobs
+                .iter()
+                .filter(|job| day.begin() <= job.at && job.at < day.end());
+            let work: f64 = in_day
+                .map(|job| f64::from(job.processors) * job.run_time.as_micros() as f64)
+                .sum();
+            let room = f64::from(setup.nodes) * day.length.as_micros() as f64;
+            let off = (work / room - day.load).abs();
+            assert!(off < 0.02, "{day:?} has {}", work / room);
+            assert_eq!(day.warm_up, setup.warm_up());
+        }
+    }
+
+    #[test]
+    fn the_day_that_is_closest_to_the_wanted_load_is_taken() {
+        let setup = quick(3);
+        let [low, high] = setup.days.unwrap();
+        assert!(low.load < high.load);
+        let config = Config {
+            workload: crate::config::WorkloadConfig {
+                stretch: high.stretch,
+                ..setup.base.workload.clone()
+            },
+            ..setup.base.clone()
+        };
+        let workload = prepare(&config).unwrap().workload;
+        let loads = loads(&workload, setup.nodes, setup.day());
+        let off = |load: f64| (load - 1.1).abs();
+        assert!(loads[1..].iter().all(|&load| off(load) >= off(high.load)));
+        assert!(high.number >= 1);
+    }
+}

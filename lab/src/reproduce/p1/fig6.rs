@@ -1,0 +1,138 @@
+//! Figure 6: what Push and Pull cost over time.
+
+use super::{PULLED, Planned, Setup, Trace};
+use crate::experiment::InputError;
+use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::schedulers::asap::PUSH;
+
+pub(super) const TITLE: &str = "Figure 6: schedules exchanged by Push and by Pull, over time";
+
+const TRACES: [Trace; 2] = [Trace::Plain, Trace::Compressed];
+
+/// Bands of RU, in percent, with what the paper says of Pull over Push there.
+const BANDS: [(f64, f64, &str); 4] = [
+    (0.0, 30.0, "close to 1"),
+    (30.0, 60.0, "-"),
+    (60.0, 100.0, "-"),
+    (100.0, f64::INFINITY, "up to 100"),
+];
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let both = TRACES.map(|trace| [setup.push(trace), setup.pull(trace)]);
+    Ok(both.into_iter().flatten().collect())
+}
+
+/// A window of two runs of the same jobs.
+struct Window {
+    day: f64,
+    requested: f64,
+    push: f64,
+    pull: f64,
+}
+
+fn windows(push: &Finished, pull: &Finished) -> Vec<Window> {
+    let pushed = push.sent_over_time(&[PUSH]);
+    let pulled = pull.sent_over_time(&PULLED);
+    let rows = push.series.iter().zip(pushed.into_iter().zip(pulled));
+    rows.map(|(row, (push, pull))| Window {
+        day: row.time / 86_400.0,
+        requested: row.requested_utilization,
+        push: push.items as f64,
+        pull: pull.items as f64,
+    })
+    .collect()
+}
+
+/// All of it; a sum of nothing is a plain zero.
+fn total(windows: &[Window], of: fn(&Window) -> f64) -> f64 {
+    windows.iter().map(of).fold(0.0, |sum, next| sum + next)
+}
+
+fn ratio(pull: f64, push: f64) -> Option<f64> {
+    (push > 0.0).then(|| pull / push)
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut table = Table::new(
+        "fig6",
+        "schedules exchanged",
+        &[
+            "trace",
+            "RU %",
+            "windows",
+            "push",
+            "pull",
+            "published pull / push",
+            "measured pull / push",
+            "largest in a window",
+        ],
+    );
+    let mut series = Table::data(
+        "fig6-series",
+        "schedules exchanged in each window, under the first seed",
+        &["trace", "day", "requested", "push", "pull", "ratio"],
+    );
+    for (trace, pair) in TRACES.into_iter().zip(samples.chunks_exact(2)) {
+        let (push, pull) = (pair[0], pair[1]);
+        let whole = (0.0, f64::INFINITY, "over 10");
+        for (from, until, published) in BANDS.into_iter().chain([whole]) {
+            let of = |figure: fn(&[Window]) -> Option<f64>| {
+                push.against(&pull, |push, pull| {
+                    let mut windows = windows(push, pull);
+                    let last = push.prepared.workload.jobs.last();
+                    let last = last.map_or(0.0, |job| job.at.as_micros() as f64 / 86_400e6);
+                    windows.retain(|window| window.day <= last);
+                    windows.retain(|window| (from..until).contains(&(100.0 * window.requested)));
+                    figure(&windows)
+                })
+            };
+            let name = if until.is_finite() {
+                format!("{from} to {until}")
+            } else if from > 0.0 {
+                format!("above {from}")
+            } else {
+                "all".into()
+            };
+            table.push([
+                trace.title().into(),
+                name.into(),
+                Cell::maybe(of(|windows| Some(windows.len() as f64)), 0),
+                Cell::maybe(of(|windows| Some(total(windows, |w| w.push))), 0),
+                Cell::maybe(of(|windows| Some(total(windows, |w| w.pull))), 0),
+                published.into(),
+                Cell::maybe(
+                    of(|windows| ratio(total(windows, |w| w.pull), total(windows, |w| w.push))),
+                    1,
+                ),
+                Cell::maybe(
+                    of(|windows| {
+                        let ratios = windows.iter().filter_map(|w| ratio(w.pull, w.push));
+                        ratios.max_by(f64::total_cmp)
+                    }),
+                    1,
+                ),
+            ]);
+        }
+        for window in windows(push.first(), pull.first()) {
+            series.push([
+                trace.name().into(),
+                Cell::exact(window.day, 3),
+                Cell::exact(window.requested, 4),
+                Cell::exact(window.push, 0),
+                Cell::exact(window.pull, 0),
+                ratio(window.pull, window.push).map_or(Cell::Empty, |ratio| Cell::exact(ratio, 2)),
+            ]);
+        }
+    }
+    let mut notes = vec![
+        "Push counts schedules told to those who hold the node in their view (D7); Pull counts schedules asked for in a \
+         search and all that are in the answers of neighbours, who pull theirs first (D9)"
+            .into(),
+    ];
+    notes.push("windows after the last submission are left out of the table".into());
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table, series],
+        notes,
+    }
+}

@@ -1,0 +1,330 @@
+//! P1: Decentralized As-Soon-As-Possible Grid Scheduling.
+//!
+//! All runs have in common what PROTOCOLS D1 to D23 say of the paper's own experiments: exact run times, two hops, searchers that
+//! do not offer themselves, two rounds, slots of a minute, a network without delay, and a static overlay of degree 20 unless
+//! a part says otherwise. Centralised schedulers get the same slotted jobs.
+
+mod baselines;
+mod day;
+mod fig4;
+mod fig5;
+mod fig6;
+mod forward;
+mod poll;
+mod scale;
+mod table1;
+mod table2;
+mod table3;
+
+use day::Day;
+pub use gridweave_core::scheduler::asap::Links;
+use gridweave_core::scheduler::asap::Searcher;
+
+use std::path::PathBuf;
+
+use gridweave_core::time::Span;
+
+use super::{Paper, Planned, Size, part};
+use crate::config::{Config, ConfigError, Source};
+use crate::experiment::{InputError, prepare};
+use crate::outcome::Estimates;
+use crate::schedulers::asap::{AsapConfig, ExchangeName};
+use crate::schedulers::asap::{OTHERS, PULL};
+use crate::schedulers::{Rules, Scheduler};
+use crate::workload::Workload;
+
+/// The paper.
+pub const PAPER: Paper<Setup> = Paper {
+    key: "p1",
+    title: "Decentralized As-Soon-As-Possible Grid Scheduling: a Feasibility Study",
+    parts: &[
+        part("fig4", fig4::TITLE, fig4::plan, fig4::report),
+        part("fig5", fig5::TITLE, fig5::plan, fig5::report),
+        part("fig6", fig6::TITLE, fig6::plan, fig6::report),
+        part("table1", table1::TITLE, table1::plan, table1::report),
+        part("poll", poll::TITLE, poll::plan, poll::report),
+        part("table2", table2::TITLE, table2::plan, table2::report),
+        part("table3", table3::TITLE, table3::plan, table3::report),
+        part("forward", forward::TITLE, forward::plan, forward::report),
+        part(
+            "baselines",
+            baselines::TITLE,
+            baselines::plan,
+            baselines::report,
+        ),
+        part("scale", scale::TITLE, scale::plan, scale::report),
+    ],
+};
+
+/// What a user may choose.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// How much is simulated.
+    pub size: Size,
+    /// The trace; the generator that fits what the paper says of its own, if left out.
+    pub trace: Option<PathBuf>,
+    /// How many nodes there are; the paper's 5000, or what the trace says, if left out.
+    pub nodes: Option<u32>,
+    /// The first seed.
+    pub seed: u64,
+}
+
+/// What all parts have in common.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// How much is simulated.
+    pub size: Size,
+    /// What all runs begin with: the plain trace, Push, a static overlay.
+    pub base: Config,
+    /// How many jobs there are.
+    pub jobs: usize,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// The mean load of the trace before times are rounded up to slots.
+    pub load: f64,
+    /// Whether jobs have requested times.
+    pub has_requested_times: bool,
+    /// Days of low and of high load, if the trace is that long.
+    pub days: Option<[Day; 2]>,
+}
+
+/// How close together jobs are submitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trace {
+    /// As they were.
+    Plain,
+    /// To a mean load of 95 %, as in the paper.
+    Compressed,
+    /// To a mean load of 120 %, so that the grid is never done.
+    Overloaded,
+}
+
+impl Trace {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Compressed => "95",
+            Self::Overloaded => "120",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Compressed => "compressed to 95 %",
+            Self::Overloaded => "compressed to 120 %",
+        }
+    }
+
+    const fn load(self) -> Option<f64> {
+        match self {
+            Self::Plain => None,
+            Self::Compressed => Some(0.95),
+            Self::Overloaded => Some(1.2),
+        }
+    }
+}
+
+/// The kinds of messages whose schedules are Pull's cost.
+const PULLED: [&str; 2] = [PULL, OTHERS];
+
+const SLOT: Span = Span::from_secs(60);
+
+impl Setup {
+    /// Looks at the workload that these options ask for.
+    pub fn new(options: &Options) -> Result<Self, InputError> {
+        let base = base(options).checked()?;
+        let mut unslotted = base.clone();
+        unslotted.workload.slot = None;
+        let prepared = prepare(&unslotted)?;
+        let workload = &prepared.workload;
+        let nodes = u32::try_from(prepared.grid.len()).unwrap_or(u32::MAX);
+        let load = workload.load(nodes, Estimates::Exact).ratio();
+        let load = load.ok_or_else(|| {
+            ConfigError::from("all jobs were submitted at the same time; choose another trace")
+        })?;
+        let requested = |workload: &Workload| {
+            let mut jobs = workload.jobs.iter();
+            jobs.any(|job| job.requested_time.is_some())
+        };
+        // What was found out about the trace is pinned, so that all runs are about the same.
+        let mut base = base;
+        base.grid = prepared.config.grid.clone();
+        base.workload.trace = prepared.config.workload.trace.clone();
+        base.workload.trace_digest = prepared.config.workload.trace_digest.clone();
+        let mut setup = Self {
+            size: options.size,
+            base,
+            jobs: workload.jobs.len(),
+            nodes,
+            load,
+            has_requested_times: requested(workload),
+            days: None,
+        };
+        setup.days = day::choose(&setup)?;
+        Ok(setup)
+    }
+
+    /// A run on the whole trace, with what sets it apart.
+    fn planned(&self, name: &str, trace: Trace, change: impl FnOnce(&mut Config)) -> Planned {
+        let mut config = self.base.clone();
+        config.workload.load = trace.load();
+        change(&mut config);
+        Planned {
+            name: format!("{}-{name}", trace.name()),
+            config,
+        }
+    }
+
+    /// The whole trace with Push.
+    fn push(&self, trace: Trace) -> Planned {
+        self.planned("push", trace, |_| {})
+    }
+
+    /// The whole trace with Pull.
+    fn pull(&self, trace: Trace) -> Planned {
+        self.planned("pull", trace, |config| {
+            config.rules.asap.exchange = ExchangeName::Pull;
+        })
+    }
+
+    /// How long a day is.
+    fn day(&self) -> Span {
+        match self.size {
+            Size::Full => Span::from_secs(86_400),
+            Size::Quick => Span::from_secs(2 * 3_600),
+        }
+    }
+
+    /// For how long the grid is filled before a day that is looked at.
+    fn warm_up(&self) -> Span {
+        match self.size {
+            Size::Full => Span::from_secs(12 * 3_600),
+            Size::Quick => self.day(),
+        }
+    }
+
+    /// Says so if figures are not worth a comparison.
+    fn caveat(&self) -> Option<String> {
+        (self.size == Size::Quick).then(|| {
+            "quick: a small grid and few jobs, so that only the form of this table means anything"
+                .to_owned()
+        })
+    }
+}
+
+/// What all runs begin with.
+fn base(options: &Options) -> Config {
+    let mut config = Config {
+        scheduler: Scheduler::Asap,
+        seed: options.seed,
+        rules: Rules {
+            asap: AsapConfig {
+                max_hops: 2,
+                breadth: 1,
+                searcher: Searcher::Excluded,
+                rounds: 2,
+                slot: SLOT,
+                links: Links::Static,
+                exchange: ExchangeName::Push,
+                degree: 20,
+                forward: 5,
+                ..AsapConfig::default()
+            },
+            ..Rules::default()
+        },
+        ..Config::default()
+    };
+    config.workload.estimates = Estimates::Exact;
+    config.workload.slot = Some(SLOT);
+    config.report.window = Span::from_secs(6 * 3_600);
+    if options.size == Size::Quick {
+        config.report.window = Span::from_secs(3_600);
+        config.rules.asap.shuffle_period = Span::from_secs(1_200);
+    }
+    if let Some(trace) = &options.trace {
+        config.workload.source = Source::Trace;
+        config.workload.trace = Some(trace.clone());
+        config.grid.nodes = options.nodes;
+        if options.size == Size::Quick {
+            config.workload.until = Some(Span::from_secs(86_400));
+        }
+        return config;
+    }
+    config.workload.source = Source::Grid5000Like;
+    let like = &mut config.workload.grid5000_like;
+    if options.size == Size::Quick {
+        like.days = 2;
+        like.calm_days = 1;
+        like.nodes = 100;
+        like.largest = 80;
+    }
+    let nodes = options.nodes.unwrap_or(like.nodes);
+    // As many jobs for each node as in 82 days of 90,000 on 5000, or a few more where there would be too few to see anything.
+    like.jobs = match options.size {
+        Size::Full => nodes.saturating_mul(18),
+        Size::Quick => nodes.saturating_mul(3),
+    };
+    like.nodes = nodes;
+    like.largest = like.largest.min(nodes);
+    config
+}
+
+/// A small setup with this seed.
+#[cfg(test)]
+fn quick(seed: u64) -> Setup {
+    let options = Options {
+        size: Size::Quick,
+        trace: None,
+        nodes: None,
+        seed,
+    };
+    Setup::new(&options).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::Making;
+
+    /// All runs of all parts.
+    fn planned(setup: &Setup) -> Vec<Planned> {
+        let plans = PAPER.parts.iter().map(|part| match part.making {
+            Making::Runs { plan, .. } => plan(setup).unwrap(),
+            Making::Study { .. } => Vec::new(),
+        });
+        plans.flatten().collect()
+    }
+
+    #[test]
+    fn runs_of_one_name_are_one_run_and_others_differ() {
+        let setup = quick(1);
+        let plans: Vec<Planned> = planned(&setup);
+        for one in &plans {
+            for other in &plans {
+                assert_eq!(
+                    one.name == other.name,
+                    one.config == other.config,
+                    "{} and {}",
+                    one.name,
+                    other.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_run_has_the_rules_of_the_reproduction() {
+        let setup = quick(1);
+        {
+            for Planned { name, config } in planned(&setup) {
+                assert_eq!(config.workload.slot, Some(SLOT), "{name}");
+                assert_eq!(config.rules.asap.slot, SLOT, "{name}");
+                let default = name.contains("default") || name.contains("improve");
+                assert_eq!(config.rules.asap.rounds == 2, !default, "{name}");
+                assert_eq!(config.seed, 1, "{name}");
+                assert_eq!(config.network, crate::config::NetworkConfig::default());
+            }
+        }
+    }
+}

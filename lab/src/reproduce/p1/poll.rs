@@ -1,0 +1,80 @@
+//! How often to poll: refusals and failures by the period.
+
+use super::table1::{days, jobs, planned, refusals};
+use super::{Planned, Setup};
+use crate::experiment::InputError;
+use crate::reproduce::{Cell, Report, Sample, Size, Table};
+use crate::schedulers::asap::ExchangeName;
+use crate::schedulers::asap::POLL;
+use gridweave_core::time::Span;
+
+pub(super) const TITLE: &str = "Poll by its period, on the day of high load";
+
+/// In seconds.
+fn periods(setup: &Setup) -> &'static [u64] {
+    match setup.size {
+        Size::Full => &[30, 60, 120, 300, 600],
+        Size::Quick => &[120, 300, 600],
+    }
+}
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let [_, day] = days(setup)?;
+    let runs = periods(setup).iter().map(|&period| {
+        let name = match period {
+            120 => "poll".to_owned(),
+            _ => format!("poll{period}s"),
+        };
+        let mut planned = planned(setup, &day, ExchangeName::Poll, &name);
+        planned.config.rules.asap.poll_period = Span::from_secs(period);
+        planned
+    });
+    Ok(runs.collect())
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut table = Table::new(
+        "poll",
+        "what polling more often buys",
+        &[
+            "period s",
+            "jobs",
+            "schedules",
+            "published failures %",
+            "measured failures %",
+            "refusals per 100 jobs",
+        ],
+    );
+    let mut notes = Vec::new();
+    if let Some([_, day]) = &setup.days {
+        for (&period, sample) in periods(setup).iter().zip(samples) {
+            let schedules = sample
+                .estimate(|run| run.sent_between(&[POLL], day.begin(), day.end()).items as f64);
+            let published = match period {
+                120 => Cell::exact(0.21, 2),
+                _ => Cell::Empty,
+            };
+            table.push([
+                period.into(),
+                Cell::Number(sample.estimate(|run| jobs(run, day)), 0),
+                Cell::Number(schedules, 0),
+                published,
+                Cell::Number(
+                    sample.estimate(|run| run.failures(day.begin(), day.end())),
+                    2,
+                ),
+                Cell::Number(sample.estimate(|run| refusals(run, day)), 2),
+            ]);
+        }
+        notes.push(day.title());
+    }
+    notes.push(
+        "the paper says that failures shrink with the period and messages grow, without figures"
+            .into(),
+    );
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}

@@ -1,0 +1,326 @@
+//! Table II: what the number of neighbours does.
+
+use std::collections::HashSet;
+
+use gridweave_core::time::Time;
+
+use super::day::Day;
+use super::{PULLED, Planned, Setup, Trace};
+use crate::experiment::InputError;
+use crate::outcome::Outcome;
+use crate::reproduce::statistics::mean;
+use crate::reproduce::{Cell, Finished, Report, Sample, Table, is_failure};
+use crate::results::{Distribution, Estimate};
+use crate::schedulers::asap::ExchangeName;
+use crate::schedulers::asap::{PUSH, overlay};
+
+pub(super) const TITLE: &str =
+    "Table II: impact of the node degree, on the plain trace and on the day of high load";
+
+/// A row as the paper has it: degree, failures in percent, waiting time, cost of Push and of Pull.
+struct Published(u8, f64, f64, f64, f64);
+
+const PUBLISHED: [Published; 4] = [
+    Published(10, 1.5, 247.0, 75_592.0, 1_108_196.0),
+    Published(20, 0.0, 394.0, 192_713.0, 5_421_255.0),
+    Published(30, 0.0, 467.0, 282_813.0, 11_632_289.0),
+    Published(40, 0.0, 452.0, 346_302.0, 13_097_892.0),
+];
+
+fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
+    let name = match exchange {
+        ExchangeName::Pull => "pull",
+        _ => "push",
+    };
+    // Degree 20 is what all other runs have.
+    let name = match degree {
+        20 => name.to_owned(),
+        _ => format!("{name}-degree{degree}"),
+    };
+    setup.planned(&name, Trace::Plain, |config| {
+        config.rules.asap.degree = degree;
+        config.rules.asap.exchange = exchange;
+    })
+}
+
+/// The day of high load, with all its jobs run to their end so that their waits are known.
+fn planned_day(setup: &Setup, day: &Day, degree: u8, exchange: ExchangeName) -> Planned {
+    let name = match exchange {
+        ExchangeName::Pull => format!("pull-degree{degree}"),
+        _ => format!("push-degree{degree}"),
+    };
+    day.planned(setup, &name, |config| {
+        config.grid.until = None;
+        config.rules.asap.degree = degree;
+        config.rules.asap.exchange = exchange;
+    })
+}
+
+/// Degree 10 with as many hops as it takes: no job asks for more than there is.
+fn wide(setup: &Setup) -> Planned {
+    setup.planned("push-degree10-wide", Trace::Plain, |config| {
+        config.rules.asap.degree = 10;
+        config.rules.asap.max_hops = u8::MAX;
+    })
+}
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let policies = [ExchangeName::Push, ExchangeName::Pull];
+    let mut runs = Vec::new();
+    for Published(degree, ..) in PUBLISHED {
+        runs.extend(policies.map(|policy| planned(setup, degree, policy)));
+    }
+    runs.push(wide(setup));
+    if let Some([_, day]) = &setup.days {
+        for Published(degree, ..) in PUBLISHED {
+            runs.extend(policies.map(|policy| planned_day(setup, day, degree, policy)));
+        }
+    }
+    Ok(runs)
+}
+
+/// A stretch of a run that is looked at.
+#[derive(Clone, Copy)]
+struct Excerpt {
+    from: Time,
+    until: Time,
+}
+
+impl Excerpt {
+    const WHOLE: Self = Self {
+        from: Time::ZERO,
+        until: Time::MAX,
+    };
+
+    fn failures(self, run: &Finished) -> f64 {
+        run.failures(self.from, self.until)
+    }
+
+    /// The mean wait of the jobs that came in it and ran.
+    fn wait(self, run: &Finished) -> f64 {
+        let waited = run
+            .waited()
+            .filter(|(job, _)| self.from <= job.at && job.at < self.until);
+        let waits: Vec<f64> = waited.map(|(_, wait)| wait).collect();
+        mean(&waits).unwrap_or(0.0)
+    }
+
+    fn cost(self, run: &Finished, kinds: &[&str]) -> f64 {
+        run.sent_between(kinds, self.from, self.until).items as f64
+    }
+}
+
+/// The table for some excerpt, from runs with Push and with Pull for each degree.
+fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) -> Table {
+    let mut table = Table::new(
+        name,
+        title,
+        &[
+            "degree",
+            "published failures %",
+            "measured failures %",
+            "published wait s",
+            "measured wait s",
+            "published push",
+            "measured push",
+            "published pull",
+            "measured pull",
+            "published push / degree",
+            "measured push / degree",
+            "published pull / degree",
+            "measured pull / degree",
+        ],
+    );
+    for (published, pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
+        let Published(degree, failures, wait, push, pull) = *published;
+        let (pushing, pulling) = (pair[0], pair[1]);
+        let links = f64::from(degree);
+        let pushed = |run: &Finished| excerpt.cost(run, &[PUSH]);
+        let pulled = |run: &Finished| excerpt.cost(run, &PULLED);
+        table.push([
+            u64::from(degree).into(),
+            Cell::exact(failures, 1),
+            Cell::Number(pushing.estimate(|run| excerpt.failures(run)), 2),
+            Cell::exact(wait, 0),
+            Cell::Number(pushing.estimate(|run| excerpt.wait(run)), 0),
+            Cell::exact(push, 0),
+            Cell::Number(pushing.estimate(pushed), 0),
+            Cell::exact(pull, 0),
+            Cell::Number(pulling.estimate(pulled), 0),
+            Cell::exact(push / links, 0),
+            Cell::Number(pushing.estimate(|run| pushed(run) / links), 0),
+            Cell::exact(pull / links, 0),
+            Cell::Number(pulling.estimate(|run| pulled(run) / links), 0),
+        ]);
+    }
+    table
+}
+
+/// How many others are within two hops, for each node.
+fn reach(views: &[Box<[u32]>]) -> Vec<f64> {
+    let view = |node: u32| views.get(node as usize).map_or(&[][..], |view| view);
+    let within = |me: u32| {
+        let mut seen: HashSet<u32> = view(me).iter().copied().collect();
+        for &peer in view(me) {
+            seen.extend(view(peer));
+        }
+        seen.remove(&me);
+        seen.len() as f64
+    };
+    let nodes = u32::try_from(views.len()).unwrap_or(u32::MAX);
+    (0..nodes).map(within).collect()
+}
+
+/// What limits jobs in a run.
+struct Limits {
+    least: f64,
+    mean: f64,
+    most: f64,
+    largest_that_ran: u32,
+    smallest_that_failed: Option<u32>,
+}
+
+fn limits(run: &Finished) -> Limits {
+    let reach = reach(&overlay(&run.prepared));
+    let least = reach.iter().copied().fold(f64::INFINITY, f64::min);
+    let Distribution { mean, max, .. } = Distribution::of(reach).unwrap_or_default();
+    let ran = run
+        .jobs()
+        .filter(|(_, end)| matches!(end, Outcome::Ran { .. }));
+    let failed = run.jobs().filter(|(_, end)| is_failure(*end));
+    Limits {
+        least,
+        mean,
+        most: max,
+        largest_that_ran: ran.map(|(job, _)| job.processors).max().unwrap_or(0),
+        smallest_that_failed: failed.map(|(job, _)| job.processors).min(),
+    }
+}
+
+impl Limits {
+    /// Whether jobs failed just where a searcher could not see enough nodes.
+    fn explain_failures(&self) -> bool {
+        let failed = self.smallest_that_failed.map_or(f64::INFINITY, f64::from);
+        failed > self.least && f64::from(self.largest_that_ran) <= self.most
+    }
+}
+
+/// What limits jobs, from runs with Push and with Pull for each degree.
+fn reached(samples: &[Sample<'_>]) -> Table {
+    let mut table = Table::new(
+        "table2-reach",
+        "what limits jobs: nodes within two hops",
+        &[
+            "degree",
+            "published most",
+            "least",
+            "mean",
+            "most",
+            "largest job",
+            "largest that ran",
+            "smallest that failed",
+            "failed just beyond reach",
+        ],
+    );
+    let largest = |run: &Finished| {
+        let sizes = run.jobs().map(|(job, _)| job.processors);
+        f64::from(sizes.max().unwrap_or(0))
+    };
+    for (Published(degree, ..), pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
+        let pushing = pair[0];
+        let limits: Vec<Limits> = pushing.runs.iter().map(limits).collect();
+        let limit = |figure: fn(&Limits) -> Option<f64>| {
+            let figures: Vec<f64> = limits.iter().filter_map(figure).collect();
+            Cell::maybe((!figures.is_empty()).then(|| Estimate::of(&figures)), 0)
+        };
+        let published = match degree {
+            10 => Cell::exact(110.0, 0),
+            20 => Cell::exact(420.0, 0),
+            _ => Cell::Empty,
+        };
+        let explained = limits.iter().all(Limits::explain_failures);
+        table.push([
+            u64::from(*degree).into(),
+            published,
+            limit(|limits| Some(limits.least)),
+            limit(|limits| Some(limits.mean)),
+            limit(|limits| Some(limits.most)),
+            Cell::Number(pushing.estimate(largest), 0),
+            limit(|limits| Some(f64::from(limits.largest_that_ran))),
+            limit(|limits| limits.smallest_that_failed.map(f64::from)),
+            if explained { "yes" } else { "no" }.into(),
+        ]);
+    }
+    table
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let (whole, rest) = samples.split_at(2 * PUBLISHED.len());
+    let excerpt = Excerpt::WHOLE;
+    let mut table = by_degree("table2", "by degree, whole plain trace", whole, excerpt);
+    let mut notes = vec![
+        "jobs that failed do not count as having waited (D17)".into(),
+        "110 and 420 are 10 + 10 x 10 and 20 + 20 x 20; fewer are distinct in a random overlay (D23), so the largest jobs may \
+         fail at degree 20 too"
+            .into(),
+        "the paper's costs are those of an excerpt that it does not name (D14, D15): ratios and costs per degree compare".into(),
+    ];
+    if let [wide, ..] = rest {
+        let mut row = vec![
+            Cell::from("10, any number of hops"),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.failures(run)), 2),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.wait(run)), 0),
+            Cell::Empty,
+            Cell::Number(wide.estimate(|run| excerpt.cost(run, &[PUSH])), 0),
+        ];
+        row.resize(table.columns.len(), Cell::Empty);
+        table.push(row);
+    }
+    let mut tables = vec![table, reached(whole)];
+    if let (Some([_, day]), [_, busy @ ..]) = (&setup.days, rest) {
+        let excerpt = Excerpt {
+            from: day.begin(),
+            until: day.end(),
+        };
+        let title = "by degree, day of high load";
+        tables.insert(1, by_degree("table2-day", title, busy, excerpt));
+        notes.push(format!("the day of high load: {}", day.title()));
+    }
+    notes.extend(setup.caveat());
+    Report { tables, notes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reach_counts_distinct_others_within_two_hops() {
+        let views: Vec<Box<[u32]>> = vec![
+            Box::from([1]),
+            Box::from([0]),
+            Box::from([0, 1]),
+            Box::from([2, 2]),
+        ];
+        assert_eq!(reach(&views), [1.0, 1.0, 2.0, 3.0]);
+        let lonely: Vec<Box<[u32]>> = vec![Box::from([])];
+        assert_eq!(reach(&lonely), [0.0]);
+    }
+
+    #[test]
+    fn failures_are_explained_only_by_what_is_out_of_reach() {
+        let limits = |ran, failed| Limits {
+            least: 106.0,
+            mean: 108.0,
+            most: 110.0,
+            largest_that_ran: ran,
+            smallest_that_failed: failed,
+        };
+        assert!(limits(110, Some(107)).explain_failures());
+        assert!(limits(50, None).explain_failures());
+        assert!(!limits(111, Some(112)).explain_failures());
+        assert!(!limits(100, Some(106)).explain_failures());
+    }
+}

@@ -1,0 +1,133 @@
+//! The earliest start, iteration by iteration, on a grid that is busy: a criterion that the paper only mentions.
+
+use gridweave_core::job::Criterion;
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::criteria::Helper;
+use gridweave_core::select::Starts;
+use gridweave_core::time::{Interval, Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::emulation::{CONTENDERS, CYCLE, Emulation, SHOWN, submitter};
+use super::{Setting, Setup, id};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
+use gridweave_sim::monitor::Monitor;
+
+pub(super) const TITLE: &str = "The earliest start on a busy grid: wait found after each iteration";
+
+/// How many jobs there are already, for each node.
+const JOBS_PER_NODE: f64 = 0.5;
+
+/// The largest of them, in nodes and in hours.
+const LARGEST: (u32, u32) = (16, 8);
+
+fn of(setup: &Setup, case: usize) -> (Setting, usize) {
+    let cases = CONTENDERS.len();
+    (setup.settings()[case / cases], case % cases)
+}
+
+pub(super) fn cases(setup: &Setup) -> Vec<String> {
+    let all = 0..setup.settings().len() * CONTENDERS.len();
+    let name = |case| {
+        let (Setting { nodes, job }, which) = of(setup, case);
+        format!("{job} of {nodes}, {}", CONTENDERS[which].title)
+    };
+    all.map(name).collect()
+}
+
+/// The first figure is the earliest start on the whole grid, the others what was found; all in hours from the earliest start
+/// on an idle grid.
+pub(super) fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures {
+    let (Setting { nodes, job }, which) = of(setup, case);
+    let profiles = setup.profiles(nodes, seed)?;
+    let config = CriteriaConfig {
+        criterion: CriterionName::Soonest,
+        ..CONTENDERS[which].config(Helper::FirstFree)
+    };
+    let mut grid = Emulation::new(&profiles, &config, seed);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let before = (f64::from(nodes) * JOBS_PER_NODE) as u32;
+    for number in 0..before {
+        // All come in the first tenth of the time that overlays have to settle, and are done with their iterations at its end.
+        let at = Time::ZERO + CYCLE.times(5 + u64::from(number % 20));
+        let (node, count) = (rng.below(nodes), 1 + rng.below(LARGEST.0));
+        grid.submit(
+            at,
+            node,
+            count,
+            1 + rng.below(LARGEST.1),
+            Criterion::Soonest,
+        );
+    }
+    grid.run_until(Emulation::settled(), monitor);
+    let now = grid.simulation.now();
+    let (from, hour) = (now.round_up(Span::from_secs(3_600)), Span::from_secs(3_600));
+    let hours = |start: Time| (start - from).as_micros() as f64 / 3.6e9;
+    let schedules: Vec<Vec<Interval>> = (0..nodes)
+        .filter_map(|node| grid.simulation.machine(id(node)))
+        .map(|machine| {
+            let schedule = machine.commitments().participant.schedule();
+            schedule.busy_windows(from).collect()
+        })
+        .collect();
+    let all = Starts::new(&schedules, from, hour, Span::from_secs(90 * 86_400), hour);
+    let optimum = all.earliest_for(job).map_or(f64::NAN, hours);
+    let submitter = submitter(profiles.len(), seed);
+    let job = grid.submit(now, submitter, job, 1, Criterion::Soonest);
+    let found = grid.follow(submitter, job, monitor);
+    let found = found
+        .iter()
+        .map(|cost| cost.map_or(f64::NAN, |micros| micros / 3.6e9));
+    Ok([optimum].into_iter().chain(found).collect())
+}
+
+pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+    let mut table = Table::new(
+        "soonest",
+        "hours until the job starts, after iterations",
+        &[
+            "nodes",
+            "job",
+            "protocol",
+            "earliest of all",
+            "1",
+            "5",
+            "10",
+            "20",
+            "50",
+        ],
+    );
+    let settings = setup.settings();
+    let per_setting = measured.chunks_exact(CONTENDERS.len());
+    for (setting, measured) in settings.iter().zip(per_setting) {
+        for (contender, measured) in CONTENDERS.iter().zip(measured) {
+            let hours = |number| {
+                let figure = measured.estimate_of(|figures| {
+                    figures
+                        .get(number)
+                        .copied()
+                        .filter(|hours: &f64| hours.is_finite())
+                });
+                Cell::maybe(figure, 2)
+            };
+            let mut row: Vec<Cell> = vec![
+                u64::from(setting.nodes).into(),
+                u64::from(setting.job).into(),
+                contender.title.into(),
+                hours(0),
+            ];
+            row.extend(SHOWN.map(hours));
+            table.push(row);
+        }
+    }
+    let mut notes = vec![
+        "nothing is published about this criterion".into(),
+        "before the job there are half as many others as nodes, of 1 to 16 nodes for 1 to 8 hours, placed by the same protocol; each row has a grid of its own, and the earliest start that anyone could find on it".into(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}

@@ -1,0 +1,71 @@
+//! Nodes as far from each other as possible, iteration by iteration: a criterion that the paper only mentions.
+
+use gridweave_core::scheduler::criteria::Helper;
+use gridweave_core::select::Farthest;
+
+use super::emulation::{CASES, CONTENDERS, SHOWN, case, found};
+use super::{Setting, Setup, reference};
+use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
+use gridweave_sim::monitor::Monitor;
+
+pub(super) const TITLE: &str = "Nodes far apart: spread of the schedule found after each iteration";
+
+pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
+    let (Setting { nodes, job }, contender) = case(setup, number);
+    let profiles = setup.profiles(nodes, seed)?;
+    let Some(contender) = contender else {
+        let bred = reference::genetic(&profiles, job, &Farthest, seed).unwrap_or(f64::NAN);
+        let greedy = reference::best_effort(&profiles, job, &Farthest, seed).unwrap_or(f64::NAN);
+        return Ok(vec![bred, greedy]);
+    };
+    let config = CriteriaConfig {
+        criterion: CriterionName::Farthest,
+        ..contender.config(Helper::Remoteness)
+    };
+    Ok(found(&profiles, job, &config, seed, monitor))
+}
+
+pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+    let mut table = Table::new(
+        "spread",
+        "sum of distances to the centroid / that of the centralised genetic algorithm after iterations: the larger the better; and / that of our own selection on all nodes",
+        &[
+            "nodes",
+            "job",
+            "protocol",
+            "1",
+            "5",
+            "10",
+            "20",
+            "50",
+            "50 / own on all",
+        ],
+    );
+    for (setting, measured) in setup.settings().iter().zip(measured.chunks_exact(CASES)) {
+        let (contenders, centralised) = measured.split_at(CONTENDERS.len());
+        let centralised = &centralised[0];
+        for (contender, measured) in CONTENDERS.iter().zip(contenders) {
+            let ratio = |iteration: usize, to| {
+                Cell::maybe(measured.ratio(iteration - 1, centralised, to), 3)
+            };
+            let mut row: Vec<Cell> = vec![
+                u64::from(setting.nodes).into(),
+                u64::from(setting.job).into(),
+                contender.title.into(),
+            ];
+            row.extend(SHOWN.map(|iteration| ratio(iteration, 0)));
+            row.push(ratio(50, 1));
+            table.push(row);
+        }
+    }
+    let mut notes = vec![
+        "nothing is published about this criterion; its helper overlay links each node to the farthest it knows, and is followed breadth first".into(),
+        setup.whereabouts(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}

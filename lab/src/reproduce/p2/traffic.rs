@@ -1,0 +1,97 @@
+//! What overlays cost a node.
+
+use super::Setup;
+use super::emulation::{CONTENDERS, CYCLE, Emulation};
+use crate::reproduce::{Cell, Figures, Measured, Report, Size, Table};
+use crate::schedulers::criteria::CriteriaConfig;
+use crate::schedulers::criteria::{HELPERS, RANDOM};
+use gridweave_core::scheduler::criteria::Helper;
+use gridweave_sim::monitor::Monitor;
+
+pub(super) const TITLE: &str = "Bytes for each node in each gossip cycle";
+
+const KEPT: [(Helper, &str); 3] = [
+    (Helper::Proximity, "proximity"),
+    (Helper::FirstFree, "first free windows"),
+    (Helper::Remoteness, "remoteness"),
+];
+
+/// How many cycles are counted.
+const CYCLES: u64 = 50;
+
+pub(super) fn cases(_: &Setup) -> Vec<String> {
+    vec!["idle grid".into()]
+}
+
+/// Messages and bytes of each overlay, for each node and cycle.
+pub(super) fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
+    let nodes = match setup.size {
+        Size::Full => 1_000,
+        Size::Quick => 100,
+    };
+    let profiles = setup.profiles(nodes, seed)?;
+    let base = CONTENDERS[1].config(Helper::Proximity);
+    let mut figures = Vec::new();
+    // Helper overlays do not know of each other, so each is looked at alone.
+    for (number, (helper, _)) in KEPT.into_iter().enumerate() {
+        let config = CriteriaConfig {
+            helpers: Some(vec![helper]),
+            ..base.clone()
+        };
+        let mut grid = Emulation::new(&profiles, &config, seed);
+        grid.run_until(Emulation::settled(), monitor);
+        let sent = |grid: &Emulation, kinds: &[&str]| {
+            let sent = grid.simulation.traffic().of(kinds);
+            [sent.messages as f64, sent.bytes as f64]
+        };
+        let overlays = [&RANDOM[..], &[HELPERS]];
+        // That of random links is the same beside any helper.
+        let overlays = if number == 0 {
+            &overlays[..]
+        } else {
+            &overlays[1..]
+        };
+        let before: Vec<[f64; 2]> = overlays.iter().map(|kinds| sent(&grid, kinds)).collect();
+        let until = grid.simulation.now() + CYCLE.times(CYCLES);
+        grid.run_until(until, monitor);
+        let per = f64::from(nodes) * CYCLES as f64;
+        for (kinds, before) in overlays.iter().zip(before) {
+            let after = sent(&grid, kinds);
+            figures.extend([0, 1].map(|at| (after[at] - before[at]) / per));
+        }
+    }
+    Ok(figures)
+}
+
+pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+    let mut table = Table::new(
+        "traffic",
+        "for each node and cycle, in both directions together",
+        &["overlay", "messages", "published bytes", "measured bytes"],
+    );
+    let measured = &measured[0];
+    let titles = ["random links, with profiles"].into_iter();
+    let titles = titles.chain(KEPT.map(|(_, title)| title));
+    for (number, title) in titles.enumerate() {
+        let published = if number == 0 {
+            Cell::Empty
+        } else {
+            Cell::exact(1280.0, 0)
+        };
+        table.push([
+            title.into(),
+            Cell::maybe(measured.estimate(2 * number), 2),
+            published,
+            Cell::maybe(measured.estimate(2 * number + 1), 0),
+        ]);
+    }
+    let mut notes = vec![
+        "bytes are encoded lengths, without headers of a transport; a cycle has one exchange of 20 links, 8 random and 10 of a helper at a time".into(),
+        "published: around 1,280 bytes for each helper overlay and cycle".into(),
+    ];
+    notes.extend(setup.caveat());
+    Report {
+        tables: vec![table],
+        notes,
+    }
+}

@@ -1,0 +1,141 @@
+//! A real trace of serial jobs on many sites, which P3 leaves to the future.
+
+use super::{Planned, Setup};
+use crate::config::{Config, Source};
+use crate::experiment::InputError;
+use crate::outcome::Estimates;
+use crate::reproduce::{Cell, Report, Sample, Size, Table};
+use crate::schedulers::Scheduler;
+use crate::schedulers::aria::{AriaConfig, ForwardName, PolicyName};
+use gridweave_core::time::Span;
+
+pub(super) const TITLE: &str = "A trace of serial jobs on many sites";
+
+/// How many sites there are: as many as LCG's trace has.
+const SITES: u32 = 170;
+
+/// How many processors each has, if nothing is said.
+const PROCESSORS: u32 = 12;
+
+/// A scheduler: its title, its name in runs, and what sets it apart.
+struct Case(&'static str, &'static str, fn(&mut Config));
+
+const CASES: [Case; 6] = [
+    Case("central-greedy", "trace-central-greedy", |config| {
+        config.scheduler = Scheduler::CentralGreedy;
+    }),
+    Case("aria, rescheduling", "trace-iaria", |_| {}),
+    Case("aria", "trace-aria", |config| {
+        config.rules.aria.reschedule = false;
+    }),
+    Case(
+        "aria, rescheduling, near forward",
+        "trace-iaria-near",
+        |config| {
+            config.rules.aria.forward = ForwardName::Near;
+        },
+    ),
+    Case(
+        "aria, rescheduling, all forward",
+        "trace-iaria-always",
+        |config| {
+            config.rules.aria.forward = ForwardName::Always;
+        },
+    ),
+    Case("flood, each processor a node", "trace-flood", |config| {
+        config.scheduler = Scheduler::Flood;
+        config.grid.sites = None;
+    }),
+];
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let Some(trace) = &setup.trace else {
+        return Ok(Vec::new());
+    };
+    let runs = CASES.iter().map(|Case(_, name, change)| {
+        let mut config = setup.base.clone();
+        config.workload.source = Source::Trace;
+        config.workload.trace = Some(trace.clone());
+        config.workload.estimates = Estimates::Exact;
+        config.grid.sites = Some(SITES);
+        config.grid.nodes = Some(setup.processors.unwrap_or(SITES * PROCESSORS));
+        config.grid.until = None;
+        config.report.window = Span::from_secs(3_600);
+        config.rules.aria = AriaConfig {
+            policy: PolicyName::Fcfs,
+            forward: ForwardName::Unmatched,
+            iteration: Some(Span::from_secs(3_600)),
+            lease: Some(Span::from_secs(3_600)),
+            ..AriaConfig::default()
+        };
+        if setup.size == Size::Quick {
+            config.workload.first = Some(2_000);
+        }
+        change(&mut config);
+        Planned {
+            name: (*name).to_owned(),
+            config,
+        }
+    });
+    Ok(runs.collect())
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let mut table = Table::new(
+        "trace",
+        "all jobs of the trace",
+        &[
+            "scheduler",
+            "completed",
+            "failed or rejected",
+            "wait s",
+            "p95 wait s",
+            "slowdown",
+            "used %",
+            "messages for each job",
+        ],
+    );
+    for (Case(title, ..), sample) in CASES.iter().zip(samples) {
+        table.push([
+            (*title).into(),
+            Cell::Number(sample.estimate(|run| run.summary.jobs.completed as f64), 0),
+            Cell::Number(
+                sample.estimate(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
+                0,
+            ),
+            Cell::Number(sample.estimate(|run| run.wait().mean), 0),
+            Cell::Number(sample.estimate(|run| run.wait().p95), 0),
+            Cell::Number(
+                sample.estimate(|run| run.summary.bounded_slowdown.unwrap_or_default().mean),
+                2,
+            ),
+            Cell::Number(
+                sample.estimate(|run| 100.0 * run.summary.utilization.effective),
+                1,
+            ),
+            Cell::Number(sample.estimate(|run| run.summary.messages.per_job), 1),
+        ]);
+    }
+    let mut notes = Vec::new();
+    match samples.first() {
+        None => notes.push("not made: give a trace of serial jobs with --trace".to_owned()),
+        Some(sample) => {
+            let run = sample.first();
+            notes.push(format!(
+                "{}: {} jobs; {} processors in {SITES} equal sites, first come first served; run times are known exactly; jobs are submitted to sites drawn by chance",
+                run.prepared.workload.name,
+                run.prepared.workload.jobs.len(),
+                run.prepared.grid.capacity(),
+            ));
+        }
+    }
+    notes.extend(setup.caveat().filter(|_| !samples.is_empty()));
+    Report {
+        tables: if samples.is_empty() {
+            Vec::new()
+        } else {
+            vec![table]
+        },
+        notes,
+    }
+}

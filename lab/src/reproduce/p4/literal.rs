@@ -1,0 +1,44 @@
+//! The paper's matchmaking to the letter: searches go outwards only, once, and jobs move only between neighbours.
+
+use super::waits::table;
+use super::{Planned, Scheme, Setup};
+use crate::experiment::InputError;
+use crate::reproduce::{Report, Sample};
+use gridweave_core::scheduler::desktop::Preference;
+
+pub(super) const TITLE: &str = "as in the paper: no searches elsewhere, none for jobs that wait, neighbours only, free nodes first";
+
+/// Mean times between submissions, in milliseconds.
+const GAPS: [u64; 2] = [2000, 3000];
+
+pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let pairs = GAPS
+        .iter()
+        .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
+    let runs = pairs.map(|(gap, scheme)| {
+        let mut planned = setup.with_gap(scheme, gap);
+        // What the centralised scheduler does has nothing to do with it.
+        if scheme != Scheme::Cent {
+            planned.name.push_str("-literal");
+            planned.config.rules.desktop.probes = 0;
+            planned.config.rules.desktop.searches_again = 0;
+            planned.config.rules.desktop.pull_hops = 0;
+            planned.config.rules.desktop.preference = Preference::Free;
+        }
+        planned
+    });
+    Ok(runs.collect())
+}
+
+pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let rows: Vec<String> = GAPS
+        .iter()
+        .map(|gap| format!("{:.2} s", *gap as f64 / 1000.0))
+        .collect();
+    let title = "mean wait in seconds";
+    let table = table(("literal", title, "between"), &rows, &Scheme::ALL, samples);
+    Report {
+        tables: vec![table],
+        notes: setup.caveat().into_iter().collect(),
+    }
+}

@@ -1,0 +1,248 @@
+//! P4: decentralised dynamic scheduling across heterogeneous multi-core desktop grids.
+//!
+//! All runs have in common what P4 section V.A says of its experiments: 1000 nodes of 1, 2, 4 or 8 cores, 5000 jobs of one hour on average,
+//! clustered nodes and clustered jobs. What it does not say, the distributions among it, is fixed in docs/reproduce-p4.md. Figures are those
+//! of the steady state: of the jobs in the middle three fifths of all.
+
+mod constraints;
+mod faults;
+mod literal;
+mod messages;
+mod residues;
+mod sensitivity;
+mod varieties;
+mod waits;
+
+use super::{Finished, Paper, Planned, Sample, Size, part};
+use crate::config::DelayConfig;
+use crate::config::{Config, Source};
+use crate::experiment::InputError;
+use crate::reproduce::Cell;
+use crate::results::Estimate;
+use crate::schedulers::desktop::{DesktopConfig, SchedulingName};
+use crate::schedulers::{Rules, Scheduler};
+use gridweave_core::time::Span;
+
+/// The paper.
+pub const PAPER: Paper<Setup> = Paper {
+    key: "p4",
+    title: "Decentralized Dynamic Scheduling across Heterogeneous Multi-core Desktop Grids",
+    parts: &[
+        part("fig3", waits::FIG3, waits::plan3, waits::report3),
+        part(
+            "light",
+            waits::LIGHT,
+            waits::plan_light,
+            waits::report_light,
+        ),
+        part("fig4", messages::TITLE, messages::plan, messages::report),
+        part(
+            "fig5",
+            constraints::TITLE,
+            constraints::plan,
+            constraints::report,
+        ),
+        part(
+            "varieties",
+            varieties::TITLE,
+            varieties::plan,
+            varieties::report,
+        ),
+        part("literal", literal::TITLE, literal::plan, literal::report),
+        part(
+            "sensitivity",
+            sensitivity::TITLE,
+            sensitivity::plan,
+            sensitivity::report,
+        ),
+        part(
+            "residues",
+            residues::TITLE,
+            residues::plan,
+            residues::report,
+        ),
+        part("faults", faults::TITLE, faults::plan, faults::report),
+    ],
+};
+
+/// What a user may choose.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// How much is simulated.
+    pub size: Size,
+    /// The first seed.
+    pub seed: u64,
+}
+
+/// What all parts have in common.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// How much is simulated.
+    pub size: Size,
+    /// What all runs begin with: LIQ-PULL, a job every three seconds.
+    pub base: Config,
+}
+
+/// Who schedules: one of P4's schemes, or the centralised one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scheme {
+    Desktop(SchedulingName),
+    Cent,
+}
+
+impl Scheme {
+    /// P4's six, and CENT.
+    const ALL: [Self; 7] = [
+        Self::Desktop(SchedulingName::Vanilla),
+        Self::Desktop(SchedulingName::L),
+        Self::Desktop(SchedulingName::LiPush),
+        Self::Desktop(SchedulingName::LiPull),
+        Self::Desktop(SchedulingName::LiqPush),
+        Self::Desktop(SchedulingName::LiqPull),
+        Self::Cent,
+    ];
+
+    /// The first and the last of them, and CENT.
+    const FEW: [Self; 3] = [
+        Self::Desktop(SchedulingName::Vanilla),
+        Self::Desktop(SchedulingName::LiqPull),
+        Self::Cent,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Desktop(scheduling) => scheduling.name(),
+            Self::Cent => "CENT",
+        }
+    }
+
+    fn apply(self, config: &mut Config) {
+        match self {
+            Self::Desktop(scheduling) => config.rules.desktop.scheduling = scheduling,
+            Self::Cent => config.scheduler = Scheduler::CentralGreedy,
+        }
+    }
+}
+
+impl Setup {
+    /// What these options ask for.
+    pub fn new(options: &Options) -> Result<Self, InputError> {
+        let mut base = Config {
+            scheduler: Scheduler::Desktop,
+            seed: options.seed,
+            rules: Rules {
+                desktop: DesktopConfig {
+                    // With about 19 neighbours this makes the 20 messages for each node and minute of P4's Figure 4.
+                    heartbeat: Some(Span::from_secs(60)),
+                    ..DesktopConfig::default()
+                },
+                ..Rules::default()
+            },
+            ..Config::default()
+        };
+        base.workload.source = Source::Desktop;
+        base.report.window = Span::from_secs(600);
+        base.report.check_every = 4096;
+        base.network.delay = DelayConfig::Plane {
+            side: Span::from_millis(150),
+        };
+        if options.size == Size::Quick {
+            base.workload.desktop.nodes = 60;
+            base.workload.desktop.jobs = 150;
+        }
+        Ok(Self {
+            size: options.size,
+            base: base.checked()?,
+        })
+    }
+
+    /// A run of a scheme with something else about it; its name says what.
+    fn planned(&self, scheme: Scheme, about: &str, change: impl FnOnce(&mut Config)) -> Planned {
+        let mut config = self.base.clone();
+        change(&mut config);
+        scheme.apply(&mut config);
+        Planned {
+            name: format!("{}-{about}", scheme.name()),
+            config,
+        }
+    }
+
+    /// A run with this mean time between submissions, in milliseconds.
+    fn with_gap(&self, scheme: Scheme, millis: u64) -> Planned {
+        self.planned(scheme, &format!("{millis}ms"), |config| {
+            // With fewer nodes there are fewer jobs in as much time.
+            let slower = 1000 / u64::from(config.workload.desktop.nodes.max(1));
+            config.workload.desktop.mean_gap = Span::from_millis(millis * slower.max(1));
+        })
+    }
+
+    /// Says so if figures are not worth a comparison.
+    fn caveat(&self) -> Option<String> {
+        (self.size == Size::Quick).then(|| {
+            "quick: a small grid and few jobs, so that only the form of this table means anything"
+                .to_owned()
+        })
+    }
+}
+
+/// How long jobs of the steady state waited on average, in seconds.
+fn steady_wait(run: &Finished) -> f64 {
+    let jobs = run.prepared.workload.jobs.len();
+    let steady = jobs / 5..jobs - jobs / 5;
+    let from = run
+        .prepared
+        .workload
+        .jobs
+        .get(steady.start)
+        .map(|job| job.at);
+    let until = run.prepared.workload.jobs.get(steady.end).map(|job| job.at);
+    let waits = run.waited().filter(|(job, _)| {
+        from.is_none_or(|from| job.at >= from) && until.is_none_or(|until| job.at < until)
+    });
+    let (count, sum) = waits.fold((0_u32, 0.0), |(count, sum), (_, wait)| {
+        (count + 1, sum + wait)
+    });
+    sum / f64::from(count.max(1))
+}
+
+fn wait(sample: &Sample<'_>) -> Cell {
+    Cell::Number(sample.estimate(steady_wait), 0)
+}
+
+/// Of two runs under the same seeds: the one's wait over the other's, and how many seconds more it is.
+fn beside(ours: &Sample<'_>, cent: &Sample<'_>) -> [Cell; 2] {
+    let means = |sample: &Sample<'_>| sample.estimate(steady_wait).mean;
+    let ratio = means(ours) / means(cent);
+    let ratio = ratio.is_finite().then_some(Estimate {
+        mean: ratio,
+        ci95: 0.0,
+    });
+    let more = ours.against(cent, |ours, cent| {
+        Some(steady_wait(ours) - steady_wait(cent))
+    });
+    [Cell::maybe(ratio, 2), Cell::maybe(more, 0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::Making;
+
+    #[test]
+    fn runs_of_one_name_are_one_run_and_others_differ() {
+        let size = Size::Quick;
+        let setup = Setup::new(&Options { size, seed: 1 }).unwrap();
+        let plans = PAPER.parts.iter().map(|part| match part.making {
+            Making::Runs { plan, .. } => plan(&setup).unwrap(),
+            Making::Study { .. } => Vec::new(),
+        });
+        let plans: Vec<Planned> = plans.flatten().collect();
+        for one in &plans {
+            for other in &plans {
+                if one.name == other.name {
+                    assert_eq!(one.config, other.config, "{}", one.name);
+                }
+            }
+        }
+    }
+}

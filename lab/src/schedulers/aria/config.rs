@@ -1,0 +1,279 @@
+//! The `aria` scheduler's part of a configuration.
+
+use gridweave_core::overlay::flood::Reach;
+use gridweave_core::overlay::{blatant, cyclon};
+use gridweave_core::queue::{Lateness, Policy};
+use gridweave_core::scheduler::aria::{Config, Forward, Overlay, Rescheduling, Taking};
+use gridweave_core::time::Span;
+
+use crate::config::error::ConfigError;
+use crate::config::fault::Fault;
+use crate::config::network::NetworkConfig;
+use crate::config::setting::{names, section};
+use crate::lasting::Lasting;
+use crate::schedulers::section::Section;
+
+/// How `aria` schedules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AriaConfig {
+    /// What decides at each site what runs next.
+    pub policy: PolicyName,
+    /// Whether a site starts later jobs where the first has no room, if it has several processors.
+    pub backfill: bool,
+    /// Whether jobs that wait are moved.
+    pub reschedule: bool,
+    /// How often a site advertises jobs that wait.
+    pub inform_period: Span,
+    /// How many at a time.
+    pub inform_jobs: u8,
+    /// By how much another site must be better.
+    pub threshold: Span,
+    /// Whether the first better offer wins, or the best of all.
+    pub taking: Taking,
+    /// How the lateness of jobs with deadlines is counted.
+    pub lateness: Lateness,
+    /// Who passes floods on.
+    pub forward: ForwardName,
+    /// Within how many hops everyone does, with `near`.
+    pub near_hops: u8,
+    /// How many hops a request goes.
+    pub request_hops: u8,
+    /// To how many neighbours at each.
+    pub request_fan_out: u8,
+    /// How many hops the news of a job that waits goes.
+    pub inform_hops: u8,
+    /// To how many neighbours at each.
+    pub inform_fan_out: u8,
+    /// How long offers are waited for.
+    pub window: Span,
+    /// How often offers are asked for before a job fails.
+    pub rounds: u8,
+    /// How long a site may have a job without word from its initiator; if left out, ten minutes where nodes go down or messages are lost,
+    /// else a day.
+    pub lease: Option<Span>,
+    /// The longest that a message is expected to travel one hop.
+    pub max_delay: Span,
+    /// What keeps nodes in touch.
+    pub overlay: OverlayName,
+    /// How many links a node has, if ants do not decide.
+    pub degree: u8,
+    /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else once a day, since
+    /// there is nothing to mend.
+    pub iteration: Option<Span>,
+    /// For how many iterations the overlay is made before the first job comes.
+    pub warm_up: u32,
+}
+
+section!(AriaConfig {
+    policy,
+    backfill,
+    reschedule,
+    inform_period,
+    inform_jobs,
+    threshold,
+    taking,
+    lateness,
+    forward,
+    near_hops,
+    request_hops,
+    request_fan_out,
+    inform_hops,
+    inform_fan_out,
+    window,
+    rounds,
+    lease,
+    max_delay,
+    overlay,
+    degree,
+    iteration,
+    warm_up,
+});
+
+/// What decides at a site what runs next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PolicyName {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// The shortest job first.
+    Sjf,
+    /// The earliest deadline first.
+    Edf,
+    /// Half of the sites the first, half the second, by chance.
+    Mixed,
+}
+
+names!(PolicyName {
+    Fcfs = "fcfs",
+    Sjf = "sjf",
+    Edf = "edf",
+    Mixed = "mixed",
+});
+
+impl PolicyName {
+    /// The policy of a site for which this was drawn from two.
+    pub const fn of(self, drawn: u32) -> Policy {
+        match self {
+            Self::Fcfs => Policy::FirstCome,
+            Self::Sjf => Policy::ShortestFirst,
+            Self::Edf => Policy::EarliestDeadline,
+            Self::Mixed if drawn == 0 => Policy::FirstCome,
+            Self::Mixed => Policy::ShortestFirst,
+        }
+    }
+}
+
+names!(Taking {
+    Best = "best",
+    First = "first",
+});
+
+names!(Lateness {
+    Marginal = "marginal",
+    Literal = "literal",
+});
+
+/// Who passes floods on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ForwardName {
+    /// Those that cannot run the job, as in P3.
+    Unmatched,
+    /// Those, and within `near_hops` everyone.
+    #[default]
+    Near,
+    /// Everyone.
+    Always,
+}
+
+names!(ForwardName {
+    Unmatched = "unmatched",
+    Near = "near",
+    Always = "always",
+});
+
+/// What keeps nodes in touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OverlayName {
+    /// BLATANT-S.
+    #[default]
+    Blatant,
+    /// CYCLON.
+    Cyclon,
+    /// A random graph in which all have as many links, which stays.
+    Regular,
+}
+
+names!(OverlayName {
+    Blatant = "blatant",
+    Cyclon = "cyclon",
+    Regular = "regular",
+});
+
+impl Default for AriaConfig {
+    fn default() -> Self {
+        Self {
+            policy: PolicyName::Fcfs,
+            backfill: false,
+            reschedule: true,
+            inform_period: Span::from_secs(300),
+            inform_jobs: 2,
+            threshold: Span::from_secs(180),
+            taking: Taking::Best,
+            lateness: Lateness::Marginal,
+            forward: ForwardName::Near,
+            near_hops: 2,
+            request_hops: Reach::REQUEST.ttl,
+            request_fan_out: Reach::REQUEST.fan_out,
+            inform_hops: Reach::INFORM.ttl,
+            inform_fan_out: Reach::INFORM.fan_out,
+            window: Span::from_secs(5),
+            rounds: 4,
+            lease: None,
+            max_delay: Span::from_millis(250),
+            overlay: OverlayName::Blatant,
+            degree: 4,
+            iteration: None,
+            warm_up: 100,
+        }
+    }
+}
+
+impl Section for AriaConfig {
+    fn checked(&self) -> Result<(), ConfigError> {
+        if self.warm_up > Self::MOST_ITERATIONS {
+            return Err(format!(
+                "aria.warm_up is above {}; an overlay has settled long before",
+                Self::MOST_ITERATIONS
+            )
+            .into());
+        }
+        // Nine times as long as an answer is waited for.
+        let shortest = Config::DEFAULT.retry.times(9);
+        if self.lease.is_some_and(|lease| lease < shortest) {
+            return Err(format!(
+                "aria.lease is below {}; give a longer one",
+                Lasting(shortest)
+            )
+            .into());
+        }
+        if !(2..=20).contains(&self.degree) {
+            return Err("aria.degree is not between 2 and 20".into());
+        }
+        Ok(())
+    }
+}
+
+impl AriaConfig {
+    /// The most iterations before the first job.
+    pub const MOST_ITERATIONS: u32 = 10_000;
+
+    /// As the machines take it, where this happens to nodes and messages.
+    pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
+        let often = if faults.is_empty() { 86_400 } else { 300 };
+        let period = self.iteration.unwrap_or(Span::from_secs(often));
+        let safe = faults.is_empty() && network.loses_nothing();
+        let long = if safe { 86_400 } else { 600 };
+        let lease = self.lease.unwrap_or(Span::from_secs(long));
+        Config {
+            overlay: match self.overlay {
+                OverlayName::Blatant => Overlay::Blatant(blatant::Config {
+                    period,
+                    ..blatant::Config::DEFAULT
+                }),
+                OverlayName::Cyclon => Overlay::Cyclon(cyclon::Config {
+                    view: self.degree,
+                    shuffle: self.degree.min(8),
+                    period,
+                    changes: cyclon::Changes::Untold,
+                    ..cyclon::Config::DEFAULT
+                }),
+                OverlayName::Regular => Overlay::Fixed,
+            },
+            request: Reach {
+                ttl: self.request_hops,
+                fan_out: self.request_fan_out,
+            },
+            inform: Reach {
+                ttl: self.inform_hops,
+                fan_out: self.inform_fan_out,
+            },
+            forward: match self.forward {
+                ForwardName::Unmatched => Forward::Unmatched,
+                ForwardName::Near => Forward::Near(self.near_hops),
+                ForwardName::Always => Forward::Always,
+            },
+            window: self.window,
+            taking: self.taking,
+            rounds: self.rounds,
+            rescheduling: self.reschedule.then_some(Rescheduling {
+                period: self.inform_period,
+                jobs: self.inform_jobs,
+                threshold: self.threshold,
+            }),
+            lateness: self.lateness,
+            lease,
+            max_delay: self.max_delay,
+            ..Config::DEFAULT
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `asap` in the lab.
+
+pub(crate) mod config;
+mod tortured;
+
+pub use config::{AsapConfig, ExchangeName, MOST_LINKS, MOST_SHUFFLED};
+
+use gridweave_core::commit::Everyone;
+use gridweave_core::id::NodeId;
+use gridweave_core::scheduler::Bootstrap;
+use gridweave_core::scheduler::asap::{Asap, Config, Message};
+use gridweave_sim::engine::Hints;
+use gridweave_sim::monitor::Monitor;
+
+use super::side::Side;
+use crate::experiment::error::InputError;
+use crate::experiment::nodes::{Nodes, bootstrap};
+use crate::experiment::prepare::Prepared;
+use crate::run::Run;
+use crate::torture::host::{Play, play};
+
+/// A node that schedules as `asap` does, with room for as many links as a configuration may ask for.
+pub(crate) type Node = Asap<MOST_LINKS, MOST_SHUFFLED>;
+
+/// A schedule that is told to those who subscribed to it.
+pub const PUSH: &str = "Schedule.Changed";
+/// A schedule that was asked for in a search.
+pub const PULL: &str = "Schedule.Search";
+/// A schedule that was asked for from time to time.
+pub const POLL: &str = "Schedule.Poll";
+/// A schedule of a node that came into a view.
+pub const NEW_LINK: &str = "Schedule.NewLink";
+/// The schedules that a searcher was told of; its items say how many are in one message.
+pub const OTHERS: &str = "Others";
+/// What is said to find a place, beside schedules.
+pub const SEARCH: [&str; 5] = ["Search", "Found", "NotFound", "WhoElse", OTHERS];
+/// What the random overlay says.
+pub const GOSSIP: &str = "Overlay";
+
+const HINTS: Hints<Node> = Hints {
+    items: |message| match message {
+        Message::Others { known, .. } => known.len() as u32,
+        _ => 1,
+    },
+    touch: |node, _| super::touch::touch_view(node.overlay().view()),
+};
+
+/// What the lab knows of `asap`.
+pub(crate) struct AsapSide;
+
+/// The configuration of its nodes, if there can be such.
+fn config(prepared: &Prepared) -> Result<Config, InputError> {
+    let config = &prepared.config;
+    let rules = config
+        .rules
+        .asap
+        .for_machines(&config.network, &config.faults);
+    let bootstrap = match prepared.joining().next() {
+        Some(_) => Bootstrap::Join(NodeId::new(1)),
+        None => Bootstrap::Alone,
+    };
+    let node = Node::new(NodeId::new(0), rules, bootstrap, Everyone);
+    node.map(|_| rules)
+        .map_err(|error| InputError::rules("asap", error))
+}
+
+/// Whom each node knows at the beginning, in the order of ids.
+pub fn overlay(prepared: &Prepared) -> Vec<Box<[u32]>> {
+    let asap = &prepared.config.rules.asap;
+    prepared.warmed_up(asap.degree, asap.shuffle, asap.warm_up)
+}
+
+impl Side for AsapSide {
+    fn places_gangs(&self) -> bool {
+        true
+    }
+
+    fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
+        prepared.check_nodes(self.places_requirements())?;
+        config(prepared).map(drop)
+    }
+
+    fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {
+        let (views, config) = (overlay(prepared), config(prepared)?);
+        let build = move |me: NodeId| {
+            Node::new(me, config, bootstrap(&views, me), Everyone)
+                .expect("all nodes are as the one that was checked")
+        };
+        let nodes = Nodes::built_by(build).hinted(HINTS);
+        let nodes = nodes.linked(|node| node.overlay().view().ids().to_vec());
+        prepared.simulate_nodes(nodes, monitor)
+    }
+
+    fn tortured(&self) -> Option<Play> {
+        Some(play::<Node>)
+    }
+}

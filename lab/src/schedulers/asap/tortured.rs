@@ -1,0 +1,95 @@
+//! `asap` under torture.
+
+use gridweave_core::commit::Everyone;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::Job;
+use gridweave_core::overlay::cyclon;
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::asap::{Config, Exchange, Links};
+use gridweave_core::time::Span;
+
+use super::Node;
+use crate::torture::dice::Dice;
+use crate::torture::rules::{self, DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
+use crate::torture::scenario::{Equipped, Scenario};
+use crate::torture::subject::{Build, Caps, Subject};
+
+fn rules(scenario: &Scenario) -> Config {
+    let mut dice = rules::rules(scenario);
+    let commit = rules::commit(scenario, &mut dice);
+    Config {
+        overlay: cyclon::Config {
+            view: DEGREE,
+            shuffle: SHUFFLE,
+            period: Span::from_secs(15),
+            samples: rules::samples(scenario),
+            ..Config::DEFAULT.overlay
+        },
+        links: match dice.percent(40) && scenario.joins.is_empty() {
+            true => Links::Static,
+            false => Links::Dynamic,
+        },
+        exchange: match dice.below(3) {
+            0 => Exchange::Push {
+                lease: Span::from_secs(60),
+            },
+            1 => Exchange::Pull,
+            _ => Exchange::Poll {
+                period: Span::from_secs(20),
+            },
+        },
+        forward: 3,
+        slot: SLOT,
+        lead: SLOT,
+        horizon: HORIZON,
+        width: 4,
+        search_limit: Span::from_secs(4),
+        improve: dice.percent(30).then_some(Span::from_secs(20)),
+        commit,
+        ..Config::DEFAULT
+    }
+}
+
+impl Subject for Node {
+    const GOSSIP: &'static [&'static str] =
+        &["Overlay", "Schedule", "Fetch", "Subscribe", "Unsubscribe"];
+
+    fn build(scenario: &Scenario) -> Build<Self> {
+        let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
+        Box::new(move |me| {
+            Self::new(me, config, bootstrap(me), Everyone).expect("the rules are sound")
+        })
+    }
+
+    fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
+        rules::gang(id, estimate, scenario, dice)
+    }
+
+    fn takes(_: &Job) -> Equipped {
+        WHOLE
+    }
+
+    fn room(_: &Scenario, _: NodeId) -> Equipped {
+        WHOLE
+    }
+
+    fn attempt(&self, job: JobId) -> Option<u64> {
+        rules::attempt(self.commitments(), job)
+    }
+
+    fn left(&self) -> usize {
+        self.jobs().count() + rules::commitments(self.commitments())
+    }
+
+    fn knows(&self) -> Vec<NodeId> {
+        self.overlay().view().ids().to_vec()
+    }
+
+    fn caps(scenario: &Scenario) -> Caps {
+        rules::reserving_caps(scenario)
+    }
+
+    fn grace(scenario: &Scenario) -> Option<Span> {
+        Some(rules::gang_grace(scenario))
+    }
+}

@@ -1,0 +1,244 @@
+//! Centralised schedulers that know everything, for decentralised ones to be measured against.
+//!
+//! | scheduler | file | what it does |
+//! |---|---|---|
+//! | `central-fcfs` | `fcfs` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
+//! | `central-easy` | `easy` | only the first waiting job has a reservation, others start if they do not delay it (PROTOCOLS 7.1) |
+//! | `central-conservative` | `conservative` | every waiting job has a reservation (PROTOCOLS 7.2) |
+//! | `central-greedy` | `greedy` | whatever fits anywhere starts, no run times needed (PROTOCOLS L16) |
+//!
+//! [`simulate`] replays a workload under one of them: a pure function, in which nothing takes time but jobs. `docs/baselines.md`
+//! says exactly what each does.
+//!
+//! ```
+//! use gridweave_core::time::{Span, Time};
+//! use gridweave_lab::central::{self, Central};
+//! use gridweave_lab::grid::Grid;
+//! use gridweave_sim::monitor::Monitor;
+//! use gridweave_lab::outcome::{Estimates, Outcome};
+//! use gridweave_lab::workload::{Submission, Workload};
+//!
+//! let job = |number, processors, seconds| Submission {
+//!     number,
+//!     at: Time::ZERO,
+//!     run_time: Span::from_secs(seconds),
+//!     requested_time: None,
+//!     processors,
+//!     user: 0,
+//!     group: 0,
+//!     site: None,
+//! };
+//! // The second job must wait for the first. The third fits beside the first and is gone before the second can start.
+//! let jobs = vec![job(1, 3, 60), job(2, 4, 60), job(3, 1, 30)];
+//! let workload = Workload { jobs, ..Workload::default() };
+//! let grid = Grid::Uniform(4);
+//!
+//! let run = central::simulate(Central::Easy, &grid, &workload, Estimates::Exact, &Monitor::default())?;
+//! let started = |job: usize| match run.outcomes[job] {
+//!     Outcome::Ran { start, .. } => start.as_secs(),
+//!     _ => unreachable!("all of them fit"),
+//! };
+//! assert_eq!([started(0), started(1), started(2)], [0, 60, 0]);
+//! # Ok::<(), central::Refused>(())
+//! ```
+
+mod conservative;
+mod driver;
+mod easy;
+mod fcfs;
+mod greedy;
+mod journal;
+mod known_fits;
+mod mixed;
+mod observer;
+mod queue;
+mod releases;
+mod side;
+mod task;
+
+pub use observer::Observer;
+
+use core::fmt;
+
+use gridweave_core::time::Time;
+
+use gridweave_sim::monitor::Monitor;
+
+use crate::grid::Grid;
+use crate::outcome::{Estimates, Outcome};
+use crate::workload::Workload;
+use conservative::Conservative;
+use driver::drive;
+use easy::Easy;
+use fcfs::Fcfs;
+use greedy::Greedy;
+use mixed::MixedGreedy;
+use task::Tasks;
+
+/// A centralised scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Central {
+    /// Strictly first come, first served.
+    Fcfs,
+    /// First come, first served, with aggressive backfilling.
+    Easy,
+    /// First come, first served, with conservative backfilling.
+    Conservative,
+    /// Whatever fits.
+    Greedy,
+}
+
+impl Central {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Fcfs, Self::Easy, Self::Conservative, Self::Greedy];
+
+    /// What it is called on the command line and in output files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fcfs => "central-fcfs",
+            Self::Easy => "central-easy",
+            Self::Conservative => "central-conservative",
+            Self::Greedy => "central-greedy",
+        }
+    }
+
+    /// The scheduler of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|central| central.name() == name)
+    }
+}
+
+impl fmt::Display for Central {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// What became of each job, in the order of the workload.
+    pub outcomes: Vec<Outcome>,
+    /// Which node each job ran on, in the order of the workload; empty for a uniform grid, whose nodes are interchangeable.
+    pub nodes: Vec<Option<u32>>,
+    /// When it was stopped, if that was before every job had its outcome.
+    pub stopped: Option<Time>,
+    /// How many arrivals, starts and ends there were.
+    pub events: u64,
+    /// The digest of their history: for each its time, its kind and the job's number.
+    pub digest: String,
+}
+
+/// Why there is no run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refused {
+    /// This scheduler counts equal processors, so it cannot use a mixed grid.
+    MixedGrid(Central),
+    /// There are more jobs than a run can number.
+    TooManyJobs,
+    /// The jobs, one after another, would not be over before the end of time.
+    BeyondTime,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MixedGrid(central) => write!(
+                f,
+                "{central} needs a grid of equal nodes; use central-greedy for nodes that differ"
+            ),
+            Self::TooManyJobs => f.write_str("the workload has more than 4294967295 jobs"),
+            Self::BeyondTime => {
+                f.write_str("the workload's times add up to more than time can hold; check them")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// Refuses what [`simulate`] would refuse.
+pub fn check(
+    central: Central,
+    grid: &Grid,
+    workload: &Workload,
+    estimates: Estimates,
+) -> Result<(), Refused> {
+    if u32::try_from(workload.jobs.len()).is_err() {
+        return Err(Refused::TooManyJobs);
+    }
+    match grid {
+        Grid::Mixed(_) if central == Central::Greedy => Ok(()),
+        Grid::Mixed(_) => Err(Refused::MixedGrid(central)),
+        Grid::Uniform(processors) => {
+            let tasks = Tasks::on_uniform(*processors, workload, estimates);
+            in_time(&tasks)
+        }
+    }
+}
+
+fn in_time(tasks: &Tasks) -> Result<(), Refused> {
+    if tasks.over_by() == Time::MAX {
+        return Err(Refused::BeyondTime);
+    }
+    Ok(())
+}
+
+/// Replays the workload under this scheduler.
+///
+/// If the monitor is told to stop, the run ends at its next report. What has not ended then is [`Outcome::Unfinished`] or
+/// [`Outcome::NotSubmitted`].
+pub fn simulate(
+    central: Central,
+    grid: &Grid,
+    workload: &Workload,
+    estimates: Estimates,
+    monitor: &Monitor,
+) -> Result<Run, Refused> {
+    simulate_observed(central, grid, workload, estimates, monitor, &mut ())
+}
+
+/// As [`simulate`], with someone who is told every step.
+pub fn simulate_observed(
+    central: Central,
+    grid: &Grid,
+    workload: &Workload,
+    estimates: Estimates,
+    monitor: &Monitor,
+    observer: &mut impl Observer,
+) -> Result<Run, Refused> {
+    if u32::try_from(workload.jobs.len()).is_err() {
+        return Err(Refused::TooManyJobs);
+    }
+    let processors = match grid {
+        // The largest number marks holes in queues, so no job may be that large.
+        Grid::Uniform(processors) => (*processors).min(u32::MAX - 1),
+        Grid::Mixed(mixed) if central == Central::Greedy => {
+            let tasks = Tasks::on_mixed(mixed, workload, estimates);
+            let policy = MixedGreedy::new(mixed, workload, estimates);
+            return Ok(drive(policy, workload, &tasks, monitor, observer));
+        }
+        Grid::Mixed(_) => return Err(Refused::MixedGrid(central)),
+    };
+    let tasks = Tasks::on_uniform(processors, workload, estimates);
+    in_time(&tasks)?;
+    Ok(match central {
+        Central::Fcfs => {
+            let policy = Fcfs::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+        Central::Easy => {
+            let policy = Easy::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+        Central::Conservative => {
+            let policy = Conservative::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+        Central::Greedy => {
+            let policy = Greedy::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+    })
+}

@@ -1,0 +1,56 @@
+//! What the lab knows of schedulers that know everything.
+
+use gridweave_core::time::Time;
+use gridweave_sim::engine::Traffic;
+use gridweave_sim::monitor::Monitor;
+
+use super::{Central, check, simulate};
+use crate::experiment::error::InputError;
+use crate::experiment::prepare::Prepared;
+use crate::run::{self, Faults, Placement};
+use crate::schedulers::side::Side;
+
+impl Side for Central {
+    fn is_central(&self) -> bool {
+        true
+    }
+
+    fn places_gangs(&self) -> bool {
+        true
+    }
+
+    fn places_requirements(&self) -> bool {
+        *self == Self::Greedy
+    }
+
+    fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
+        let estimates = prepared.config.workload.estimates;
+        Ok(check(*self, &prepared.grid, &prepared.workload, estimates)?)
+    }
+
+    fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<run::Run, InputError> {
+        let estimates = prepared.config.workload.estimates;
+        let (grid, workload) = (&prepared.grid, &prepared.workload);
+        let run = simulate(*self, grid, workload, estimates, monitor)?;
+        let placement = if run.nodes.is_empty() {
+            Placement::Interchangeable
+        } else {
+            let nodes = run.nodes.iter();
+            Placement::Assigned(nodes.map(|node| node.iter().copied().collect()).collect())
+        };
+        Ok(run::Run {
+            outcomes: run.outcomes,
+            placement,
+            traffic: Traffic::default(),
+            faults: Faults::default(),
+            stopped: run.stopped,
+            // Nothing is sent, so nothing is said about after the last job.
+            ended: Time::ZERO,
+            pictures: Vec::new(),
+            in_degrees: Vec::new(),
+            violations: 0,
+            events: run.events,
+            digest: run.digest,
+        })
+    }
+}

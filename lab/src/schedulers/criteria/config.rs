@@ -1,0 +1,615 @@
+//! The `criteria` scheduler's part of a configuration.
+
+use std::path::{Path, PathBuf};
+
+use gridweave_core::commit::{self, Permission};
+use gridweave_core::job::Criterion;
+use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
+use gridweave_core::profile::Coordinate;
+use gridweave_core::scheduler::criteria::{Config, Coordinates, Exploration, Helper, OneMore};
+use gridweave_core::select::{self, Bandwidth, Combined, Limit, Standard, Weight};
+use gridweave_core::time::Span;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use toml::{Table, Value};
+
+use crate::config::error::ConfigError;
+use crate::config::network::read_plane;
+use crate::config::network::{DelayConfig, NetworkConfig, NetworkError};
+use crate::config::setting::{self, Setting, Wrong, kinds, names, section};
+use crate::schedulers::section::Section;
+use gridweave_sim::network::Plane;
+
+/// How `criteria` schedules.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CriteriaConfig {
+    /// What all jobs ask for.
+    pub criterion: CriterionName,
+    /// What counts, and how much, if the criterion is `combined`.
+    pub parts: Vec<PartConfig>,
+    /// How long after its earliest start a job must start at the latest, if the criterion is `combined`.
+    pub start_within: Option<Span>,
+    /// The helper overlays that nodes keep; if left out, the one that suits the criterion.
+    pub helpers: Option<Vec<Helper>>,
+    /// How nodes are found: along random links, or along those of a helper.
+    pub exploration: Exploration,
+    /// How many nodes are found for each one that is wanted.
+    pub alpha: f64,
+    /// How many times nodes are searched for a job.
+    pub iterations: u16,
+    /// How many of these may be under way at once.
+    pub parallel: u8,
+    /// How long to wait after one before the next begins.
+    pub pause: Span,
+    /// How many nodes are asked at once.
+    pub width: u8,
+    /// Whether selection is nothing but the paper's genetic algorithm, without shortcuts.
+    pub paper_selection: bool,
+    /// How many random links a node has.
+    pub degree: u8,
+    /// How many of them it exchanges at once.
+    pub shuffle: u8,
+    /// How many links of each helper overlay it has.
+    pub near: u8,
+    /// How many of them it exchanges at once, its own descriptor among them.
+    pub gossip: u8,
+    /// How often it exchanges links of either kind.
+    pub period: Span,
+    /// For how many cycles the random overlay is shuffled before nodes start.
+    pub warm_up: u32,
+    /// Where nodes are.
+    pub places: PlacesConfig,
+    /// Whether they have to learn that from the round trips of gossip.
+    pub learn_places: bool,
+    /// The length of a slot.
+    pub slot: Span,
+    /// How long before its start a job must have its place; if left out, none where messages take no time, else a slot.
+    pub lead: Option<Span>,
+    /// How much later than its earliest start a job may start.
+    pub horizon: Span,
+    /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+    pub max_delay: Span,
+    /// How many places may be refused before a job fails.
+    pub rounds: u8,
+    /// For how long a job may run without word from its coordinator; to its end if left out.
+    pub permission: Option<Span>,
+}
+
+section!(CriteriaConfig {
+    criterion,
+    parts,
+    start_within,
+    helpers,
+    exploration,
+    alpha,
+    iterations,
+    parallel,
+    pause,
+    width,
+    paper_selection,
+    degree,
+    shuffle,
+    near,
+    gossip,
+    period,
+    warm_up,
+    places,
+    learn_places,
+    slot,
+    lead,
+    horizon,
+    max_delay,
+    rounds,
+    permission,
+});
+
+/// What a job asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CriterionName {
+    /// The earliest start.
+    #[default]
+    Soonest,
+    /// Nodes close to each other.
+    Closest,
+    /// Nodes far from each other.
+    Farthest,
+    /// What `parts` and `start_within` say.
+    Combined,
+}
+
+names!(CriterionName {
+    Soonest = "soonest",
+    Closest = "closest",
+    Farthest = "farthest",
+    Combined = "combined",
+});
+
+/// One of the things that count.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PartConfig {
+    /// Which.
+    pub objective: ObjectiveConfig,
+    /// How much it counts beside others.
+    pub weight: f64,
+}
+
+impl Setting for PartConfig {
+    fn read(value: &Value) -> Result<Self, Wrong> {
+        let table = setting::table(value)?;
+        let known = ["objective", "weight"];
+        if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(setting::unknown(key, &known));
+        }
+        let weight = table.get("weight").map(f64::read).transpose();
+        Ok(Self {
+            objective: setting::required(table, "objective")?,
+            weight: weight.map_err(|wrong| wrong.at("weight"))?.unwrap_or(1.0),
+        })
+    }
+
+    fn write(&self) -> Option<Value> {
+        let mut table = Table::new();
+        setting::put(&mut table, "objective", self.objective.write());
+        setting::put(&mut table, "weight", self.weight.write());
+        Some(Value::Table(table))
+    }
+}
+
+/// What makes nodes good.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ObjectiveConfig {
+    /// An early start.
+    Soonest,
+    /// That they are close to each other.
+    Closest,
+    /// That they are far from each other.
+    Farthest,
+    /// That none is far from the others: squares of distances count.
+    SquaredSpread,
+    /// That they are in many regions.
+    Regions,
+    /// That they fetch data fast.
+    Bandwidth {
+        /// Where the data are, in milliseconds.
+        location: [f64; 2],
+        /// How much each node fetches, in kilobits.
+        volume: u64,
+        /// What to reckon with for nodes, in kilobits a second.
+        rate: u32,
+    },
+}
+
+impl ObjectiveConfig {
+    /// Those that are a word.
+    const WORDS: [(&'static str, Self); 5] = [
+        ("soonest", Self::Soonest),
+        ("closest", Self::Closest),
+        ("farthest", Self::Farthest),
+        ("squared-spread", Self::SquaredSpread),
+        ("regions", Self::Regions),
+    ];
+}
+
+/// A word, or `{ bandwidth = { location, volume, rate } }`.
+impl Setting for ObjectiveConfig {
+    fn read(value: &Value) -> Result<Self, Wrong> {
+        let Some(below) = value.get("bandwidth").filter(|_| value.is_table()) else {
+            let index = setting::word(value, &Self::WORDS.map(|(word, _)| word))?;
+            return Ok(Self::WORDS[index].1);
+        };
+        let below = setting::table(below)?;
+        Ok(Self::Bandwidth {
+            location: setting::required(below, "location")?,
+            volume: setting::required(below, "volume")?,
+            rate: setting::required(below, "rate")?,
+        })
+    }
+
+    fn write(&self) -> Option<Value> {
+        let Self::Bandwidth {
+            location,
+            volume,
+            rate,
+        } = self
+        else {
+            let mut words = Self::WORDS.iter();
+            return words
+                .find(|(_, it)| it == self)
+                .map(|(word, _)| (*word).into());
+        };
+        let mut below = Table::new();
+        setting::put(&mut below, "location", location.write());
+        setting::put(&mut below, "volume", volume.write());
+        setting::put(&mut below, "rate", rate.write());
+        let table = Table::from_iter([("bandwidth".to_owned(), Value::Table(below))]);
+        Some(Value::Table(table))
+    }
+}
+
+names!(Helper {
+    Proximity = "proximity",
+    FirstFree = "first-free",
+    Remoteness = "remoteness",
+} else _);
+
+names!(Exploration {
+    Basic = "basic",
+    Proactive = "proactive",
+});
+
+/// Where nodes are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlacesConfig {
+    /// Anywhere in a square of delays.
+    Plane {
+        /// The side of the square.
+        side: Span,
+    },
+    /// Around sites anywhere in a square of delays.
+    Sites {
+        /// The side of the square.
+        side: Span,
+        /// How many sites there are.
+        sites: u32,
+        /// How far a node is from its site at most, in either direction.
+        around: Span,
+    },
+    /// At the points of a file, in milliseconds: `x y` on each line, or OverSim's XML.
+    Coordinates {
+        /// The file; may be compressed with gzip.
+        file: PathBuf,
+    },
+}
+
+kinds!(PlacesConfig by "kind" {
+    Plane { side } = "plane",
+    Sites { side, sites, around } = "sites",
+    Coordinates { file } = "coordinates",
+});
+
+impl PlacesConfig {
+    /// The file that they are read from, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Coordinates { file } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Coordinates { file } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Where so many nodes are: a function of its arguments.
+    pub fn points(&self, nodes: u32, seed: u64) -> Result<Plane, NetworkError> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Ok(match self {
+            Self::Plane { side } => Plane::generate(nodes, *side, &mut rng),
+            Self::Sites {
+                side,
+                sites,
+                around,
+            } => Plane::around_sites(nodes, *sites, *side, *around, &mut rng),
+            Self::Coordinates { file } => read_plane(file)?,
+        })
+    }
+}
+
+impl Default for CriteriaConfig {
+    fn default() -> Self {
+        Self {
+            criterion: CriterionName::Soonest,
+            parts: Vec::new(),
+            start_within: None,
+            helpers: None,
+            exploration: Exploration::Proactive,
+            alpha: 2.0,
+            iterations: 5,
+            parallel: 1,
+            pause: Span::from_secs(0),
+            width: 8,
+            paper_selection: false,
+            degree: 20,
+            shuffle: 8,
+            near: 20,
+            gossip: 10,
+            period: Span::from_secs(3_600),
+            warm_up: 50,
+            places: PlacesConfig::Sites {
+                side: Span::from_millis(200),
+                sites: 50,
+                around: Span::from_millis(5),
+            },
+            learn_places: false,
+            slot: Span::from_secs(60),
+            lead: None,
+            horizon: Span::from_secs(90 * 86_400),
+            max_delay: Span::from_secs(1),
+            rounds: 8,
+            permission: None,
+        }
+    }
+}
+
+/// The most links of a node in a simulation, of each overlay.
+pub const MOST_NEAR: usize = 20;
+
+/// The most descriptors that a helper overlay exchanges at once in a simulation.
+pub const MOST_GOSSIP: usize = 10;
+
+/// The criteria that simulated nodes know.
+pub type Catalogue = OneMore<Combined>;
+
+impl Section for CriteriaConfig {
+    fn checked(&self) -> Result<(), ConfigError> {
+        let wrong = |what: &str| Err(ConfigError::from(what));
+        if !(1.0..=600.0).contains(&self.alpha) {
+            return wrong(
+                "criteria.alpha must be from 1 to 600; fewer nodes than wanted are never enough",
+            );
+        }
+        if self.warm_up > Self::MOST_CYCLES {
+            return Err(ConfigError::from(format!(
+                "criteria.warm_up is above {}; an overlay has settled long before",
+                Self::MOST_CYCLES
+            )));
+        }
+        if self.criterion == CriterionName::Combined && self.parts.is_empty() {
+            return wrong(
+                "criteria.criterion is 'combined', but criteria.parts says nothing; give at least one part",
+            );
+        }
+        if self.criterion != CriterionName::Combined
+            && (!self.parts.is_empty() || self.start_within.is_some())
+        {
+            return wrong(
+                "criteria.parts and criteria.start_within count only if criteria.criterion is 'combined'",
+            );
+        }
+        if let PlacesConfig::Sites { sites: 0, .. } = self.places {
+            return wrong("criteria.places.sites is 0; give at least one site");
+        }
+        if let PlacesConfig::Sites { sites, .. } = self.places
+            && sites > Self::MOST_SITES
+        {
+            return Err(ConfigError::from(format!(
+                "criteria.places.sites is above {}; each takes memory, so give fewer",
+                Self::MOST_SITES
+            )));
+        }
+        let weighted = |part: &PartConfig| (0.0..=1e9).contains(&part.weight);
+        if !self.parts.iter().all(weighted) {
+            return wrong("a weight in criteria.parts is not from 0 to 1000000000");
+        }
+        let helpers = self.helpers.as_deref().unwrap_or_default();
+        if helpers.len() > Config::MOST_HELPERS {
+            return wrong("criteria.helpers has more than 4 entries; each overlay is needed once");
+        }
+        Ok(())
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.places.file()
+    }
+
+    fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        self.places.file_mut()
+    }
+}
+
+impl CriteriaConfig {
+    /// The most cycles of a warm-up.
+    pub const MOST_CYCLES: u32 = 10_000;
+
+    /// The most sites that nodes are around.
+    pub const MOST_SITES: u32 = 1_000_000;
+
+    /// What jobs ask for.
+    pub fn job_criterion(&self) -> Criterion {
+        match self.criterion {
+            CriterionName::Closest => Criterion::Closest,
+            CriterionName::Soonest => Criterion::Soonest,
+            CriterionName::Farthest => Criterion::Farthest,
+            CriterionName::Combined => Criterion::Custom(0),
+        }
+    }
+
+    /// What makes nodes good.
+    pub fn objective(&self) -> Combined {
+        let mut parts = match self.criterion {
+            CriterionName::Closest => Combined::from(Standard::Closest),
+            CriterionName::Soonest => Combined::from(Standard::Soonest),
+            CriterionName::Farthest => Combined::from(Standard::Farthest),
+            CriterionName::Combined => {
+                let mut parts = self.parts.iter();
+                let mut all = Combined::default();
+                for part in parts.by_ref() {
+                    let millionths = (part.weight * 1e6).round() as u64;
+                    all = all.and(
+                        Weight::from_millionths(millionths),
+                        part.objective.standard(),
+                    );
+                }
+                all
+            }
+        };
+        if let Some(within) = self.start_within {
+            parts = parts.limited(Limit::StartWithin(within));
+        }
+        parts
+    }
+
+    /// The helper overlay that suits the criterion.
+    fn suitable(&self) -> Option<Helper> {
+        let first = self.parts.first().map(|part| part.objective);
+        match (self.criterion, first) {
+            (CriterionName::Closest, _) => Some(Helper::Proximity),
+            (CriterionName::Soonest, _) => Some(Helper::FirstFree),
+            (CriterionName::Farthest, _) => Some(Helper::Remoteness),
+            (CriterionName::Combined, first) => match first? {
+                ObjectiveConfig::Closest | ObjectiveConfig::SquaredSpread => {
+                    Some(Helper::Proximity)
+                }
+                ObjectiveConfig::Soonest => Some(Helper::FirstFree),
+                ObjectiveConfig::Farthest => Some(Helper::Remoteness),
+                ObjectiveConfig::Regions | ObjectiveConfig::Bandwidth { .. } => None,
+            },
+        }
+    }
+
+    /// The criteria that nodes know.
+    pub fn catalogue(&self) -> Catalogue {
+        OneMore {
+            objective: self.objective(),
+            helper: self.suitable(),
+        }
+    }
+
+    /// The same for machines on this network.
+    pub fn for_machines(&self, network: &NetworkConfig) -> Config {
+        let slot = self.slot;
+        let max_delay = self.max_delay;
+        let half = Span::from_micros(max_delay.as_micros() / 2);
+        let lead = match self.lead {
+            Some(lead) => lead,
+            None if network.delay == DelayConfig::Zero => Span::ZERO,
+            None => slot,
+        };
+        let kept = match &self.helpers {
+            Some(helpers) => helpers.clone(),
+            None => self.suitable().into_iter().collect(),
+        };
+        let mut helpers = [None; Config::MOST_HELPERS];
+        for (place, helper) in helpers.iter_mut().zip(kept) {
+            *place = Some(helper);
+        }
+        let period = self.period;
+        let timeout = max_delay.times(2);
+        Config {
+            overlay: cyclon::Config {
+                view: self.degree,
+                shuffle: self.shuffle.min(self.degree),
+                period,
+                timeout,
+                ..cyclon::Config::DEFAULT
+            },
+            helper: vicinity::Config {
+                links: self.near,
+                gossip: self.gossip,
+                period,
+                timeout,
+                max_age: u16::from(self.near).saturating_mul(3),
+                ..vicinity::Config::DEFAULT
+            },
+            helpers,
+            exploration: self.exploration,
+            alpha: (self.alpha * 100.0).round() as u16,
+            iterations: self.iterations,
+            parallel: self.parallel,
+            pause: self.pause,
+            width: self.width,
+            select: if self.paper_selection {
+                select::Config::PAPER
+            } else {
+                select::Config::DEFAULT
+            },
+            coordinates: if self.learn_places {
+                Coordinates::Learned(vivaldi::Config::DEFAULT)
+            } else {
+                Coordinates::Given
+            },
+            slot,
+            lead,
+            horizon: self.horizon,
+            rounds: self.rounds,
+            timeout,
+            commit: commit::Config {
+                lease: max_delay.times(5),
+                max_delay,
+                retry: max_delay + half,
+                jitter: half,
+                lead: commit::Config::DEFAULT.lead.min(lead),
+                permission: self
+                    .permission
+                    .map_or(Permission::UntilEnd, Permission::Renewed),
+                members: u16::MAX,
+                ..commit::Config::DEFAULT
+            },
+            candidates: u16::MAX,
+            ..Config::DEFAULT
+        }
+    }
+}
+
+impl ObjectiveConfig {
+    /// As nodes call it.
+    fn standard(self) -> Standard {
+        let micros = |millis: f64| (millis * 1000.0).round() as i32;
+        match self {
+            Self::Soonest => Standard::Soonest,
+            Self::Closest => Standard::Closest,
+            Self::Farthest => Standard::Farthest,
+            Self::SquaredSpread => Standard::SquaredSpread,
+            Self::Regions => Standard::Regions,
+            Self::Bandwidth {
+                location: [x, y],
+                volume,
+                rate,
+            } => Standard::Bandwidth(Bandwidth {
+                location: Coordinate::at([micros(x), micros(y), 0]),
+                volume,
+                unknown: rate,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config as Whole;
+
+    #[test]
+    fn close_and_starting_within_an_hour_is_a_line_of_configuration() {
+        let text = "scheduler = 'criteria'\n[criteria]\ncriterion = 'combined'\n\
+                    parts = [{ objective = 'closest' }]\nstart_within = '1h'\n";
+        let config = Whole::parse(text).unwrap().rules.criteria;
+        let hour = Limit::StartWithin(Span::from_secs(3600));
+        let wanted = Combined::from(Standard::Closest).limited(hour);
+        assert_eq!(config.objective(), wanted);
+        assert_eq!(config.catalogue().helper, Some(Helper::Proximity));
+        assert_eq!(config.job_criterion(), Criterion::Custom(0));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        for (setting, named) in [
+            ("criteria.alpha=0.9", "criteria.alpha"),
+            ("criteria.alpha=nan", "criteria.alpha"),
+            ("criteria.warm_up=10001", "criteria.warm_up"),
+            ("criteria.criterion=combined", "criteria.parts"),
+            ("criteria.start_within=1h", "criteria.start_within"),
+            ("criteria.places.sites=0", "criteria.places.sites"),
+            ("criteria.places.sites=4294967295", "is above 1000000"),
+        ] {
+            let error = Whole::default().with(setting).unwrap_err().to_string();
+            assert!(error.contains(named), "{setting}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_objective_can_be_written_down() {
+        let text = "[criteria]\ncriterion = 'combined'\nparts = [\n\
+            { objective = 'soonest', weight = 0.5 }, { objective = 'farthest' }, { objective = 'regions' },\n\
+            { objective = 'squared-spread' },\n\
+            { objective = { bandwidth = { location = [1.5, -2.0], volume = 8000, rate = 1000 } } },\n]\n";
+        let config = Whole::parse(text).unwrap();
+        assert_eq!(config.rules.criteria.objective().parts().len(), 5);
+        let again = Whole::parse(&config.to_toml().unwrap()).unwrap();
+        assert_eq!(again, config);
+    }
+}

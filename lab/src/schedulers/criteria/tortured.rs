@@ -1,0 +1,112 @@
+//! `criteria` under torture: nodes in four towns, and jobs of every criterion.
+
+use gridweave_core::commit::Everyone;
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Criterion, Job};
+use gridweave_core::overlay::{cyclon, vicinity};
+use gridweave_core::profile::{Coordinate, Profile};
+use gridweave_core::rng::Choose;
+use gridweave_core::scheduler::criteria::{Config, Exploration};
+use gridweave_core::select::Combined;
+use gridweave_core::time::Span;
+
+use super::{Catalogue, Node};
+use crate::torture::dice::Dice;
+use crate::torture::rules::{self, DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
+use crate::torture::scenario::{Equipped, Scenario};
+use crate::torture::subject::{Build, Caps, Subject};
+
+fn rules(scenario: &Scenario) -> Config {
+    let mut dice = rules::rules(scenario);
+    let commit = rules::commit(scenario, &mut dice);
+    Config {
+        overlay: cyclon::Config {
+            view: DEGREE,
+            shuffle: SHUFFLE,
+            period: Span::from_secs(15),
+            samples: rules::samples(scenario),
+            ..Config::DEFAULT.overlay
+        },
+        helper: vicinity::Config {
+            links: DEGREE,
+            gossip: 5,
+            period: Span::from_secs(20),
+            ..vicinity::Config::DEFAULT
+        },
+        exploration: match dice.percent(30) {
+            true => Exploration::Basic,
+            false => Exploration::Proactive,
+        },
+        iterations: u16::try_from(dice.between(1, 6)).unwrap_or(1),
+        parallel: u8::try_from(dice.between(1, 3)).unwrap_or(1),
+        width: 4,
+        slot: SLOT,
+        lead: SLOT,
+        horizon: HORIZON,
+        timeout: Span::from_secs(1),
+        commit,
+        ..Config::DEFAULT
+    }
+}
+
+/// Four towns 30 ms apart, in each of them nodes a millisecond apart.
+fn profile(node: NodeId) -> Profile {
+    let number = i32::try_from(node.get() % 1000).unwrap_or(0);
+    let (town, place) = (number % 4, number / 4);
+    Profile::at(Coordinate::at([town * 30_000, place * 1000, 0]))
+}
+
+impl Subject for Node {
+    const GOSSIP: &'static [&'static str] = &["Overlay", "Helper"];
+
+    fn build(scenario: &Scenario) -> Build<Self> {
+        let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
+        Box::new(move |me| {
+            let (bootstrap, profile) = (bootstrap(me), profile(me));
+            let catalogue = Catalogue {
+                objective: Combined::default(),
+                helper: None,
+            };
+            Self::new(me, config, bootstrap, profile, catalogue, Everyone)
+                .expect("the rules are sound")
+        })
+    }
+
+    fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
+        let mut job = rules::gang(id, estimate, scenario, dice);
+        job.criterion = match dice.below(3) {
+            0 => Criterion::Soonest,
+            1 => Criterion::Closest,
+            _ => Criterion::Farthest,
+        };
+        job
+    }
+
+    fn takes(_: &Job) -> Equipped {
+        WHOLE
+    }
+
+    fn room(_: &Scenario, _: NodeId) -> Equipped {
+        WHOLE
+    }
+
+    fn attempt(&self, job: JobId) -> Option<u64> {
+        rules::attempt(self.commitments(), job)
+    }
+
+    fn left(&self) -> usize {
+        self.jobs().count() + rules::commitments(self.commitments())
+    }
+
+    fn knows(&self) -> Vec<NodeId> {
+        self.overlay().view().ids().to_vec()
+    }
+
+    fn caps(scenario: &Scenario) -> Caps {
+        rules::reserving_caps(scenario)
+    }
+
+    fn grace(scenario: &Scenario) -> Option<Span> {
+        Some(rules::gang_grace(scenario))
+    }
+}

@@ -1,0 +1,245 @@
+//! The `desktop` scheduler's part of a configuration.
+
+use gridweave_core::custody;
+use gridweave_core::overlay::can;
+use gridweave_core::resource::Capability;
+use gridweave_core::scheduler::desktop::{Config, Direction, Preference, Residues, Scheduling};
+use gridweave_core::time::Span;
+
+use crate::config::error::ConfigError;
+use crate::config::fault::Fault;
+use crate::config::network::NetworkConfig;
+use crate::config::setting::{names, section};
+use crate::lasting::Lasting;
+use crate::schedulers::section::Section;
+
+/// How long it is at most from one heartbeat to the next in the second space, if nothing is said: its members change all the time.
+const MOST_RESIDUE_HEARTBEAT: Span = Span::from_secs(60);
+
+/// How `desktop` schedules.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DesktopConfig {
+    /// What is done for jobs that wait.
+    pub scheduling: SchedulingName,
+    /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: nodes that are all alike would lie in
+    /// a row.
+    pub virtual_dimensions: Option<u8>,
+    /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else a quarter of an hour, since there is
+    /// nothing to mend and only load to tell.
+    pub heartbeat: Option<Span>,
+    /// How often jobs that wait are looked at; if left out, with each heartbeat.
+    pub round: Option<Span>,
+    /// How far jobs are pushed outwards: with more, further.
+    pub stopping: f64,
+    /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
+    pub probes: u8,
+    /// Where a job goes that could start at once at several nodes.
+    pub preference: Preference,
+    /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
+    /// none they go only to neighbours, as in P4.
+    pub searches_again: u8,
+    /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it; with none
+    /// only neighbours are asked, as in P4.
+    pub pull_hops: u16,
+    /// How long after each other nodes join, before the first job comes; if left out, all have their zones at the beginning.
+    pub join_every: Option<Span>,
+    /// Whether others than neighbours know what a node has left while it runs something.
+    pub residues: Residues,
+    /// How long it is from one heartbeat to the next in the second space of `dual-can`; if left out, as in the first, but a minute at most.
+    pub residue_heartbeat: Option<Span>,
+    /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
+    /// else a day.
+    pub lease: Option<Span>,
+    /// How long an owner may answer for a job without word from where it was submitted; if left out, twice as long.
+    pub owner_lease: Option<Span>,
+}
+
+section!(DesktopConfig {
+    scheduling,
+    virtual_dimensions,
+    heartbeat,
+    round,
+    stopping,
+    probes,
+    preference,
+    searches_again,
+    pull_hops,
+    join_every,
+    residues,
+    residue_heartbeat,
+    lease,
+    owner_lease,
+});
+
+/// What is done for jobs that wait: P4's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SchedulingName {
+    /// Nothing.
+    Vanilla,
+    /// Local scheduling.
+    L,
+    /// Internode scheduling, too, by who has jobs.
+    LiPush,
+    /// Internode scheduling, too, by who has room.
+    LiPull,
+    /// Queue balancing, too, by who has jobs.
+    LiqPush,
+    /// Queue balancing, too, by who has room.
+    #[default]
+    LiqPull,
+}
+
+names!(SchedulingName {
+    Vanilla = "vanilla",
+    L = "l",
+    LiPush = "li-push",
+    LiPull = "li-pull",
+    LiqPush = "liq-push",
+    LiqPull = "liq-pull",
+});
+
+impl SchedulingName {
+    /// All of them, in P4's order.
+    pub const ALL: [Self; 6] = [
+        Self::Vanilla,
+        Self::L,
+        Self::LiPush,
+        Self::LiPull,
+        Self::LiqPush,
+        Self::LiqPull,
+    ];
+
+    /// As P4 calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vanilla => "Vanilla",
+            Self::L => "L",
+            Self::LiPush => "LI-PUSH",
+            Self::LiPull => "LI-PULL",
+            Self::LiqPush => "LIQ-PUSH",
+            Self::LiqPull => "LIQ-PULL",
+        }
+    }
+
+    const fn scheduling(self) -> Scheduling {
+        match self {
+            Self::Vanilla => Scheduling::VANILLA,
+            Self::L => Scheduling::LOCAL,
+            Self::LiPush => Scheduling::internode(Direction::Push),
+            Self::LiPull => Scheduling::internode(Direction::Pull),
+            Self::LiqPush => Scheduling::balanced(Direction::Push),
+            Self::LiqPull => Scheduling::balanced(Direction::Pull),
+        }
+    }
+}
+
+names!(Preference {
+    Free = "free",
+    Fastest = "fastest",
+});
+
+names!(Residues {
+    Neighbours = "neighbours",
+    Balloons = "balloons",
+    DualCan = "dual-can",
+} also { Neighbours = "none" });
+
+impl Default for DesktopConfig {
+    fn default() -> Self {
+        Self {
+            scheduling: SchedulingName::LiqPull,
+            virtual_dimensions: None,
+            heartbeat: None,
+            round: None,
+            stopping: 1.0,
+            probes: 2,
+            preference: Preference::Fastest,
+            searches_again: 8,
+            pull_hops: 32,
+            join_every: None,
+            residues: Residues::Balloons,
+            residue_heartbeat: None,
+            lease: None,
+            owner_lease: None,
+        }
+    }
+}
+
+impl Section for DesktopConfig {
+    fn joins_every(&self) -> Option<Span> {
+        self.join_every
+    }
+
+    fn checked(&self) -> Result<(), ConfigError> {
+        if !(0.01..=100.0).contains(&self.stopping) {
+            return Err("desktop.stopping is not between 0.01 and 100".into());
+        }
+        let shortest = custody::Config::DEFAULT.retry.times(9);
+        for lease in [self.lease, self.owner_lease].into_iter().flatten() {
+            if lease < shortest {
+                return Err(format!(
+                    "desktop.lease or owner_lease is below {}; give a longer one",
+                    Lasting(shortest)
+                )
+                .into());
+            }
+        }
+        if self.virtual_dimensions == Some(0) {
+            return Err("desktop.virtual_dimensions is 0; equal nodes need at least one".into());
+        }
+        Ok(())
+    }
+}
+
+impl DesktopConfig {
+    /// As the machines take it, where this happens to nodes and messages, nodes differ or do not, and nobody has more than this.
+    pub fn for_machines(
+        &self,
+        network: &NetworkConfig,
+        faults: &[Fault],
+        differ: bool,
+        most: Capability,
+    ) -> Config {
+        let safe = faults.is_empty() && network.loses_nothing();
+        let long = if safe { 86_400 } else { 300 };
+        let lease = self.lease.unwrap_or(Span::from_secs(long));
+        let owner_lease = self.owner_lease.unwrap_or(lease.times(2));
+        let often = if faults.is_empty() { 900 } else { 10 };
+        let heartbeat = self.heartbeat.unwrap_or(Span::from_secs(often));
+        let residue_heartbeat = self.residue_heartbeat;
+        let residue_heartbeat = residue_heartbeat.unwrap_or(heartbeat.min(MOST_RESIDUE_HEARTBEAT));
+        let config = Config::new(most);
+        Config {
+            can: can::Config {
+                virtual_dimensions: self
+                    .virtual_dimensions
+                    .unwrap_or(if differ { 1 } else { 3 }),
+                period: heartbeat,
+                ..can::Config::DEFAULT
+            },
+            stopping: (self.stopping * 100.0) as u16,
+            probes: self.probes,
+            searches_again: self.searches_again,
+            preference: self.preference,
+            pull_hops: self.pull_hops,
+            scheduling: self.scheduling.scheduling(),
+            residues: self.residues,
+            residue_can: can::Config {
+                period: residue_heartbeat,
+                ..config.residue_can
+            },
+            // Who never loses a message need not acknowledge any.
+            resend: config.resend.filter(|_| !safe),
+            round: self.round.unwrap_or(heartbeat),
+            owners: custody::Config {
+                lease: owner_lease,
+                ..config.owners
+            },
+            runs: custody::Config {
+                lease,
+                ..config.runs
+            },
+            ..config
+        }
+    }
+}

@@ -1,0 +1,174 @@
+use gridweave_core::overlay::cyclon;
+use gridweave_core::time::Span;
+
+use crate::config::error::ConfigError;
+use crate::config::setting::{names, section};
+use crate::schedulers::asap::config::{MOST_LINKS as LINKS, MOST_SHUFFLED as SHUFFLED};
+use crate::schedulers::section::Section;
+
+/// The times and sizes of the scheduler, the same on all nodes; `[flood]` in a configuration.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FloodConfig {
+    /// How many steps the first search for a job goes.
+    pub radius: u8,
+    /// How many steps a search goes at most.
+    pub max_radius: u8,
+    /// A search that finds so many nodes for each that is wanted, free or not, is not widened but repeated later.
+    pub breadth: u16,
+    /// How long answers to a search are waited for.
+    pub answers: Span,
+    /// For how long a node that answers keeps itself free.
+    pub lease: Span,
+    /// How far clocks may be apart, and how long a message may travel at the very end of a lease.
+    pub slack: Span,
+    /// How long to wait, at most, before the first repetition of a search; doubled each time.
+    pub retry: Span,
+    /// The longest of these waits.
+    pub max_retry: Span,
+    /// After how many searches in a row that found fewer nodes than wanted, busy ones included, a job is too large.
+    pub searches: u8,
+    /// For how long a job is tried.
+    pub patience: Span,
+    /// For how long a job may run without word from where it was submitted; renewed three times in that span.
+    pub permission: Span,
+    /// How many links a node has, at most 20.
+    pub degree: u8,
+    /// How many of them are exchanged at once, at most 8; all, if there are fewer.
+    pub shuffle: u8,
+    /// How often.
+    pub shuffle_period: Span,
+    /// Whether links are exchanged while jobs run.
+    pub overlay: OverlayMode,
+}
+
+section!(FloodConfig {
+    radius,
+    max_radius,
+    breadth,
+    answers,
+    lease,
+    slack,
+    retry,
+    max_retry,
+    searches,
+    patience,
+    permission,
+    degree,
+    shuffle,
+    shuffle_period,
+    overlay,
+});
+
+/// Whether links are exchanged while jobs run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OverlayMode {
+    /// Links stay as they are in the beginning.
+    Static,
+    /// They are shuffled.
+    Dynamic,
+}
+
+names!(OverlayMode {
+    Static = "static",
+    Dynamic = "dynamic",
+});
+
+impl Default for FloodConfig {
+    fn default() -> Self {
+        Self {
+            radius: 1,
+            max_radius: 6,
+            breadth: 16,
+            answers: Span::from_secs(2),
+            lease: Span::from_secs(10),
+            slack: Span::from_secs(1),
+            retry: Span::from_secs(60),
+            max_retry: Span::from_secs(1800),
+            searches: 3,
+            patience: Span::from_secs(30 * 86_400),
+            permission: Span::from_secs(3 * 3600),
+            degree: 8,
+            shuffle: 8,
+            shuffle_period: Span::from_secs(10),
+            overlay: OverlayMode::Static,
+        }
+    }
+}
+
+impl FloodConfig {
+    /// Refuses times and sizes that cannot work together, and names the key.
+    pub fn sound(self) -> Result<Self, String> {
+        let sound = [
+            (
+                self.radius >= 1,
+                "flood.radius is 0; a search goes at least one step",
+            ),
+            (
+                self.radius <= self.max_radius,
+                "flood.max_radius is less than flood.radius",
+            ),
+            (self.breadth >= 1, "flood.breadth is 0; give at least 1"),
+            (
+                !self.answers.is_zero(),
+                "flood.answers is 0s; answers take time",
+            ),
+            (
+                self.answers + self.slack < self.lease,
+                "flood.lease is not longer than flood.answers and flood.slack together",
+            ),
+            (
+                self.retry >= Span::from_millis(1),
+                "flood.retry is shorter than 1ms",
+            ),
+            (
+                self.retry <= self.max_retry,
+                "flood.max_retry is shorter than flood.retry",
+            ),
+            (self.searches >= 1, "flood.searches is 0; give at least 1"),
+            (
+                self.permission >= self.lease.times(3),
+                "flood.permission is shorter than three times flood.lease",
+            ),
+            (
+                (1..=LINKS as u8).contains(&self.degree),
+                "flood.degree is not between 1 and 40",
+            ),
+            (
+                (1..=SHUFFLED as u8).contains(&self.shuffle),
+                "flood.shuffle is not between 1 and 8",
+            ),
+            (
+                self.shuffle_period >= Span::from_millis(1),
+                "flood.shuffle_period is shorter than 1ms",
+            ),
+        ];
+        match sound.iter().find(|(holds, _)| !holds) {
+            Some((_, wrong)) => Err((*wrong).into()),
+            None => Ok(self),
+        }
+    }
+
+    /// What the overlay is told.
+    pub(super) fn overlay(&self) -> cyclon::Config {
+        let period = self.shuffle_period;
+        cyclon::Config {
+            view: self.degree,
+            shuffle: self.shuffle.min(self.degree),
+            period,
+            timeout: Span::from_micros(period.as_micros() / 5),
+            changes: cyclon::Changes::Untold,
+            ..cyclon::Config::DEFAULT
+        }
+    }
+
+    /// How often permissions are renewed.
+    pub(super) fn renewal(&self) -> Span {
+        Span::from_micros(self.permission.as_micros() / 3)
+    }
+}
+
+impl Section for FloodConfig {
+    fn checked(&self) -> Result<(), ConfigError> {
+        self.sound().map(drop).map_err(ConfigError::from)
+    }
+}

@@ -1,0 +1,342 @@
+//! A scheduler that keeps no schedules, in the manner of Zorilla: nodes are searched for by flooding, and a job starts at once
+//! on those that are free, or waits and searches again.
+//!
+//! Drost, van Nieuwpoort and Bal, "Simple locality-aware co-allocation in peer-to-peer supercomputing" (2006), have the idea, and
+//! P1 has it as the one to beat. This is a baseline after that idea, not a copy of that system.
+//!
+//! ```text
+//!  origin                                        nodes within the radius
+//!   Submit ──▶ Search ─────────────────────────▶ pass it on, and answer once
+//!              enough are free? ◀───────── Offer    (claimed for the origin while a lease lasts, or Busy)
+//!              writes them down
+//! Accepted ◀── Start ──────────────────────────▶ Started ──▶ the host runs the job, under a permission
+//!              Renew, three times in its span ──▶
+//!              ◀──────────────────────── Running
+//! Finished ◀── all ended? ◀─────────────── Ended ◀── Ended
+//! ```
+//! Too few are free: all are released, and the next search goes a step further. Once that is no use, the search is repeated after a
+//! while, longer each time.
+//!
+//! # Rules
+//! - A node is free, claimed or busy. It runs one job at a time, and only what its claim was for.
+//! - A job starts only when as many nodes as it wants are claimed for it. If one of them does not begin, or is lost, or says that it
+//!   no longer runs it, all are stopped, and the job is tried again.
+//! - A job runs under a permission that its origin renews. After a failed attempt nothing is tried before the last permission has
+//!   ended, by which time no node runs the job. This rests on clocks that are no further apart than `slack`.
+//! - Two searches that each claim half of what they need both fail, let go, and come back after random times.
+//! - A job for which too few nodes are found, busy ones included, in `searches` searches of the largest radius is
+//!   [too large](Refusal::TooLarge). One for which enough exist and are busy is searched for until `patience` is over. Nothing is fair about
+//!   that: a large job starves while small ones take each node that comes free.
+//! - Jobs submitted here are on disk until their last word; what a node runs is not, as it dies with the node.
+//! - Whatever others can make grow has a cap. Who lies can waste searches; it cannot start what this node is not claimed for.
+
+mod attempt;
+pub(crate) mod config;
+mod message;
+mod relay;
+mod search;
+mod task;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use config::{FloodConfig, OverlayMode};
+pub use message::{Message, SearchId};
+pub use task::{Stage, Then, Told};
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gridweave_core::id::{JobId, NodeId};
+#[cfg(doc)]
+use gridweave_core::job::Refusal;
+use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
+use gridweave_core::overlay::cyclon::{self, Cyclon};
+use gridweave_core::time::Time;
+use serde::Serialize;
+
+use super::asap::config::{MOST_LINKS as LINKS, MOST_SHUFFLED as SHUFFLED};
+use super::side::Side;
+use crate::experiment::error::InputError;
+use crate::experiment::nodes::{Nodes, stream};
+use crate::experiment::prepare::Prepared;
+use crate::overlay::warmed_up;
+use crate::run::Run;
+use gridweave_sim::monitor::Monitor;
+use relay::Seen;
+use task::{Phase, Task};
+use worker::{Endings, Work};
+
+type Overlay = Cyclon<LINKS, SHUFFLED>;
+
+/// One node: it can be searched for, runs jobs, and sees to those that were submitted to it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Flood {
+    me: NodeId,
+    config: FloodConfig,
+    overlay: Overlay,
+    /// Whom it knows in the beginning.
+    neighbours: Box<[NodeId]>,
+    standing: Standing,
+    seen: Seen,
+    work: Work,
+    endings: Endings,
+    /// What was submitted here and has no outcome.
+    tasks: BTreeMap<JobId, Task>,
+    /// How many searches this life has begun.
+    searches: u32,
+    /// What it has to say to itself; empty between two events.
+    to_myself: VecDeque<Message>,
+}
+
+/// Whether a node takes jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Standing {
+    In,
+    /// It sees to those that it has.
+    Leaving,
+}
+
+/// What a node is woken with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub enum Timer {
+    /// A lease or a permission ends here.
+    Work,
+    /// Something is to be done about a job that was submitted here.
+    Task(JobId),
+    /// One of the overlay's.
+    Overlay(cyclon::Timer),
+}
+
+/// Under what a node keeps its records.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub enum Key {
+    /// A job that was submitted here.
+    Task(JobId),
+    /// One of the overlay's.
+    Overlay(cyclon::Key),
+}
+
+/// What a node must not forget in a crash.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+pub enum Record {
+    /// A job that was submitted here.
+    Task {
+        /// The job.
+        job: Box<Job>,
+        /// When it came.
+        since: Time,
+        /// What the host knows of it.
+        told: Told,
+        /// How far it is.
+        stage: Stage,
+    },
+    /// One of the overlay's.
+    Overlay(cyclon::Record),
+}
+
+/// The overlay inside its node.
+struct AsOverlay;
+
+impl Embed<Overlay, Flood> for AsOverlay {
+    fn message(&mut self, message: cyclon::Message<SHUFFLED>) -> Message {
+        Message::Overlay(message)
+    }
+    fn timer(&mut self, timer: cyclon::Timer) -> Timer {
+        Timer::Overlay(timer)
+    }
+    fn key(&mut self, key: cyclon::Key) -> Key {
+        Key::Overlay(key)
+    }
+    fn record(&mut self, record: cyclon::Record) -> Record {
+        Record::Overlay(record)
+    }
+    fn notice(&mut self, _: cyclon::Notice, _: &mut dyn Context<Flood>) {}
+}
+
+impl Flood {
+    /// The most nodes of a job, and the most busy ones that a search counts.
+    pub const MOST_MEMBERS: u32 = 1 << 16;
+
+    /// The most jobs that a node sees to at once.
+    pub const MOST_TASKS: usize = 1 << 16;
+
+    /// A node that knows these others in the beginning, of which it keeps as many as the configuration says. Refused, by name, is
+    /// a configuration that cannot work.
+    pub fn new(
+        me: NodeId,
+        config: FloodConfig,
+        neighbours: impl IntoIterator<Item = NodeId>,
+    ) -> Result<Self, String> {
+        let config = config.sound()?;
+        let overlay = Overlay::new(me, config.overlay()).map_err(|error| error.to_string())?;
+        Ok(Self {
+            me,
+            config,
+            overlay,
+            neighbours: neighbours.into_iter().take(LINKS).collect(),
+            standing: Standing::In,
+            seen: Seen::default(),
+            work: Work::Free,
+            endings: Endings::default(),
+            tasks: BTreeMap::new(),
+            searches: 0,
+            to_myself: VecDeque::new(),
+        })
+    }
+
+    /// Whom it knows.
+    pub fn neighbours(&self) -> &[NodeId] {
+        self.overlay.view().ids()
+    }
+
+    /// Whether it runs a job, and which.
+    pub fn runs(&self) -> Option<JobId> {
+        match self.work {
+            Work::Running { search, .. } => Some(search.job),
+            Work::Free | Work::Claimed { .. } => None,
+        }
+    }
+
+    fn feed_overlay(&mut self, event: Event<Overlay>, cx: &mut dyn Context<Self>) {
+        self.overlay.handle(event, &mut cx.lift(AsOverlay));
+    }
+
+    fn begin(&mut self, cx: &mut dyn Context<Self>) {
+        self.feed_overlay(Event::Start, cx);
+        for peer in self.neighbours.clone() {
+            self.feed_overlay(Event::Command(cyclon::Command::Meet(peer)), cx);
+        }
+        if self.config.overlay == OverlayMode::Static {
+            self.feed_overlay(Event::Command(cyclon::Command::Freeze), cx);
+        }
+        self.resume(cx);
+    }
+
+    /// Says something to a node, which may be this one: then no message is sent.
+    fn tell(&mut self, to: NodeId, message: Message, cx: &mut dyn Context<Self>) {
+        if to == self.me {
+            self.to_myself.push_back(message);
+        } else {
+            cx.send(to, message);
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
+        if !message.may_go(from, self.me) {
+            return;
+        }
+        match message {
+            Message::Search { search, ttl } => self.hear_search(from, search, ttl, cx),
+            Message::Offer(search) => self.hear_offer(from, search, cx),
+            Message::Busy(search) => self.hear_busy(from, search),
+            Message::Release(search) => self.release(search, cx),
+            Message::Start { search, until, .. } => self.start(search, until, cx),
+            Message::Renew { search, until } => self.renew(search, until, cx),
+            Message::Stop(search) => self.stop(search, cx),
+            Message::Running(search) => self.hear_running(from, search, cx),
+            Message::Ended { search, outcome } => self.hear_ended(from, search, outcome, cx),
+            Message::Gone(search) => self.hear_gone(from, search, cx),
+            Message::Overlay(message) => self.feed_overlay(Event::Message { from, message }, cx),
+        }
+    }
+}
+
+impl Machine for Flood {
+    type Message = Message;
+    type Timer = Timer;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        match event {
+            Event::Start => self.begin(cx),
+            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Unreachable { to } => self.feed_overlay(Event::Unreachable { to }, cx),
+            Event::Timer(Timer::Work) => self.lapse(cx),
+            Event::Timer(Timer::Task(job)) => self.act(job, cx),
+            Event::Timer(Timer::Overlay(timer)) => self.feed_overlay(Event::Timer(timer), cx),
+            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Cancel(job)) => self.cancel(job, cx),
+            Event::Command(Command::Ended { job, outcome }) => self.end(job, outcome, cx),
+            Event::Command(Command::Leave) => self.standing = Standing::Leaving,
+            Event::Restored(Key::Overlay(key), Record::Overlay(record)) => {
+                self.feed_overlay(Event::Restored(key, record), cx);
+            }
+            Event::Restored(
+                Key::Task(_),
+                Record::Task {
+                    job,
+                    since,
+                    told,
+                    stage,
+                },
+            ) => self.restore(*job, since, told, stage),
+            Event::Restored(..) => {}
+        }
+        while let Some(message) = self.to_myself.pop_front() {
+            self.receive(self.me, message, cx);
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.overlay.check()?;
+        Violation::unless(
+            self.to_myself.is_empty(),
+            "what a node has to say to itself is said before the event is over",
+        )?;
+        Violation::unless(
+            self.seen.len() <= Seen::MOST
+                && self.endings.len() <= Endings::MOST
+                && self.tasks.len() <= Self::MOST_TASKS,
+            "what a node remembers has a limit",
+        )?;
+        for task in self.tasks.values() {
+            match &task.phase {
+                Phase::Searching(search) => Violation::unless(
+                    search.offers.len() < task.wanted,
+                    "a search that found enough is over",
+                )?,
+                Phase::Trying(attempt) => Violation::unless(
+                    attempt.parts.len() == task.wanted,
+                    "a job starts on as many nodes as it wants",
+                )?,
+                Phase::Waiting | Phase::Clearing(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many cycles an overlay has behind it when nodes begin.
+const WARM_UP: u32 = 50;
+
+/// What the lab knows of `flood`.
+pub(crate) struct FloodSide;
+
+impl Side for FloodSide {
+    fn places_gangs(&self) -> bool {
+        true
+    }
+
+    fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
+        prepared.check_nodes(self.places_requirements())
+    }
+
+    fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {
+        let config = prepared.config.rules.flood;
+        let nodes = prepared.grid.len() + prepared.joining().count();
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        let seed = stream(prepared.config.seed, 4);
+        let views = warmed_up(nodes, config.degree, config.shuffle, WARM_UP, seed);
+        let build = move |me: NodeId| {
+            let view = views.get(me.get() as usize).into_iter().flatten();
+            let peers = view.map(|peer| NodeId::new(u64::from(*peer)));
+            Flood::new(me, config, peers).expect("configurations are checked when they are read")
+        };
+        let nodes = Nodes::built_by(build).linked(|node| node.neighbours().to_vec());
+        prepared.simulate_nodes(nodes, monitor)
+    }
+}

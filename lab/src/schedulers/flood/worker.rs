@@ -1,0 +1,166 @@
+//! The node as something to run jobs on. It keeps no schedule: it is free, claimed or busy.
+
+use std::collections::VecDeque;
+
+use gridweave_core::id::JobId;
+use gridweave_core::job::{News, Notice, Outcome};
+use gridweave_core::machine::Context;
+use gridweave_core::time::Time;
+
+use super::{Flood, Message, SearchId, Standing, Timer};
+
+/// What the node does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Work {
+    Free,
+    /// Kept free for whoever searched, until the lease ends.
+    Claimed {
+        search: SearchId,
+        until: Time,
+    },
+    /// Runs a job, until it ends or its permission does.
+    Running {
+        search: SearchId,
+        until: Time,
+    },
+}
+
+/// What ended here last, for origins that have not heard of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Endings(VecDeque<(SearchId, Outcome)>);
+
+impl Endings {
+    /// How many are remembered. The origin of one that is forgotten tries the job again, unless it was told.
+    pub(super) const MOST: usize = 64;
+
+    fn note(&mut self, search: SearchId, outcome: Outcome) {
+        if self.0.len() >= Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((search, outcome));
+    }
+
+    fn of(&self, search: SearchId) -> Option<Outcome> {
+        let ended = self.0.iter().find(|(ended, _)| *ended == search);
+        ended.map(|(_, outcome)| *outcome)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Flood {
+    /// Answers a search: whoever is free is claimed from now on. A claim passes to a later search for the same job.
+    pub(super) fn answer(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
+        let free = match self.work {
+            Work::Free => self.standing == Standing::In,
+            Work::Claimed { search: by, .. } => search.follows(&by),
+            Work::Running { .. } => false,
+        };
+        if !free {
+            self.tell(search.origin, Message::Busy(search), cx);
+            return;
+        }
+        let until = cx.now() + self.config.lease;
+        self.work = Work::Claimed { search, until };
+        cx.wake(until, Timer::Work);
+        self.tell(search.origin, Message::Offer(search), cx);
+    }
+
+    /// The claim is no longer needed. What runs is not let go by this.
+    pub(super) fn release(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
+        if let Work::Claimed { search: by, .. } = self.work
+            && by == search
+        {
+            self.be_free(cx);
+        }
+    }
+
+    /// Permission to run: begins what this node is claimed for, and prolongs what it runs.
+    pub(super) fn start(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
+        match self.work {
+            Work::Claimed { search: by, .. } if by == search && cx.now() < until => {
+                self.work = Work::Running { search, until };
+                cx.wake(until, Timer::Work);
+                self.say(search.job, News::Started, cx);
+                self.tell(search.origin, Message::Running(search), cx);
+            }
+            _ => self.renew(search, until, cx),
+        }
+    }
+
+    /// Permission to go on, or word of why there is nothing to go on with.
+    pub(super) fn renew(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
+        if let Work::Running {
+            search: running,
+            until: end,
+        } = &mut self.work
+            && *running == search
+        {
+            if *end < until {
+                *end = until;
+                cx.wake(until, Timer::Work);
+            }
+            self.tell(search.origin, Message::Running(search), cx);
+            return;
+        }
+        self.release(search, cx);
+        let news = match self.endings.of(search) {
+            Some(outcome) => Message::Ended { search, outcome },
+            None => Message::Gone(search),
+        };
+        self.tell(search.origin, news, cx);
+    }
+
+    /// The attempt has failed elsewhere.
+    pub(super) fn stop(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
+        match self.work {
+            Work::Claimed { search: by, .. } if by == search => self.be_free(cx),
+            Work::Running {
+                search: running, ..
+            } if running == search => {
+                self.say(search.job, News::Stopped, cx);
+                self.be_free(cx);
+            }
+            _ => {}
+        }
+        self.tell(search.origin, Message::Gone(search), cx);
+    }
+
+    /// The host says that a job has ended.
+    pub(super) fn end(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
+        if let Work::Running { search, .. } = self.work
+            && search.job == job
+        {
+            self.endings.note(search, outcome);
+            self.be_free(cx);
+            self.tell(search.origin, Message::Ended { search, outcome }, cx);
+        }
+    }
+
+    /// A lease or a permission may have ended.
+    pub(super) fn lapse(&mut self, cx: &mut dyn Context<Self>) {
+        match self.work {
+            Work::Free => {}
+            Work::Claimed { until, .. } | Work::Running { until, .. } if cx.now() < until => {
+                cx.wake(until, Timer::Work);
+            }
+            Work::Claimed { .. } => self.work = Work::Free,
+            Work::Running { search, .. } => {
+                self.work = Work::Free;
+                self.say(search.job, News::Stopped, cx);
+            }
+        }
+    }
+
+    fn be_free(&mut self, cx: &mut dyn Context<Self>) {
+        self.work = Work::Free;
+        cx.cancel(Timer::Work);
+    }
+
+    /// Tells the host about a job.
+    pub(super) fn say(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
+        cx.notify(Notice { job, news });
+    }
+}

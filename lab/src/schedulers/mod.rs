@@ -1,0 +1,23 @@
+//! The schedulers by name, and what the lab knows of each.
+//!
+//! A scheduler has a folder here with its part of a configuration, how its nodes are built, and how it is tortured, all behind one trait,
+//! [`Side`]. To add one, write such a folder, declare it below, and add it to `list.rs`.
+
+pub mod aria;
+pub mod asap;
+pub mod central;
+pub mod criteria;
+pub mod desktop;
+pub mod flood;
+pub mod random;
+
+mod list;
+pub(crate) mod name;
+pub(crate) mod rules;
+mod section;
+mod side;
+mod touch;
+
+pub use name::{Scheduler, UnknownScheduler};
+pub use rules::Rules;
+pub use side::Side;

@@ -1,0 +1,199 @@
+//! The floor: each job goes to a node drawn at random and waits its turn there.
+//!
+//! Nobody asks how long the queue is. A scheduler that talks to its neighbours must do better than this, and it shows in a
+//! page what a scheduler is made of. It takes jobs of one node only. Messages may come twice, but it has no answer to lost
+//! ones or to crashes.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
+use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
+use gridweave_core::queue::{LocalScheduler, Policy, QueueError, SiteQueue};
+use gridweave_core::resource::Speed;
+use gridweave_core::rng::Choose;
+use gridweave_core::wire::{Bounded, Framed, Kind, Protocol};
+use gridweave_sim::monitor::Monitor;
+use serde::{Deserialize, Serialize};
+
+use super::side::Side;
+use crate::experiment::error::InputError;
+use crate::experiment::nodes::Nodes;
+use crate::experiment::prepare::Prepared;
+use crate::run::Run;
+
+/// One node: it knows how many there are, and what waits here.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Random {
+    nodes: u32,
+    queue: SiteQueue,
+    /// Who submitted each job that is here, in the order of arrival.
+    submitters: Vec<(JobId, NodeId)>,
+    /// Jobs that were submitted here and have no outcome.
+    open: BTreeSet<JobId>,
+    /// The last jobs that ended here: a message about one of them comes a second time.
+    ended: VecDeque<JobId>,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Message {
+    /// Run this.
+    Assign(Box<Job>),
+    /// Your job is done.
+    Done(JobId),
+    /// There is no room for your job.
+    Full(JobId),
+}
+
+impl Random {
+    /// The most jobs that a node holds.
+    const ROOM: usize = 1 << 20;
+
+    /// How many jobs that ended here are remembered.
+    const REMEMBERED: usize = 256;
+
+    /// A node of a grid with this many.
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            queue: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, Self::ROOM),
+            submitters: Vec::new(),
+            open: BTreeSet::new(),
+            ended: VecDeque::new(),
+        }
+    }
+
+    fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
+        if job.demand != Demand::Nodes(core::num::NonZeroU32::MIN) {
+            let refusal = Failure::Refused(Refusal::UnsupportedDemand);
+            cx.notify(Notice {
+                job: job.id,
+                news: News::Failed(refusal),
+            });
+            return;
+        }
+        self.open.insert(job.id);
+        let to = NodeId::new(u64::from(cx.rng().below(self.nodes)));
+        cx.send(to, Message::Assign(Box::new(job)));
+    }
+
+    fn take(&mut self, job: &Job, from: NodeId, cx: &mut dyn Context<Self>) {
+        if self.ended.contains(&job.id) {
+            return;
+        }
+        match self.queue.push(cx.now(), job.into()) {
+            Ok(()) => {
+                self.submitters.push((job.id, from));
+                self.start_next(cx);
+            }
+            Err(QueueError::Known) => {}
+            Err(_) => cx.send(from, Message::Full(job.id)),
+        }
+    }
+
+    fn end(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        if self.queue.finish(cx.now(), job).is_err() {
+            return;
+        }
+        if self.ended.len() == Self::REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(job);
+        let place = self.submitters.iter().position(|(held, _)| *held == job);
+        if let Some(place) = place {
+            let (_, submitter) = self.submitters.remove(place);
+            cx.send(submitter, Message::Done(job));
+        }
+        self.start_next(cx);
+    }
+
+    /// The last word on a job that was submitted here; a second one is not passed on.
+    fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
+        if self.open.remove(&job) {
+            cx.notify(Notice { job, news });
+        }
+    }
+
+    fn start_next(&mut self, cx: &mut dyn Context<Self>) {
+        if let Some(job) = self.queue.start_next(cx.now()) {
+            cx.notify(Notice {
+                job,
+                news: News::Started,
+            });
+        }
+    }
+}
+
+impl Machine for Random {
+    type Message = Message;
+    type Timer = Never;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Never;
+    type Record = Never;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        match event {
+            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Ended { job, .. }) => self.end(job, cx),
+            Event::Message { from, message } => match message {
+                Message::Assign(job) => self.take(&job, from, cx),
+                Message::Done(job) => self.close(job, News::Finished, cx),
+                Message::Full(job) => {
+                    let refused = News::Failed(Failure::Refused(Refusal::Full));
+                    self.close(job, refused, cx);
+                }
+            },
+            Event::Command(Command::Cancel(_) | Command::Leave)
+            | Event::Start
+            | Event::Unreachable { .. } => {}
+            Event::Timer(never) => match never {},
+            Event::Restored(never, _) => match never {},
+        }
+    }
+
+    fn check(&self) -> Result<(), Violation> {
+        self.queue.check()?;
+        let held = self.queue.waiting().len() + self.queue.running().len();
+        Violation::unless(
+            held == self.submitters.len(),
+            "every job that is here has a submitter",
+        )
+    }
+}
+
+impl Framed for Message {
+    const PROTOCOL: Protocol = Protocol::new(128);
+    const KINDS: &'static [Kind] = &[
+        Kind::new("Assign", Job::MOST_BYTES),
+        Kind::new("Done", JobId::MOST_BYTES),
+        Kind::new("Full", JobId::MOST_BYTES),
+    ];
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Assign(_) => "Assign",
+            Self::Done(_) => "Done",
+            Self::Full(_) => "Full",
+        }
+    }
+}
+
+/// What the lab knows of `random`.
+pub(crate) struct RandomSide;
+
+impl Side for RandomSide {
+    fn places_gangs(&self) -> bool {
+        false
+    }
+
+    fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
+        prepared.check_nodes(self.places_requirements())
+    }
+
+    fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {
+        let nodes = u32::try_from(prepared.grid.len()).unwrap_or(u32::MAX);
+        prepared.simulate_nodes(Nodes::built_by(move |_| Random::new(nodes)), monitor)
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::schedulers::Scheduler;
+use crate::schedulers::asap::Node as AsapNode;
+use crate::torture::Request;
+
+/// Does something to a grid in which all is over and was well, and says what is broken then.
+fn broken_by(act: impl FnOnce(&mut Host<'_>)) -> Option<Invariant> {
+    let request = Request {
+        scheduler: Some(Scheduler::Asap),
+        nodes: Some(4),
+        jobs: Some(1),
+        without: Fault::ALL.into(),
+        ..Request::new(1)
+    };
+    let scenario = Scenario::new(&request);
+    let witness = Witness::new(false);
+    let mut simulation = simulation::<AsapNode>(&scenario, &witness);
+    let (watch, facts) = watch::<AsapNode>(&scenario);
+    let mut host = Host::new(&scenario, facts, &mut simulation, watch, witness);
+    host.run();
+    assert_eq!((host.host.watch.breach(), host.unfinished()), (None, None));
+    act(&mut host);
+    let left = host.unfinished().map(|(invariant, _)| invariant);
+    let breach = host.host.watch.breach();
+    breach.map(|breach| breach.invariant).or(left)
+}
+
+const NODE: NodeId = NodeId::new(1);
+
+#[test]
+fn what_still_runs_in_the_end_is_caught() {
+    let broken = broken_by(|host| {
+        // As if the last word had not been said.
+        let kept = Default::default();
+        let terms = Terms {
+            grace: None,
+            lingers: Span::ZERO,
+            kept,
+        };
+        let mut watch = Watch::new(terms, Rooms::Whole);
+        watch.add(Wish {
+            nodes: 1,
+            takes: None,
+        });
+        watch.submitted(0, NODE);
+        watch.said(host.host.now, NODE, 0, News::Finished);
+        watch.started(host.host.now, NODE, 0, Some(9));
+        host.host.watch = watch;
+    });
+    assert_eq!(broken, Some(Invariant::Settled));
+}
+
+#[test]
+fn word_of_a_job_that_nobody_submitted_is_caught() {
+    let made_up = Notice {
+        job: JobId::new(7),
+        news: News::Finished,
+    };
+    let broken = broken_by(|host| host.hear(host.host.now, NODE, made_up));
+    assert_eq!(broken, Some(Invariant::Known));
+}
+
+#[test]
+fn a_start_without_a_place_is_caught_unless_it_is_taken_back_at_once() {
+    let (node, job) = (NODE, JobId::new(0));
+    let stopped = Notice {
+        job,
+        news: News::Stopped,
+    };
+    let taken_back = Happening::Notice {
+        at: Time::ZERO,
+        node,
+        notice: stopped,
+    };
+    let expect =
+        |rest: &[Happened]| broken_by(|host| host.expect_a_place(host.host.now, node, job, rest));
+    assert_eq!(expect(&[taken_back]), None);
+    assert_eq!(expect(&[]), Some(Invariant::Room));
+}

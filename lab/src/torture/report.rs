@@ -1,0 +1,86 @@
+//! What comes of a run.
+
+use std::collections::BTreeSet;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::News;
+use gridweave_core::time::Time;
+use gridweave_sim::hosting::Breach;
+
+use super::fault::Fault;
+use super::scenario::{Request, Scenario};
+use super::witness::Counters;
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// What was run.
+    pub request: Request,
+    /// What went wrong in it.
+    pub faults: BTreeSet<Fault>,
+    /// The first promise that was broken.
+    pub breach: Option<Breach>,
+    /// What happened, by name.
+    pub counters: Counters,
+    /// How many messages of each kind were sent.
+    pub sent: Vec<(String, u64)>,
+    /// What became of jobs.
+    pub jobs: Jobs,
+    /// How many of the links of honest nodes lead to liars at the end, and how many there are.
+    pub liar_links: [u64; 2],
+    /// When it was over.
+    pub ended: Time,
+    /// How many events there were.
+    pub events: u64,
+    /// The digest of its history.
+    pub digest: String,
+    /// What happened, line by line, if that was asked for.
+    pub trace: Vec<String>,
+}
+
+/// What became of the jobs that honest nodes took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Jobs {
+    /// How many there were.
+    pub taken: u64,
+    /// How many were done.
+    pub finished: u64,
+    /// How many failed or were refused.
+    pub failed: u64,
+    /// How many were cancelled.
+    pub cancelled: u64,
+    /// How many nobody can tell of any more.
+    pub orphaned: u64,
+}
+
+impl Jobs {
+    pub(super) fn take(
+        &mut self,
+        scenario: &Scenario,
+        homes: &[Option<NodeId>],
+        outcome: impl Fn(usize) -> (Option<News>, bool),
+    ) {
+        for (job, home) in homes.iter().enumerate() {
+            if home.is_none_or(|home| scenario.liars.contains(&home)) {
+                continue;
+            }
+            self.taken += 1;
+            match outcome(job) {
+                (Some(News::Finished), _) => self.finished += 1,
+                (Some(News::Cancelled), _) => self.cancelled += 1,
+                (Some(_), _) => self.failed += 1,
+                (None, true) => self.orphaned += 1,
+                (None, false) => {}
+            }
+        }
+    }
+
+    /// Adds those of another run.
+    pub fn merge(&mut self, other: &Self) {
+        self.taken += other.taken;
+        self.finished += other.finished;
+        self.failed += other.failed;
+        self.cancelled += other.cancelled;
+        self.orphaned += other.orphaned;
+    }
+}

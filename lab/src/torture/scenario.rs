@@ -1,0 +1,448 @@
+//! What a seed stands for: who schedules, how many nodes and jobs there are, and what goes wrong when.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::Outcome;
+use gridweave_core::rng::Choose;
+use gridweave_core::time::{Span, Time};
+
+use super::dice::{Dice, For};
+use super::fault::Fault;
+use super::flaw::Flaw;
+use crate::schedulers::name::Scheduler;
+use gridweave_sim::network::{Cut, Delay, NetworkConfig, Passage, Trouble};
+
+/// The fewest and the most nodes that a run begins with.
+pub const NODES: [u32; 2] = [4, 24];
+
+/// The fewest and the most jobs.
+pub const JOBS: [u32; 2] = [5, 60];
+
+/// How far apart clocks may be, the same in the rules of all schedulers.
+pub const MAX_SKEW: Span = Span::from_secs(1);
+
+/// What a node knows that was down for so long is stale: no lease is longer.
+pub(super) const STALE: Span = Span::from_secs(150);
+
+/// What clocks show at the beginning where they differ, so that none is before its origin.
+const BASE: Span = Span::from_secs(1000);
+
+/// What to run: a seed, and what of it to leave out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// From which everything follows.
+    pub seed: u64,
+    /// Who schedules; the seed decides if it is left out.
+    pub scheduler: Option<Scheduler>,
+    /// What does not go wrong, though the seed wants it.
+    pub without: BTreeSet<Fault>,
+    /// How many nodes there are at the beginning, instead of what the seed wants.
+    pub nodes: Option<u32>,
+    /// At most so many of the jobs, the first ones.
+    pub jobs: Option<u32>,
+    /// For how many seconds things go wrong, instead of what the seed wants.
+    pub chaos: Option<u32>,
+    /// A bug that is put in, to see that it is caught.
+    pub flaw: Option<Flaw>,
+}
+
+impl Request {
+    /// All that a seed stands for.
+    pub const fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            scheduler: None,
+            without: BTreeSet::new(),
+            nodes: None,
+            jobs: None,
+            chaos: None,
+            flaw: None,
+        }
+    }
+
+    /// Who schedules.
+    pub fn scheduler(&self) -> Scheduler {
+        let all: Vec<Scheduler> = Scheduler::tortured().collect();
+        let picked = all[(self.seed % all.len() as u64) as usize];
+        self.scheduler.unwrap_or(picked)
+    }
+}
+
+/// The command that runs it.
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "gridweave torture --scheduler {} --seed {}",
+            self.scheduler(),
+            self.seed
+        )?;
+        if !self.without.is_empty() {
+            let names: Vec<&str> = self.without.iter().map(|fault| fault.name()).collect();
+            write!(f, " --without {}", names.join(","))?;
+        }
+        for (option, number) in [
+            ("nodes", self.nodes),
+            ("jobs", self.jobs),
+            ("chaos", self.chaos),
+        ] {
+            if let Some(number) = number {
+                write!(f, " --{option} {number}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A job to come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Planned {
+    /// When it is submitted.
+    pub at: Time,
+    /// How long it says that it runs.
+    pub estimate: Span,
+    /// How long it does.
+    pub runs: Span,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// How long after its submission it is cancelled, if it is.
+    pub cancelled: Option<Span>,
+}
+
+/// Something that happens to a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mishap {
+    /// It goes down, and comes back so much later.
+    Crash(Span),
+    /// It goes down after so many more effects, and comes back so much later.
+    Doom(u32, Span),
+    /// It is gone for ever, with its disk.
+    Gone,
+    /// It is asked to leave.
+    Leave,
+}
+
+/// What a node has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Equipped {
+    /// How many cores.
+    pub cores: u32,
+    /// How much memory.
+    pub memory: u32,
+}
+
+/// What a run is made of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// What was asked for.
+    pub request: Request,
+    /// Who schedules.
+    pub scheduler: Scheduler,
+    /// How many nodes there are at the beginning.
+    pub nodes: u32,
+    /// The jobs, by number.
+    pub jobs: Vec<Planned>,
+    /// When things stop going wrong.
+    pub calm: Time,
+    /// What goes wrong.
+    pub faults: BTreeSet<Fault>,
+    /// The network, and its chances.
+    pub network: NetworkConfig,
+    /// What else happens in it, until the calm.
+    pub trouble: Trouble,
+    /// What happens to nodes.
+    pub mishaps: Vec<(Time, NodeId, Mishap)>,
+    /// When others come, in the order of their numbers, which follow those of the first.
+    pub joins: Vec<Time>,
+    /// How many of these, the first, come in place of nodes whose disk is lost.
+    pub replacements: u32,
+    /// Who lies.
+    pub liars: BTreeSet<NodeId>,
+    /// Who is slow.
+    pub slow: BTreeSet<NodeId>,
+    /// Who is there all the time and honest: one of those introduces whoever comes.
+    pub stay: Vec<NodeId>,
+}
+
+fn millis(millis: u32) -> Span {
+    Span::from_millis(u64::from(millis))
+}
+
+fn thousandths(dice: &mut Dice, least: u32, most: u32) -> f64 {
+    f64::from(dice.between(least, most)) / 1000.0
+}
+
+impl Scenario {
+    /// What a request stands for.
+    pub fn new(request: &Request) -> Self {
+        let seed = request.seed;
+        let mut shape = Dice::new(seed, For::Shape, 0);
+        let drawn = shape.between(NODES[0], NODES[1]);
+        let nodes = request.nodes.unwrap_or(drawn).max(2);
+        let drawn = shape.between(JOBS[0], JOBS[1]);
+        let jobs = request.jobs.unwrap_or(drawn);
+        let drawn = shape.between(200, 500);
+        let chaos = Span::from_secs(u64::from(request.chaos.unwrap_or(drawn)));
+        let picked = |fault: &Fault| {
+            let mut dice = Dice::new(seed, For::Picks, *fault as u64);
+            dice.below(60) < fault.frequency() && !request.without.contains(fault)
+        };
+        let faults: BTreeSet<Fault> = Fault::ALL.into_iter().filter(picked).collect();
+        let mut scenario = Self {
+            scheduler: request.scheduler(),
+            nodes,
+            jobs: Vec::new(),
+            calm: Time::ZERO + chaos,
+            faults,
+            network: NetworkConfig::default(),
+            trouble: Trouble::default(),
+            mishaps: Vec::new(),
+            joins: Vec::new(),
+            replacements: 0,
+            liars: BTreeSet::new(),
+            slow: BTreeSet::new(),
+            stay: Vec::new(),
+            request: request.clone(),
+        };
+        scenario.jobs = (0..jobs).map(|job| scenario.plan_job(job)).collect();
+        scenario.lay_network();
+        scenario.trouble_network();
+        scenario.pick_liars();
+        scenario.plan_mishaps();
+        let unsafe_nodes = |node: &NodeId| {
+            let goes = |(_, who, what): &(Time, NodeId, Mishap)| {
+                who == node && matches!(what, Mishap::Gone | Mishap::Leave)
+            };
+            scenario.liars.contains(node) || scenario.mishaps.iter().any(goes)
+        };
+        let all = (0..u64::from(nodes)).map(NodeId::new);
+        scenario.stay = all.filter(|node| !unsafe_nodes(node)).collect();
+        scenario
+    }
+
+    /// Whether this goes wrong.
+    pub fn has(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+
+    fn dice(&self, fault: Fault) -> Dice {
+        Dice::new(self.request.seed, For::Fault, fault as u64)
+    }
+
+    /// How many times as long as others a job is. In every fourth run some outlast all that nodes may do on their own: leases, permissions and
+    /// graces.
+    fn longer(&self, number: u32) -> u64 {
+        let seed = self.request.seed;
+        let mut dice = Dice::new(seed, For::Lengths, 0);
+        let some = dice.percent(25);
+        let mut dice = Dice::new(seed, For::Lengths, 1 + u64::from(number));
+        if some && dice.percent(25) { 6 } else { 1 }
+    }
+
+    fn plan_job(&self, number: u32) -> Planned {
+        let mut dice = Dice::new(self.request.seed, For::Job, u64::from(number));
+        // A quarter comes when all is well again.
+        let chaos = self.calm - Time::ZERO;
+        let latest = Span::from_micros(chaos.as_micros() / 4 * 5);
+        let at = dice.before(Time::ZERO + latest);
+        let estimate = Span::from_secs(u64::from(dice.between(5, 60))).times(self.longer(number));
+        let bad = dice.percent(20);
+        let breaks = dice.percent(50);
+        let tenths = u64::from(dice.between(3, 10));
+        let cancel = dice.percent(30);
+        let later = dice.within(Span::from_secs(60));
+        let bad = bad && self.has(Fault::BadJobs);
+        let tenths = if bad && !breaks { 13 } else { tenths };
+        Planned {
+            at,
+            estimate,
+            runs: Span::from_micros(estimate.as_micros() * tenths / 10),
+            outcome: if bad && breaks {
+                Outcome::Broke
+            } else {
+                Outcome::Done
+            },
+            cancelled: (cancel && self.has(Fault::Cancels)).then_some(later),
+        }
+    }
+
+    fn lay_network(&mut self) {
+        let mut dice = Dice::new(self.request.seed, For::Network, 1);
+        let delay = match dice.below(3) {
+            0 => Delay::Constant(millis(dice.between(1, 50))),
+            _ => Delay::Uniform {
+                min: millis(dice.between(1, 20)),
+                max: millis(dice.between(30, 200)),
+            },
+        };
+        let report_unreachable = dice.percent(30);
+        let chance = |fault: Fault, least, most| match self.has(fault) {
+            true => thousandths(&mut self.dice(fault), least, most),
+            false => 0.0,
+        };
+        self.network = NetworkConfig {
+            delay,
+            loss: chance(Fault::Loss, 5, 200),
+            duplication: chance(Fault::Duplication, 10, 300),
+            reordering: chance(Fault::Reordering, 50, 400),
+            held_up: millis(700),
+            report_unreachable,
+            partitions: Vec::new(),
+        };
+    }
+
+    fn trouble_network(&mut self) {
+        self.trouble.until = self.calm;
+        if self.has(Fault::Delay) {
+            let mut dice = self.dice(Fault::Delay);
+            self.trouble.late = thousandths(&mut dice, 5, 80);
+            self.trouble.late_by = Span::from_secs(u64::from(dice.between(5, 100)));
+        }
+        for fault in [Fault::OneWay, Fault::Partition] {
+            if self.has(fault) {
+                let mut dice = self.dice(fault);
+                for _ in 0..dice.between(1, 3) {
+                    let cut = self.cut(fault, &mut dice);
+                    self.trouble.cuts.push(cut);
+                }
+            }
+        }
+        if self.has(Fault::Slow) {
+            let mut dice = self.dice(Fault::Slow);
+            let node = dice.below(self.nodes);
+            let longer = Span::from_millis(u64::from(dice.between(300, 3000)));
+            self.trouble.slow.push((node, longer));
+            self.slow.insert(NodeId::new(u64::from(node)));
+        }
+    }
+
+    fn cut(&self, fault: Fault, dice: &mut Dice) -> Cut {
+        let from = dice.before(self.calm);
+        let lasts = Span::from_secs(u64::from(dice.between(5, 150)));
+        let mut nodes: Vec<u32> = (0..self.nodes).collect();
+        let count = dice.between(1, (self.nodes / 2).max(1)) as usize;
+        let nodes = dice.sample(&mut nodes, count).0.to_vec();
+        Cut {
+            from,
+            until: (from + lasts).min(self.calm),
+            nodes,
+            passage: match fault {
+                Fault::Partition => Passage::None,
+                _ if dice.percent(50) => Passage::In,
+                _ => Passage::Out,
+            },
+        }
+    }
+
+    fn pick_liars(&mut self) {
+        if self.has(Fault::Liars) && self.nodes >= 3 {
+            let mut dice = self.dice(Fault::Liars);
+            let mut nodes: Vec<u64> = (0..u64::from(self.nodes)).collect();
+            let count = dice.between(1, self.nodes / 3) as usize;
+            let liars = dice.sample(&mut nodes, count).0.iter();
+            self.liars = liars.map(|node| NodeId::new(*node)).collect();
+        }
+    }
+
+    fn some_node(&self, dice: &mut Dice) -> NodeId {
+        NodeId::new(u64::from(dice.below(self.nodes)))
+    }
+
+    fn plan_mishaps(&mut self) {
+        let mut mishaps = Vec::new();
+        if self.has(Fault::Crash) {
+            let mut dice = self.dice(Fault::Crash);
+            for _ in 0..dice.between(1, 12) {
+                let (at, node) = (dice.before(self.calm), self.some_node(&mut dice));
+                let down = Span::from_millis(1) + dice.within(Span::from_secs(60));
+                let effects = dice.below(12);
+                let what = match dice.percent(50) {
+                    true => Mishap::Crash(down),
+                    false => Mishap::Doom(effects, down),
+                };
+                mishaps.push((at, node, what));
+            }
+        }
+        if self.has(Fault::Stale) {
+            let mut dice = self.dice(Fault::Stale);
+            for _ in 0..dice.between(1, 2) {
+                let (at, node) = (dice.before(self.calm), self.some_node(&mut dice));
+                let down = Span::from_secs(u64::from(dice.between(150, 500)));
+                mishaps.push((at, node, Mishap::Crash(down)));
+            }
+        }
+        // At least two thirds stay, and the first of them does in any case.
+        let mut going: Vec<u64> = (1..u64::from(self.nodes)).collect();
+        let mut dice = Dice::new(self.request.seed, For::Fault, 100);
+        let most = (self.nodes / 3) as usize;
+        let mut going = dice.sample(&mut going, most).0.iter().copied();
+        if self.has(Fault::DiskLoss) {
+            let mut dice = self.dice(Fault::DiskLoss);
+            for node in going.by_ref().take(dice.between(1, 2) as usize) {
+                let at = dice.before(self.calm);
+                mishaps.push((at, NodeId::new(node), Mishap::Gone));
+                let later = Span::from_secs(1) + dice.within(Span::from_secs(60));
+                self.joins.push(at + later);
+            }
+            self.replacements = self.joins.len() as u32;
+        }
+        if self.has(Fault::Churn) {
+            let mut dice = self.dice(Fault::Churn);
+            for _ in 0..dice.between(1, 4) {
+                let at = dice.before(self.calm);
+                self.joins.push(at);
+            }
+            for node in going.take(dice.between(1, 3) as usize) {
+                mishaps.push((dice.before(self.calm), NodeId::new(node), Mishap::Leave));
+            }
+        }
+        mishaps.sort_by_key(|(at, node, _)| (*at, *node));
+        self.mishaps = mishaps;
+    }
+
+    /// What a node's clock shows when it begins.
+    pub fn clock(&self, node: NodeId) -> Span {
+        let mut dice = Dice::new(self.request.seed, For::Clocks, node.get());
+        let apart = if self.has(Fault::FarClocks) {
+            MAX_SKEW.times(u64::from(dice.between(2, 500)))
+        } else if self.has(Fault::Skew) {
+            MAX_SKEW
+        } else {
+            return Span::ZERO;
+        };
+        // Most at the ends of what is allowed.
+        let part = match dice.below(4) {
+            0 => Span::ZERO,
+            1 => dice.within(apart),
+            _ => apart,
+        };
+        BASE + part
+    }
+
+    /// What a node has. The first can run any job.
+    pub fn equipment(&self, node: NodeId) -> Equipped {
+        let mut dice = Dice::new(self.request.seed, For::Equipment, node.get());
+        if node.get() == 0 {
+            return Self::MOST;
+        }
+        Equipped {
+            cores: dice.between(1, Self::MOST.cores),
+            memory: dice.between(1, Self::MOST.memory),
+        }
+    }
+
+    /// The most that a node has.
+    pub const MOST: Equipped = Equipped {
+        cores: 4,
+        memory: 8,
+    };
+
+    /// Who introduces a node that comes.
+    pub fn introducer(&self, node: NodeId) -> NodeId {
+        let mut dice = Dice::new(self.request.seed, For::Overlay, node.get());
+        let introducer = dice.pick(&self.stay).copied();
+        introducer.unwrap_or(NodeId::new(0))
+    }
+}

@@ -1,0 +1,332 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use std::collections::BTreeSet;
+
+use gridweave_core::id::NodeId;
+
+use super::*;
+
+/// Whether all is tried: a debug build takes ten times as long, and tries a part.
+const WHOLE: bool = !cfg!(debug_assertions);
+
+/// Runs requests on all cores, and returns what came of them in any order.
+fn run_all(requests: &[Request]) -> Vec<Report> {
+    let next = AtomicU64::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let work = || {
+            let mut reports = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed) as usize;
+                match requests.get(place) {
+                    Some(request) => reports.push(run(request)),
+                    None => return reports,
+                }
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let made = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        made.flat_map(|reports| reports.expect("a run does not panic"))
+            .collect()
+    })
+}
+
+#[test]
+fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
+    for seed in 0..if WHOLE { 8 } else { 4 } {
+        let request = Request::new(seed);
+        let (one, two) = (run(&request), traced(&request));
+        assert_eq!(one.digest, two.digest, "seed {seed}");
+        assert_eq!(one.counters, two.counters, "seed {seed}");
+        assert!(one.trace.is_empty() && !two.trace.is_empty());
+        assert_ne!(one.digest, run(&Request::new(seed + 4)).digest);
+    }
+}
+
+/// What has to have happened at least once for the runs to mean anything, beside every fault and every kind of message.
+const SITUATIONS: &[&str] = &[
+    "aria: a job let go that nobody answers for",
+    "aria: a job moved",
+    "aria: a job placed again",
+    "can: a claim objected to",
+    "can: a neighbour let go",
+    "can: a node told that it lost its zone",
+    "can: a zone claimed whose node is missed",
+    "can: a zone granted",
+    "can: a zone taken over",
+    "churn: a node left for good",
+    "desktop: a job let go that nobody answers for",
+    "desktop: a job moved to start at once",
+    "desktop: a job moved to where fewer wait",
+    "desktop: a run node replaced",
+    "desktop: a search among all",
+    "desktop: an owner replaced",
+    "job: accepted",
+    "job: cancelled",
+    "job: failed, broke",
+    "job: failed, node lost",
+    "job: finished",
+    "job: interrupted by a crash",
+    "job: moved",
+    "job: orphaned",
+    "job: refused",
+    "job: refused, full",
+    "job: stopped",
+    "lie: a byte scrambled",
+    "lie: a message from nowhere",
+    "lie: a message replayed",
+    "lie: a number nudged",
+    "lie: a number oversized",
+    "lie: nothing said",
+    "lie: two answers",
+    "second space: a zone granted",
+    "second space: a zone left or taken over",
+];
+
+/// Kinds of messages that these rules never lead to, unless a liar makes one up: of helper overlays that nobody has.
+const NEVER_SENT: &[&str] = &[];
+
+#[test]
+fn nothing_breaks_in_240_seeds_and_all_that_should_go_wrong_does() {
+    let seeds = if WHOLE { 240 } else { 24 };
+    let requests: Vec<Request> = (0..seeds).map(Request::new).collect();
+    let reports = run_all(&requests);
+    let mut counters = Counters::default();
+    let mut sent = std::collections::BTreeMap::new();
+    for report in &reports {
+        let replay = format!("{} --trace", report.request);
+        assert_eq!(report.breach, None, "{replay}");
+        counters.merge(&report.counters);
+        for (kind, count) in &report.sent {
+            *sent.entry(kind.clone()).or_insert(0) += count;
+        }
+    }
+    if !WHOLE {
+        return;
+    }
+    for fault in Fault::ALL {
+        assert!(counters.get(fault.name()) > 0, "{fault} never happened");
+    }
+    for situation in SITUATIONS {
+        assert!(counters.get(situation) > 0, "never seen: {situation}");
+    }
+    for (kind, count) in sent {
+        assert!(
+            count > 0 || NEVER_SENT.contains(&kind.as_str()),
+            "never sent: {kind}"
+        );
+    }
+}
+
+#[test]
+fn what_once_broke_holds() {
+    let once = [
+        // A liar's offer of a place in 200 days was taken.
+        (Scheduler::Asap, 0),
+        // Whoever woke at the very end of another's permission took that for over.
+        (Scheduler::Asap, 2276),
+        // A job too long for its time was placed again for ever, if a better place was found each time.
+        (Scheduler::Criteria, 8),
+        // Who was to leave and had a job from before a crash said that it would not take it, and had it done all the same.
+        (Scheduler::Criteria, 913),
+        // After all nodes had been down at once nobody had a zone.
+        (Scheduler::Desktop, 17),
+        // After a partition each side had the whole space for ever.
+        (Scheduler::Desktop, 18),
+        // A job was forgotten before its last word was told, and the node went down in between.
+        (Scheduler::Desktop, 82),
+        // Two nodes told each other without end that they are dead.
+        (Scheduler::Desktop, 112),
+        // Three nodes, one of them a liar, sent searches for zones round in circles.
+        (Scheduler::Desktop, 8327),
+        // A liar told of many neighbours who never were, and when they were missed others were asked about all of them at once.
+        (Scheduler::Desktop, 9839),
+    ];
+    let requests = once.map(|(scheduler, seed)| Request {
+        scheduler: Some(scheduler),
+        ..Request::new(seed)
+    });
+    for report in run_all(&requests) {
+        assert_eq!(report.breach, None, "{}", report.request);
+    }
+}
+
+/// The first of some seeds in which a bug that was put in is caught, minimised.
+fn caught(flaw: Flaw, scheduler: Scheduler) -> Report {
+    let request = |seed| Request {
+        scheduler: Some(scheduler),
+        flaw: Some(flaw),
+        ..Request::new(seed)
+    };
+    let smallest = (0..40).find_map(|seed| minimised(&request(seed)));
+    smallest.unwrap_or_else(|| panic!("{flaw:?} is never caught in {scheduler}"))
+}
+
+#[test]
+fn a_bug_that_is_put_in_is_caught_and_made_small() {
+    for (flaw, scheduler, invariant) in [
+        (Flaw::StartsTwice, Scheduler::Asap, Invariant::OneExecution),
+        (Flaw::StartsTwice, Scheduler::Aria, Invariant::OneExecution),
+        (
+            Flaw::SwallowsLastWords,
+            Scheduler::Criteria,
+            Invariant::Outcome,
+        ),
+        (
+            Flaw::RepeatsLastWords,
+            Scheduler::Desktop,
+            Invariant::LastWord,
+        ),
+        (Flaw::Chatters, Scheduler::Aria, Invariant::Bounded),
+    ]
+    .into_iter()
+    .skip(if WHOLE { 0 } else { 4 })
+    {
+        let report = caught(flaw, scheduler);
+        let breach = report.breach.as_ref().expect("it was caught");
+        assert_eq!(breach.invariant, invariant, "{flaw:?}: {breach}");
+        // One job does, and nothing needs to go wrong but the bug.
+        let scenario = Scenario::new(&report.request);
+        assert_eq!(scenario.jobs.len(), 1, "{}", report.request);
+        assert!(scenario.nodes <= 8, "{}", report.request);
+        assert!(scenario.faults.len() <= 1, "{}", report.request);
+    }
+}
+
+/// The first job that is long enough may not be the first of all, so all before it are needed, too.
+#[test]
+fn a_job_that_some_sit_out_is_caught() {
+    for scheduler in [Scheduler::Asap, Scheduler::Criteria]
+        .into_iter()
+        .take(if WHOLE { 2 } else { 1 })
+    {
+        let report = caught(Flaw::SitsOut, scheduler);
+        let breach = report.breach.as_ref().expect("it was caught");
+        assert_eq!(breach.invariant, Invariant::Together, "{breach}");
+        let scenario = Scenario::new(&report.request);
+        assert!(scenario.faults.len() <= 1, "{}", report.request);
+    }
+}
+
+#[test]
+fn what_never_stops_is_caught() {
+    let report = caught(Flaw::NeverStops, Scheduler::Criteria);
+    let breach = report.breach.as_ref().expect("it was caught");
+    let still_runs = [
+        Invariant::Room,
+        Invariant::TrueWord,
+        Invariant::OneExecution,
+    ];
+    assert!(still_runs.contains(&breach.invariant), "{breach}");
+}
+
+#[test]
+fn nodes_that_write_nothing_down_are_caught_by_crashes_and_by_nothing_else() {
+    let some = if WHOLE { usize::MAX } else { 1 };
+    for scheduler in Scheduler::tortured()
+        .skip(2)
+        .chain(Scheduler::tortured().take(2))
+        .take(some)
+    {
+        let report = caught(Flaw::ForgetsRecords, scheduler);
+        let faults = Scenario::new(&report.request).faults;
+        let goes_down = [Fault::Crash, Fault::Stale, Fault::Churn, Fault::DiskLoss];
+        let crashed = faults.iter().any(|fault| goes_down.contains(fault));
+        assert!(crashed, "{}: {:?}", report.request, report.breach);
+    }
+}
+
+#[test]
+fn what_is_left_out_does_not_happen_and_shifts_nothing_else() {
+    for seed in 0..50 {
+        let whole = Scenario::new(&Request::new(seed));
+        for fault in whole.faults.iter().copied() {
+            let request = Request {
+                without: BTreeSet::from([fault]),
+                ..Request::new(seed)
+            };
+            let part = Scenario::new(&request);
+            assert!(!part.has(fault) && part.faults.len() + 1 == whole.faults.len());
+            assert_eq!(part.calm, whole.calm);
+            let times = |scenario: &Scenario| -> Vec<_> {
+                scenario
+                    .jobs
+                    .iter()
+                    .map(|job| (job.at, job.estimate))
+                    .collect()
+            };
+            assert_eq!(times(&part), times(&whole));
+        }
+        let fewer = Request {
+            jobs: Some(3),
+            ..Request::new(seed)
+        };
+        assert_eq!(Scenario::new(&fewer).jobs[..], whole.jobs[..3]);
+    }
+}
+
+#[test]
+fn clocks_differ_by_no_more_than_is_promised_unless_they_are_to() {
+    let mut seen = [0, 0];
+    for seed in 0..200 {
+        let scenario = Scenario::new(&Request::new(seed));
+        let nodes = (0..u64::from(scenario.nodes)).map(NodeId::new);
+        let clocks: Vec<_> = nodes.map(|node| scenario.clock(node)).collect();
+        let apart = clocks.iter().max().copied().unwrap_or_default()
+            - clocks.iter().min().copied().unwrap_or_default();
+        if scenario.has(Fault::FarClocks) {
+            seen[0] += u32::from(apart > MAX_SKEW);
+        } else {
+            assert!(apart <= MAX_SKEW, "seed {seed}: {apart}");
+            seen[1] += u32::from(apart == MAX_SKEW);
+        }
+    }
+    assert!(seen[0] > 3 && seen[1] > 20, "{seen:?}");
+}
+
+#[test]
+fn faults_and_invariants_have_names_of_their_own() {
+    let faults: BTreeSet<&str> = Fault::ALL.map(Fault::name).into();
+    let invariants: BTreeSet<&str> = Invariant::ALL.map(Invariant::name).into();
+    assert_eq!(faults.len(), Fault::ALL.len());
+    assert_eq!(invariants.len(), Invariant::ALL.len());
+    for fault in Fault::ALL {
+        assert_eq!(fault.name().parse(), Ok(fault));
+        assert!(fault.keeps().contains(&Invariant::State));
+        assert!(fault.keeps().contains(&Invariant::Bounded));
+    }
+    assert!("rain".parse::<Fault>().is_err());
+    assert_eq!(Fault::all_keep(&BTreeSet::new()), Invariant::ALL.into());
+}
+
+#[test]
+fn a_request_is_the_command_that_replays_it() {
+    let request = Request {
+        scheduler: Some(Scheduler::Aria),
+        without: BTreeSet::from([Fault::Loss, Fault::Skew]),
+        nodes: Some(5),
+        jobs: Some(3),
+        ..Request::new(7)
+    };
+    assert_eq!(
+        request.to_string(),
+        "gridweave torture --scheduler aria --seed 7 --without loss,skew --nodes 5 --jobs 3"
+    );
+}
+
+#[test]
+fn an_overlay_in_two_parts_is_not_whole() {
+    let knows = |links: &[(u64, &[u64])]| {
+        let links = links.iter().map(|(node, peers)| {
+            let peers = peers.iter().copied().map(NodeId::new);
+            (NodeId::new(*node), peers.collect())
+        });
+        subject::is_connected(&links.collect())
+    };
+    assert_eq!(knows(&[]), Ok(()));
+    assert_eq!(knows(&[(1, &[]), (2, &[1]), (3, &[2, 9])]), Ok(()));
+    // Whoever is not there any more is no way.
+    assert!(knows(&[(1, &[9]), (2, &[9])]).is_err());
+    assert!(knows(&[(1, &[2]), (2, &[]), (3, &[4]), (4, &[])]).is_err());
+}

@@ -1,0 +1,55 @@
+//! A grid that is tortured, whichever its scheduler.
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_sim::engine::Simulation;
+use gridweave_sim::hosting::Grid;
+
+use super::player::Player;
+use super::subject::Subject;
+use super::witness::Counters;
+
+/// A grid that is tortured: what cannot be seen of its nodes from outside.
+pub(super) trait Tortured: Grid {
+    /// Which attempt at a job runs at a node.
+    fn attempt(&self, node: NodeId, job: JobId) -> Option<u64>;
+    /// How many jobs a node still answers for, has, or keeps time for.
+    fn left(&self, node: NodeId) -> usize;
+    /// Whether a node that was asked to leave can go.
+    fn may_go(&self, node: NodeId) -> bool;
+    /// Whom a node knows.
+    fn knows(&self, node: NodeId) -> Vec<NodeId>;
+    /// What happened at a node in this life.
+    fn count(&self, node: NodeId, counters: &mut Counters);
+    /// Whether the overlay is whole that these nodes make.
+    fn is_whole(&self, nodes: &[NodeId]) -> Result<(), String>;
+}
+
+impl<M: Subject> Tortured for Simulation<Player<M>> {
+    fn attempt(&self, node: NodeId, job: JobId) -> Option<u64> {
+        self.machine(node)?.machine().attempt(job)
+    }
+
+    fn left(&self, node: NodeId) -> usize {
+        self.machine(node).map_or(0, |it| it.machine().left())
+    }
+
+    fn may_go(&self, node: NodeId) -> bool {
+        self.machine(node).is_some_and(|it| it.machine().may_go())
+    }
+
+    fn knows(&self, node: NodeId) -> Vec<NodeId> {
+        let player = self.machine(node);
+        player.map_or(Vec::new(), |it| it.machine().knows())
+    }
+
+    fn count(&self, node: NodeId, counters: &mut Counters) {
+        if let Some(player) = self.machine(node) {
+            player.machine().count(counters);
+        }
+    }
+
+    fn is_whole(&self, nodes: &[NodeId]) -> Result<(), String> {
+        let machine = |node: &NodeId| Some((*node, self.machine(*node)?.machine()));
+        M::is_whole(&nodes.iter().filter_map(machine).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,334 @@
+//! P4, section V.A: desktop machines with several cores, and jobs that say what they need of them, or do not.
+
+use core::num::NonZeroU32;
+
+use gridweave_core::resource::{
+    Capability, Dimension, DimensionError, Dimensions, Kind, Requirement, Speed,
+};
+use gridweave_core::rng::Choose;
+use gridweave_core::time::{Span, Time};
+use rand_distr::{Distribution, Exp1};
+
+use super::draw::{self, LONGEST, Stream};
+use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count, require_mixed};
+use crate::config::setting::{names, section};
+use crate::grid::{Grid, Mixed, Profile};
+use crate::workload::{Submission, Workload};
+
+/// How many nodes or jobs in a hundred are at each level, from the lowest: many are low, few are high. P4 gives no numbers;
+/// with these, the default workload asks for about four fifths of what the cores can do, more or less by seed.
+const SKEW: [(u64, u32); LEVELS] = [(0, 40), (1, 30), (2, 20), (3, 10)];
+const LEVELS: usize = 4;
+
+/// In thousandths of the canonical node's.
+const SPEEDS: [u64; LEVELS] = [500, 1000, 1500, 2000];
+/// In gigabytes.
+const MEMORIES: [u64; LEVELS] = [1, 2, 4, 8];
+/// In gigabytes.
+const DISKS: [u64; LEVELS] = [50, 100, 200, 400];
+/// As in P4.
+const CORES: [u64; LEVELS] = [1, 2, 4, 8];
+
+/// The parameters of P4's workloads.
+///
+/// The nodes of the grid have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that
+/// does not say how many cores it needs takes one; in other dimensions it takes nothing then. Run times are those on a node
+/// of speed 1, and jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Desktop {
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// How many jobs are submitted.
+    pub jobs: u32,
+    /// How nodes differ.
+    pub node_variety: Variety,
+    /// How jobs differ.
+    pub job_variety: Variety,
+    /// How many different nodes, and how many different jobs, there are where they are clustered. P4 says "a small number".
+    pub clusters: u32,
+    /// How likely it is that a job says what it needs of each resource, from 0 to 1; P4 varies it from 0.2 to 0.8.
+    pub constraint_ratio: f64,
+    /// The mean time between submissions, which is exponentially distributed (PROTOCOLS L14).
+    pub mean_gap: Span,
+    /// The mean run time T; run times are uniform from half of it to one and a half.
+    pub mean_run_time: Span,
+    /// What becomes of jobs that no node can run.
+    pub infeasible: Infeasible,
+}
+
+section!(Desktop {
+    nodes,
+    jobs,
+    node_variety,
+    job_variety,
+    clusters,
+    constraint_ratio,
+    mean_gap,
+    mean_run_time,
+    infeasible,
+});
+
+/// How nodes, or jobs, differ.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Variety {
+    /// There are few kinds, each of them many times.
+    #[default]
+    Clustered,
+    /// Each has values of its own.
+    Mixed,
+}
+
+names!(Variety {
+    Clustered = "clustered",
+    Mixed = "mixed",
+});
+
+impl Default for Desktop {
+    fn default() -> Self {
+        Self {
+            nodes: 1000,
+            jobs: 5000,
+            node_variety: Variety::Clustered,
+            job_variety: Variety::Clustered,
+            clusters: 20,
+            constraint_ratio: 0.5,
+            mean_gap: Span::from_secs(3),
+            mean_run_time: Span::from_secs(3600),
+            infeasible: Infeasible::Redraw,
+        }
+    }
+}
+
+/// The dimensions by name, so that a position is never written twice.
+struct Places {
+    dimensions: Dimensions,
+    speed: Dimension,
+    memory: Dimension,
+    disk: Dimension,
+    cores: Dimension,
+}
+
+impl Places {
+    fn new() -> Result<Self, DimensionError> {
+        let dimensions = Dimensions::new(&[
+            ("speed", Kind::Level),
+            ("memory", Kind::Amount),
+            ("disk", Kind::Amount),
+            ("cores", Kind::Amount),
+        ])?;
+        let named = |name| dimensions.named(name).ok_or(DimensionError::BadName);
+        Ok(Self {
+            speed: named("speed")?,
+            memory: named("memory")?,
+            disk: named("disk")?,
+            cores: named("cores")?,
+            dimensions,
+        })
+    }
+}
+
+/// A kind of node or job: its value of each resource.
+#[derive(Clone, Copy)]
+struct Values {
+    speed: u64,
+    memory: u64,
+    disk: u64,
+    cores: u64,
+}
+
+impl Values {
+    fn draw(rng: &mut Stream) -> Self {
+        Self {
+            speed: at_level(&SPEEDS, draw::weighted(rng, &SKEW)),
+            memory: at_level(&MEMORIES, draw::weighted(rng, &SKEW)),
+            disk: at_level(&DISKS, draw::weighted(rng, &SKEW)),
+            cores: at_level(&CORES, draw::weighted(rng, &SKEW)),
+        }
+    }
+
+    fn profile(self, places: &Places) -> Profile {
+        let millionths = u32::try_from(self.speed.saturating_mul(1000)).ok();
+        let millionths = millionths.and_then(NonZeroU32::new);
+        Profile {
+            capability: Capability::none()
+                .with(places.speed, self.speed)
+                .with(places.memory, self.memory)
+                .with(places.disk, self.disk)
+                .with(places.cores, self.cores),
+            speed: millionths.map_or(Speed::BASELINE, Speed::from_millionths),
+        }
+    }
+}
+
+fn at_level(values: &[u64; LEVELS], level: u64) -> u64 {
+    let index = usize::try_from(level).unwrap_or(LEVELS);
+    values.get(index).copied().unwrap_or_default()
+}
+
+/// Where nodes or jobs are drawn from.
+enum Source {
+    Each,
+    Kinds(Vec<Values>),
+}
+
+impl Source {
+    fn new(variety: Variety, clusters: u32, rng: &mut Stream) -> Self {
+        match variety {
+            Variety::Mixed => Self::Each,
+            Variety::Clustered => Self::Kinds(deal(clusters, rng)),
+        }
+    }
+
+    fn draw(&self, rng: &mut Stream) -> Values {
+        match self {
+            Self::Each => Values::draw(rng),
+            Self::Kinds(kinds) => {
+                let picked = rng.pick(kinds).copied();
+                picked.unwrap_or_else(|| Values::draw(rng))
+            }
+        }
+    }
+}
+
+/// So many kinds. Each resource is dealt out over them in the proportions of the skew and in an order of its own: with so
+/// few independent draws, the capacity of grids would differ far more from seed to seed.
+fn deal(clusters: u32, rng: &mut Stream) -> Vec<Values> {
+    let mut hand = |values| {
+        let mut hand: Vec<u64> = (0..clusters)
+            .map(|position| at_level(values, quantile(position, clusters)))
+            .collect();
+        rng.shuffle(&mut hand);
+        hand.into_iter()
+    };
+    let (speeds, memories) = (hand(&SPEEDS), hand(&MEMORIES));
+    let (disks, cores) = (hand(&DISKS), hand(&CORES));
+    let hands = speeds.zip(memories).zip(disks).zip(cores);
+    hands
+        .map(|(((speed, memory), disk), cores)| Values {
+            speed,
+            memory,
+            disk,
+            cores,
+        })
+        .collect()
+}
+
+/// The level of the middle of the part of the skewed distribution that this position stands for.
+fn quantile(position: u32, count: u32) -> u64 {
+    let middle = (2 * u64::from(position) + 1) * 100;
+    let mut below = 0;
+    for (level, percent) in SKEW {
+        below += u64::from(percent);
+        if middle < 2 * u64::from(count) * below {
+            return level;
+        }
+    }
+    LEVELS as u64 - 1
+}
+
+impl Desktop {
+    /// The jobs and the grid that follow from the parameters and this seed.
+    pub fn generate(&self, seed: u64) -> Result<(Workload, Grid), GenerateError> {
+        self.check()?;
+        let places = Places::new().expect("four dimensions with different names are dimensions");
+        let (mut node_stream, mut job_stream) = draw::streams(seed);
+        let nodes = self.draw_nodes(&places, &mut node_stream);
+        let workload = self.draw_jobs(&places, &nodes, &mut job_stream)?;
+        let grid = Grid::Mixed(Mixed {
+            dimensions: places.dimensions,
+            nodes,
+        });
+        Ok((workload, grid))
+    }
+
+    fn check(&self) -> Result<(), GenerateError> {
+        require_mixed(self.nodes, "nodes")?;
+        require_count(self.jobs, "jobs")?;
+        require_count(self.clusters, "clusters")?;
+        let ratio = (0.0..=1.0).contains(&self.constraint_ratio);
+        require(ratio, "constraint_ratio", "from 0 to 1")?;
+        let run_time = Span::from_millis(2)..=LONGEST;
+        require(
+            run_time.contains(&self.mean_run_time),
+            "mean_run_time",
+            "from 2 milliseconds to 49 days",
+        )?;
+        require(self.mean_gap <= LONGEST, "mean_gap", "at most 49 days")
+    }
+
+    fn draw_nodes(&self, places: &Places, rng: &mut Stream) -> Vec<Profile> {
+        let source = Source::new(self.node_variety, self.clusters, rng);
+        let nodes = 0..self.nodes;
+        nodes.map(|_| source.draw(rng).profile(places)).collect()
+    }
+
+    fn draw_jobs(
+        &self,
+        places: &Places,
+        nodes: &[Profile],
+        rng: &mut Stream,
+    ) -> Result<Workload, GenerateError> {
+        let source = Source::new(self.job_variety, self.clusters, rng);
+        let mut workload = Workload {
+            name: "desktop".to_owned(),
+            ..Workload::default()
+        };
+        let shortest = Span::from_micros(self.mean_run_time.as_micros() / 2);
+        let mut at = Time::ZERO;
+        for number in 1..=u64::from(self.jobs) {
+            let requirement = self.draw_requirement(places, nodes, &source, number, rng)?;
+            workload.requirements.push(requirement);
+            workload.jobs.push(Submission {
+                number,
+                at,
+                run_time: draw::uniform(rng, shortest, shortest + self.mean_run_time),
+                requested_time: None,
+                processors: 1,
+                user: 0,
+                group: 0,
+                site: None,
+            });
+            let gaps: f64 = Exp1.sample(rng);
+            at += draw::rounded(gaps * draw::seconds(self.mean_gap));
+        }
+        Ok(workload)
+    }
+
+    fn draw_requirement(
+        &self,
+        places: &Places,
+        nodes: &[Profile],
+        source: &Source,
+        job: u64,
+        rng: &mut Stream,
+    ) -> Result<Requirement, GenerateError> {
+        for _ in 0..MOST_REDRAWS {
+            let requirement = self.constrain(places, source.draw(rng), rng);
+            let runs = |node: &Profile| places.dimensions.matches(&node.capability, &requirement);
+            if self.infeasible == Infeasible::Keep || nodes.iter().any(runs) {
+                return Ok(requirement);
+            }
+        }
+        Err(GenerateError::Infeasible { job })
+    }
+
+    /// Each resource is named or not, independently of the others.
+    fn constrain(&self, places: &Places, values: Values, rng: &mut Stream) -> Requirement {
+        let resources = [
+            (places.speed, values.speed),
+            (places.memory, values.memory),
+            (places.disk, values.disk),
+            (places.cores, values.cores),
+        ];
+        let one_core = Requirement::any().with(places.cores, 1);
+        resources
+            .into_iter()
+            .fold(one_core, |requirement, (dimension, value)| {
+                if draw::happens(rng, self.constraint_ratio) {
+                    requirement.with(dimension, value)
+                } else {
+                    requirement
+                }
+            })
+    }
+}

@@ -1,0 +1,232 @@
+//! Sweeps, and what their runs cost.
+
+use std::fs;
+
+use crate::desk::Desk;
+#[cfg(unix)]
+use crate::desk::send;
+use crate::program::trace;
+
+#[test]
+fn a_sweep_skips_what_is_finished() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
+        scheduler = ['central-easy', 'central-fcfs']\n'workload.estimates' = ['kill', 'exact']\n";
+    desk.write("sweep.toml", sweep.as_bytes());
+    assert!(desk.good(&["validate", "sweep.toml"]).contains("4 runs"));
+    desk.good(&["sweep", "sweep.toml", "--out", "s"]);
+    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    assert!(desk.path("s/report.html").is_file());
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let first = desk.path("s/scheduler=central-easy,workload.estimates=kill");
+    let before = fs::metadata(first.join("engine.json"))
+        .and_then(|data| data.modified())
+        .expect("it was written");
+    fs::remove_dir_all(desk.path("s/scheduler=central-fcfs,workload.estimates=exact"))
+        .expect("it was made");
+    let report = fs::read(desk.path("s/report.html")).expect("there is a report");
+    let output = desk.run(&["sweep", "sweep.toml", "--out", "s"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 of 4 runs are finished already"));
+    let after = fs::metadata(first.join("engine.json"))
+        .and_then(|data| data.modified())
+        .expect("it is still there");
+    assert_eq!(before, after);
+    assert_eq!(
+        fs::read_to_string(desk.path("s/table.csv")).expect("there is a table"),
+        table
+    );
+    // The report does not know when and how fast runs were made.
+    assert!(fs::read(desk.path("s/report.html")).expect("there is a report") == report);
+    // Another file of the same name is another sweep.
+    desk.write("log.swf", trace().repeat(2).as_bytes());
+    let output = desk.run(&["sweep", "sweep.toml", "--out", "s"]);
+    assert!(output.status.success());
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("finished already"));
+    assert_ne!(
+        fs::read_to_string(desk.path("s/table.csv")).expect("there is a table"),
+        table
+    );
+}
+
+/// A sweep over the number of nodes, and schedulers that differ in more than their names.
+const NODES: &str = "[base.workload]\nsource = 'grid5000-like'\ngrid5000_like = { days = 1, calm_days = 0, largest = 4 }\n[vary]\n\
+    'workload.grid5000_like.nodes, workload.grid5000_like.jobs' = [[20, 10], [40, 20], [80, 40]]\n\
+    'scheduler, workload.shape' = [['flood', 'gangs'], ['random', 'serial']]\n";
+
+#[test]
+fn costs_are_measured_in_a_process_per_run() {
+    let desk = Desk::new();
+    desk.write("sweep.toml", NODES.as_bytes());
+    let together = desk.good(&["sweep", "sweep.toml", "--out", "s"]);
+    assert!(!together.contains("cpu_s"), "{together}");
+    let table = || fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    let before = table();
+    // What was made together with others says nothing about costs, and is made again.
+    let costs = ["sweep", "sweep.toml", "--costs", "--out", "s"];
+    let output = desk.run(&costs);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let said = String::from_utf8(output.stdout).expect("output is text");
+    let grown = said
+        .lines()
+        .find(|line| line.starts_with("random: powers of nodes: "))
+        .expect("it is told how costs grow");
+    assert!(grown.contains("events 1.0"), "{grown}");
+    // Runs are too short for the time to be told, and too small for the memory to grow by much.
+    #[cfg(target_os = "linux")]
+    assert!(memory_power(grown).abs() < 0.5, "{grown}");
+    let heading = before.lines().next().expect("there is a heading");
+    assert!(table().starts_with(&format!("{heading},cpu_s,peak_rss_bytes\n")));
+    let report = || fs::read_to_string(desk.path("s/report.html")).expect("there is a report");
+    assert!(report().contains("\"costs\":[{\"figure\":\"cpu_s\",\"name\":\"flood\""));
+    // What is measured is not measured again, and its results are as good as any.
+    let again = desk.run(&costs);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("6 of 6 runs are finished already"));
+    let output = desk.run(
+        &costs[..2]
+            .iter()
+            .chain(&costs[3..])
+            .copied()
+            .collect::<Vec<_>>(),
+    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("6 of 6 runs are finished already"));
+    assert_eq!(table(), before);
+    assert!(!report().contains("\"costs\":"));
+}
+
+/// The power of the nodes by which memory grows.
+#[cfg(target_os = "linux")]
+fn memory_power(grown: &str) -> f64 {
+    let (_, power) = grown.split_once("peak_rss_bytes ").expect("it is told");
+    let power = power.split(',').next().expect("there is a first part");
+    power.parse().expect("it is a number")
+}
+
+#[test]
+fn costs_that_cannot_be_measured_are_refused_by_name() {
+    let desk = Desk::new();
+    desk.write("seeds.toml", b"[vary]\nseed = [1, 2]\n");
+    let line = desk.bad(&["sweep", "seeds.toml", "--costs", "--out", "s"]);
+    assert!(line.contains("vary grid.nodes"), "{line}");
+    // What cannot be run is told as if there were no processes.
+    desk.write(
+        "late.toml",
+        NODES.replace("days = 1", "days = 0").as_bytes(),
+    );
+    let line = desk.bad(&["sweep", "late.toml", "--costs", "--out", "s"]);
+    assert!(
+        line.starts_with("gridweave: scheduler=flood,workload.grid5000_like.nodes=20: "),
+        "{line}"
+    );
+    assert_eq!(line, desk.bad(&["sweep", "late.toml", "--out", "s"]));
+}
+
+/// The process of a run ends with the program, even if only the latter is asked to.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
+    let desk = Desk::new();
+    let long = NODES.replace("[40, 20], [80, 40]", "[5000, 40000]");
+    desk.write("sweep.toml", long.as_bytes());
+    let costs = ["sweep", "sweep.toml", "--costs", "--out", "s"];
+    let mut child = desk.begin(&costs);
+    let short = "scheduler=flood,workload.grid5000_like.nodes=20";
+    for _ in 0..600 {
+        if desk.path("s").join(short).exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    send("-INT", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    assert_eq!(table.lines().count(), 2, "{table}");
+    let left = || {
+        let entries = fs::read_dir(desk.path("s")).expect("there is a folder");
+        let names = entries.map(|entry| entry.expect("the entry is readable").file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(left(), ["report.html", short, "table.csv"]);
+    // Asked twice, neither goes on.
+    let mut child = desk.begin(&costs);
+    for _ in 0..600 {
+        if left().len() > 3 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    send("-INT", &child);
+    send("-TERM", &child);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(130));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(left(), ["report.html", short, "table.csv"]);
+}
+
+#[test]
+fn a_sweep_that_fails_leaves_nothing_behind() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
+        scheduler = ['central-easy', 'central-fcfs']\n";
+    // All runs are checked before the first.
+    let late = sweep.replace("[vary]\n", "[vary]\n'workload.from' = ['0s', '100d']\n");
+    desk.write("late.toml", late.as_bytes());
+    assert!(
+        desk.bad(&["sweep", "late.toml", "--out", "deep/er/s"])
+            .contains("100d")
+    );
+    // What could be made stays, with a table that others may read.
+    desk.write("one.toml", sweep.replace(", 'central-fcfs'", "").as_bytes());
+    desk.good(&["sweep", "one.toml", "--out", "s"]);
+    fs::create_dir(desk.path("s/scheduler=central-fcfs")).expect("a folder can be made");
+    desk.write("s/scheduler=central-fcfs/thesis.tex", b"years of work");
+    desk.write("two.toml", sweep.as_bytes());
+    let output = desk.run(&["sweep", "two.toml", "--out", "s"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(desk.path("s/scheduler=central-fcfs/thesis.tex").is_file());
+    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    assert_eq!(table.lines().count(), 2, "{table}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name: &str| {
+            let data = fs::metadata(desk.path(name)).expect("it is there");
+            data.permissions().mode() & 0o777
+        };
+        assert_eq!(mode("s/table.csv"), mode("log.swf"));
+    }
+}
+
+#[test]
+fn a_sweep_goes_only_where_nothing_is_lost() {
+    let desk = Desk::new();
+    desk.write("log.swf", trace().as_bytes());
+    let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\nseed = [1, 2]\n";
+    desk.write("sweep.toml", sweep.as_bytes());
+    fs::create_dir(desk.path("s")).expect("a folder can be made");
+    let run = ["sweep", "sweep.toml", "--out", "s"];
+    desk.write("s/table.csv", b"year,price\n2020,5\n");
+    assert!(desk.bad(&run).contains("no sweep of gridweave"));
+    fs::remove_file(desk.path("s/table.csv")).expect("it is there");
+    desk.write("s/report.html", b"<title>mine</title>");
+    assert!(desk.bad(&run).contains("no sweep of gridweave"));
+    fs::remove_file(desk.path("s/report.html")).expect("it is there");
+    // What is left of one that was killed does not stop it, and goes.
+    let abandoned = desk.path("s/.gridweave-4194305-abc");
+    fs::create_dir(&abandoned).expect("a folder can be made");
+    desk.good(&run);
+    #[cfg(target_os = "linux")]
+    assert!(!abandoned.exists());
+    // A run of which something is missing is not finished.
+    fs::remove_file(desk.path("s/seed=1/jobs.csv")).expect("it is there");
+    let output = desk.run(&run);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 runs are finished already"));
+    assert!(desk.path("s/seed=1/jobs.csv").is_file());
+}

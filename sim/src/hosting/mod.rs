@@ -1,0 +1,222 @@
+//! What runs jobs for machines that schedule them, and watches every one.
+//!
+//! A [`Grid`] is a simulation of any scheduler: its commands and notices are those of [`gridweave_core::job`]. A [`Host`] runs a job on a node
+//! from the moment that the node's machine says `Started`, tells the machine `Ended` when its run time is over, and lets a [`Watch`] see all
+//! of it. What is submitted when is up to the host's user: [`replay()`] takes jobs in the order in which they come.
+
+mod invariant;
+mod replay;
+mod watch;
+
+pub use invariant::{Breach, Invariant};
+pub use replay::{Fate, Faults, Jobs, Look, Replay, Replayed, replay};
+#[cfg(test)]
+mod tests;
+
+pub use watch::{Ran, Rooms, Terms, Watch, Wish, Word};
+
+use std::any::Any;
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, Notice, Outcome};
+use gridweave_core::machine::Machine;
+use gridweave_core::time::{Span, Time};
+
+use crate::engine::{Broken, Happening, Simulated, Simulation, Traffic};
+use crate::event_queue::EventQueue;
+use crate::network::Network;
+
+/// Something that happened to a machine that schedules jobs.
+pub type Happened = Happening<Command, Notice>;
+
+/// A simulation of machines that schedule jobs, whichever they are.
+pub trait Grid: Any {
+    /// When the next event is due.
+    fn next_at(&self) -> Option<Time>;
+    /// Handles the next event.
+    fn step(&mut self);
+    /// Gives a command to a node at a time.
+    fn command(&mut self, at: Time, node: NodeId, command: Command);
+    /// Gives a command to a node at a time, before anything else that is due then.
+    fn command_first(&mut self, at: Time, node: NodeId, command: Command);
+    /// Handles everything that is due by a time.
+    fn run_until(&mut self, until: Time);
+    /// Lets a node go down at a time.
+    fn crash(&mut self, at: Time, node: NodeId);
+    /// Lets a node go down at a time, after so many more effects.
+    fn crash_after(&mut self, at: Time, node: NodeId, effects: u32);
+    /// Lets a node come up again at a time.
+    fn restart(&mut self, at: Time, node: NodeId);
+    /// Takes out what happened since this was last asked, in order.
+    fn take_happenings(&mut self, into: &mut Vec<Happened>);
+    /// Whether a node is up.
+    fn is_up(&self, node: NodeId) -> bool;
+    /// Whether a node is down for good.
+    fn is_gone(&self, node: NodeId) -> bool;
+    /// How many nodes there are, down ones included.
+    fn nodes(&self) -> u64;
+    /// How many events machines have handled.
+    fn events(&self) -> u64;
+    /// The invariants of machines that did not hold.
+    fn broken(&self) -> &[Broken];
+    /// The network between the nodes.
+    fn network(&self) -> &Network;
+    /// What was sent.
+    fn traffic(&self) -> &Traffic;
+    /// The digest of all that has happened.
+    fn digest(&self) -> String;
+    /// The simulation, for those who know what it is of.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: Simulated + Machine<Command = Command, Notice = Notice>> Grid for Simulation<M> {
+    fn next_at(&self) -> Option<Time> {
+        self.next_at()
+    }
+    fn step(&mut self) {
+        self.step();
+    }
+    fn command(&mut self, at: Time, node: NodeId, command: Command) {
+        self.command(at, node, command);
+    }
+    fn command_first(&mut self, at: Time, node: NodeId, command: Command) {
+        self.command_first(at, node, command);
+    }
+    fn run_until(&mut self, until: Time) {
+        self.run_until(until);
+    }
+    fn crash(&mut self, at: Time, node: NodeId) {
+        self.crash(at, node);
+    }
+    fn crash_after(&mut self, at: Time, node: NodeId, effects: u32) {
+        self.crash_after(at, node, effects);
+    }
+    fn restart(&mut self, at: Time, node: NodeId) {
+        self.restart(at, node);
+    }
+    fn take_happenings(&mut self, into: &mut Vec<Happened>) {
+        into.extend(self.happenings());
+    }
+    fn is_up(&self, node: NodeId) -> bool {
+        self.machine(node).is_some()
+    }
+    fn is_gone(&self, node: NodeId) -> bool {
+        self.is_gone(node)
+    }
+    fn nodes(&self) -> u64 {
+        self.len() as u64
+    }
+    fn events(&self) -> u64 {
+        self.events()
+    }
+    fn broken(&self) -> &[Broken] {
+        self.broken()
+    }
+    fn network(&self) -> &Network {
+        self.network()
+    }
+    fn traffic(&self) -> &Traffic {
+        self.traffic()
+    }
+    fn digest(&self) -> String {
+        self.digest()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A job on a node, to be ended unless it is stopped before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Execution {
+    job: usize,
+    node: NodeId,
+    attempt: u64,
+    since: Time,
+    outcome: Outcome,
+}
+
+/// Runs jobs on the nodes of a grid, and watches them. The job of number `n` is the `n`th that the watch was told of.
+pub struct Host<'a, G: Grid + ?Sized> {
+    /// The nodes.
+    pub grid: &'a mut G,
+    /// What is known of the jobs.
+    pub watch: Watch,
+    /// The present time.
+    pub now: Time,
+    executions: EventQueue<u32>,
+    slots: Vec<Execution>,
+    free: Vec<u32>,
+}
+
+impl<'a, G: Grid + ?Sized> Host<'a, G> {
+    /// Nothing runs.
+    pub fn new(grid: &'a mut G, watch: Watch) -> Self {
+        Self {
+            grid,
+            watch,
+            now: Time::ZERO,
+            executions: EventQueue::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// When the next execution is over.
+    pub fn next_end(&self) -> Option<Time> {
+        self.executions.next_at()
+    }
+
+    /// A job begins on a node and runs for so long, if nothing stops it. Whether it does: not if that breaks a promise.
+    pub fn begin(
+        &mut self,
+        at: Time,
+        node: NodeId,
+        job: usize,
+        attempt: Option<u64>,
+        (takes, outcome): (Span, Outcome),
+    ) -> bool {
+        let Some(attempt) = self.watch.started(at, node, job, attempt) else {
+            return false;
+        };
+        let execution = Execution {
+            job,
+            node,
+            attempt,
+            since: at,
+            outcome,
+        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(execution);
+            (self.slots.len() - 1) as u32
+        });
+        self.slots[slot as usize] = execution;
+        self.executions.push(at + takes, slot);
+        true
+    }
+
+    /// Ends the execution that is due, unless it was stopped: the machine is told before anything else happens. Whether it was.
+    pub fn end_next(&mut self) -> bool {
+        let Some((at, slot)) = self.executions.pop() else {
+            return false;
+        };
+        self.free.push(slot);
+        let Execution {
+            job,
+            node,
+            attempt,
+            since,
+            outcome,
+        } = self.slots[slot as usize];
+        // Another attempt at the job may run on the same node by now.
+        if !self.watch.runs(node, job, attempt, since) {
+            return false;
+        }
+        let broke = outcome == Outcome::Broke;
+        self.watch.ended(at, node, job, attempt, broke);
+        let job = JobId::new(job as u64);
+        self.grid
+            .command_first(at, node, Command::Ended { job, outcome });
+        true
+    }
+}

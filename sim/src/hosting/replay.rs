@@ -1,0 +1,433 @@
+//! Jobs that come one after the other, submitted to nodes drawn at random.
+
+use std::collections::BTreeMap;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::{Command, Failure, Job, News, Notice, Outcome};
+use gridweave_core::rng::Choose;
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::invariant::Invariant;
+use super::watch::{Rooms, Terms, Watch, Wish, Word};
+use super::{Grid, Happened, Host};
+use crate::engine::Happening;
+use crate::monitor::{Monitor, Progress};
+
+/// The jobs of a replay, in the order in which they come.
+pub trait Jobs {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// When a job is submitted.
+    fn submitted_at(&self, job: usize) -> Time;
+
+    /// The job as machines get it, with its place in this list as its id; `None` if there can be no such job.
+    fn job(&self, job: usize) -> Option<Job>;
+
+    /// On how many nodes it runs, and what it takes of each.
+    fn wish(&self, job: usize) -> Wish;
+
+    /// How long it runs on a node.
+    fn takes(&self, job: usize, node: NodeId) -> Span;
+}
+
+/// What is done when a grid is looked at.
+pub type Look<'a> = &'a mut dyn FnMut(Time, &dyn Grid);
+
+/// How to replay.
+pub struct Replay<'a> {
+    /// How jobs take nodes.
+    pub rooms: Rooms,
+    /// Decides where jobs are submitted.
+    pub seed: u64,
+    /// For how long nothing may happen to any job before the rest is given up as lost.
+    pub patience: Span,
+    /// When it ends at the latest; what would happen then or later does not.
+    pub until: Time,
+    /// How often to look at the grid, from the beginning on, and what to do then.
+    pub observer: Option<(Span, Look<'a>)>,
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fate {
+    /// It ran.
+    Ran {
+        /// From when.
+        start: Time,
+        /// Until when.
+        end: Time,
+    },
+    /// It was never taken: no such grid could run it.
+    Rejected,
+    /// It was taken, and then lost for a reason that its submitter was told.
+    Failed,
+    /// It was taken, and nobody ever told its end.
+    Lost,
+    /// Where it was submitted went down for ever, and with that whoever would tell its end.
+    Orphaned,
+    /// The replay was stopped before it was submitted.
+    NotSubmitted,
+    /// The replay was stopped after it was submitted and before it ended.
+    Unfinished {
+        /// From when it runs, if it does.
+        start: Option<Time>,
+    },
+}
+
+/// What went wrong with nodes and jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Faults {
+    /// How often a node went down.
+    pub crashes: u64,
+    /// How often a node came up after the beginning, again or for the first time.
+    pub starts: u64,
+    /// How often a node let go of a job that nobody answered for.
+    pub orphaned: u64,
+    /// How often a job was running on a node that went down, or was stopped before its end.
+    pub interrupted: u64,
+    /// How often one of these ran again.
+    pub recovered: u64,
+    /// After how many seconds in all.
+    pub recovery_seconds: u64,
+    /// After how many seconds at most.
+    pub longest_recovery_seconds: u64,
+}
+
+/// What came of a replay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// What became of each job.
+    pub fates: Vec<Fate>,
+    /// Where each job ran, or runs; nowhere if it did not.
+    pub nodes: Vec<Box<[NodeId]>>,
+    /// What went wrong.
+    pub faults: Faults,
+    /// When it was stopped, if that was before every job had its outcome.
+    pub stopped: Option<Time>,
+    /// When it ended.
+    pub ended: Time,
+    /// How many invariants were found broken.
+    pub violations: u64,
+}
+
+struct Replaying<'a, 'b> {
+    host: Host<'a, dyn Grid>,
+    jobs: &'b dyn Jobs,
+    replay: Replay<'b>,
+    fates: Vec<Option<Fate>>,
+    /// When jobs were interrupted that have not run since.
+    interrupted: BTreeMap<usize, Time>,
+    /// All nodes that have come up, whether they still are or not.
+    joined: Vec<NodeId>,
+    /// Jobs that wait for any node to come up, to be submitted there: none is up while there are such.
+    parked: Vec<usize>,
+    /// The next job to be submitted.
+    next: usize,
+    rng: Xoshiro256PlusPlus,
+    done: usize,
+    faults: Faults,
+    last_news: Time,
+    observed: u64,
+    happened: Vec<Happened>,
+}
+
+/// Submits each job to a node drawn at random when its time comes, and runs it, until every job has its outcome.
+///
+/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Fate::Unfinished`] or [`Fate::NotSubmitted`]. No machine is
+/// trusted: a node that runs more than it has room for, a job that runs on more nodes than it asked for or again after its end was told, one
+/// that is said to be done and is not, and one that nobody answers for any more are violations.
+pub fn replay<'a>(
+    grid: &mut dyn Grid,
+    jobs: &'a dyn Jobs,
+    replay: Replay<'a>,
+    monitor: &Monitor,
+) -> Replayed {
+    let terms = Terms {
+        grace: None,
+        lingers: Span::ZERO,
+        kept: Invariant::ALL.into(),
+    };
+    let mut watch = Watch::new(terms, replay.rooms.clone());
+    for job in 0..jobs.len() {
+        watch.add(jobs.wish(job));
+    }
+    let mut replaying = Replaying {
+        host: Host::new(grid, watch),
+        jobs,
+        fates: vec![None; jobs.len()],
+        interrupted: BTreeMap::new(),
+        joined: Vec::new(),
+        parked: Vec::new(),
+        next: 0,
+        rng: Xoshiro256PlusPlus::seed_from_u64(replay.seed),
+        done: 0,
+        faults: Faults::default(),
+        last_news: Time::ZERO,
+        observed: 0,
+        happened: Vec::new(),
+        replay,
+    };
+    let stopped = replaying.run(monitor);
+    replaying.finish(stopped)
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stopped {
+    /// Every job has its outcome.
+    Done,
+    /// Someone asked, or the time was over.
+    OnRequest,
+    /// Nothing happens any more.
+    Stalled,
+}
+
+impl Replaying<'_, '_> {
+    fn run(&mut self, monitor: &Monitor) -> Stopped {
+        let mut steps = 0_u64;
+        loop {
+            if self.done == self.fates.len() {
+                return Stopped::Done;
+            }
+            steps += 1;
+            if steps.is_multiple_of(Monitor::EVERY) {
+                monitor.report(Progress {
+                    now: self.host.now,
+                    jobs: self.done as u64,
+                    events: self.host.grid.events(),
+                });
+                if monitor.stopped() {
+                    return Stopped::OnRequest;
+                }
+            }
+            let is_left = self.next < self.jobs.len();
+            let submission = is_left.then(|| self.jobs.submitted_at(self.next));
+            let ending = self.host.next_end();
+            let event = self.host.grid.next_at();
+            let earliest = [submission, ending, event].into_iter().flatten().min();
+            let Some(now) = earliest else {
+                return Stopped::Stalled;
+            };
+            if now >= self.replay.until {
+                self.host.now = self.replay.until;
+                return Stopped::OnRequest;
+            }
+            let idle = self.host.watch.running() == 0 && submission.is_none();
+            if idle && now - self.last_news > self.replay.patience {
+                return Stopped::Stalled;
+            }
+            self.observe(now);
+            self.host.now = now;
+            // Jobs that end come first, so that one that ends together with its reservation has ended; then what is under way,
+            // then submissions of the same instant.
+            if ending == Some(now) {
+                if self.host.end_next() {
+                    self.last_news = now;
+                }
+                self.look();
+            } else if event == Some(now) {
+                self.host.grid.step();
+                self.look();
+            } else {
+                self.last_news = now;
+                self.submit(self.next, now);
+                self.next += 1;
+            }
+        }
+    }
+
+    /// Lets the observer look at each moment before this one at which that is due.
+    fn observe(&mut self, now: Time) {
+        let Some((every, observer)) = &mut self.replay.observer else {
+            return;
+        };
+        while Time::ZERO + every.times(self.observed) <= now {
+            observer(Time::ZERO + every.times(self.observed), self.host.grid);
+            self.observed += 1;
+        }
+    }
+
+    fn submit(&mut self, index: usize, now: Time) {
+        let node = self.rng.pick(&self.joined).copied().unwrap_or_default();
+        match self.jobs.job(index) {
+            Some(job) => self.give(now, node, job),
+            None => self.close(index, Fate::Rejected),
+        }
+    }
+
+    /// Submits a job to a node.
+    fn give(&mut self, at: Time, node: NodeId, job: Job) {
+        self.host.watch.submitted(job.id.get() as usize, node);
+        self.host.grid.command(at, node, Command::Submit(job));
+    }
+
+    /// A job came to a node that is down: it goes to one that is up a second later, or when there is one.
+    fn submit_elsewhere(&mut self, job: Job, now: Time) {
+        self.host.watch.not_taken(job.id.get() as usize);
+        match self.some_node_that_is_up() {
+            Some(node) => {
+                let later = now + Span::from_secs(1);
+                self.give(later, node, job);
+            }
+            None => self.parked.push(job.id.get() as usize),
+        }
+    }
+
+    /// The next node from one drawn at random that is up.
+    fn some_node_that_is_up(&mut self) -> Option<NodeId> {
+        if !self.parked.is_empty() {
+            // None was up when the first of them came, and none has come up since.
+            return None;
+        }
+        let drawn = self.rng.index(self.joined.len());
+        let (before, from_drawn) = self.joined.split_at_checked(drawn)?;
+        let mut from_drawn = from_drawn.iter().chain(before).copied();
+        from_drawn.find(|node| self.host.grid.is_up(*node))
+    }
+
+    /// A node is up, so those that wait for one can be submitted.
+    fn submit_parked(&mut self, node: NodeId, now: Time) {
+        for index in std::mem::take(&mut self.parked) {
+            if let Some(job) = self.jobs.job(index) {
+                self.last_news = now;
+                self.give(now, node, job);
+            }
+        }
+    }
+
+    /// Acts on what the machines said.
+    fn look(&mut self) {
+        let mut happened = std::mem::take(&mut self.happened);
+        self.host.grid.take_happenings(&mut happened);
+        for happening in happened.drain(..) {
+            match happening {
+                Happening::Notice { at, node, notice } => self.hear(at, node, notice),
+                Happening::Unheard { at, command, .. } => {
+                    // Nobody is there to be told of an end.
+                    if let Command::Submit(job) = command {
+                        self.submit_elsewhere(job, at);
+                    }
+                }
+                Happening::Crashed { at, node } => {
+                    self.faults.crashes += 1;
+                    for job in self.host.watch.crashed(at, node) {
+                        self.interrupt(job);
+                    }
+                }
+                Happening::Started { at, node } => {
+                    self.faults.starts += u64::from(at > Time::ZERO);
+                    if self.host.watch.crashes(node) == 0 {
+                        self.joined.push(node);
+                    }
+                    self.submit_parked(node, at);
+                }
+            }
+        }
+        self.happened = happened;
+    }
+
+    fn hear(&mut self, at: Time, node: NodeId, notice: Notice) {
+        let index = notice.job.get() as usize;
+        if index >= self.next {
+            let what = format!(
+                "{} is {:?}, which nobody submitted",
+                notice.job, notice.news
+            );
+            let watch = &mut self.host.watch;
+            return watch.object(Invariant::Known, at, Some(node), what);
+        }
+        self.last_news = at;
+        match notice.news {
+            News::Started => self.begin(index, node, at),
+            News::Stopped => {
+                if self.host.watch.stopped(at, node, index) {
+                    self.interrupt(index);
+                }
+            }
+            News::Orphaned => self.faults.orphaned += 1,
+            News::Accepted { .. } | News::Moved { .. } => {}
+            News::Finished | News::Failed(_) | News::Cancelled => {
+                let word = self.host.watch.said(at, node, index, notice.news);
+                if word == Word::First {
+                    self.close(index, self.fate(index, notice.news));
+                }
+            }
+        }
+    }
+
+    fn fate(&self, index: usize, news: News) -> Fate {
+        match (news, self.host.watch.ran(index)) {
+            (News::Finished, Some(ran)) => Fate::Ran {
+                start: ran.start,
+                end: ran.end,
+            },
+            (News::Failed(Failure::Refused(_)), _) => Fate::Rejected,
+            _ => Fate::Failed,
+        }
+    }
+
+    fn close(&mut self, index: usize, fate: Fate) {
+        self.fates[index] = Some(fate);
+        self.done += 1;
+    }
+
+    fn interrupt(&mut self, index: usize) {
+        self.faults.interrupted += 1;
+        self.interrupted.entry(index).or_insert(self.host.now);
+    }
+
+    fn begin(&mut self, index: usize, node: NodeId, now: Time) {
+        let takes = self.jobs.takes(index, node);
+        let runs = self
+            .host
+            .begin(now, node, index, None, (takes, Outcome::Done));
+        if runs && let Some(since) = self.interrupted.remove(&index) {
+            let seconds = (now - since).as_secs();
+            self.faults.recovered += 1;
+            self.faults.recovery_seconds += seconds;
+            let longest = &mut self.faults.longest_recovery_seconds;
+            *longest = seconds.max(*longest);
+        }
+    }
+
+    fn finish(self, stopped: Stopped) -> Replayed {
+        let Host {
+            grid, watch, now, ..
+        } = self.host;
+        let mut violations = watch.broken() + grid.broken().len() as u64;
+        let fate = |(index, fate): (usize, &Option<Fate>)| {
+            fate.unwrap_or_else(|| {
+                let gone = watch.home(index).is_some_and(|node| grid.is_gone(node));
+                match stopped {
+                    _ if gone => Fate::Orphaned,
+                    Stopped::Stalled => Fate::Lost,
+                    Stopped::Done | Stopped::OnRequest if index >= self.next => Fate::NotSubmitted,
+                    Stopped::Done | Stopped::OnRequest => Fate::Unfinished {
+                        start: watch.running_since(index),
+                    },
+                }
+            })
+        };
+        let fates: Vec<Fate> = self.fates.iter().enumerate().map(fate).collect();
+        violations += fates.iter().filter(|fate| **fate == Fate::Lost).count() as u64;
+        Replayed {
+            nodes: (0..fates.len())
+                .map(|job| watch.nodes(job).collect())
+                .collect(),
+            fates,
+            faults: self.faults,
+            stopped: (stopped == Stopped::OnRequest).then_some(now),
+            ended: now,
+            violations,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The watch alone: what it is told, and what it objects to.
+
+use super::*;
+
+const NODES: [NodeId; 2] = [NodeId::new(1), NodeId::new(2)];
+
+/// With a job of two nodes, submitted at the first of them.
+fn watch() -> Watch {
+    let terms = Terms {
+        grace: Some(Span::from_secs(10)),
+        lingers: Span::from_secs(5),
+        kept: Invariant::ALL.into(),
+    };
+    let mut watch = Watch::new(terms, Rooms::Whole);
+    watch.add(Wish {
+        nodes: 2,
+        takes: None,
+    });
+    watch.submitted(0, NODES[0]);
+    watch
+}
+
+fn second(second: u64) -> Time {
+    Time::from_secs(second)
+}
+
+fn broken(watch: &Watch) -> Option<Invariant> {
+    watch.breach().map(|breach| breach.invariant)
+}
+
+fn start(watch: &mut Watch, at: u64, node: NodeId, attempt: u64) {
+    watch.started(second(at), node, 0, Some(attempt));
+}
+
+#[test]
+fn a_node_that_leaves_without_a_last_word_is_caught() {
+    let mut watch = watch();
+    watch.departs(Time::ZERO, NODES[1]);
+    assert_eq!(broken(&watch), None);
+    watch.departs(Time::ZERO, NODES[0]);
+    assert_eq!(broken(&watch), Some(Invariant::Outcome));
+}
+
+#[test]
+fn a_job_that_runs_on_some_of_its_nodes_for_too_long_is_caught() {
+    let mut watch = watch();
+    start(&mut watch, 1, NODES[0], 1);
+    watch.look(second(11));
+    assert_eq!(broken(&watch), None);
+    let mut whole = watch.clone();
+    start(&mut whole, 11, NODES[1], 1);
+    whole.look(second(12));
+    assert_eq!(broken(&whole), None);
+    watch.look(second(12));
+    assert_eq!(broken(&watch), Some(Invariant::Together));
+}
+
+#[test]
+fn two_attempts_at_once_are_caught() {
+    let mut watch = watch();
+    start(&mut watch, 1, NODES[0], 1);
+    let mut other = watch.clone();
+    start(&mut other, 2, NODES[1], 2);
+    assert_eq!(broken(&other), Some(Invariant::OneExecution));
+    watch.stopped(second(2), NODES[0], 0);
+    start(&mut watch, 3, NODES[1], 2);
+    assert_eq!(broken(&watch), None);
+}
+
+#[test]
+fn what_begins_after_its_last_word_is_caught() {
+    let mut done = watch();
+    for node in NODES {
+        start(&mut done, 1, node, 1);
+    }
+    for node in NODES {
+        done.ended(second(2), node, 0, 1, false);
+    }
+    assert_eq!(
+        done.said(second(2), NODES[0], 0, News::Finished),
+        Word::First
+    );
+    assert_eq!(broken(&done), None);
+    start(&mut done, 3, NODES[0], 2);
+    assert_eq!(broken(&done), Some(Invariant::NoRerun));
+
+    let mut cancelled = watch();
+    cancelled.unwanted(0);
+    cancelled.said(second(2), NODES[0], 0, News::Cancelled);
+    for (at, expected) in [(7, None), (8, Some(Invariant::NoRerun))] {
+        let mut late = cancelled.clone();
+        start(&mut late, at, NODES[0], 1);
+        assert_eq!(broken(&late), expected, "{at}");
+    }
+    start(&mut cancelled, 3, NODES[0], 1);
+    cancelled.look(second(7));
+    assert_eq!(broken(&cancelled), None);
+    cancelled.look(second(8));
+    assert_eq!(broken(&cancelled), Some(Invariant::TrueWord));
+}
+
+#[test]
+fn a_word_that_must_not_be_said_is_caught() {
+    let failed = News::Failed(Failure::NodeLost);
+    let said = |words: &[(NodeId, News)]| {
+        let mut watch = watch();
+        for node in NODES {
+            start(&mut watch, 1, node, 1);
+        }
+        for (node, news) in words {
+            watch.said(second(2), *node, 0, *news);
+        }
+        broken(&watch)
+    };
+    assert_eq!(said(&[(NODES[0], failed)]), None);
+    let untrue = Some(Invariant::TrueWord);
+    assert_eq!(said(&[(NODES[0], News::Finished)]), untrue, "it still runs");
+    assert_eq!(
+        said(&[(NODES[0], News::Cancelled)]),
+        untrue,
+        "nobody wanted that"
+    );
+    assert_eq!(
+        said(&[(NODES[1], failed)]),
+        untrue,
+        "it was submitted elsewhere"
+    );
+    let twice = Some(Invariant::LastWord);
+    assert_eq!(said(&[(NODES[0], failed), (NODES[0], failed)]), twice);
+    assert_eq!(
+        said(&[(NODES[0], failed), (NODES[0], News::Finished)]),
+        twice
+    );
+}

@@ -1,0 +1,582 @@
+//! What must not happen to jobs, kept by one that knows nothing of the machines: only what they were told, and what they say.
+
+use std::collections::BTreeSet;
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::{Failure, News};
+use gridweave_core::resource::{Capability, Dimensions, Requirement};
+use gridweave_core::time::{Span, Time};
+
+use super::invariant::{Breach, Invariant};
+
+/// What is known of a job before it runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// On how many nodes it runs at once.
+    pub nodes: u32,
+    /// What it takes of each, if it does not take them whole.
+    pub takes: Option<Box<Requirement>>,
+}
+
+/// How jobs take nodes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one of them, which nobody moves about"
+)]
+pub enum Rooms {
+    /// A node runs one job at a time.
+    Whole,
+    /// A node runs what it has room for.
+    Shared {
+        /// In what.
+        dimensions: Dimensions,
+        /// What each node has.
+        nodes: Vec<Capability>,
+    },
+}
+
+/// What is promised of a scheduler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// For how long a job may run on some of its nodes only, if jobs run on several.
+    pub grace: Option<Span>,
+    /// For how long a job may begin or run after it was said to be cancelled.
+    pub lingers: Span,
+    /// The invariants that must hold.
+    pub kept: BTreeSet<Invariant>,
+}
+
+/// A job on one of its nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Part {
+    node: NodeId,
+    since: Time,
+}
+
+/// One attempt to run a job.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Attempt {
+    number: u64,
+    running: Vec<Part>,
+    ended: Vec<NodeId>,
+    /// Whether a part of it was stopped before its end.
+    interrupted: bool,
+    /// When the last of its nodes began, and when the last ended.
+    start: Option<Time>,
+    end: Option<Time>,
+    /// Since when it runs on some of its nodes only.
+    incomplete_since: Option<Time>,
+}
+
+impl Attempt {
+    fn part(&self, node: NodeId) -> Option<usize> {
+        self.running.iter().position(|part| part.node == node)
+    }
+
+    fn parts(&self) -> usize {
+        self.running.len() + self.ended.len()
+    }
+}
+
+/// The last word on a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LastWord {
+    at: Time,
+    node: NodeId,
+    news: News,
+    /// How often that node had gone down before.
+    crashes: u32,
+}
+
+/// What a last word is worth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// It is the first.
+    First,
+    /// A node that went down since it said it says the same again.
+    Repeated,
+    /// It must not be said.
+    Wrong,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Watched {
+    wish: Wish,
+    home: Option<NodeId>,
+    unwanted: bool,
+    broke: bool,
+    /// In the order of their beginnings.
+    attempts: Vec<Attempt>,
+    said: Option<LastWord>,
+}
+
+impl Watched {
+    fn is_running(&self) -> bool {
+        let mut attempts = self.attempts.iter();
+        attempts.any(|attempt| !attempt.running.is_empty())
+    }
+
+    /// The attempt that ran to its end on as many nodes as wanted.
+    fn done(&self) -> Option<&Attempt> {
+        let wanted = self.wish.nodes as usize;
+        let mut attempts = self.attempts.iter().rev();
+        attempts.find(|attempt| attempt.ended.len() >= wanted)
+    }
+
+    /// The number of the attempt that a start belongs to, if nothing but the start is known: the last one, unless that is over.
+    fn present(&self) -> u64 {
+        let wanted = self.wish.nodes as usize;
+        match self.attempts.last() {
+            Some(last) if !last.interrupted && last.ended.len() < wanted => last.number,
+            Some(last) => last.number + 1,
+            None => 0,
+        }
+    }
+
+    fn attempt(&mut self, number: u64) -> Option<&mut Attempt> {
+        let mut attempts = self.attempts.iter_mut();
+        attempts.find(|attempt| attempt.number == number)
+    }
+}
+
+/// A run of a job that is over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ran {
+    /// When the last of its nodes began.
+    pub start: Time,
+    /// When the last of its nodes ended.
+    pub end: Time,
+}
+
+/// All jobs of a grid, watched.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    terms: Terms,
+    rooms: Rooms,
+    jobs: Vec<Watched>,
+    /// Which jobs run on each node.
+    on: Vec<Vec<usize>>,
+    /// How often each node went down.
+    crashes: Vec<u32>,
+    gone: BTreeSet<NodeId>,
+    running: u64,
+    breaches: Vec<Breach>,
+    broken: u64,
+    repeated: u64,
+}
+
+fn grown<T: Clone + Default>(list: &mut Vec<T>, node: NodeId) -> &mut T {
+    let number = node.get() as usize;
+    if number >= list.len() {
+        list.resize(number + 1, T::default());
+    }
+    &mut list[number]
+}
+
+impl Watch {
+    /// The most breaches that are remembered; the first ones matter.
+    const MOST_BREACHES: usize = 1000;
+
+    /// No jobs yet.
+    pub const fn new(terms: Terms, rooms: Rooms) -> Self {
+        Self {
+            terms,
+            rooms,
+            jobs: Vec::new(),
+            on: Vec::new(),
+            crashes: Vec::new(),
+            gone: BTreeSet::new(),
+            running: 0,
+            breaches: Vec::new(),
+            broken: 0,
+            repeated: 0,
+        }
+    }
+
+    /// Takes down a job; they are numbered as they come.
+    pub fn add(&mut self, wish: Wish) {
+        self.jobs.push(Watched {
+            wish,
+            home: None,
+            unwanted: false,
+            broke: false,
+            attempts: Vec::new(),
+            said: None,
+        });
+    }
+
+    /// The first thing that should not have happened.
+    pub fn breach(&self) -> Option<&Breach> {
+        self.breaches.first()
+    }
+
+    /// All that should not have happened; the first thousand.
+    pub fn breaches(&self) -> &[Breach] {
+        &self.breaches
+    }
+
+    /// How much should not have happened.
+    pub const fn broken(&self) -> u64 {
+        self.broken
+    }
+
+    /// How often a last word was said again by a node that had gone down.
+    pub const fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    /// How many parts of jobs run.
+    pub const fn running(&self) -> u64 {
+        self.running
+    }
+
+    /// Takes down that an invariant does not hold, if it was promised.
+    pub fn object(&mut self, invariant: Invariant, at: Time, node: Option<NodeId>, what: String) {
+        if !self.terms.kept.contains(&invariant) {
+            return;
+        }
+        self.broken += 1;
+        if self.breaches.len() < Self::MOST_BREACHES {
+            self.breaches.push(Breach {
+                invariant,
+                at,
+                node,
+                what,
+            });
+        }
+    }
+
+    /// A job is submitted to a node.
+    pub fn submitted(&mut self, job: usize, home: NodeId) {
+        self.jobs[job].home = Some(home);
+    }
+
+    /// A node would not take a job, and is not asked again.
+    pub fn not_taken(&mut self, job: usize) {
+        self.jobs[job].home = None;
+    }
+
+    /// Where a job was submitted.
+    pub fn home(&self, job: usize) -> Option<NodeId> {
+        self.jobs[job].home
+    }
+
+    /// A job is not wanted any more.
+    pub fn unwanted(&mut self, job: usize) {
+        self.jobs[job].unwanted = true;
+    }
+
+    /// What was said of a job at last.
+    pub fn last_word(&self, job: usize) -> Option<News> {
+        self.jobs[job].said.map(|said| said.news)
+    }
+
+    /// Whether where a job was submitted is gone for ever, and with it who would tell its end.
+    pub fn is_orphaned(&self, job: usize) -> bool {
+        let home = self.jobs[job].home;
+        home.is_some_and(|home| self.gone.contains(&home))
+    }
+
+    /// Whether a node has room for a job beside those that run there.
+    fn has_room(&self, node: NodeId, job: usize) -> bool {
+        let number = node.get() as usize;
+        let there = self.on.get(number).map_or(&[][..], Vec::as_slice);
+        match &self.rooms {
+            Rooms::Whole => there.is_empty(),
+            Rooms::Shared { dimensions, nodes } => {
+                let Some(mut free) = nodes.get(number).copied() else {
+                    return false;
+                };
+                let takes = |job: usize| self.jobs[job].wish.takes.as_deref();
+                for used in there.iter().filter_map(|job| takes(*job)) {
+                    for dimension in dimensions.amounts() {
+                        let needed = used.value(dimension).unwrap_or(0);
+                        let left = free.value(dimension).saturating_sub(needed);
+                        free = free.with(dimension, left);
+                    }
+                }
+                takes(job).is_none_or(|wanted| dimensions.matches(&free, wanted))
+            }
+        }
+    }
+
+    /// A job begins at a node, as a part of this attempt; if that is not known, of the present one. The number of the attempt, unless that
+    /// breaks a promise: then it does not count.
+    pub fn started(
+        &mut self,
+        at: Time,
+        node: NodeId,
+        job: usize,
+        attempt: Option<u64>,
+    ) -> Option<u64> {
+        let watched = &self.jobs[job];
+        let is_known = attempt.is_some();
+        let attempt = attempt.unwrap_or_else(|| watched.present());
+        let mut wrong = Vec::new();
+        if let Some(said) = watched.said {
+            let late = match said.news {
+                News::Finished => true,
+                News::Cancelled => at > said.at + self.terms.lingers,
+                _ => false,
+            };
+            if late {
+                let what = format!("job {job} begins after it was said: {:?}", said.news);
+                wrong.push((Invariant::NoRerun, what));
+            }
+        }
+        let attempts = watched.attempts.iter();
+        // Where attempts are not known, what is left of an earlier one may be taken for a part of this one, so all count together.
+        let counted = |it: &&Attempt| !is_known || it.number == attempt;
+        let running = attempts.clone().filter(counted).map(|it| it.running.len());
+        let ended = attempts
+            .clone()
+            // One that ended while another part never began may be of an earlier attempt.
+            .filter(|it| is_known && it.number == attempt)
+            .map(|it| it.ended.len());
+        let twice = attempts
+            .clone()
+            .filter(counted)
+            .any(|it| it.part(node).is_some());
+        if twice || running.sum::<usize>() + ended.sum::<usize>() >= watched.wish.nodes as usize {
+            let what = format!("job {job} begins again, on more nodes than it wants: {watched:?}");
+            wrong.push((Invariant::OneExecution, what));
+        }
+        let mut others = attempts.filter(|it| it.number != attempt && !it.running.is_empty());
+        if let Some(other) = others.next().filter(|_| is_known) {
+            let what = format!(
+                "attempt {attempt} at job {job} begins while attempt {} runs on {:?}",
+                other.number, other.running
+            );
+            wrong.push((Invariant::OneExecution, what));
+        }
+        if !self.has_room(node, job) {
+            let on = self.on.get(node.get() as usize);
+            let what = format!("job {job} begins where these run: {on:?}");
+            wrong.push((Invariant::Room, what));
+        }
+        let mut counts = true;
+        for (invariant, what) in wrong {
+            counts &= !self.terms.kept.contains(&invariant);
+            self.object(invariant, at, Some(node), what);
+        }
+        if !counts {
+            return None;
+        }
+        let watched = &mut self.jobs[job];
+        if watched.attempt(attempt).is_none() {
+            watched.attempts.push(Attempt {
+                number: attempt,
+                ..Attempt::default()
+            });
+        }
+        if let Some(it) = watched.attempt(attempt) {
+            it.running.push(Part { node, since: at });
+            it.start = Some(at);
+        }
+        grown(&mut self.on, node).push(job);
+        self.running += 1;
+        self.count_parts(at, job);
+        Some(attempt)
+    }
+
+    /// Notes since when each attempt at a job is incomplete.
+    fn count_parts(&mut self, at: Time, job: usize) {
+        let watched = &mut self.jobs[job];
+        let wanted = watched.wish.nodes as usize;
+        for attempt in &mut watched.attempts {
+            let whole = attempt.running.is_empty() || attempt.parts() >= wanted;
+            attempt.incomplete_since = match attempt.incomplete_since {
+                _ if whole => None,
+                Some(since) => Some(since),
+                None => Some(at),
+            };
+        }
+    }
+
+    /// Whether this attempt runs there since then.
+    pub fn runs(&self, node: NodeId, job: usize, attempt: u64, since: Time) -> bool {
+        let mut attempts = self.jobs[job].attempts.iter();
+        let running = attempts
+            .find(|it| it.number == attempt)
+            .map(|it| &it.running);
+        running.is_some_and(|running| running.contains(&Part { node, since }))
+    }
+
+    fn leave(&mut self, node: NodeId, job: usize) {
+        let there = grown(&mut self.on, node);
+        if let Some(index) = there.iter().position(|other| *other == job) {
+            there.remove(index);
+            self.running -= 1;
+        }
+    }
+
+    /// A job ran to its end at a node, if it runs there.
+    pub fn ended(&mut self, at: Time, node: NodeId, job: usize, attempt: u64, broke: bool) {
+        let watched = &mut self.jobs[job];
+        watched.broke |= broke;
+        let Some(it) = watched.attempt(attempt) else {
+            return;
+        };
+        let Some(part) = it.part(node) else { return };
+        it.running.swap_remove(part);
+        if !broke {
+            it.ended.push(node);
+            it.end = Some(at);
+        }
+        self.leave(node, job);
+        self.count_parts(at, job);
+    }
+
+    /// A node runs a job no longer, before its end; whether it did. With that the whole attempt is dead.
+    pub fn stopped(&mut self, at: Time, node: NodeId, job: usize) -> bool {
+        let mut ran = 0;
+        for attempt in &mut self.jobs[job].attempts {
+            if let Some(part) = attempt.part(node) {
+                attempt.running.swap_remove(part);
+                attempt.interrupted = true;
+                ran += 1;
+            }
+        }
+        for _ in 0..ran {
+            self.leave(node, job);
+        }
+        self.count_parts(at, job);
+        ran > 0
+    }
+
+    /// A node goes down; the jobs that ran there.
+    pub fn crashed(&mut self, at: Time, node: NodeId) -> Vec<usize> {
+        *grown(&mut self.crashes, node) += 1;
+        let mut there = grown(&mut self.on, node).clone();
+        there.dedup();
+        there.retain(|job| self.stopped(at, node, *job));
+        there
+    }
+
+    /// How often a node went down.
+    pub fn crashes(&self, node: NodeId) -> u32 {
+        let crashes = self.crashes.get(node.get() as usize);
+        crashes.copied().unwrap_or(0)
+    }
+
+    /// A node that was asked to leave does: whatever it took must have its last word.
+    pub fn departs(&mut self, at: Time, node: NodeId) {
+        let homed = |job: &Watched| job.home == Some(node) && job.said.is_none();
+        if let Some(job) = self.jobs.iter().position(homed) {
+            let what = format!("job {job} has no last word, and the node that took it leaves");
+            self.object(Invariant::Outcome, at, Some(node), what);
+        }
+    }
+
+    /// A node is gone for ever.
+    pub fn gone(&mut self, node: NodeId) {
+        self.gone.insert(node);
+    }
+
+    /// A node says the last word on a job.
+    pub fn said(&mut self, at: Time, node: NodeId, job: usize, news: News) -> Word {
+        let crashes = self.crashes(node);
+        let watched = &self.jobs[job];
+        if let Some(before) = watched.said {
+            if (before.node, before.news) == (node, news) && before.crashes < crashes {
+                self.repeated += 1;
+                return Word::Repeated;
+            }
+            let what = format!(
+                "job {job}: {news:?}, after {:?} by {}",
+                before.news, before.node
+            );
+            self.object(Invariant::LastWord, at, Some(node), what);
+            return Word::Wrong;
+        }
+        let runs = watched.is_running();
+        let lie = match news {
+            News::Finished if runs => Some("it runs"),
+            News::Finished if watched.done().is_none() => Some("it was never done"),
+            News::Cancelled if !watched.unwanted => Some("nobody wanted that"),
+            News::Cancelled if runs && self.terms.lingers.is_zero() => Some("it runs"),
+            News::Failed(Failure::Broke) if !watched.broke => Some("it did not break"),
+            _ if watched.home != Some(node) => Some("it was submitted elsewhere"),
+            _ => None,
+        };
+        if let Some(why) = lie {
+            let what = format!("job {job} is said to be {news:?}, but {why}");
+            self.object(Invariant::TrueWord, at, Some(node), what);
+            if self.terms.kept.contains(&Invariant::TrueWord) {
+                return Word::Wrong;
+            }
+        }
+        self.jobs[job].said = Some(LastWord {
+            at,
+            node,
+            news,
+            crashes,
+        });
+        Word::First
+    }
+
+    /// What is wrong by now only because of the time.
+    pub fn look(&mut self, now: Time) {
+        let mut wrong = Vec::new();
+        for (number, job) in self.jobs.iter().enumerate() {
+            for attempt in &job.attempts {
+                if let (Some(grace), Some(since)) = (self.terms.grace, attempt.incomplete_since)
+                    && now > since + grace
+                {
+                    let what = format!(
+                        "an attempt at job {number} wants {} nodes, and since {since:?} it is {attempt:?}",
+                        job.wish.nodes
+                    );
+                    wrong.push((Invariant::Together, what));
+                }
+            }
+            if let Some(said) = job.said
+                && said.news == News::Cancelled
+                && job.is_running()
+                && now > said.at + self.terms.lingers
+            {
+                let what = format!("job {number} still runs, cancelled at {:?}", said.at);
+                wrong.push((Invariant::TrueWord, what));
+            }
+        }
+        for (invariant, what) in wrong {
+            self.object(invariant, now, None, what);
+        }
+    }
+
+    /// A job that still runs.
+    pub fn still_running(&self) -> Option<usize> {
+        self.jobs.iter().position(Watched::is_running)
+    }
+
+    /// How a job ran to its end, if it did.
+    pub fn ran(&self, job: usize) -> Option<Ran> {
+        let done = self.jobs[job].done()?;
+        Some(Ran {
+            start: done.start?,
+            end: done.end?,
+        })
+    }
+
+    /// Since when a job runs, if it does.
+    pub fn running_since(&self, job: usize) -> Option<Time> {
+        let mut attempts = self.jobs[job].attempts.iter().rev();
+        attempts.find(|it| !it.running.is_empty())?.start
+    }
+
+    /// Where a job ran or runs: in the attempt that is done, else in the last one.
+    pub fn nodes(&self, job: usize) -> impl Iterator<Item = NodeId> {
+        let watched = &self.jobs[job];
+        let attempt = watched.done().or(watched.attempts.last());
+        attempt.into_iter().flat_map(|attempt| {
+            // Before those that were wanted there may be some that ended while another part of theirs never began.
+            let surplus = attempt
+                .ended
+                .len()
+                .saturating_sub(watched.wish.nodes as usize);
+            let running = attempt.running.iter().map(|part| part.node);
+            attempt.ended[surplus..].iter().copied().chain(running)
+        })
+    }
+}

@@ -1,7 +1,0 @@
-//! The `gridweave` program.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    gridweave_sim::program::main()
-}

@@ -1,0 +1,305 @@
+//! The commit protocol, explored whole in small cases: every order of deliveries, timers and crashes.
+//!
+//! `cargo test` runs the small ones. The large ones are run by `.ci/run`, with
+//! `cargo test -p gridweave-tests --test commit_model -- --ignored --nocapture`.
+
+use gridweave_core::commit::coordinator::{Notice, Setback};
+use gridweave_core::commit::{AllGuards, Message, Timer};
+use gridweave_core::schedule::Reservation;
+use gridweave_core::time::Time;
+use gridweave_tests::model::commit::{
+    Peer, asked, begun, ending, extending, improve, near, place, release, rivals, sent, slot,
+    starting, told, up,
+};
+use gridweave_tests::model::{Exploration, State};
+use stateright::{Checker, Model, Property};
+
+type Case = Exploration<Peer<AllGuards>>;
+
+/// How far an exploration goes.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// To its end, which is at this many states.
+    Whole(usize),
+    /// Until this many were reached, most of them more than once.
+    Bounded(usize),
+}
+
+/// Explores, and checks that everything holds and everything named was seen.
+fn explore(name: &str, mut case: Case, seen: &[Property<Case>], extent: Extent) {
+    case.properties.extend(seen.iter().cloned());
+    let builder = case.checker().threads(2);
+    let builder = match extent {
+        Extent::Whole(_) => builder,
+        Extent::Bounded(states) => builder.target_state_count(states),
+    };
+    let checker = builder.spawn_bfs().join();
+    let states = checker.unique_state_count();
+    println!("{name}: {states} states");
+    checker.assert_properties();
+    if let Extent::Whole(expected) = extent {
+        assert_eq!(states, expected, "{name}");
+    }
+}
+
+fn commit() -> Property<Case> {
+    Property::sometimes("a job is placed", |_, state: &State<Peer<AllGuards>>| {
+        told(state, |told| matches!(told, Notice::Placed { .. }))
+    })
+}
+
+fn refusal() -> Property<Case> {
+    Property::sometimes("a hold is refused", |_, state: &State<Peer<AllGuards>>| {
+        sent(state, |message| matches!(message, Message::Refused { .. }))
+    })
+}
+
+fn abort() -> Property<Case> {
+    Property::sometimes("a hold is aborted", |_, state: &State<Peer<AllGuards>>| {
+        sent(state, |message| matches!(message, Message::Abort { .. }))
+    })
+}
+
+fn expiry() -> Property<Case> {
+    Property::sometimes(
+        "a commit comes after the lease",
+        |_, state: &State<Peer<AllGuards>>| {
+            sent(state, |message| matches!(message, Message::Expired { .. }))
+        },
+    )
+}
+
+fn start() -> Property<Case> {
+    Property::sometimes("a job starts", |_, state: &State<Peer<AllGuards>>| {
+        begun(state).next().is_some()
+    })
+}
+
+fn late_commit_is_cleared_up() -> Property<Case> {
+    Property::sometimes(
+        "a job is given up because a lease had ended",
+        |_, state: &State<Peer<AllGuards>>| {
+            told(state, |told| {
+                matches!(
+                    told,
+                    Notice::Unplaced {
+                        setback: Setback::Expired { .. },
+                        ..
+                    }
+                )
+            })
+        },
+    )
+}
+
+fn swap() -> Property<Case> {
+    Property::sometimes(
+        "a later attempt stands over an earlier one",
+        |_, state: &State<Peer<AllGuards>>| {
+            up(state).any(|(_, node)| {
+                let schedule = node.participant.schedule();
+                let over = |one: &Reservation| {
+                    schedule.iter().any(|other| {
+                        one.interval.overlaps(other.interval)
+                            && one.holder.epoch > other.holder.epoch
+                    })
+                };
+                schedule.iter().any(over)
+            })
+        },
+    )
+}
+
+fn recovery() -> Property<Case> {
+    Property::sometimes(
+        "a job is placed after a crash",
+        |_, state: &State<Peer<AllGuards>>| {
+            state.crashes > 0 && told(state, |told| matches!(told, Notice::Placed { .. }))
+        },
+    )
+}
+
+fn finish() -> Property<Case> {
+    Property::sometimes("a job is finished", |_, state: &State<Peer<AllGuards>>| {
+        told(state, |told| matches!(told, Notice::Finished { .. }))
+    })
+}
+
+fn extension() -> Property<Case> {
+    Property::sometimes(
+        "a job runs, and will not be stopped before it has had more time",
+        |_, state: &State<Peer<AllGuards>>| {
+            up(state).any(|(index, node)| {
+                let timer = state.nodes[index].timers().due(Timer::Participant);
+                node.participant.running().next().is_some() && timer > Some(slot().end())
+            })
+        },
+    )
+}
+
+fn cut() -> Property<Case> {
+    Property::sometimes(
+        "a job is given up though its node could have had more time",
+        |_, state: &State<Peer<AllGuards>>| {
+            sent(state, |message| matches!(message, Message::Extend { .. }))
+                && told(state, |told| matches!(told, Notice::Unplaced { .. }))
+        },
+    )
+}
+
+fn with_crash(mut case: Case) -> Case {
+    case.crashes = 1;
+    case
+}
+
+/// The whole life of a job: past its end, with a host that ends it at any time.
+fn whole_life(mut case: Case) -> Case {
+    case.horizon = Time::from_micros(40);
+    case.reactions = ending;
+    case
+}
+
+/// One coordinator whose job has time on a node and may be moved to overlapping time there.
+fn moving() -> Case {
+    let commands = vec![
+        (0, place(0, &[1], &[slot()])),
+        (0, improve(0, &[1], starting(12))),
+    ];
+    let mut case = asked(2, commands);
+    case.horizon = Time::from_micros(13);
+    case
+}
+
+#[test]
+fn two_coordinators_want_the_same_node() {
+    let seen = [commit(), refusal(), abort(), start()];
+    explore(
+        "2 coordinators, 1 participant",
+        rivals(2, 1),
+        &seen,
+        Extent::Whole(31_714),
+    );
+}
+
+#[test]
+fn a_job_needs_two_nodes() {
+    let seen = [commit(), expiry(), late_commit_is_cleared_up(), start()];
+    explore(
+        "1 coordinator, 2 participants",
+        rivals(1, 2),
+        &seen,
+        Extent::Whole(20_244),
+    );
+}
+
+#[test]
+fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
+    let case = whole_life(with_crash(rivals(1, 1)));
+    explore(
+        "1 and 1, one crash, whole life",
+        case,
+        &[recovery(), finish()],
+        Extent::Whole(37_769),
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
+    let case = extending(whole_life(with_crash(rivals(1, 1))));
+    explore(
+        "1 and 1, one crash, an extension",
+        case,
+        &[extension(), cut(), finish()],
+        Extent::Whole(110_643),
+    );
+}
+
+#[test]
+fn a_start_is_permitted_when_it_is_near() {
+    let case = near(with_crash(rivals(1, 1)));
+    explore(
+        "1 and 1, one crash, permitted late",
+        case,
+        &[recovery(), start()],
+        Extent::Whole(22_251),
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release; .ci/run runs it"]
+fn large_a_job_is_moved() {
+    explore(
+        "a move",
+        moving(),
+        &[swap(), start()],
+        Extent::Whole(242_544),
+    );
+}
+
+#[test]
+fn a_job_is_given_up_and_placed_again() {
+    let again = || (0, place(0, &[1], &[slot()]));
+    let mut case = asked(2, vec![again(), (0, release(0)), again()]);
+    // Until leases end; starts are explored elsewhere.
+    case.horizon = Time::from_micros(5);
+    let seen = [commit(), abort()];
+    explore(
+        "given up and placed again",
+        case,
+        &seen,
+        Extent::Whole(16_804),
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release; .ci/run runs it"]
+fn large_two_coordinators_one_participant_one_crash() {
+    let seen = [commit(), refusal(), recovery(), start()];
+    explore(
+        "2 and 1, one crash",
+        with_crash(rivals(2, 1)),
+        &seen,
+        Extent::Whole(1_032_066),
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release; .ci/run runs it"]
+fn large_two_coordinators_two_participants() {
+    let seen = [commit(), refusal(), abort()];
+    let mut case = rivals(2, 2);
+    case.horizon = Time::ZERO;
+    explore(
+        "2 and 2, while leases last",
+        case,
+        &seen,
+        Extent::Whole(3_270),
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release; .ci/run runs it"]
+fn large_two_coordinators_two_participants_one_crash() {
+    let seen = [commit(), refusal(), abort()];
+    let mut case = with_crash(rivals(2, 2));
+    case.horizon = Time::ZERO;
+    explore(
+        "2 and 2, one crash, while leases last",
+        case,
+        &seen,
+        Extent::Whole(62_250),
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release; .ci/run runs it"]
+fn large_two_coordinators_three_participants() {
+    let seen = [refusal(), abort()];
+    explore(
+        "2 and 3, bounded",
+        rivals(2, 3),
+        &seen,
+        Extent::Bounded(500_000),
+    );
+}

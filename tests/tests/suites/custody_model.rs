@@ -1,0 +1,344 @@
+//! Custody, explored whole in small cases: every order of deliveries, timers, crashes and whims of hosts.
+//!
+//! `cargo test` runs the small ones. The large ones take minutes, and nothing runs them by itself; in release, they are run with
+//! `cargo test --release -p gridweave-tests --test custody_model -- --ignored --nocapture`.
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::News;
+use gridweave_core::time::{Span, Time};
+use gridweave_tests::model::custody::{
+    Fault, Levels, Node, Plan, Told, cancelled, explored, up, whole_life, words,
+};
+use gridweave_tests::model::{Exploration, State};
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+type Case = Exploration<Node>;
+
+/// A home that runs nothing, and two nodes that may; the first may give the job to the second.
+const ONE: Plan = Plan {
+    levels: Levels::One,
+    holders: &[1, 2],
+    runners: &[],
+    moves: &[&[], &[2], &[]],
+    fault: None,
+    skew: Span::ZERO,
+};
+
+/// The same, where the home itself may run the job if nobody else does.
+const SELF: Plan = Plan {
+    holders: &[1, 0],
+    moves: &[&[], &[], &[]],
+    ..ONE
+};
+
+/// A home that owns and runs the job itself if need be, an owner, and one who runs what the owner has.
+const TWO: Plan = Plan {
+    levels: Levels::Two,
+    holders: &[1, 0],
+    runners: &[&[0], &[2], &[]],
+    moves: &[&[], &[], &[]],
+    fault: None,
+    skew: Span::ZERO,
+};
+
+/// A home, and an owner that runs the job itself.
+const OWNER_RUNS: Plan = Plan {
+    holders: &[1],
+    runners: &[&[], &[1]],
+    moves: &[&[], &[]],
+    ..TWO
+};
+
+/// A home that owns the job itself, and two who run it; the first may give it to the second.
+const HOME_OWNS: Plan = Plan {
+    holders: &[0],
+    runners: &[&[1, 2], &[], &[]],
+    moves: &[&[], &[2], &[]],
+    ..TWO
+};
+
+const SKEW: Span = Span::from_micros(1);
+
+fn one() -> Case {
+    explored(3, Span::ZERO, |me| Node::new(me, ONE))
+}
+
+fn itself() -> Case {
+    explored(2, Span::ZERO, |me| Node::new(me, SELF))
+}
+
+fn two() -> Case {
+    explored(3, Span::ZERO, |me| Node::new(me, TWO))
+}
+
+fn owner_runs() -> Case {
+    explored(2, Span::ZERO, |me| Node::new(me, OWNER_RUNS))
+}
+
+fn home_owns() -> Case {
+    explored(3, Span::ZERO, |me| Node::new(me, HOME_OWNS))
+}
+
+/// Of all that is sent, at most so many messages arrive and change something.
+fn arriving(arrivals: u8, mut case: Case) -> Case {
+    case.arrivals = Some(arrivals);
+    case
+}
+
+fn with_crash(mut case: Case) -> Case {
+    case.crashes = 1;
+    case
+}
+
+/// Until then, which is before the first lease is over: what has ended must not run again.
+fn within_a_lease(mut case: Case) -> Case {
+    case.horizon = Time::from_micros(6);
+    let ended_runs = |_: &Case, state: &State<Node>| {
+        let ended = state.notices.iter().any(|(_, told)| *told == Told::Ended);
+        !(ended && up(state).any(|(_, node)| node.runs()))
+    };
+    let property = Property::always("what has ended does not run again", ended_runs);
+    case.properties.push(property);
+    case
+}
+
+/// Explores to the end, which is at so many states, and checks that everything holds and everything named was seen.
+fn explore(name: &str, mut case: Case, seen: &[Property<Case>], expected: usize) {
+    case.properties.extend(seen.iter().cloned());
+    let checker = case.checker().threads(2).spawn_bfs().join();
+    let states = checker.unique_state_count();
+    println!("{name}: {states} states");
+    checker.assert_properties();
+    assert_eq!(states, expected, "{name}");
+}
+
+/// Explores until this is seen not to hold.
+fn finds(name: &str, case: Case, broken: &'static str) {
+    let checker = case.checker().threads(2);
+    let found = HasDiscoveries::AnyFailures;
+    let checker = checker.finish_when(found).spawn_bfs().join();
+    println!(
+        "{name}: found after {} states",
+        checker.unique_state_count()
+    );
+    checker.assert_any_discovery(broken);
+}
+
+fn running() -> Property<Case> {
+    Property::sometimes("a job runs", |_, state: &State<Node>| {
+        up(state).any(|(_, node)| node.runs())
+    })
+}
+
+fn runs_again() -> Property<Case> {
+    Property::sometimes(
+        "a job runs that was placed again",
+        |_, state: &State<Node>| {
+            up(state).any(|(_, node)| node.placed_again() > 0)
+                && up(state).any(|(_, node)| node.runs())
+        },
+    )
+}
+
+fn moved() -> Property<Case> {
+    Property::sometimes(
+        "a job runs where it was moved to",
+        |_, state: &State<Node>| {
+            up(state).any(|(_, node)| node.moved() > 0)
+                && up(state).any(|(place, node)| place == 2 && node.runs())
+        },
+    )
+}
+
+fn taken_back() -> Property<Case> {
+    Property::sometimes(
+        "a job that was given away runs where it was",
+        |_, state: &State<Node>| up(state).any(|(_, node)| node.runs() && node.moved() > 0),
+    )
+}
+
+fn finished() -> Property<Case> {
+    Property::sometimes("a job is finished", |_, state: &State<Node>| {
+        words(state).any(|news| news == News::Finished)
+    })
+}
+
+fn withdrawn() -> Property<Case> {
+    Property::sometimes("a job is cancelled", |_, state: &State<Node>| {
+        words(state).any(|news| news == News::Cancelled)
+    })
+}
+
+fn recovery() -> Property<Case> {
+    Property::sometimes("a job runs after a crash", |_, state: &State<Node>| {
+        state.crashes > 0 && up(state).any(|(_, node)| node.runs())
+    })
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn a_job_is_moved_or_taken_back() {
+    explore(
+        "one level, 6 arrivals",
+        arriving(6, one()),
+        &[running(), taken_back(), moved()],
+        166_811,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
+    explore(
+        "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
+        arriving(4, with_crash(cancelled(whole_life(itself())))),
+        &[recovery(), finished(), withdrawn()],
+        381_153,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn a_job_outlives_its_owner_and_never_runs_for_two() {
+    explore(
+        "two levels, 7 arrivals",
+        arriving(7, two()),
+        &[running(), runs_again()],
+        129_009,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn an_owner_crashes_at_any_moment_of_a_jobs_life() {
+    explore(
+        "two levels, home and owner, 4 arrivals, one crash, cancelled, whole life",
+        arriving(4, with_crash(cancelled(whole_life(owner_runs())))),
+        &[recovery(), finished(), withdrawn()],
+        635_895,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn what_has_ended_does_not_run_again_when_its_owner_crashes() {
+    explore(
+        "two levels, home and owner, 7 arrivals, one crash, whole life, within a lease",
+        arriving(7, with_crash(within_a_lease(whole_life(owner_runs())))),
+        &[recovery(), finished()],
+        331_148,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn a_job_is_moved_between_those_who_run_it() {
+    explore(
+        "two levels, the home owns, 6 arrivals",
+        arriving(6, home_owns()),
+        &[running(), taken_back(), moved()],
+        208_826,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn clocks_are_apart_by_as_much_as_they_may_be() {
+    let skewed = |me: NodeId| Node::new(me, Plan { skew: SKEW, ..TWO });
+    explore(
+        "two levels, 6 arrivals, clocks apart",
+        arriving(6, explored(3, SKEW, skewed)),
+        &[running()],
+        227_777,
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn clocks_that_are_further_apart_are_found() {
+    let case = explored(3, SKEW.times(2), |me| Node::new(me, TWO));
+    finds(
+        "two levels, clocks too far apart",
+        arriving(6, case),
+        "at most one node runs the job",
+    );
+}
+
+#[test]
+fn an_owner_that_grants_beyond_its_bound_is_found() {
+    let unbounded = |me: NodeId| {
+        let fault = Some(Fault::Unbounded);
+        Node::new(me, Plan { fault, ..TWO })
+    };
+    finds(
+        "two levels, unbounded",
+        arriving(6, explored(3, Span::ZERO, unbounded)),
+        "at most one node runs the job",
+    );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn a_take_back_under_a_fresh_term_is_found() {
+    let fresh = |me: NodeId| {
+        let fault = Some(Fault::FreshTerm);
+        Node::new(me, Plan { fault, ..ONE })
+    };
+    finds(
+        "one level, fresh term",
+        arriving(8, explored(3, Span::ZERO, fresh)),
+        "at most one node runs the job",
+    );
+}
+
+#[test]
+fn who_believes_a_grant_from_an_earlier_time_is_found() {
+    let believes = |me: NodeId| {
+        let fault = Some(Fault::Credulous);
+        let plan = OWNER_RUNS;
+        Node::new(me, Plan { fault, ..plan })
+    };
+    let case = whole_life(explored(2, Span::ZERO, believes));
+    finds(
+        "two levels, credulous",
+        arriving(7, within_a_lease(case)),
+        "what has ended does not run again",
+    );
+}
+
+#[test]
+fn an_owner_that_forgets_a_last_word_is_found() {
+    let forgets = |me: NodeId| {
+        let fault = Some(Fault::Forgetful);
+        let plan = OWNER_RUNS;
+        Node::new(me, Plan { fault, ..plan })
+    };
+    let case = whole_life(explored(2, Span::ZERO, forgets));
+    finds(
+        "two levels, forgetful",
+        arriving(7, with_crash(within_a_lease(case))),
+        "what has ended does not run again",
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release"]
+fn large_a_job_is_moved_or_taken_back() {
+    explore(
+        "one level, 7 arrivals",
+        arriving(7, one()),
+        &[running(), taken_back(), moved()],
+        759_020,
+    );
+}
+
+#[test]
+#[ignore = "takes a minute in release"]
+fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
+    explore(
+        "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
+        arriving(5, with_crash(cancelled(whole_life(itself())))),
+        &[recovery(), finished(), withdrawn()],
+        1_624_628,
+    );
+}
