@@ -164,9 +164,9 @@ fn samples_keep_honest_nodes_in_the_views_of_honest_nodes() {
         (50, 5, 0.5),
         (100, 5, 0.75),
     ];
-    // A debug build tries the first and the last.
-    let step = if cfg!(debug_assertions) { 5 } else { 1 };
-    for (liars, pushes, most) in cases.into_iter().step_by(step) {
+    // A debug build tries the second.
+    let tried = if cfg!(debug_assertions) { 1..2 } else { 0..6 };
+    for (liars, pushes, most) in cases[tried].iter().copied() {
         let without = Attack::new(liars, pushes, 0).run();
         let with = Attack::new(liars, pushes, 32).run();
         println!(

@@ -34,7 +34,7 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
 
 #[test]
 fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
-    for seed in 0..if WHOLE { 8 } else { 4 } {
+    for seed in 0..if WHOLE { 8 } else { 2 } {
         let request = Request::new(seed);
         let (one, two) = (run(&request), traced(&request));
         assert_eq!(one.digest, two.digest, "seed {seed}");
@@ -142,6 +142,8 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 8327),
         // A liar told of many neighbours who never were, and when they were missed others were asked about all of them at once.
         (Scheduler::Desktop, 9839),
+        // A node that was home and owner of a job ran it again after a restart: what it had restored was told after its end.
+        (Scheduler::Desktop, 1291),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),
@@ -181,7 +183,7 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
         (Flaw::Chatters, Scheduler::Aria, Invariant::Bounded),
     ]
     .into_iter()
-    .skip(if WHOLE { 0 } else { 4 })
+    .take(if WHOLE { 5 } else { 1 })
     {
         let report = caught(flaw, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");
@@ -196,11 +198,9 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
 
 /// The first job that is long enough may not be the first of all, so all before it are needed, too.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_that_some_sit_out_is_caught() {
-    for scheduler in [Scheduler::Asap, Scheduler::Criteria]
-        .into_iter()
-        .take(if WHOLE { 2 } else { 1 })
-    {
+    for scheduler in [Scheduler::Asap, Scheduler::Criteria] {
         let report = caught(Flaw::SitsOut, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");
         assert_eq!(breach.invariant, Invariant::Together, "{breach}");

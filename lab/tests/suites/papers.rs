@@ -7,7 +7,10 @@ use crate::desk::send;
 use crate::desk::{Desk, summary};
 
 /// Every part of a paper, on a grid that is small enough for a test.
-const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", "60"];
+/// A debug build takes ten times as long, and has a smaller grid.
+const NODES: &str = if cfg!(debug_assertions) { "24" } else { "60" };
+
+const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", NODES];
 
 #[test]
 fn a_reproduction_has_every_part_and_repeats() {
@@ -38,7 +41,7 @@ fn a_reproduction_has_every_part_and_repeats() {
     let polled = policies[2]["measured schedules"].as_f64();
     assert_eq!(
         polled,
-        Some(60.0 * 20.0 * 60.0),
+        NODES.parse().ok().map(|nodes: f64| nodes * 20.0 * 60.0),
         "two hours of polls every two minutes"
     );
     let overlays = &report["parts"]["table3"]["tables"][0]["rows"];
@@ -120,6 +123,7 @@ fn a_reproduction_refuses_what_it_does_not_know() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
     let desk = Desk::new();
     let trace = "; MaxProcs: 16\n1 0 -1 600 1 -1 -1 -1 -1 -1 1 3 1 -1 -1 -1 -1 -1\n";
@@ -172,6 +176,7 @@ fn an_interrupted_reproduction_leaves_nothing() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn the_fourth_paper_has_its_schemes_beside_the_centralised_one_and_no_job_is_lost() {
     let desk = Desk::new();
     let text = desk.good(&[

@@ -270,7 +270,7 @@ fn a_grid_of_asap_works_over_the_wire() {
         "Commit.Prepare",
         "Search",
         "Found",
-        "Schedule",
+        "Schedule.Changed",
         "Others",
     ];
     assert_said(&said, 3, &kinds);

@@ -256,10 +256,22 @@ impl<const D: usize> Member<D> {
     /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The parts are cut
     /// out of the whole side by side, so that they sum up to it exactly.
     fn told_to_all(&self) -> impl Iterator<Item = (&Neighbour<D>, Told)> {
+        let zone = &self.leaf.zone;
+        // Sides that all at a face have whole are left out: shares are the same without them.
+        let mut sides = [D; D];
+        for peer in self.peers.neighbours() {
+            if let Some(sides) = lower(peer).and_then(|k| sides.get_mut(k)) {
+                *sides = zone.whole_sides(&peer.entry.zone).min(*sides);
+            }
+        }
+        let area = move |peer: &Neighbour<D>, k: usize| {
+            let without = sides.get(k).copied().unwrap_or(0);
+            zone.shared_area(&peer.entry.zone, without)
+        };
         let mut wholes = [0_u64; D];
         for peer in self.peers.neighbours() {
-            if let Some(whole) = lower(peer).and_then(|k| wholes.get_mut(k)) {
-                *whole = whole.saturating_add(self.leaf.zone.shared_area(&peer.entry.zone));
+            if let Some((k, whole)) = lower(peer).and_then(|k| Some((k, wholes.get_mut(k)?))) {
+                *whole = whole.saturating_add(area(peer, k));
             }
         }
         let mut places = [0_u64; D];
@@ -278,7 +290,7 @@ impl<const D: usize> Member<D> {
                     .get_mut(k)?
                     .get_or_insert_with(|| self.load_beyond(k));
                 let from = *place;
-                *place = from.saturating_add(self.leaf.zone.shared_area(&peer.entry.zone));
+                *place = from.saturating_add(area(peer, k));
                 Some(Told {
                     own: self.load,
                     beyond,

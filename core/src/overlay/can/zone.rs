@@ -333,17 +333,30 @@ impl<const D: usize> Zone<D> {
         }
     }
 
-    /// The area of the face at which two neighbours touch, as large as it can be told in 63 bits: lengths are rounded down to fewer bits
-    /// where all of them together would have more, but not to nothing.
-    pub(super) fn shared_area(&self, other: &Self) -> u64 {
-        let bits = 63_u32
-            .checked_div(u32::try_from(D.saturating_sub(1)).unwrap_or(u32::MAX))
-            .unwrap_or(63)
-            .clamp(1, 32);
+    /// In how many dimensions both of two neighbours are as long as the space.
+    pub(super) fn whole_sides(&self, other: &Self) -> usize {
         let pairs = self.stretches.iter().zip(&other.stretches);
-        let lengths = pairs.filter_map(|(one, two)| one.overlap(*two));
+        let whole = pairs.filter(|(one, two)| **one == Stretch::WHOLE && **two == Stretch::WHOLE);
+        whole.count()
+    }
+
+    /// The area of the face at which two neighbours touch, with so many of their whole sides left out, as large as it can be told in 63
+    /// bits: lengths are rounded down to fewer bits where all of them together would have more, but not to nothing.
+    pub(super) fn shared_area(&self, other: &Self, without: usize) -> u64 {
+        let sides = D.saturating_sub(1).saturating_sub(without);
+        let each = |sides: usize| 63_usize.checked_div(sides).unwrap_or(63).clamp(1, 32);
+        // No more than in a space of five dimensions: those that nobody's zone is cut in change nothing.
+        let bits = each(sides).min(each(D.clamp(1, 5).saturating_sub(1)));
+        let bits = u32::try_from(bits).unwrap_or(32);
         let part = |length: u32| (u64::from(length) >> 32_u32.saturating_sub(bits)).max(1);
-        lengths.fold(1, |area: u64, common| {
+        let pairs = self.stretches.iter().zip(&other.stretches);
+        let common = pairs.filter_map(|(one, two)| one.overlap(*two));
+        let mut left_out = 0;
+        common.fold(1, |area: u64, common| {
+            if left_out < without && common == Stretch::WHOLE {
+                left_out = left_out.saturating_add(1);
+                return area;
+            }
             area.saturating_mul(part(common.length()))
         })
     }
