@@ -203,7 +203,7 @@ pub fn denied() -> Vec<Denied> {
     all.push(deny::<asap::Message<8>>(
         "a reason that there is not",
         &[VERSION, 16, 7, 4],
-        Refused::Malformed { at: 4 },
+        Refused::UnknownKind { at: 3, found: 4 },
     ));
     all.push(deny::<asap::Message<8>>(
         "a schedule whose windows touch",
