@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
-//! use gridweave_lab::central::{self, Central};
+//! use gridweave_lab::schedulers::central::{self, Central};
 //! use gridweave_lab::grid::Grid;
 //! use gridweave_sim::monitor::Monitor;
 //! use gridweave_lab::outcome::{Estimates, Outcome};
