@@ -194,7 +194,7 @@ impl Config {
 
     /// From when on an instant has passed by any clock, and what was due then has been done.
     pub(super) fn passed(&self, instant: Time) -> Time {
-        instant + self.max_skew + Span::from_micros(1)
+        instant.passed(self.max_skew)
     }
 
     /// Until when a permission that is given now lasts.

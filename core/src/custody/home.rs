@@ -314,13 +314,12 @@ impl Custody {
 
     /// Does nothing about a job until whoever has it has surely let it go.
     fn wait_out(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
-        let skew = self.config.max_skew;
         let skew = if canary!(LeaseWithoutSkew) {
             Span::ZERO
         } else {
-            skew
+            self.config.max_skew
         };
-        self.wake_task(job, until + skew, cx);
+        self.wake_task(job, until.passed(skew), cx);
     }
 
     /// Has somebody searched for, if it may.
@@ -417,7 +416,7 @@ impl Custody {
                 self.place_again(job, attempt, cx);
             }
             Phase::Withdrawing { holding, until } => {
-                let (holding, gone) = (*holding, *until + skew);
+                let (holding, gone) = (*holding, until.passed(skew));
                 if now >= gone {
                     self.close(job, News::Cancelled, cx);
                     return;

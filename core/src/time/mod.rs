@@ -74,6 +74,11 @@ impl Time {
         self.0 / MICROS_PER_SEC
     }
 
+    /// The first instant at which this one has passed by every clock within `max_skew`, and whatever was due then has been done.
+    pub const fn passed(self, max_skew: Span) -> Self {
+        Self(self.0.saturating_add(max_skew.0).saturating_add(1))
+    }
+
     /// The first multiple of `slot` at or after this instant (PROTOCOLS D5); saturates at the end of time, and a zero
     /// slot changes nothing.
     pub const fn round_up(self, slot: Span) -> Self {
@@ -287,6 +292,16 @@ mod tests {
         assert_eq!(Time::MAX.round_up(slot), Time::MAX);
         assert_eq!(Time::from_secs(7).round_up(Span::ZERO), Time::from_secs(7));
         assert_eq!(Span::from_secs(1).round_up(slot), slot);
+    }
+
+    #[test]
+    fn an_instant_has_passed_by_every_clock_only_after_it() {
+        let skew = Span::from_secs(1);
+        let passed = Time::from_secs(7).passed(skew);
+        assert_eq!(passed, Time::from_micros(8_000_001));
+        // A clock that is slow by all of `skew` shows a later instant by then, and at no earlier one.
+        assert!(passed - skew > Time::from_secs(7));
+        assert_eq!(Time::MAX.passed(skew), Time::MAX);
     }
 
     #[test]

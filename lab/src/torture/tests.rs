@@ -144,6 +144,9 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 9839),
         // A node that was home and owner of a job ran it again after a restart: what it had restored was told after its end.
         (Scheduler::Desktop, 1291),
+        // With clocks exactly `max_skew` apart, home gave a job away at the very instant at which its holder let it go.
+        (Scheduler::Desktop, 182_669_587_424_327),
+        (Scheduler::Desktop, 182_669_587_424_419),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),

@@ -182,7 +182,7 @@ fn a_job_is_moved_or_taken_back() {
         "one level, 6 arrivals",
         arriving(6, one()),
         &[running(), taken_back(), moved()],
-        166_811,
+        159_107,
     );
 }
 
@@ -193,7 +193,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
         arriving(4, with_crash(cancelled(whole_life(itself())))),
         &[recovery(), finished(), withdrawn()],
-        381_153,
+        368_917,
     );
 }
 
@@ -204,7 +204,7 @@ fn a_job_outlives_its_owner_and_never_runs_for_two() {
         "two levels, 7 arrivals",
         arriving(7, two()),
         &[running(), runs_again()],
-        129_009,
+        104_129,
     );
 }
 
@@ -215,7 +215,7 @@ fn an_owner_crashes_at_any_moment_of_a_jobs_life() {
         "two levels, home and owner, 4 arrivals, one crash, cancelled, whole life",
         arriving(4, with_crash(cancelled(whole_life(owner_runs())))),
         &[recovery(), finished(), withdrawn()],
-        635_895,
+        466_711,
     );
 }
 
@@ -237,7 +237,7 @@ fn a_job_is_moved_between_those_who_run_it() {
         "two levels, the home owns, 6 arrivals",
         arriving(6, home_owns()),
         &[running(), taken_back(), moved()],
-        208_826,
+        209_027,
     );
 }
 
@@ -249,7 +249,7 @@ fn clocks_are_apart_by_as_much_as_they_may_be() {
         "two levels, 6 arrivals, clocks apart",
         arriving(6, explored(3, SKEW, skewed)),
         &[running()],
-        227_777,
+        187_143,
     );
 }
 
@@ -328,7 +328,7 @@ fn large_a_job_is_moved_or_taken_back() {
         "one level, 7 arrivals",
         arriving(7, one()),
         &[running(), taken_back(), moved()],
-        759_020,
+        700_880,
     );
 }
 
@@ -339,6 +339,6 @@ fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
         arriving(5, with_crash(cancelled(whole_life(itself())))),
         &[recovery(), finished(), withdrawn()],
-        1_624_628,
+        1_345_340,
     );
 }

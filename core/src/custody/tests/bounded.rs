@@ -53,8 +53,8 @@ fn nobody_is_given_a_job_sooner_because_a_later_grant_was_shorter() {
     bench.receive(1, claim.clone());
     bench.bound(second(100));
     bench.receive(1, claim);
-    assert_eq!(bench.pass_until(500), []);
-    assert_eq!(bench.pass_until(501), [Persist(TASK), seek(1)]);
+    assert_eq!(bench.pass_until(501), []);
+    assert_eq!(bench.pass_until(502), [Persist(TASK), seek(1)]);
 }
 
 #[test]

@@ -16,13 +16,13 @@ fn a_job_that_was_given_is_waited_for_a_whole_lease() {
     let mut bench = Bench::submitting();
     bench.given();
     assert_eq!(bench.at(100).restart(), []);
-    assert_eq!(bench.ring_until(700), []);
+    assert_eq!(bench.ring_until(701), []);
     let mut other = Bench::submitting();
     other.given();
     other.at(100).restart();
     let did = other.hear(1, notify(1, 0, Standing::Running));
     assert_eq!(did, [Send(1, verdict(1, 0, granted(700)))]);
-    assert_eq!(bench.ring_until(701).len(), 3);
+    assert_eq!(bench.ring_until(702).len(), 3);
 }
 
 #[test]

@@ -170,8 +170,8 @@ fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
     bench.given();
     let renewed = bench.at(100).hear(1, notify(1, 0, Standing::Running));
     assert_eq!(renewed, [Send(1, verdict(1, 0, granted(700)))]);
-    assert_eq!(bench.ring_until(700), []);
-    let did = bench.ring_until(701);
+    assert_eq!(bench.ring_until(701), []);
+    let did = bench.ring_until(702);
     assert_eq!(
         did,
         [Persist(TASK), Send(1, request(2)), Send(2, request(2))]
@@ -182,7 +182,7 @@ fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
     assert_eq!(bench.hear(1, notify(1, 0, Standing::Running)), [over]);
     bench.hear(2, accept(flood(0, 2), 1));
     let second = Send(2, assign(job(), ME, 2, 0));
-    assert_eq!(bench.ring_until(706), [Persist(TASK), second]);
+    assert_eq!(bench.ring_until(707), [Persist(TASK), second]);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn what_was_granted_is_cancelled_when_its_site_says_so_or_its_lease_is_over() {
     bench.at(606).ring_until(606);
     let running = bench.hear(1, notify(1, 0, Standing::Running));
     assert_eq!(running, [withdraw()]);
-    assert_eq!(bench.ring_until(607), last(News::Cancelled));
+    assert_eq!(bench.ring_until(608), last(News::Cancelled));
 
     // What was done before that was done.
     let mut bench = Bench::submitting();
