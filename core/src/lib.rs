@@ -13,6 +13,7 @@
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
 //! | [`profile`] | what a node tells of itself: where it is, when it is free |
 //! | [`shared`] | one immutable value behind a pointer, for messages that many get |
+//! | [`sorted`] | a map for the few things that one node keeps |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the words all schedulers share |
 //! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
@@ -161,6 +162,8 @@ pub mod scheduler;
 pub mod select;
 #[cfg(feature = "alloc")]
 pub mod shared;
+#[cfg(feature = "alloc")]
+pub mod sorted;
 pub mod time;
 #[cfg(feature = "wire")]
 pub mod wire;

@@ -17,6 +17,26 @@ pub struct History {
     len: usize,
 }
 
+/// How many bytes a value has in a history, and so in postcard's format.
+///
+/// # Panics
+/// If the value's own `Serialize` fails; those of plain data never do.
+pub fn encoded_len(value: &impl Serialize) -> usize {
+    encode::write(value, &mut [])
+}
+
+/// A value as its bytes in a history, which are postcard's format.
+///
+/// # Panics
+/// If the value's own `Serialize` fails; those of plain data never do.
+pub fn encoded(value: &impl Serialize) -> Vec<u8> {
+    let len = encoded_len(value);
+    let mut bytes = vec![0; len + encode::SPARE];
+    encode::write(value, &mut bytes);
+    bytes.truncate(len);
+    bytes
+}
+
 /// So many bytes are hashed at once, or a little more.
 const BLOCK: usize = 4096;
 

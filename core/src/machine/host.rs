@@ -1,8 +1,7 @@
-use alloc::collections::BTreeMap;
-
 use rand_core::Rng;
 
 use super::{Effect, EffectQueue, Event, Machine, TimerQueue, Violation};
+use crate::sorted::SortedMap;
 use crate::time::Time;
 
 /// One node: a machine, its timers, its records, and the effects that it still has to see executed.
@@ -52,18 +51,18 @@ pub struct Host<M: Machine> {
     /// `None` while the node is down.
     machine: Option<M>,
     timers: TimerQueue<M::Timer>,
-    records: BTreeMap<M::Key, M::Record>,
+    records: SortedMap<M::Key, M::Record>,
     pending: EffectQueue<M>,
 }
 
 impl<M: Machine> Host<M> {
     /// A node that is down, with an empty disk.
     pub const fn new() -> Self {
-        Self::with_records(BTreeMap::new())
+        Self::with_records(SortedMap::new())
     }
 
     /// A node that is down, with these records on its disk.
-    pub const fn with_records(records: BTreeMap<M::Key, M::Record>) -> Self {
+    pub const fn with_records(records: SortedMap<M::Key, M::Record>) -> Self {
         Self {
             machine: None,
             timers: TimerQueue::new(),
@@ -159,7 +158,7 @@ impl<M: Machine> Host<M> {
     }
 
     /// What is on the disk.
-    pub const fn records(&self) -> &BTreeMap<M::Key, M::Record> {
+    pub const fn records(&self) -> &SortedMap<M::Key, M::Record> {
         &self.records
     }
 
@@ -187,7 +186,7 @@ impl<M: Machine> Host<M> {
         act(self.machine.as_mut().expect("it is up"), &mut cx);
     }
 
-    pub(super) const fn records_mut(&mut self) -> &mut BTreeMap<M::Key, M::Record> {
+    pub(super) const fn records_mut(&mut self) -> &mut SortedMap<M::Key, M::Record> {
         &mut self.records
     }
 

@@ -3,6 +3,7 @@
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::Machine;
 use gridweave_core::rng::Choose;
+use gridweave_sim::history::encoded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -66,7 +67,7 @@ pub(super) fn forged<T: Serialize + DeserializeOwned + PartialEq>(
     truth: &T,
     dice: &mut Dice,
 ) -> Option<(T, Forgery)> {
-    let bytes = postcard::to_allocvec(truth).ok()?;
+    let bytes = encoded(truth);
     if bytes.is_empty() {
         return None;
     }

@@ -1,13 +1,13 @@
 //! A node of a tortured grid: a machine, its own clock, and if it is a liar what that takes.
 
-use std::collections::BTreeSet;
-
 use gridweave_core::id::NodeId;
 use gridweave_core::job::{Command, Notice};
 use gridweave_core::machine::{Context, Effect, Event, Machine, Violation};
 use gridweave_core::rand_core::Rng;
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::Framed;
+use gridweave_sim::history::encoded_len;
 
 use super::flaw::{self, Flaw};
 use super::liar::Liar;
@@ -37,8 +37,8 @@ pub(super) struct Player<M: Subject> {
     role: Role,
     machine: M,
     liar: Option<Liar<M>>,
-    timers: BTreeSet<M::Timer>,
-    records: BTreeSet<M::Key>,
+    timers: SortedMap<M::Timer, ()>,
+    records: SortedMap<M::Key, ()>,
     exceeded: Option<&'static str>,
 }
 
@@ -48,8 +48,8 @@ impl<M: Subject> Player<M> {
             role,
             machine,
             liar,
-            timers: BTreeSet::new(),
-            records: BTreeSet::new(),
+            timers: SortedMap::new(),
+            records: SortedMap::new(),
             exceeded: None,
         }
     }
@@ -148,7 +148,7 @@ impl<M: Subject> Machine for Player<M> {
                 self.timers.remove(timer);
             }
             Event::Restored(key, _) => {
-                self.records.insert(*key);
+                self.records.insert(*key, ());
             }
             Event::Message { from, message } => {
                 if let Some(liar) = &mut self.liar {
@@ -203,8 +203,8 @@ struct Through<'a, M: Subject> {
     cx: &'a mut dyn Context<Player<M>>,
     role: &'a Role,
     liar: &'a mut Option<Liar<M>>,
-    timers: &'a mut BTreeSet<M::Timer>,
-    records: &'a mut BTreeSet<M::Key>,
+    timers: &'a mut SortedMap<M::Timer, ()>,
+    records: &'a mut SortedMap<M::Key, ()>,
     effects: usize,
     exceeded: &'a mut Option<&'static str>,
 }
@@ -214,7 +214,7 @@ impl<M: Subject> Through<'_, M> {
         let clock = self.role.clock;
         match effect {
             Effect::Persist(key, record) => {
-                self.records.insert(key);
+                self.records.insert(key, ());
                 self.cx.persist(key, record);
             }
             Effect::Forget(key) => {
@@ -230,7 +230,7 @@ impl<M: Subject> Through<'_, M> {
                 self.cx.cancel(timer);
             }
             Effect::Wake { at, timer } => {
-                self.timers.insert(timer);
+                self.timers.insert(timer, ());
                 self.cx.wake(at - clock, timer);
             }
             Effect::Cancel(timer) => {
@@ -246,7 +246,7 @@ impl<M: Subject> Through<'_, M> {
         if let Some(situation) = M::situation(&message) {
             witness.count(situation);
         }
-        let bytes = postcard::experimental::serialized_size(&message).unwrap_or(usize::MAX);
+        let bytes = encoded_len(&message);
         witness.most([("most bytes of a message", bytes)]);
         if bytes > self.role.caps.bytes {
             *self.exceeded = Some(MOST_BYTES);

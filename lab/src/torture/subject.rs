@@ -1,10 +1,9 @@
 //! What the harness needs to know of a scheduler that cannot be seen from outside.
 
-use std::collections::BTreeMap;
-
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Job, Notice};
 use gridweave_core::machine::Machine;
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Span;
 
 use super::dice::Dice;
@@ -81,9 +80,9 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
 }
 
 /// Whether there is a way between any two of these nodes, whoever of two knows the other.
-pub(crate) fn is_connected(knows: &BTreeMap<NodeId, Vec<NodeId>>) -> Result<(), String> {
-    let mut outside: BTreeMap<NodeId, Vec<NodeId>> = knows.clone();
-    for (node, peers) in knows {
+pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(), String> {
+    let mut outside: SortedMap<NodeId, Vec<NodeId>> = knows.clone();
+    for (node, peers) in knows.iter() {
         for peer in peers {
             if let Some(back) = outside.get_mut(peer) {
                 back.push(*node);

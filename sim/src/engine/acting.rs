@@ -3,11 +3,11 @@
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Context, Effect};
 use gridweave_core::rand_core::Rng;
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Time;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::disk::Disk;
 use super::handle::{Handle, What};
 use super::slab::Slab;
 use super::timers::Timers;
@@ -23,7 +23,7 @@ pub(super) struct World<M: Simulated> {
     /// How many nodes there are.
     pub(super) nodes: u32,
     pub(super) queue: EventQueue<Handle>,
-    pub(super) disks: Vec<Disk<M::Key, M::Record>>,
+    pub(super) disks: Vec<SortedMap<M::Key, M::Record>>,
     pub(super) messages: Slab<Travelling<M>>,
     pub(super) timers: Slab<Armed<M::Timer>>,
     pub(super) network: Network,
@@ -126,12 +126,12 @@ impl<M: Simulated> World<M> {
 
     fn persist(&mut self, node: u32, key: M::Key, record: M::Record) {
         self.note_value(Entry::Persist, node, &(key, &record));
-        self.disks[node as usize].write(key, record);
+        self.disks[node as usize].insert(key, record);
     }
 
     fn forget(&mut self, node: u32, key: M::Key) {
         self.note_value(Entry::Forget, node, &key);
-        self.disks[node as usize].erase(key);
+        self.disks[node as usize].remove(&key);
     }
 
     fn notify(&mut self, node: u32, notice: M::Notice) {

@@ -31,7 +31,7 @@
 //! ```
 
 mod acting;
-mod disk;
+mod coming_up;
 mod handle;
 mod kinds;
 mod slab;
@@ -42,13 +42,13 @@ mod traffic;
 
 pub use traffic::{KindTraffic, Traffic, is_of};
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::vec::Drain;
 
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Event, Machine, Violation};
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::Framed;
 use rand::SeedableRng;
@@ -59,7 +59,7 @@ use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
 use acting::{Acting, Armed, Entry, Travelling, World};
-use disk::Disk;
+use coming_up::ComingUp;
 use handle::{Fault, Handle, What};
 use slab::Slab;
 use timers::Timers;
@@ -191,8 +191,7 @@ pub struct Simulation<M: Simulated> {
     checking: Checking,
     broken: Vec<Broken>,
     events: u64,
-    /// How often each node is still to come up, if it is, those left out that begin at once.
-    coming_up: BTreeMap<u32, u32>,
+    coming_up: ComingUp,
     touch: fn(&M, Option<NodeId>) -> u64,
     /// How many of the events that come next have had their targets touched.
     touched: usize,
@@ -249,7 +248,7 @@ impl<M: Simulated> Simulation<M> {
             checking: Checking::Never,
             broken: Vec::new(),
             events: 0,
-            coming_up: BTreeMap::new(),
+            coming_up: ComingUp::default(),
             touch,
             touched: 0,
         };
@@ -311,7 +310,7 @@ impl<M: Simulated> Simulation<M> {
             doomed: None,
         });
         self.world.nodes += 1;
-        self.world.disks.push(Disk::new());
+        self.world.disks.push(SortedMap::new());
         self.plan(at, node, What::Fault(Fault::Start));
         node
     }
@@ -321,7 +320,7 @@ impl<M: Simulated> Simulation<M> {
         match self.number(node) {
             Some(number) => {
                 if matches!(what, What::Fault(Fault::Start)) && at > Time::ZERO {
-                    *self.coming_up.entry(number).or_default() += 1;
+                    self.coming_up.add(number);
                 }
                 let at = at.max(self.world.now);
                 self.world.queue.push(at, Handle::new(number, what));
@@ -387,11 +386,8 @@ impl<M: Simulated> Simulation<M> {
                 }
             }
             What::Fault(Fault::Start) => {
-                if let Some(times) = self.coming_up.get_mut(&node).filter(|_| at > Time::ZERO) {
-                    *times -= 1;
-                    if *times == 0 {
-                        self.coming_up.remove(&node);
-                    }
+                if at > Time::ZERO {
+                    self.coming_up.take(node);
                 }
                 self.start(node);
             }
@@ -440,7 +436,7 @@ impl<M: Simulated> Simulation<M> {
     /// Whether a node is down, and nobody has planned that it comes up.
     pub fn is_gone(&self, node: NodeId) -> bool {
         let number = self.number(node);
-        number.is_none_or(|number| !self.is_up(number) && !self.coming_up.contains_key(&number))
+        number.is_none_or(|number| !self.is_up(number) && !self.coming_up.contains(number))
     }
 
     fn is_up(&self, node: u32) -> bool {
@@ -491,7 +487,7 @@ impl<M: Simulated> Simulation<M> {
             node: id,
         });
         let records: Vec<_> = self.world.disks[node as usize]
-            .records()
+            .iter()
             .map(|(key, record)| (*key, record.clone()))
             .collect();
         for (key, record) in records {
@@ -581,7 +577,7 @@ impl<M: Simulated> Simulation<M> {
     pub fn disk(&self, node: NodeId) -> impl Iterator<Item = (&M::Key, &M::Record)> {
         let number = usize::try_from(node.get()).ok();
         let disk = number.and_then(|number| self.world.disks.get(number));
-        disk.into_iter().flat_map(Disk::records)
+        disk.into_iter().flat_map(SortedMap::iter)
     }
 
     /// What happened since this was last asked, in order.

@@ -11,6 +11,7 @@ use crate::id::{JobId, NodeId};
 use crate::machine::Context;
 use crate::queue::Waiting;
 use crate::resource::{Pool, Requirement};
+use crate::sorted::SortedMap;
 use crate::time::{Span, Time};
 
 /// The most jobs that are offered at once, and the most that are promised.
@@ -31,8 +32,8 @@ pub(super) struct Migration {
     pub(super) promises: Vec<Promise>,
     /// Whom this node has asked for a job and who has not answered, and until when it waits.
     pulling: Option<(NodeId, Time)>,
-    /// Whom it asked when, in the order of ids.
-    asked: Vec<(NodeId, Time)>,
+    /// Whom it asked when.
+    asked: SortedMap<NodeId, Time>,
     /// Whether a job has ended since others than neighbours were asked for one.
     pub(super) freed: bool,
 }
@@ -47,10 +48,7 @@ pub(super) struct Promise {
 
 impl Migration {
     pub(super) fn is_sound(&self) -> bool {
-        self.offered.len() <= MOST
-            && self.promises.len() <= MOST
-            && self.asked.len() <= MOST_ASKED
-            && self.asked.is_sorted_by(|a, b| a.0 < b.0)
+        self.offered.len() <= MOST && self.promises.len() <= MOST && self.asked.len() <= MOST_ASKED
     }
 
     fn is_offered(&self, job: JobId) -> bool {
@@ -64,26 +62,14 @@ impl Migration {
     }
 
     fn asked_at(&self, node: NodeId) -> Option<Time> {
-        let place = self.asked.binary_search_by_key(&node, |(id, _)| *id).ok()?;
-        self.asked.get(place).map(|(_, at)| *at)
+        self.asked.get(&node).copied()
     }
 
     fn note_asked(&mut self, node: NodeId, at: Time) {
-        match self.asked.binary_search_by_key(&node, |(id, _)| *id) {
-            Ok(place) => {
-                if let Some((_, asked)) = self.asked.get_mut(place) {
-                    *asked = at;
-                }
-            }
-            Err(place) => {
-                if self.asked.len() >= MOST_ASKED {
-                    self.asked.clear();
-                    self.asked.push((node, at));
-                } else {
-                    self.asked.insert(place, (node, at));
-                }
-            }
+        if self.asked.len() >= MOST_ASKED && !self.asked.contains_key(&node) {
+            self.asked.clear();
         }
+        self.asked.insert(node, at);
     }
 }
 
@@ -401,12 +387,10 @@ mod tests {
             migration
         };
         let mut more = full.clone();
-        more.asked.push((node(MOST_ASKED), Time::ZERO));
+        more.asked.insert(node(MOST_ASKED), Time::ZERO);
         let mistakes = [
             spoiled(|it| it.offered.push(it.offered[0])),
             spoiled(|it| it.promises.push(it.promises[0].clone())),
-            spoiled(|it| it.asked.swap(0, 1)),
-            spoiled(|it| it.asked[1] = it.asked[0]),
             more,
         ];
         assert!(mistakes.iter().all(|it| !it.is_sound()), "{mistakes:?}");

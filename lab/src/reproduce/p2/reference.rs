@@ -9,10 +9,10 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 /// P2's own reference: what the genetic algorithm makes of all nodes at once, all of them free (PROTOCOLS F8). It breeds
 /// until 200 generations bring nothing better, five times; the best counts.
-pub(super) fn genetic<O: Objective + ?Sized>(
+pub(super) fn genetic(
     profiles: &[Profile],
     count: u32,
-    objective: &O,
+    objective: &dyn Objective,
     seed: u64,
 ) -> Result<f64, NoSelection> {
     let config = Config {
@@ -25,19 +25,19 @@ pub(super) fn genetic<O: Objective + ?Sized>(
 }
 
 /// What this project's own selection makes of all nodes at once, all of them free.
-pub(super) fn best_effort<O: Objective + ?Sized>(
+pub(super) fn best_effort(
     profiles: &[Profile],
     count: u32,
-    objective: &O,
+    objective: &dyn Objective,
     seed: u64,
 ) -> Result<f64, NoSelection> {
     on_all(profiles, count, objective, &Config::DEFAULT, seed)
 }
 
-fn on_all<O: Objective + ?Sized>(
+fn on_all(
     profiles: &[Profile],
     count: u32,
-    objective: &O,
+    objective: &dyn Objective,
     config: &Config,
     seed: u64,
 ) -> Result<f64, NoSelection> {

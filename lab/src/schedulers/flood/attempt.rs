@@ -1,10 +1,9 @@
 //! Running a job on nodes that are claimed for it: all of them, or none.
 
-use std::collections::BTreeMap;
-
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Failure, News, Outcome, Refusal};
 use gridweave_core::machine::Context;
+use gridweave_core::sorted::SortedMap;
 
 use super::task::{Attempt, Clearing, Part, Phase, Stage, Task, Then, Told};
 use super::{Flood, Message, SearchId};
@@ -100,7 +99,7 @@ impl Flood {
     }
 
     /// The parts of an attempt that is under way.
-    fn parts(&mut self, search: SearchId) -> Option<&mut BTreeMap<NodeId, Part>> {
+    fn parts(&mut self, search: SearchId) -> Option<&mut SortedMap<NodeId, Part>> {
         match self.tasks.get_mut(&search.job).map(|task| &mut task.phase) {
             Some(Phase::Trying(attempt)) if attempt.search == search => Some(&mut attempt.parts),
             _ => None,

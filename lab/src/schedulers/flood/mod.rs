@@ -44,7 +44,7 @@ pub use config::{FloodConfig, OverlayMode};
 pub use message::{Message, SearchId};
 pub use task::{Stage, Then, Told};
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use gridweave_core::id::{JobId, NodeId};
 #[cfg(doc)]
@@ -52,6 +52,7 @@ use gridweave_core::job::Refusal;
 use gridweave_core::job::{Command, Job, Notice};
 use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
 use gridweave_core::overlay::cyclon::{self, Cyclon};
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Time;
 use serde::Serialize;
 
@@ -82,7 +83,7 @@ pub struct Flood {
     work: Work,
     endings: Endings,
     /// What was submitted here and has no outcome.
-    tasks: BTreeMap<JobId, Task>,
+    tasks: SortedMap<JobId, Task>,
     /// How many searches this life has begun.
     searches: u32,
     /// What it has to say to itself; empty between two events.
@@ -179,7 +180,7 @@ impl Flood {
             seen: Seen::default(),
             work: Work::Free,
             endings: Endings::default(),
-            tasks: BTreeMap::new(),
+            tasks: SortedMap::new(),
             searches: 0,
             to_myself: VecDeque::new(),
         })

@@ -1,11 +1,12 @@
 //! A job that was submitted here, until its last word.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Criterion, Demand, Failure, Job, News, Refusal, Scope};
 use gridweave_core::machine::Context;
 use gridweave_core::resource::Requirement;
+use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Time;
 use serde::Serialize;
 
@@ -67,7 +68,7 @@ pub(super) struct Search {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Attempt {
     pub(super) search: SearchId,
-    pub(super) parts: BTreeMap<NodeId, Part>,
+    pub(super) parts: SortedMap<NodeId, Part>,
     /// Who has not begun by then will not: its claim has ended.
     pub(super) begin_by: Time,
     /// Until when nodes may run it.

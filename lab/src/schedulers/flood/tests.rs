@@ -384,7 +384,7 @@ fn a_job_whose_nodes_exist_and_are_busy_is_tried_until_patience_ends() {
         if desk.act(now).contains(&full) {
             break;
         }
-        let due = desk.node.tasks[&JOB].due;
+        let due = desk.node.tasks.get(&JOB).unwrap().due;
         let waits = (due - Time::from_secs(now)).as_secs();
         let longest = 1800.min(60 << (round - 1).min(10));
         assert!((longest / 2..=longest).contains(&waits), "{waits}");
