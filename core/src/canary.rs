@@ -97,6 +97,28 @@ canaries! {
     HoldLostInACrash in "commit::participant",
     /// A permission that is not renewed lasts.
     PermissionForEver in "commit::participant",
+    /// An attempt is taken that is older than the newest known.
+    OldAttemptsTaken in "commit::participant",
+    /// A commit is taken though the lease of its hold is over.
+    LateCommitTaken in "commit::participant",
+    /// A vote is sent and not written down.
+    VoteInMemory in "commit::participant",
+    /// A job runs without a permission.
+    StartedUnpermitted in "commit::participant",
+    /// Any node is obeyed, and not only the coordinator of a job.
+    AnyoneObeyed in "commit::participant",
+    /// A commit is decided on though a lease may end before it arrives.
+    DecidedWithoutLeases in "commit::coordinator",
+    /// A decision is sent and not written down.
+    DecisionInMemory in "commit::coordinator",
+    /// More time is permitted and not written down.
+    ExtensionInMemory in "commit::coordinator",
+    /// A start is permitted before all members have committed.
+    BarrierSkipped in "commit::coordinator",
+    /// A start is permitted while an earlier attempt can still run.
+    EarlierPermissionsIgnored in "commit::coordinator",
+    /// The earlier attempt is released before the later one is committed.
+    ReleasedBeforeLocked in "commit::coordinator",
     /// A job is done when the first of its nodes is.
     DoneWhenOneIs in "commit::coordinator",
     /// A lease is over for who granted it as soon as its own clock says so.

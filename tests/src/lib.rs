@@ -5,12 +5,14 @@
 //! - [`fuzzing`]: the bodies of the fuzz targets, which drive the same twins from bytes.
 //! - [`oracles`]: centralised schedulers straight from their rules, for the simulator's to be compared with.
 //! - [`watched`]: a grid of `asap` or `criteria` nodes whose host trusts none of them.
+//! - [`committing`]: coordinators and participants over a bad network, with crashes.
 //! - [`model`]: machines under a model checker, every order of deliveries, timers and crashes.
 //! - [`wire`]: messages of every kind, a second reader that knows the grammar alone, and the test vectors.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.
 
+pub mod committing;
 pub mod fuzzing;
 pub mod invariants;
 pub mod model;

@@ -14,15 +14,22 @@ use std::thread;
 
 use gridweave_core::canary::Canary::{self, *};
 use gridweave_core::canary::plant;
+use gridweave_core::commit::Command;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
     Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
+use gridweave_tests::committing::{self, Weather, stormy};
 use gridweave_tests::fuzzing;
+use gridweave_tests::model::Exploration;
+use gridweave_tests::model::commit::{
+    Peer, asked, extending, improve, place, release, rivals, slot, starting,
+};
 use gridweave_tests::wire::vectors;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
+use stateright::{Checker, HasDiscoveries, Model as _};
 
 /// Who catches a canary.
 enum By {
@@ -32,9 +39,13 @@ enum By {
     Bytes(&'static str),
     /// The test vectors of the wire format.
     Vectors,
+    /// The model checker, in this case of the commit protocol, by this property; if that is `SOUND`, by what is broken.
+    Model(fn() -> Exploration<Peer>, &'static str),
+    /// The commit protocol in simulation: more than twice as many commits come too late.
+    TooLate,
 }
 
-use By::{Bytes, Torture, Vectors};
+use By::{Bytes, Model, TooLate, Torture, Vectors};
 
 /// A canary, who catches it, and within how many seeds from zero.
 const TABLE: &[(Canary, By, u64)] = &[
@@ -66,6 +77,108 @@ const TABLE: &[(Canary, By, u64)] = &[
         Torture(Criteria, &[OneExecution, TrueWord]),
         60,
     ),
+    // A question that comes twice is held beside what it has become.
+    (
+        OldAttemptsTaken,
+        Model(
+            || {
+                alone(
+                    2,
+                    vec![
+                        place(0, &[1], &[slot()]),
+                        release(0),
+                        place(0, &[1], &[slot()]),
+                    ],
+                )
+            },
+            "what a seat says is in the schedule",
+        ),
+        MOST_STATES,
+    ),
+    (
+        LateCommitTaken,
+        Model(|| rivals(1, 2), "a hold is never committed after its lease"),
+        MOST_STATES,
+    ),
+    (
+        VoteInMemory,
+        Model(|| crashing(rivals(1, 1)), "a vote outlives a crash"),
+        MOST_STATES,
+    ),
+    (
+        StartedUnpermitted,
+        Model(
+            || rivals(1, 2),
+            "no node starts unless all nodes of its epoch committed",
+        ),
+        MOST_STATES,
+    ),
+    // Both coordinators call their job the same.
+    (
+        AnyoneObeyed,
+        Model(
+            || {
+                asked(
+                    3,
+                    [0, 1].map(|node| (node, place(0, &[2], &[slot()]))).into(),
+                )
+            },
+            "only its coordinator frees a job's time",
+        ),
+        MOST_STATES,
+    ),
+    (DecidedWithoutLeases, TooLate, 20),
+    (
+        DecisionInMemory,
+        Model(
+            || {
+                crashing(alone(
+                    3,
+                    vec![place(0, &[1], &[slot()]), place(0, &[2], &[slot()])],
+                ))
+            },
+            "at most one attempt at a job runs",
+        ),
+        MOST_STATES,
+    ),
+    (
+        ExtensionInMemory,
+        Model(
+            || crashing(extending(rivals(1, 1))),
+            "a coordinator knows until when a node may run",
+        ),
+        MOST_STATES,
+    ),
+    (
+        BarrierSkipped,
+        Model(
+            || rivals(1, 2),
+            "nobody may start before everyone has committed",
+        ),
+        MOST_STATES,
+    ),
+    (
+        EarlierPermissionsIgnored,
+        Model(
+            || alone(3, vec![place(0, &[1], &[slot()]), improve(0, &[2], slot())]),
+            "at most one attempt at a job runs",
+        ),
+        MOST_STATES,
+    ),
+    // The better place cannot be had: it is too near.
+    (
+        ReleasedBeforeLocked,
+        Model(
+            || {
+                alone(
+                    2,
+                    vec![place(0, &[1], &[slot()]), improve(0, &[1], starting(0))],
+                )
+            },
+            "a job that keeps its place still has it",
+        ),
+        MOST_STATES,
+    ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
     (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
     (
@@ -83,6 +196,49 @@ const TABLE: &[(Canary, By, u64)] = &[
     (FrameBeyondItsCap, Vectors, 100),
     (OtherBytesTaken, Vectors, 100),
 ];
+
+/// How many states the model checker explores at most.
+const MOST_STATES: u64 = 3_000_000;
+
+/// The first of so many nodes is told all this.
+fn alone(nodes: u8, commands: Vec<Command>) -> Exploration<Peer> {
+    asked(
+        nodes,
+        commands.into_iter().map(|command| (0, command)).collect(),
+    )
+}
+
+/// The same, and one node crashes.
+fn crashing(case: Exploration<Peer>) -> Exploration<Peer> {
+    Exploration { crashes: 1, ..case }
+}
+
+/// What the model checker finds to fail first, and after how many steps.
+fn explored(case: Exploration<Peer>) -> Option<(u64, String)> {
+    let checker = case.checker().threads(2);
+    let checker = checker.finish_when(HasDiscoveries::AnyFailures);
+    let checker = checker.target_state_count(MOST_STATES as usize);
+    let found = checker.spawn_bfs().join().discoveries().into_iter();
+    let shortest = found.min_by_key(|(_, path)| path.clone().into_actions().len())?;
+    let (property, path) = shortest;
+    let broken = path.last_state().broken;
+    let steps = path.into_actions().len() as u64;
+    Some((steps, broken.unwrap_or(property).to_owned()))
+}
+
+/// How many commits come too late in some simulations where votes have to be asked for again.
+fn too_late(seeds: u64) -> u64 {
+    let late = |seed| {
+        let (_, grid) = committing::run(Weather {
+            lost: 40,
+            held_up: 50,
+            crashes: 0,
+            ..stormy(seed)
+        });
+        grid.traffic().of(&["Expired"]).messages
+    };
+    (0..seeds).map(late).sum()
+}
 
 /// How many bytes a fuzz target is fed.
 const BYTES: usize = 4000;
@@ -171,6 +327,24 @@ fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
             let why = format!("wire vector: {wrong}");
             Ok(Caught { seed, why })
         }),
+        Model(case, property) => explored(case()).map(|(steps, failed)| {
+            if failed != *property {
+                return Err(format!(
+                    "after {steps} steps: {failed}, which is not expected"
+                ));
+            }
+            let why = format!("model checker, {steps} steps: {failed}");
+            Ok(Caught { seed: 0, why })
+        }),
+        TooLate => {
+            let planted = too_late(within);
+            plant(None);
+            let usual = too_late(within);
+            (planted > 2 * usual).then(|| {
+                let why = format!("simulation: {planted} commits too late instead of {usual}");
+                Ok(Caught { seed: 0, why })
+            })
+        }
     };
     plant(None);
     let caught = caught.unwrap_or_else(|| Err("nobody".into()))?;
@@ -179,6 +353,8 @@ fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
         Torture(scheduler, _) => tortured(*scheduler, seed).is_none(),
         Bytes(target) => complains(target, seed).is_none(),
         Vectors => vector_taken(within).is_none(),
+        // The suites explore these cases whole.
+        Model(..) | TooLate => true,
     };
     match is_quiet {
         true => Ok(caught),

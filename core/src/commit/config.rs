@@ -267,35 +267,3 @@ impl Policy for Everyone {
         true
     }
 }
-
-/// The safeguards of the protocol, by name. Hosts use [`AllGuards`]; a test leaves one out, to see that something breaks.
-pub trait Guards: Data {
-    /// A participant refuses an attempt that is older than the newest it knows.
-    const FENCING: bool = true;
-    /// A participant ends leases before it looks at a message, so that a late commit finds no hold.
-    const LEASE_AT_COMMIT: bool = true;
-    /// A coordinator decides to commit only if every lease outlives the worst delay.
-    const LEASE_AT_DECISION: bool = true;
-    /// A participant writes its vote down before it sends it.
-    const VOTE_ON_DISK: bool = true;
-    /// A coordinator writes its decision down before it sends it.
-    const DECISION_ON_DISK: bool = true;
-    /// A coordinator permits a start only when all members have committed.
-    const BARRIER: bool = true;
-    /// A coordinator permits a start only when no earlier attempt can still run.
-    const EARLIER_PERMISSIONS: bool = true;
-    /// A coordinator releases the earlier attempt only when the later one is committed everywhere.
-    const LOCK_BEFORE_RELEASE: bool = true;
-    /// A participant obeys only the coordinator of the job.
-    const OWNERSHIP: bool = true;
-    /// A participant runs a job only under a permission that lasts.
-    const PERMISSION: bool = true;
-    /// A coordinator writes down until when a node may run before it permits more.
-    const EXTENSION_ON_DISK: bool = true;
-}
-
-/// All safeguards.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct AllGuards;
-
-impl Guards for AllGuards {}

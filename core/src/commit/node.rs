@@ -1,6 +1,6 @@
 //! Both sides in one machine.
 
-use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::config::{Config, Everyone, Policy};
 use super::coordinator::{self, Coordinator};
 use super::message::Message;
 use super::participant::{self, Participant};
@@ -9,11 +9,11 @@ use crate::machine::{Context, Embed, Event, Machine, Violation};
 
 /// A node that coordinates jobs and takes part in those of others, and its own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Node<P: Policy = Everyone, G: Guards = AllGuards> {
+pub struct Node<P: Policy = Everyone> {
     /// The side that wants time.
-    pub coordinator: Coordinator<P, G>,
+    pub coordinator: Coordinator<P>,
     /// The side that has it.
-    pub participant: Participant<P, G>,
+    pub participant: Participant<P>,
 }
 
 /// A timer of either side.
@@ -68,7 +68,7 @@ pub enum Record {
 
 struct AsCoordinator;
 
-impl<P: Policy, G: Guards> Embed<Coordinator<P, G>, Node<P, G>> for AsCoordinator {
+impl<P: Policy> Embed<Coordinator<P>, Node<P>> for AsCoordinator {
     fn message(&mut self, message: Message) -> Message {
         message
     }
@@ -81,14 +81,14 @@ impl<P: Policy, G: Guards> Embed<Coordinator<P, G>, Node<P, G>> for AsCoordinato
     fn record(&mut self, record: coordinator::Record) -> Record {
         Record::Coordinator(record)
     }
-    fn notice(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Node<P, G>>) {
+    fn notice(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Node<P>>) {
         cx.notify(Notice::Coordinator(notice));
     }
 }
 
 struct AsParticipant;
 
-impl<P: Policy, G: Guards> Embed<Participant<P, G>, Node<P, G>> for AsParticipant {
+impl<P: Policy> Embed<Participant<P>, Node<P>> for AsParticipant {
     fn message(&mut self, message: Message) -> Message {
         message
     }
@@ -101,12 +101,12 @@ impl<P: Policy, G: Guards> Embed<Participant<P, G>, Node<P, G>> for AsParticipan
     fn record(&mut self, seat: participant::Seat) -> Record {
         Record::Participant(seat)
     }
-    fn notice(&mut self, notice: participant::Notice, cx: &mut dyn Context<Node<P, G>>) {
+    fn notice(&mut self, notice: participant::Notice, cx: &mut dyn Context<Node<P>>) {
         cx.notify(Notice::Participant(notice));
     }
 }
 
-impl<P: Policy, G: Guards> Node<P, G> {
+impl<P: Policy> Node<P> {
     /// A node without jobs. The configuration is that of all nodes; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
@@ -115,16 +115,16 @@ impl<P: Policy, G: Guards> Node<P, G> {
         }
     }
 
-    fn coordinate(&mut self, event: Event<Coordinator<P, G>>, cx: &mut dyn Context<Self>) {
+    fn coordinate(&mut self, event: Event<Coordinator<P>>, cx: &mut dyn Context<Self>) {
         self.coordinator.handle(event, &mut cx.lift(AsCoordinator));
     }
 
-    fn participate(&mut self, event: Event<Participant<P, G>>, cx: &mut dyn Context<Self>) {
+    fn participate(&mut self, event: Event<Participant<P>>, cx: &mut dyn Context<Self>) {
         self.participant.handle(event, &mut cx.lift(AsParticipant));
     }
 }
 
-impl<P: Policy, G: Guards> Machine for Node<P, G> {
+impl<P: Policy> Machine for Node<P> {
     type Message = Message;
     type Timer = Timer;
     type Command = Command;

@@ -30,6 +30,8 @@
 //!
 //! [`crate::heartbeat`] is a small machine with everything in it, embedded in a parent in its example.
 
+#[cfg(feature = "alloc")]
+mod alarm;
 #[cfg(test)]
 mod driver;
 #[cfg(feature = "alloc")]
@@ -42,6 +44,8 @@ mod tests;
 #[cfg(feature = "alloc")]
 mod timers;
 
+#[cfg(feature = "alloc")]
+pub(crate) use alarm::Alarm;
 #[cfg(test)]
 pub(crate) use driver::{Driver, Shown};
 #[cfg(feature = "alloc")]

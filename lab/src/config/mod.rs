@@ -101,72 +101,38 @@ impl Setting for Config {
     }
 }
 
-/// The nodes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GridConfig {
-    /// How many; what the workload says if left out.
-    pub nodes: Option<u32>,
-    /// How many processors of a trace make up one node. A job takes whole nodes.
-    pub cores_per_node: u32,
-    /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one. Left out, each node is for
-    /// itself.
-    pub sites: Option<u32>,
-    /// For how long nothing may happen to any job before those without an outcome count as lost.
-    pub patience: Span,
-    /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
-    /// always go on until then.
-    pub until: Option<Span>,
-}
-
-section!(GridConfig {
-    nodes,
-    cores_per_node,
-    sites,
-    patience,
-    until,
-});
-
-impl Default for GridConfig {
-    fn default() -> Self {
-        Self {
-            nodes: None,
-            cores_per_node: 1,
-            sites: None,
-            patience: Span::from_secs(7 * 86_400),
-            until: None,
-        }
+section! {
+    /// The nodes.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct GridConfig {
+        /// How many; what the workload says if left out.
+        pub nodes: Option<u32> = None,
+        /// How many processors of a trace make up one node. A job takes whole nodes.
+        pub cores_per_node: u32 = 1,
+        /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one. Left out, each node is for
+        /// itself.
+        pub sites: Option<u32> = None,
+        /// For how long nothing may happen to any job before those without an outcome count as lost.
+        pub patience: Span = Span::from_secs(7 * 86_400),
+        /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
+        /// always go on until then.
+        pub until: Option<Span> = None,
     }
 }
 
-/// How results are summed up.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReportConfig {
-    /// How much time each row of `series.csv` covers.
-    pub window: Span,
-    /// Jobs that run for less count as so long in the bounded slowdown.
-    pub slowdown_threshold: Span,
-    /// After every so many events, the machine that handled the last of them is asked whether its invariants hold: 1 is
-    /// after every event.
-    pub check_every: u32,
-    /// How often to write down zones, load and balloons, with `desktop`; never, if left out.
-    pub zones: Option<Span>,
-}
-
-section!(ReportConfig {
-    window,
-    slowdown_threshold,
-    check_every,
-    zones,
-});
-
-impl Default for ReportConfig {
-    fn default() -> Self {
-        Self {
-            window: Span::from_secs(3600),
-            slowdown_threshold: Span::from_secs(10),
-            check_every: 64,
-            zones: None,
-        }
+section! {
+    /// How results are summed up.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct ReportConfig {
+        /// How much time each row of `series.csv` covers.
+        pub window: Span = Span::from_secs(3600),
+        /// Jobs that run for less count as so long in the bounded slowdown.
+        pub slowdown_threshold: Span = Span::from_secs(10),
+        /// After every so many events, the machine that handled the last of them is asked whether its invariants hold: 1 is
+        /// after every event.
+        pub check_every: u32 = 64,
+        /// How often to write down zones, load and balloons, with `desktop`; never, if left out.
+        pub zones: Option<Span> = None,
     }
 }
 

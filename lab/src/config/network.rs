@@ -13,34 +13,26 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use super::setting::{kinds, record, section};
 
-/// How a network behaves.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct NetworkConfig {
-    /// How long messages travel.
-    pub delay: DelayConfig,
-    /// How likely a message is lost, from 0 to 1.
-    pub loss: f64,
-    /// How likely a message that arrives comes a second time.
-    pub duplication: f64,
-    /// How likely a message is held up, so that later ones overtake it.
-    pub reordering: f64,
-    /// The longest that a message is held up.
-    pub held_up: Span,
-    /// Whether a sender learns, a delay later, that its message found nobody.
-    pub report_unreachable: bool,
-    /// Times in which some nodes are cut off from the others.
-    pub partitions: Vec<Partition>,
+section! {
+    /// How a network behaves.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct NetworkConfig {
+        /// How long messages travel.
+        pub delay: DelayConfig,
+        /// How likely a message is lost, from 0 to 1.
+        pub loss: f64,
+        /// How likely a message that arrives comes a second time.
+        pub duplication: f64,
+        /// How likely a message is held up, so that later ones overtake it.
+        pub reordering: f64,
+        /// The longest that a message is held up.
+        pub held_up: Span,
+        /// Whether a sender learns, a delay later, that its message found nobody.
+        pub report_unreachable: bool,
+        /// Times in which some nodes are cut off from the others.
+        pub partitions: Vec<Partition>,
+    }
 }
-
-section!(NetworkConfig {
-    delay,
-    loss,
-    duplication,
-    reordering,
-    held_up,
-    report_unreachable,
-    partitions,
-});
 
 /// For some time, nothing passes between these nodes and all the others.
 #[derive(Clone, PartialEq, Eq, Debug)]

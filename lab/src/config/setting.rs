@@ -103,9 +103,24 @@ pub(crate) fn word(value: &Value, words: &[&str]) -> Result<usize, Wrong> {
     found.ok_or_else(|| Wrong::not(&format!("one of {}", words.join(", ")), value))
 }
 
-/// A table whose keys are the fields of a struct that has a default: `section!(Type { field, field })`.
+/// A struct that is a table of a configuration, each key with what it is if left out: `section! { struct Type { field: u8 = 1, } }`.
 macro_rules! section {
-    ($type:ty { $($field:ident),* $(,)? }) => {
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
+    ($(#[$about:meta])* $visible:vis struct $type:ident {
+        $($(#[$says:meta])* $shown:vis $field:ident: $kind:ty $(= $default:expr)?,)*
+    }) => {
+        $(#[$about])*
+        $visible struct $type {
+            $($(#[$says])* $shown $field: $kind,)*
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                Self { $($field: $crate::config::setting::section!(@default $($default)?),)* }
+            }
+        }
+
         impl $crate::config::setting::Setting for $type {
             fn read(value: &::toml::Value) -> Result<Self, $crate::config::setting::Wrong> {
                 let mut all = Self::default();

@@ -7,60 +7,44 @@ use super::setting::{names, section};
 use crate::outcome::Estimates;
 use crate::workload::generate::{Aria, Desktop, Grid5000Like};
 
-/// Which jobs, and what is made of them.
-///
-/// Transforms apply in the order of [`Transform`](crate::workload::Transform), whatever the order in the file.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct WorkloadConfig {
-    /// Where they come from.
-    pub source: Source,
-    /// The file, if they come from one.
-    pub trace: Option<PathBuf>,
-    /// A digest of the file's bytes; a run refuses a file with another one.
-    pub trace_digest: Option<String>,
-    /// What schedulers are told about run times.
-    pub estimates: Estimates,
-    /// Whether parallel jobs stay whole.
-    pub shape: Shape,
-    /// Only jobs submitted from then on.
-    pub from: Option<Span>,
-    /// Only jobs submitted before.
-    pub until: Option<Span>,
-    /// Only so many jobs, from the first.
-    pub first: Option<usize>,
-    /// Jobs that need more nodes are left out.
-    pub max_nodes: Option<u32>,
-    /// Submit times become so many times as long.
-    pub stretch: Option<f64>,
-    /// Submit times are scaled so that run times make this load (PROTOCOLS D19).
-    pub load: Option<f64>,
-    /// Times of submission, run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
-    pub slot: Option<Span>,
-    /// P3's jobs and nodes.
-    pub aria: Aria,
-    /// P4's jobs and nodes.
-    pub desktop: Desktop,
-    /// Jobs like those P1 describes.
-    pub grid5000_like: Grid5000Like,
+section! {
+    /// Which jobs, and what is made of them.
+    ///
+    /// Transforms apply in the order of [`Transform`](crate::workload::Transform), whatever the order in the file.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct WorkloadConfig {
+        /// Where they come from.
+        pub source: Source,
+        /// The file, if they come from one.
+        pub trace: Option<PathBuf>,
+        /// A digest of the file's bytes; a run refuses a file with another one.
+        pub trace_digest: Option<String>,
+        /// What schedulers are told about run times.
+        pub estimates: Estimates,
+        /// Whether parallel jobs stay whole.
+        pub shape: Shape,
+        /// Only jobs submitted from then on.
+        pub from: Option<Span>,
+        /// Only jobs submitted before.
+        pub until: Option<Span>,
+        /// Only so many jobs, from the first.
+        pub first: Option<usize>,
+        /// Jobs that need more nodes are left out.
+        pub max_nodes: Option<u32>,
+        /// Submit times become so many times as long.
+        pub stretch: Option<f64>,
+        /// Submit times are scaled so that run times make this load (PROTOCOLS D19).
+        pub load: Option<f64>,
+        /// Times of submission, run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
+        pub slot: Option<Span>,
+        /// P3's jobs and nodes.
+        pub aria: Aria,
+        /// P4's jobs and nodes.
+        pub desktop: Desktop,
+        /// Jobs like those P1 describes.
+        pub grid5000_like: Grid5000Like,
+    }
 }
-
-section!(WorkloadConfig {
-    source,
-    trace,
-    trace_digest,
-    estimates,
-    shape,
-    from,
-    until,
-    first,
-    max_nodes,
-    stretch,
-    load,
-    slot,
-    aria,
-    desktop,
-    grid5000_like,
-});
 
 /// Where jobs come from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -3,8 +3,7 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Guards, Message, Node, Notice, Overrun,
-    Permission,
+    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
@@ -16,7 +15,7 @@ use stateright::Property;
 use super::{Exploration, State, Step};
 
 /// A node with all safeguards, or without one.
-pub type Peer<G> = Node<Everyone, G>;
+pub type Peer = Node;
 
 /// Small times: a lease of four, a start at ten, an end at fifteen; nothing is asked again within an exploration.
 pub const CONFIG: Config = Config {
@@ -98,7 +97,7 @@ pub fn release(job: u64) -> Command {
 }
 
 /// So many nodes that may be asked these things; until just after the start of jobs, without crashes.
-pub fn asked<G: Guards>(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<Peer<G>> {
+pub fn asked(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<Peer> {
     Exploration {
         build: |_| Node::new(CONFIG, Everyone),
         nodes,
@@ -120,7 +119,7 @@ pub fn asked<G: Guards>(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<
 }
 
 /// Coordinators first, then participants; each coordinator has one job for all participants, at the same time.
-pub fn rivals<G: Guards>(coordinators: u8, participants: u8) -> Exploration<Peer<G>> {
+pub fn rivals(coordinators: u8, participants: u8) -> Exploration<Peer> {
     let nodes: Vec<u64> = (coordinators..coordinators + participants)
         .map(u64::from)
         .collect();
@@ -129,21 +128,21 @@ pub fn rivals<G: Guards>(coordinators: u8, participants: u8) -> Exploration<Peer
 }
 
 /// The same, where jobs may be extended; then a coordinator must also know how long they may run.
-pub fn extending<G: Guards>(mut case: Exploration<Peer<G>>) -> Exploration<Peer<G>> {
+pub fn extending(mut case: Exploration<Peer>) -> Exploration<Peer> {
     case.build = |_| Node::new(EXTENDING, Everyone);
     case.properties.push(knows_its_nodes());
     case
 }
 
 /// The same, where jobs are permitted to start only when that is near.
-pub fn near<G: Guards>(mut case: Exploration<Peer<G>>) -> Exploration<Peer<G>> {
+pub fn near(mut case: Exploration<Peer>) -> Exploration<Peer> {
     case.build = |_| Node::new(NEAR, Everyone);
     case.properties.push(waits_for_its_time());
     case
 }
 
 /// A host that ends whatever runs.
-pub fn ending<G: Guards>(node: &Peer<G>) -> Vec<Command> {
+pub fn ending(node: &Peer) -> Vec<Command> {
     let running = node.participant.running();
     let ended = running.map(|holder| {
         Command::Participant(participant::Command::Ended {
@@ -155,11 +154,11 @@ pub fn ending<G: Guards>(node: &Peer<G>) -> Vec<Command> {
 }
 
 /// What every exploration of this protocol must show.
-pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
+pub fn always() -> Vec<Property<Exploration<Peer>>> {
     vec![
         Property::always(
             "no node starts unless all nodes of its epoch committed",
-            |_, state: &State<Peer<G>>| {
+            |_, state: &State<Peer>| {
                 begun(state).all(|(_, holder)| {
                     members(state, holder).all(|node| committed(state, node, holder))
                 })
@@ -167,7 +166,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
         ),
         Property::always(
             "at most one attempt at a job runs",
-            |_, state: &State<Peer<G>>| {
+            |_, state: &State<Peer>| {
                 let running: Vec<Holder> = up(state)
                     .flat_map(|(_, node)| node.participant.running())
                     .collect();
@@ -182,7 +181,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
         ),
         Property::always(
             "every hold has a timer no later than its lease",
-            |_, state: &State<Peer<G>>| {
+            |_, state: &State<Peer>| {
                 up(state).all(|(index, node)| {
                     let timers = state.nodes[index].timers();
                     let timer = timers.due(gridweave_core::commit::Timer::Participant);
@@ -198,7 +197,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
         ),
         Property::always(
             "a job that keeps its place still has it",
-            |_, state: &State<Peer<G>>| {
+            |_, state: &State<Peer>| {
                 kept(state).all(|holder| {
                     members(state, holder).all(|node| {
                         let host = &state.nodes[node.get() as usize];
@@ -210,7 +209,7 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
                 })
             },
         ),
-        Property::always("a vote outlives a crash", |_, state: &State<Peer<G>>| {
+        Property::always("a vote outlives a crash", |_, state: &State<Peer>| {
             // What a node said it holds is on its disk or in its schedule until the lease ends, unless it was told otherwise.
             state.network.iter().all(|(from, to, message)| {
                 let Message::Prepared { holder, .. } = message else {
@@ -235,10 +234,10 @@ pub fn always<G: Guards>() -> Vec<Property<Exploration<Peer<G>>>> {
 }
 
 /// A coordinator forgets nothing that it permitted, whoever crashes.
-fn knows_its_nodes<G: Guards>() -> Property<Exploration<Peer<G>>> {
+fn knows_its_nodes() -> Property<Exploration<Peer>> {
     Property::always(
         "a coordinator knows until when a node may run",
-        |_, state: &State<Peer<G>>| {
+        |_, state: &State<Peer>| {
             state.network.iter().all(|(from, to, message)| {
                 let Message::Permit { holder, until } = message else {
                     return true;
@@ -260,10 +259,10 @@ fn knows_its_nodes<G: Guards>() -> Property<Exploration<Peer<G>>> {
 }
 
 /// Nobody may start long before the start, also as far as a coordinator knows that has just come back.
-fn waits_for_its_time<G: Guards>() -> Property<Exploration<Peer<G>>> {
+fn waits_for_its_time() -> Property<Exploration<Peer>> {
     Property::always(
         "nobody is permitted to start before that is near",
-        |_, state: &State<Peer<G>>| {
+        |_, state: &State<Peer>| {
             let is_near = state.now + NEAR.retry >= slot().start();
             is_near
                 || up(state).all(|(_, node)| {
@@ -279,7 +278,7 @@ fn waits_for_its_time<G: Guards>() -> Property<Exploration<Peer<G>>> {
 }
 
 /// What must not happen in one event.
-pub fn judge<G: Guards>(step: &Step<'_, Peer<G>>) -> Option<&'static str> {
+pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
     let (before, after) = (&step.before.participant, &step.after.participant);
     let kept = |known: &Reservation| after.schedule().find(known.holder).map(|now| now.status);
     for known in before.schedule().iter() {
@@ -352,13 +351,13 @@ fn coordinator_of(holder: Holder) -> Option<NodeId> {
 }
 
 /// The nodes that are up.
-pub fn up<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (usize, &Peer<G>)> {
+pub fn up(state: &State<Peer>) -> impl Iterator<Item = (usize, &Peer)> {
     let hosts = state.nodes.iter().enumerate();
     hosts.filter_map(|(index, host)| host.machine().map(|machine| (index, machine)))
 }
 
 /// Every start there ever was.
-pub fn begun<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (NodeId, Holder)> + '_ {
+pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Holder)> + '_ {
     state
         .notices
         .iter()
@@ -369,7 +368,7 @@ pub fn begun<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = (NodeId,
 }
 
 /// The attempts of jobs that were told to keep what they have, and that nobody gave up.
-fn kept<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = Holder> + '_ {
+fn kept(state: &State<Peer>) -> impl Iterator<Item = Holder> + '_ {
     let told = state.notices.iter().filter_map(|(_, notice)| match notice {
         Notice::Coordinator(Told::Placed { holder, .. }) => Some(*holder),
         _ => None,
@@ -392,10 +391,7 @@ fn kept<G: Guards>(state: &State<Peer<G>>) -> impl Iterator<Item = Holder> + '_ 
 }
 
 /// Whoever was asked to take part in an attempt.
-fn members<G: Guards>(
-    state: &State<Peer<G>>,
-    attempt: Holder,
-) -> impl Iterator<Item = NodeId> + '_ {
+fn members(state: &State<Peer>, attempt: Holder) -> impl Iterator<Item = NodeId> + '_ {
     state
         .network
         .iter()
@@ -405,14 +401,14 @@ fn members<G: Guards>(
         })
 }
 
-fn committed<G: Guards>(state: &State<Peer<G>>, node: NodeId, attempt: Holder) -> bool {
+fn committed(state: &State<Peer>, node: NodeId, attempt: Holder) -> bool {
     state.network.iter().any(|(from, _, message)| {
         *from == node && matches!(message, Message::Committed { holder } if *holder == attempt)
     })
 }
 
 /// Whether a coordinator was ever told this.
-pub fn told<G: Guards>(state: &State<Peer<G>>, what: fn(&Told) -> bool) -> bool {
+pub fn told(state: &State<Peer>, what: fn(&Told) -> bool) -> bool {
     state
         .notices
         .iter()
@@ -420,6 +416,6 @@ pub fn told<G: Guards>(state: &State<Peer<G>>, what: fn(&Told) -> bool) -> bool 
 }
 
 /// Whether such a message was ever sent.
-pub fn sent<G: Guards>(state: &State<Peer<G>>, what: fn(&Message) -> bool) -> bool {
+pub fn sent(state: &State<Peer>, what: fn(&Message) -> bool) -> bool {
     state.network.iter().any(|(_, _, message)| what(message))
 }

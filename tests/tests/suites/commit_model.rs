@@ -4,7 +4,7 @@
 //! `cargo test -p gridweave-tests --test commit_model -- --ignored --nocapture`.
 
 use gridweave_core::commit::coordinator::{Notice, Setback};
-use gridweave_core::commit::{AllGuards, Message, Timer};
+use gridweave_core::commit::{Message, Timer};
 use gridweave_core::schedule::Reservation;
 use gridweave_core::time::Time;
 use gridweave_tests::model::commit::{
@@ -14,7 +14,7 @@ use gridweave_tests::model::commit::{
 use gridweave_tests::model::{Exploration, State};
 use stateright::{Checker, Model, Property};
 
-type Case = Exploration<Peer<AllGuards>>;
+type Case = Exploration<Peer>;
 
 /// How far an exploration goes.
 #[derive(Clone, Copy)]
@@ -43,19 +43,19 @@ fn explore(name: &str, mut case: Case, seen: &[Property<Case>], extent: Extent) 
 }
 
 fn commit() -> Property<Case> {
-    Property::sometimes("a job is placed", |_, state: &State<Peer<AllGuards>>| {
+    Property::sometimes("a job is placed", |_, state: &State<Peer>| {
         told(state, |told| matches!(told, Notice::Placed { .. }))
     })
 }
 
 fn refusal() -> Property<Case> {
-    Property::sometimes("a hold is refused", |_, state: &State<Peer<AllGuards>>| {
+    Property::sometimes("a hold is refused", |_, state: &State<Peer>| {
         sent(state, |message| matches!(message, Message::Refused { .. }))
     })
 }
 
 fn abort() -> Property<Case> {
-    Property::sometimes("a hold is aborted", |_, state: &State<Peer<AllGuards>>| {
+    Property::sometimes("a hold is aborted", |_, state: &State<Peer>| {
         sent(state, |message| matches!(message, Message::Abort { .. }))
     })
 }
@@ -63,14 +63,12 @@ fn abort() -> Property<Case> {
 fn expiry() -> Property<Case> {
     Property::sometimes(
         "a commit comes after the lease",
-        |_, state: &State<Peer<AllGuards>>| {
-            sent(state, |message| matches!(message, Message::Expired { .. }))
-        },
+        |_, state: &State<Peer>| sent(state, |message| matches!(message, Message::Expired { .. })),
     )
 }
 
 fn start() -> Property<Case> {
-    Property::sometimes("a job starts", |_, state: &State<Peer<AllGuards>>| {
+    Property::sometimes("a job starts", |_, state: &State<Peer>| {
         begun(state).next().is_some()
     })
 }
@@ -78,7 +76,7 @@ fn start() -> Property<Case> {
 fn late_commit_is_cleared_up() -> Property<Case> {
     Property::sometimes(
         "a job is given up because a lease had ended",
-        |_, state: &State<Peer<AllGuards>>| {
+        |_, state: &State<Peer>| {
             told(state, |told| {
                 matches!(
                     told,
@@ -95,7 +93,7 @@ fn late_commit_is_cleared_up() -> Property<Case> {
 fn swap() -> Property<Case> {
     Property::sometimes(
         "a later attempt stands over an earlier one",
-        |_, state: &State<Peer<AllGuards>>| {
+        |_, state: &State<Peer>| {
             up(state).any(|(_, node)| {
                 let schedule = node.participant.schedule();
                 let over = |one: &Reservation| {
@@ -111,16 +109,13 @@ fn swap() -> Property<Case> {
 }
 
 fn recovery() -> Property<Case> {
-    Property::sometimes(
-        "a job is placed after a crash",
-        |_, state: &State<Peer<AllGuards>>| {
-            state.crashes > 0 && told(state, |told| matches!(told, Notice::Placed { .. }))
-        },
-    )
+    Property::sometimes("a job is placed after a crash", |_, state: &State<Peer>| {
+        state.crashes > 0 && told(state, |told| matches!(told, Notice::Placed { .. }))
+    })
 }
 
 fn finish() -> Property<Case> {
-    Property::sometimes("a job is finished", |_, state: &State<Peer<AllGuards>>| {
+    Property::sometimes("a job is finished", |_, state: &State<Peer>| {
         told(state, |told| matches!(told, Notice::Finished { .. }))
     })
 }
@@ -128,7 +123,7 @@ fn finish() -> Property<Case> {
 fn extension() -> Property<Case> {
     Property::sometimes(
         "a job runs, and will not be stopped before it has had more time",
-        |_, state: &State<Peer<AllGuards>>| {
+        |_, state: &State<Peer>| {
             up(state).any(|(index, node)| {
                 let timer = state.nodes[index].timers().due(Timer::Participant);
                 node.participant.running().next().is_some() && timer > Some(slot().end())
@@ -140,7 +135,7 @@ fn extension() -> Property<Case> {
 fn cut() -> Property<Case> {
     Property::sometimes(
         "a job is given up though its node could have had more time",
-        |_, state: &State<Peer<AllGuards>>| {
+        |_, state: &State<Peer>| {
             sent(state, |message| matches!(message, Message::Extend { .. }))
                 && told(state, |told| matches!(told, Notice::Unplaced { .. }))
         },

@@ -7,7 +7,6 @@ mod bad_arguments;
 mod central;
 mod central_mixed;
 mod commit_model;
-mod commit_planted;
 mod commit_simulated;
 mod criteria;
 mod custody_model;

@@ -1,12 +1,12 @@
 //! Freeing what is left of attempts that are over. Until a node has let go, or must have, the job may run there.
 
 use super::task::{Attempt, Old, Task};
-use super::{Desk, Guards, Message, Notice, Setback};
+use super::{Desk, Message, Notice, Setback};
 use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
 use crate::time::Time;
 
-impl<G: Guards> Desk<G> {
+impl Desk {
     /// Gives up what is committed, and tries the next candidate.
     pub(super) fn fail_attempt(&mut self, task: &mut Task, setback: Setback) {
         if let Some(trial) = task.trial.take() {

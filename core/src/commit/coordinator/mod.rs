@@ -1,7 +1,6 @@
 //! The side that wants time on several nodes at once.
 
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 
 mod clearing;
 mod standing;
@@ -12,11 +11,11 @@ mod voting;
 
 pub use task::{Candidate, Place};
 
-use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::Submitter;
-use crate::machine::{Context, Event, Machine, Violation};
+use crate::machine::{Alarm, Context, Event, Machine, Violation};
 use crate::schedule::Holder;
 use crate::time::{Interval, Span, Time};
 use task::{Attempt, Purpose, Stage, Task};
@@ -25,7 +24,7 @@ use task::{Attempt, Purpose, Stage, Task};
 ///
 /// Most effects per event: for each task whose time has come, three for each of its nodes and four more.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Coordinator<P: Policy = Everyone, G: Guards = AllGuards> {
+pub struct Coordinator<P: Policy = Everyone> {
     config: Config,
     policy: P,
     life: Incarnation,
@@ -33,9 +32,7 @@ pub struct Coordinator<P: Policy = Everyone, G: Guards = AllGuards> {
     attempts: u32,
     /// Sorted by job.
     tasks: Vec<Task>,
-    /// When the host was asked to wake us.
-    armed: Option<Time>,
-    guards: PhantomData<G>,
+    alarm: Alarm,
 }
 
 /// The one timer of a coordinator.
@@ -218,17 +215,16 @@ enum Out {
 /// Where a coordinator works on one task: all that it needs beside the task, and what comes of it.
 ///
 /// `voting` gets a job its time, `standing` watches over it, `clearing` frees what is left of earlier attempts.
-struct Desk<G: Guards> {
+struct Desk {
     config: Config,
     life: Incarnation,
     attempts: u32,
     now: Time,
     jitter: Span,
     outs: Vec<Out>,
-    guards: PhantomData<G>,
 }
 
-impl<G: Guards> Desk<G> {
+impl Desk {
     fn send(&mut self, to: NodeId, message: Message) {
         self.outs.push(Out::Send(to, message));
     }
@@ -276,7 +272,7 @@ impl<G: Guards> Desk<G> {
     }
 }
 
-impl<P: Policy, G: Guards> Coordinator<P, G> {
+impl<P: Policy> Coordinator<P> {
     /// A coordinator without jobs. The configuration is that of all nodes; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
@@ -285,8 +281,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             life: Incarnation::new(0),
             attempts: 0,
             tasks: Vec::new(),
-            armed: None,
-            guards: PhantomData,
+            alarm: Alarm::default(),
         }
     }
 
@@ -323,7 +318,7 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
         &mut self,
         job: JobId,
         cx: &mut dyn Context<Self>,
-        work: impl FnOnce(&mut Desk<G>, &mut Task),
+        work: impl FnOnce(&mut Desk, &mut Task),
     ) -> bool {
         let Ok(place) = self.place(job) else {
             return false;
@@ -340,7 +335,6 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
             now: cx.now(),
             jitter: self.config.draw_jitter(cx.rng()),
             outs: Vec::new(),
-            guards: PhantomData::<G>,
         };
         work(&mut desk, &mut task);
         self.attempts = desk.attempts;
@@ -558,20 +552,12 @@ impl<P: Policy, G: Guards> Coordinator<P, G> {
     }
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
-        let due = self.tasks.iter().map(Task::next_due).min();
-        let due = due.filter(|due| *due < Time::MAX);
-        if due == self.armed {
-            return;
-        }
-        self.armed = due;
-        match due {
-            Some(at) => cx.wake(at, Due),
-            None => cx.cancel(Due),
-        }
+        let due = self.tasks.iter().map(Task::next_due);
+        self.alarm.set(due, Due, cx);
     }
 }
 
-impl<P: Policy, G: Guards> Machine for Coordinator<P, G> {
+impl<P: Policy> Machine for Coordinator<P> {
     type Message = Message;
     type Timer = Due;
     type Command = Command;
@@ -588,7 +574,7 @@ impl<P: Policy, G: Guards> Machine for Coordinator<P, G> {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.receive(from, message, cx),
             Event::Timer(Due) => {
-                self.armed = None;
+                self.alarm.rang();
                 self.attend_all(cx);
             }
             Event::Command(Command::Place {

@@ -3,14 +3,14 @@
 use alloc::vec::Vec;
 
 use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task};
-use super::{Desk, Guards, Message, Notice, Setback};
+use super::{Desk, Message, Notice, Setback};
 use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
 use crate::job::Outcome;
 use crate::schedule::Holder;
 use crate::time::Time;
 
-impl<G: Guards> Desk<G> {
+impl Desk {
     pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let job = task.job;
         let Some(attempt) = task.attempt_mut(epoch) else {
@@ -82,7 +82,7 @@ impl<G: Guards> Desk<G> {
         let permitted = task.old.iter().map(|old| old.permitted);
         let lapses = permitted.filter_map(|until| config.lapses(until));
         match lapses.max().filter(|lapse| *lapse > now) {
-            Some(lapse) if waits && G::EARLIER_PERMISSIONS => {
+            Some(lapse) if waits && !canary!(EarlierPermissionsIgnored) => {
                 attempt.next = lapse.min(attempt.closes(&config));
             }
             _ => self.permit(task),
@@ -189,7 +189,7 @@ impl<G: Guards> Desk<G> {
                 member.unanswered = 0;
                 attempt.rest(&config);
                 // On disk before it is permitted, so that a later life knows until when the node may run.
-                if G::EXTENSION_ON_DISK {
+                if !canary!(ExtensionInMemory) {
                     self.persist(task);
                 }
             }

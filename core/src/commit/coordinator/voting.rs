@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task, Trial, Voter};
-use super::{Desk, Guards, Message, Notice, Setback};
+use super::{Desk, Message, Notice, Setback};
 use crate::id::{Epoch, NodeId};
 use crate::time::{Span, Time};
 
-impl<G: Guards> Desk<G> {
+impl Desk {
     /// Tries the next candidate; if there is none, tells that the job has no time.
     pub(super) fn try_next(&mut self, task: &mut Task, setback: Setback) {
         let job = task.job;
@@ -23,8 +23,7 @@ impl<G: Guards> Desk<G> {
         candidate: &Candidate,
         purpose: Purpose,
     ) {
-        if !G::LOCK_BEFORE_RELEASE {
-            // The mistake that a test plants: the earlier attempt is given up before there is a later one.
+        if canary!(ReleasedBeforeLocked) {
             self.retire_attempt(task);
         }
         let voters = candidate.nodes.iter();
@@ -57,7 +56,7 @@ impl<G: Guards> Desk<G> {
 
     /// From when on a trial cannot be decided on any more: its leases would end before a commit arrives.
     fn closes(&self, trial: &Trial) -> Time {
-        if !G::LEASE_AT_DECISION {
+        if canary!(DecidedWithoutLeases) {
             return Time::MAX;
         }
         // Who has not answered yet has a lease that is counted from the first question, too.
@@ -128,7 +127,7 @@ impl<G: Guards> Desk<G> {
     /// Until when an earlier attempt may run on nodes that cannot be counted on to let go, if nobody could be permitted to start
     /// this one in time because of that.
     fn in_the_way(&self, task: &Task, trial: &Trial) -> Option<Time> {
-        if !G::EARLIER_PERMISSIONS {
+        if canary!(EarlierPermissionsIgnored) {
             return None;
         }
         // Whoever commits to this one lets go of the earlier ones.
@@ -151,7 +150,7 @@ impl<G: Guards> Desk<G> {
     fn decide(&mut self, task: &mut Task, trial: &Trial) {
         let worst = self.now + self.config.max_delay.times(2);
         let outlives = |voter: &Voter| voter.lease.is_some_and(|lease| lease > worst);
-        let leases = trial.voters.iter().all(outlives) || !G::LEASE_AT_DECISION;
+        let leases = trial.voters.iter().all(outlives) || canary!(DecidedWithoutLeases);
         // The earlier attempt must not be about to start either: it would have to be taken back.
         let soonest = self.now + self.config.lead;
         let earlier = task
@@ -190,14 +189,14 @@ impl<G: Guards> Desk<G> {
             resumed: false,
         });
         // The commit point.
-        if G::DECISION_ON_DISK {
+        if !canary!(DecisionInMemory) {
             self.persist(task);
         }
         let holder = task.holder(trial.epoch);
         for member in members {
             self.send(member.node, Message::Commit { holder });
         }
-        if !G::BARRIER {
+        if canary!(BarrierSkipped) {
             self.permit(task);
         }
     }

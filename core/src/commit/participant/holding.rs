@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{Cause, Firm, Hold, Notice, Participant, Phase, Seat};
-use crate::commit::{Guards, Message, Policy, Refused};
+use crate::commit::{Message, Policy, Refused};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::Submitter;
 use crate::machine::Context;
 use crate::schedule::{Holder, ReserveError};
 use crate::time::{Interval, Span, Time};
 
-impl<P: Policy, G: Guards> Participant<P, G> {
+impl<P: Policy> Participant<P> {
     pub(super) fn prepare(
         &mut self,
         from: NodeId,
@@ -71,7 +71,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
                 forget: Time::ZERO,
             },
         };
-        if known.is_some() && G::FENCING {
+        if known.is_some() && !canary!(OldAttemptsTaken) {
             if holder.epoch < seat.fence {
                 return Err(Refused::Stale);
             }
@@ -135,7 +135,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             since: now,
             lease: now + lease,
         });
-        if G::VOTE_ON_DISK {
+        if !canary!(VoteInMemory) {
             self.keep(seat, cx);
         } else {
             self.put(seat);

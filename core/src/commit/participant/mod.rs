@@ -1,17 +1,16 @@
 //! The side that has time to give.
 
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 
 mod holding;
 mod quota;
 mod running;
 
-use super::config::{AllGuards, Config, Everyone, Guards, Policy};
+use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::Outcome;
-use crate::machine::{Context, Event, Machine, Violation};
+use crate::machine::{Alarm, Context, Event, Machine, Violation};
 use crate::schedule::{Holder, Reservation, Schedule, Status};
 use crate::time::{Interval, Time};
 use quota::Quotas;
@@ -20,16 +19,14 @@ use quota::Quotas;
 ///
 /// Most effects per event: five for each seat whose time has come, and five for the event itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Participant<P: Policy = Everyone, G: Guards = AllGuards> {
+pub struct Participant<P: Policy = Everyone> {
     config: Config,
     policy: P,
     schedule: Schedule<Vec<Reservation>>,
     /// Sorted by job.
     seats: Vec<Seat>,
     quotas: Quotas,
-    /// When the host was asked to wake us.
-    armed: Option<Time>,
-    guards: PhantomData<G>,
+    alarm: Alarm,
 }
 
 /// What a participant keeps of a job.
@@ -198,7 +195,7 @@ impl Seat {
     }
 }
 
-impl<P: Policy, G: Guards> Participant<P, G> {
+impl<P: Policy> Participant<P> {
     /// A participant with a free schedule. The configuration is that of all nodes; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
@@ -207,8 +204,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
             schedule: Schedule::with_limit(usize::from(config.seats).saturating_mul(2)),
             seats: Vec::new(),
             quotas: Quotas::default(),
-            armed: None,
-            guards: PhantomData,
+            alarm: Alarm::default(),
         }
     }
 
@@ -242,7 +238,7 @@ impl<P: Policy, G: Guards> Participant<P, G> {
     /// The seat of a job, if this is its coordinator.
     fn seat_of(&self, job: JobId, from: NodeId) -> Option<Seat> {
         self.seat(job)
-            .filter(|seat| !G::OWNERSHIP || seat.coordinator == from)
+            .filter(|seat| canary!(AnyoneObeyed) || seat.coordinator == from)
     }
 
     /// Keeps a seat, on disk first.
@@ -346,19 +342,11 @@ impl<P: Policy, G: Guards> Participant<P, G> {
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
         let due = self.seats.iter().map(|seat| seat.next_due(&self.config));
-        let due = due.min().filter(|due| *due < Time::MAX);
-        if due == self.armed {
-            return;
-        }
-        self.armed = due;
-        match due {
-            Some(at) => cx.wake(at, Due),
-            None => cx.cancel(Due),
-        }
+        self.alarm.set(due, Due, cx);
     }
 }
 
-impl<P: Policy, G: Guards> Machine for Participant<P, G> {
+impl<P: Policy> Machine for Participant<P> {
     type Message = Message;
     type Timer = Due;
     type Command = Command;
@@ -373,7 +361,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
         }
         let is_timer = matches!(event, Event::Timer(_));
         if is_timer {
-            self.armed = None;
+            self.alarm.rang();
         }
         if event == Event::Start {
             self.recover(cx);
@@ -382,7 +370,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
         if let Event::Command(Command::Ended { holder, outcome }) = event {
             self.ended(holder, outcome, cx);
         }
-        if is_timer || G::LEASE_AT_COMMIT {
+        if is_timer || !canary!(LateCommitTaken) {
             self.attend_all(cx);
         }
         match event {
@@ -462,7 +450,7 @@ impl<P: Policy, G: Guards> Machine for Participant<P, G> {
     }
 }
 
-impl<P: Policy, G: Guards> Participant<P, G> {
+impl<P: Policy> Participant<P> {
     fn stands(&self, holder: Holder, interval: Interval, status: Status) -> bool {
         self.schedule.find(holder)
             == Some(&Reservation {

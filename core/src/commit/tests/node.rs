@@ -3,7 +3,6 @@
 use super::*;
 use crate::commit::coordinator::{self, Setback};
 use crate::commit::participant::{self, Cause};
-use crate::machine::Violation;
 use std::collections::VecDeque;
 use std::vec;
 
@@ -272,51 +271,6 @@ fn records_under_the_wrong_key_are_ignored() {
         }
     }
     assert_eq!(node, Node::new(CONFIG, Everyone));
-}
-
-#[test]
-fn a_broken_state_is_named() {
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    struct Careless;
-    impl Guards for Careless {
-        const FENCING: bool = false;
-        const BARRIER: bool = false;
-    }
-    let mut node: Node<Everyone, Careless> = Node::new(CONFIG, Everyone);
-    let hear = |node: &mut Node<Everyone, Careless>, message| {
-        let event = Event::Message {
-            from: NodeId::new(0),
-            message,
-        };
-        EffectQueue::new().feed(node, event, Time::ZERO, &mut Zeros);
-        node.check()
-    };
-    assert_eq!(hear(&mut node, prepare(attempt(1), slot(100))), Ok(()));
-    assert_eq!(hear(&mut node, commit(attempt(1))), Ok(()));
-    let invariant = "what a seat says is in the schedule";
-    assert_eq!(
-        hear(&mut node, prepare(attempt(1), slot(100))),
-        Err(Violation { invariant })
-    );
-    let mut node: Node<Everyone, Careless> = Node::new(CONFIG, Everyone);
-    let command = coordinator::Command::Place {
-        job: JOB,
-        submitter: NOBODY,
-        candidates: vec![Candidate {
-            interval: slot(100),
-            nodes: vec![NodeId::new(0)],
-        }],
-        spares: vec![],
-    };
-    let mut effects = EffectQueue::new();
-    effects.feed(&mut node, Event::Start, Time::ZERO, &mut Zeros);
-    let event = Event::Command(Command::Coordinator(command));
-    effects.feed(&mut node, event, Time::ZERO, &mut Zeros);
-    let invariant = "nobody may start before everyone has committed";
-    assert_eq!(
-        hear(&mut node, prepared(attempt(1))),
-        Err(Violation { invariant })
-    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ use alloc::vec::Vec;
 use crate::commit::{self, Everyone, Policy};
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Criterion, Notice, Refusal};
-use crate::machine::{Context, Embed, Event, Machine, Violation};
+use crate::machine::{Alarm, Context, Embed, Event, Machine, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::schedule::Snapshot;
 pub use crate::scheduler::Bootstrap;
@@ -95,8 +95,7 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     pulls: Vec<Pull>,
     last_search: u32,
     declined: Declined,
-    /// When the host was asked to wake us.
-    armed: Time,
+    alarm: Alarm,
 }
 
 /// How often a node said no because it had no room.
@@ -221,7 +220,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             pulls: Vec::new(),
             last_search: 0,
             declined: Declined::default(),
-            armed: Time::MAX,
+            alarm: Alarm::default(),
         })
     }
 
@@ -349,16 +348,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let requests = self.requests.iter().map(Request::next_due);
         let searches = self.searches.iter().map(Search::next_due);
         let other = [self.beat_at, self.missing_at(), self.pulls_due()];
-        let due = requests.chain(searches).chain(other).min();
-        let due = due.unwrap_or(Time::MAX);
-        if due == self.armed {
-            return;
-        }
-        self.armed = due;
-        match due {
-            Time::MAX => cx.cancel(Timer::Due),
-            at => cx.wake(at, Timer::Due),
-        }
+        let due = requests.chain(searches).chain(other);
+        self.alarm.set(due, Timer::Due, cx);
     }
 
     fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
@@ -402,7 +393,7 @@ impl<const C: usize, const L: usize, P: Policy> Machine for Asap<C, L, P> {
             Event::Timer(Timer::Overlay(timer)) => self.gossip(Event::Timer(timer), cx),
             Event::Timer(Timer::Desk(timer)) => self.at_desk(Event::Timer(timer), cx),
             Event::Timer(Timer::Due) => {
-                self.armed = Time::MAX;
+                self.alarm.rang();
                 self.attend(cx);
             }
             Event::Command(command) => self.obey(&command, cx),

@@ -59,7 +59,7 @@ use alloc::vec::Vec;
 use crate::commit::{self, Everyone, Policy};
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Notice, Refusal};
-use crate::machine::{Context, Embed, Event, Machine, Never, Violation};
+use crate::machine::{Alarm, Context, Embed, Event, Machine, Never, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::overlay::vicinity::{self, Vicinity};
 use crate::overlay::vivaldi::Vivaldi;
@@ -107,8 +107,7 @@ pub struct Criteria<
     /// In the order of jobs.
     requests: Vec<Request>,
     last_look: u32,
-    /// When the host was asked to wake us.
-    armed: Time,
+    alarm: Alarm,
 }
 
 /// A helper overlay of a node.
@@ -247,7 +246,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             random: Vec::new(),
             requests: Vec::new(),
             last_look: 0,
-            armed: Time::MAX,
+            alarm: Alarm::default(),
         })
     }
 
@@ -375,16 +374,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
-        let due = self.requests.iter().map(Request::next_due).min();
-        let due = due.unwrap_or(Time::MAX);
-        if due == self.armed {
-            return;
-        }
-        self.armed = due;
-        match due {
-            Time::MAX => cx.cancel(Timer::Due),
-            at => cx.wake(at, Timer::Due),
-        }
+        let due = self.requests.iter().map(Request::next_due);
+        self.alarm.set(due, Timer::Due, cx);
     }
 
     fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
@@ -437,7 +428,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Ma
             }
             Event::Timer(Timer::Desk(timer)) => self.at_desk(Event::Timer(timer), cx),
             Event::Timer(Timer::Due) => {
-                self.armed = Time::MAX;
+                self.alarm.rang();
                 self.attend_requests(cx);
             }
             Event::Command(command) => self.obey(&command, cx),

@@ -13,81 +13,58 @@ use crate::config::setting::{names, section};
 use crate::lasting::Lasting;
 use crate::schedulers::section::Section;
 
-/// How `aria` schedules.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AriaConfig {
-    /// What decides at each site what runs next.
-    pub policy: PolicyName,
-    /// Whether a site starts later jobs where the first has no room, if it has several processors.
-    pub backfill: bool,
-    /// Whether jobs that wait are moved.
-    pub reschedule: bool,
-    /// How often a site advertises jobs that wait.
-    pub inform_period: Span,
-    /// How many at a time.
-    pub inform_jobs: u8,
-    /// By how much another site must be better.
-    pub threshold: Span,
-    /// Whether the first better offer wins, or the best of all.
-    pub taking: Taking,
-    /// How the lateness of jobs with deadlines is counted.
-    pub lateness: Lateness,
-    /// Who passes floods on.
-    pub forward: ForwardName,
-    /// Within how many hops everyone does, with `near`.
-    pub near_hops: u8,
-    /// How many hops a request goes.
-    pub request_hops: u8,
-    /// To how many neighbours at each.
-    pub request_fan_out: u8,
-    /// How many hops the news of a job that waits goes.
-    pub inform_hops: u8,
-    /// To how many neighbours at each.
-    pub inform_fan_out: u8,
-    /// How long offers are waited for.
-    pub window: Span,
-    /// How often offers are asked for before a job fails.
-    pub rounds: u8,
-    /// How long a site may have a job without word from its initiator; if left out, ten minutes where nodes go down or messages are lost,
-    /// else a day.
-    pub lease: Option<Span>,
-    /// The longest that a message is expected to travel one hop.
-    pub max_delay: Span,
-    /// What keeps nodes in touch.
-    pub overlay: OverlayName,
-    /// How many links a node has, if ants do not decide.
-    pub degree: u8,
-    /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else once a day, since
-    /// there is nothing to mend.
-    pub iteration: Option<Span>,
-    /// For how many iterations the overlay is made before the first job comes.
-    pub warm_up: u32,
+section! {
+    /// How `aria` schedules.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct AriaConfig {
+        /// What decides at each site what runs next.
+        pub policy: PolicyName = PolicyName::Fcfs,
+        /// Whether a site starts later jobs where the first has no room, if it has several processors.
+        pub backfill: bool = false,
+        /// Whether jobs that wait are moved.
+        pub reschedule: bool = true,
+        /// How often a site advertises jobs that wait.
+        pub inform_period: Span = Span::from_secs(300),
+        /// How many at a time.
+        pub inform_jobs: u8 = 2,
+        /// By how much another site must be better.
+        pub threshold: Span = Span::from_secs(180),
+        /// Whether the first better offer wins, or the best of all.
+        pub taking: Taking = Taking::Best,
+        /// How the lateness of jobs with deadlines is counted.
+        pub lateness: Lateness = Lateness::Marginal,
+        /// Who passes floods on.
+        pub forward: ForwardName = ForwardName::Near,
+        /// Within how many hops everyone does, with `near`.
+        pub near_hops: u8 = 2,
+        /// How many hops a request goes.
+        pub request_hops: u8 = Reach::REQUEST.ttl,
+        /// To how many neighbours at each.
+        pub request_fan_out: u8 = Reach::REQUEST.fan_out,
+        /// How many hops the news of a job that waits goes.
+        pub inform_hops: u8 = Reach::INFORM.ttl,
+        /// To how many neighbours at each.
+        pub inform_fan_out: u8 = Reach::INFORM.fan_out,
+        /// How long offers are waited for.
+        pub window: Span = Span::from_secs(5),
+        /// How often offers are asked for before a job fails.
+        pub rounds: u8 = 4,
+        /// How long a site may have a job without word from its initiator; if left out, ten minutes where nodes go down or messages are lost,
+        /// else a day.
+        pub lease: Option<Span> = None,
+        /// The longest that a message is expected to travel one hop.
+        pub max_delay: Span = Span::from_millis(250),
+        /// What keeps nodes in touch.
+        pub overlay: OverlayName = OverlayName::Blatant,
+        /// How many links a node has, if ants do not decide.
+        pub degree: u8 = 4,
+        /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else once a day, since
+        /// there is nothing to mend.
+        pub iteration: Option<Span> = None,
+        /// For how many iterations the overlay is made before the first job comes.
+        pub warm_up: u32 = 100,
+    }
 }
-
-section!(AriaConfig {
-    policy,
-    backfill,
-    reschedule,
-    inform_period,
-    inform_jobs,
-    threshold,
-    taking,
-    lateness,
-    forward,
-    near_hops,
-    request_hops,
-    request_fan_out,
-    inform_hops,
-    inform_fan_out,
-    window,
-    rounds,
-    lease,
-    max_delay,
-    overlay,
-    degree,
-    iteration,
-    warm_up,
-});
 
 /// What decides at a site what runs next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -168,35 +145,6 @@ names!(OverlayName {
     Cyclon = "cyclon",
     Regular = "regular",
 });
-
-impl Default for AriaConfig {
-    fn default() -> Self {
-        Self {
-            policy: PolicyName::Fcfs,
-            backfill: false,
-            reschedule: true,
-            inform_period: Span::from_secs(300),
-            inform_jobs: 2,
-            threshold: Span::from_secs(180),
-            taking: Taking::Best,
-            lateness: Lateness::Marginal,
-            forward: ForwardName::Near,
-            near_hops: 2,
-            request_hops: Reach::REQUEST.ttl,
-            request_fan_out: Reach::REQUEST.fan_out,
-            inform_hops: Reach::INFORM.ttl,
-            inform_fan_out: Reach::INFORM.fan_out,
-            window: Span::from_secs(5),
-            rounds: 4,
-            lease: None,
-            max_delay: Span::from_millis(250),
-            overlay: OverlayName::Blatant,
-            degree: 4,
-            iteration: None,
-            warm_up: 100,
-        }
-    }
-}
 
 impl Section for AriaConfig {
     fn checked(&self) -> Result<(), ConfigError> {

@@ -11,77 +11,55 @@ use crate::config::network::{DelayConfig, NetworkConfig};
 use crate::config::setting::{names, section};
 use crate::schedulers::section::Section;
 
-/// How `asap` schedules.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AsapConfig {
-    /// How nodes know the schedules of others.
-    pub exchange: ExchangeName,
-    /// How often they ask, if they poll.
-    pub poll_period: Span,
-    /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down and every message
-    /// arrives, else ten minutes.
-    pub lease: Option<Span>,
-    /// Whether links change.
-    pub links: Links,
-    /// How many links a node has.
-    pub degree: u8,
-    /// How many of them it exchanges at once.
-    pub shuffle: u8,
-    /// How often it does, if links change.
-    pub shuffle_period: Span,
-    /// For how many cycles the overlay is shuffled before the first job comes.
-    pub warm_up: u32,
-    /// How many peers that nobody can choose for it a node keeps, against eclipse: at most 32.
-    pub samples: u8,
-    /// How many neighbours search for a job.
-    pub forward: u8,
-    /// How far they look: 2 as in the paper, 255 until there are enough nodes.
-    pub max_hops: u8,
-    /// How many candidates they want for each node that is wanted before they put a job off: 1 as in the paper.
-    pub breadth: u8,
-    /// How many nodes they ask at once.
-    pub width: u8,
-    /// Whether they offer themselves.
-    pub searcher: Searcher,
-    /// Which of the free nodes are taken.
-    pub choice: Choice,
-    /// The length of a slot.
-    pub slot: Span,
-    /// How long before its start a job must be found a place; if left out, none where messages take no time, else a slot.
-    pub lead: Option<Span>,
-    /// The longest that a message is expected to travel; how long answers are waited for follows from it.
-    pub max_delay: Span,
-    /// How often a place is searched for before a job fails.
-    pub rounds: u8,
-    /// How often a better place is searched for a job that waits for its start; never if left out.
-    pub improve: Option<Span>,
-    /// For how long a job may run without word from its coordinator; to its end if left out.
-    pub permission: Option<Span>,
+section! {
+    /// How `asap` schedules.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct AsapConfig {
+        /// How nodes know the schedules of others.
+        pub exchange: ExchangeName = ExchangeName::Push,
+        /// How often they ask, if they poll.
+        pub poll_period: Span = Span::from_secs(120),
+        /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down and every message
+        /// arrives, else ten minutes.
+        pub lease: Option<Span> = None,
+        /// Whether links change.
+        pub links: Links = Links::Static,
+        /// How many links a node has.
+        pub degree: u8 = 20,
+        /// How many of them it exchanges at once.
+        pub shuffle: u8 = 8,
+        /// How often it does, if links change.
+        pub shuffle_period: Span = Span::from_secs(120),
+        /// For how many cycles the overlay is shuffled before the first job comes.
+        pub warm_up: u32 = 50,
+        /// How many peers that nobody can choose for it a node keeps, against eclipse: at most 32.
+        pub samples: u8 = 0,
+        /// How many neighbours search for a job.
+        pub forward: u8 = 5,
+        /// How far they look: 2 as in the paper, 255 until there are enough nodes.
+        pub max_hops: u8 = u8::MAX,
+        /// How many candidates they want for each node that is wanted before they put a job off: 1 as in the paper.
+        pub breadth: u8 = 8,
+        /// How many nodes they ask at once.
+        pub width: u8 = 1,
+        /// Whether they offer themselves.
+        pub searcher: Searcher = Searcher::Included,
+        /// Which of the free nodes are taken.
+        pub choice: Choice = Choice::Nearest,
+        /// The length of a slot.
+        pub slot: Span = Span::from_secs(60),
+        /// How long before its start a job must be found a place; if left out, none where messages take no time, else a slot.
+        pub lead: Option<Span> = None,
+        /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+        pub max_delay: Span = Span::from_secs(1),
+        /// How often a place is searched for before a job fails.
+        pub rounds: u8 = 4,
+        /// How often a better place is searched for a job that waits for its start; never if left out.
+        pub improve: Option<Span> = None,
+        /// For how long a job may run without word from its coordinator; to its end if left out.
+        pub permission: Option<Span> = None,
+    }
 }
-
-section!(AsapConfig {
-    exchange,
-    poll_period,
-    lease,
-    links,
-    degree,
-    shuffle,
-    shuffle_period,
-    warm_up,
-    samples,
-    forward,
-    max_hops,
-    breadth,
-    width,
-    searcher,
-    choice,
-    slot,
-    lead,
-    max_delay,
-    rounds,
-    improve,
-    permission,
-});
 
 /// How nodes know the schedules of others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -115,34 +93,6 @@ names!(Choice {
     Nearest = "nearest",
     BestFit = "best-fit",
 });
-
-impl Default for AsapConfig {
-    fn default() -> Self {
-        Self {
-            exchange: ExchangeName::Push,
-            poll_period: Span::from_secs(120),
-            lease: None,
-            links: Links::Static,
-            degree: 20,
-            shuffle: 8,
-            shuffle_period: Span::from_secs(120),
-            warm_up: 50,
-            samples: 0,
-            forward: 5,
-            max_hops: u8::MAX,
-            breadth: 8,
-            width: 1,
-            searcher: Searcher::Included,
-            choice: Choice::Nearest,
-            slot: Span::from_secs(60),
-            lead: None,
-            max_delay: Span::from_secs(1),
-            rounds: 4,
-            improve: None,
-            permission: None,
-        }
-    }
-}
 
 /// The most links of a node in a simulation.
 pub const MOST_LINKS: usize = 40;

@@ -20,88 +20,66 @@ use crate::config::setting::{self, Setting, Wrong, kinds, names, section};
 use crate::schedulers::section::Section;
 use gridweave_sim::network::Plane;
 
-/// How `criteria` schedules.
-#[derive(Clone, PartialEq, Debug)]
-pub struct CriteriaConfig {
-    /// What all jobs ask for.
-    pub criterion: CriterionName,
-    /// What counts, and how much, if the criterion is `combined`.
-    pub parts: Vec<PartConfig>,
-    /// How long after its earliest start a job must start at the latest, if the criterion is `combined`.
-    pub start_within: Option<Span>,
-    /// The helper overlays that nodes keep; if left out, the one that suits the criterion.
-    pub helpers: Option<Vec<Helper>>,
-    /// How nodes are found: along random links, or along those of a helper.
-    pub exploration: Exploration,
-    /// How many nodes are found for each one that is wanted.
-    pub alpha: f64,
-    /// How many times nodes are searched for a job.
-    pub iterations: u16,
-    /// How many of these may be under way at once.
-    pub parallel: u8,
-    /// How long to wait after one before the next begins.
-    pub pause: Span,
-    /// How many nodes are asked at once.
-    pub width: u8,
-    /// Whether selection is nothing but the paper's genetic algorithm, without shortcuts.
-    pub paper_selection: bool,
-    /// How many random links a node has.
-    pub degree: u8,
-    /// How many of them it exchanges at once.
-    pub shuffle: u8,
-    /// How many links of each helper overlay it has.
-    pub near: u8,
-    /// How many of them it exchanges at once, its own descriptor among them.
-    pub gossip: u8,
-    /// How often it exchanges links of either kind.
-    pub period: Span,
-    /// For how many cycles the random overlay is shuffled before nodes start.
-    pub warm_up: u32,
-    /// Where nodes are.
-    pub places: PlacesConfig,
-    /// Whether they have to learn that from the round trips of gossip.
-    pub learn_places: bool,
-    /// The length of a slot.
-    pub slot: Span,
-    /// How long before its start a job must have its place; if left out, none where messages take no time, else a slot.
-    pub lead: Option<Span>,
-    /// How much later than its earliest start a job may start.
-    pub horizon: Span,
-    /// The longest that a message is expected to travel; how long answers are waited for follows from it.
-    pub max_delay: Span,
-    /// How many places may be refused before a job fails.
-    pub rounds: u8,
-    /// For how long a job may run without word from its coordinator; to its end if left out.
-    pub permission: Option<Span>,
+section! {
+    /// How `criteria` schedules.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct CriteriaConfig {
+        /// What all jobs ask for.
+        pub criterion: CriterionName = CriterionName::Soonest,
+        /// What counts, and how much, if the criterion is `combined`.
+        pub parts: Vec<PartConfig> = Vec::new(),
+        /// How long after its earliest start a job must start at the latest, if the criterion is `combined`.
+        pub start_within: Option<Span> = None,
+        /// The helper overlays that nodes keep; if left out, the one that suits the criterion.
+        pub helpers: Option<Vec<Helper>> = None,
+        /// How nodes are found: along random links, or along those of a helper.
+        pub exploration: Exploration = Exploration::Proactive,
+        /// How many nodes are found for each one that is wanted.
+        pub alpha: f64 = 2.0,
+        /// How many times nodes are searched for a job.
+        pub iterations: u16 = 5,
+        /// How many of these may be under way at once.
+        pub parallel: u8 = 1,
+        /// How long to wait after one before the next begins.
+        pub pause: Span = Span::from_secs(0),
+        /// How many nodes are asked at once.
+        pub width: u8 = 8,
+        /// Whether selection is nothing but the paper's genetic algorithm, without shortcuts.
+        pub paper_selection: bool = false,
+        /// How many random links a node has.
+        pub degree: u8 = 20,
+        /// How many of them it exchanges at once.
+        pub shuffle: u8 = 8,
+        /// How many links of each helper overlay it has.
+        pub near: u8 = 20,
+        /// How many of them it exchanges at once, its own descriptor among them.
+        pub gossip: u8 = 10,
+        /// How often it exchanges links of either kind.
+        pub period: Span = Span::from_secs(3_600),
+        /// For how many cycles the random overlay is shuffled before nodes start.
+        pub warm_up: u32 = 50,
+        /// Where nodes are.
+        pub places: PlacesConfig = PlacesConfig::Sites {
+                    side: Span::from_millis(200),
+                    sites: 50,
+                    around: Span::from_millis(5),
+                },
+        /// Whether they have to learn that from the round trips of gossip.
+        pub learn_places: bool = false,
+        /// The length of a slot.
+        pub slot: Span = Span::from_secs(60),
+        /// How long before its start a job must have its place; if left out, none where messages take no time, else a slot.
+        pub lead: Option<Span> = None,
+        /// How much later than its earliest start a job may start.
+        pub horizon: Span = Span::from_secs(90 * 86_400),
+        /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+        pub max_delay: Span = Span::from_secs(1),
+        /// How many places may be refused before a job fails.
+        pub rounds: u8 = 8,
+        /// For how long a job may run without word from its coordinator; to its end if left out.
+        pub permission: Option<Span> = None,
+    }
 }
-
-section!(CriteriaConfig {
-    criterion,
-    parts,
-    start_within,
-    helpers,
-    exploration,
-    alpha,
-    iterations,
-    parallel,
-    pause,
-    width,
-    paper_selection,
-    degree,
-    shuffle,
-    near,
-    gossip,
-    period,
-    warm_up,
-    places,
-    learn_places,
-    slot,
-    lead,
-    horizon,
-    max_delay,
-    rounds,
-    permission,
-});
 
 /// What a job asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -296,42 +274,6 @@ impl PlacesConfig {
             } => Plane::around_sites(nodes, *sites, *side, *around, &mut rng),
             Self::Coordinates { file } => read_plane(file)?,
         })
-    }
-}
-
-impl Default for CriteriaConfig {
-    fn default() -> Self {
-        Self {
-            criterion: CriterionName::Soonest,
-            parts: Vec::new(),
-            start_within: None,
-            helpers: None,
-            exploration: Exploration::Proactive,
-            alpha: 2.0,
-            iterations: 5,
-            parallel: 1,
-            pause: Span::from_secs(0),
-            width: 8,
-            paper_selection: false,
-            degree: 20,
-            shuffle: 8,
-            near: 20,
-            gossip: 10,
-            period: Span::from_secs(3_600),
-            warm_up: 50,
-            places: PlacesConfig::Sites {
-                side: Span::from_millis(200),
-                sites: 50,
-                around: Span::from_millis(5),
-            },
-            learn_places: false,
-            slot: Span::from_secs(60),
-            lead: None,
-            horizon: Span::from_secs(90 * 86_400),
-            max_delay: Span::from_secs(1),
-            rounds: 8,
-            permission: None,
-        }
     }
 }
 

@@ -16,60 +16,45 @@ use crate::schedulers::section::Section;
 /// How long it is at most from one heartbeat to the next in the second space, if nothing is said: its members change all the time.
 const MOST_RESIDUE_HEARTBEAT: Span = Span::from_secs(60);
 
-/// How `desktop` schedules.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DesktopConfig {
-    /// What is done for jobs that wait.
-    pub scheduling: SchedulingName,
-    /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: nodes that are all alike would lie in
-    /// a row.
-    pub virtual_dimensions: Option<u8>,
-    /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else a quarter of an hour, since there is
-    /// nothing to mend and only load to tell.
-    pub heartbeat: Option<Span>,
-    /// How often jobs that wait are looked at; if left out, with each heartbeat.
-    pub round: Option<Span>,
-    /// How far jobs are pushed outwards: with more, further.
-    pub stopping: f64,
-    /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
-    pub probes: u8,
-    /// Where a job goes that could start at once at several nodes.
-    pub preference: Preference,
-    /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
-    /// none they go only to neighbours, as in P4.
-    pub searches_again: u8,
-    /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it; with none
-    /// only neighbours are asked, as in P4.
-    pub pull_hops: u16,
-    /// How long after each other nodes join, before the first job comes; if left out, all have their zones at the beginning.
-    pub join_every: Option<Span>,
-    /// Whether others than neighbours know what a node has left while it runs something.
-    pub residues: Residues,
-    /// How long it is from one heartbeat to the next in the second space of `dual-can`; if left out, as in the first, but a minute at most.
-    pub residue_heartbeat: Option<Span>,
-    /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
-    /// else a day.
-    pub lease: Option<Span>,
-    /// How long an owner may answer for a job without word from where it was submitted; if left out, twice as long.
-    pub owner_lease: Option<Span>,
+section! {
+    /// How `desktop` schedules.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct DesktopConfig {
+        /// What is done for jobs that wait.
+        pub scheduling: SchedulingName = SchedulingName::LiqPull,
+        /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: nodes that are all alike would lie in
+        /// a row.
+        pub virtual_dimensions: Option<u8> = None,
+        /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else a quarter of an hour, since there is
+        /// nothing to mend and only load to tell.
+        pub heartbeat: Option<Span> = None,
+        /// How often jobs that wait are looked at; if left out, with each heartbeat.
+        pub round: Option<Span> = None,
+        /// How far jobs are pushed outwards: with more, further.
+        pub stopping: f64 = 1.0,
+        /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
+        pub probes: u8 = 2,
+        /// Where a job goes that could start at once at several nodes.
+        pub preference: Preference = Preference::Fastest,
+        /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
+        /// none they go only to neighbours, as in P4.
+        pub searches_again: u8 = 8,
+        /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it; with none
+        /// only neighbours are asked, as in P4.
+        pub pull_hops: u16 = 32,
+        /// How long after each other nodes join, before the first job comes; if left out, all have their zones at the beginning.
+        pub join_every: Option<Span> = None,
+        /// Whether others than neighbours know what a node has left while it runs something.
+        pub residues: Residues = Residues::Balloons,
+        /// How long it is from one heartbeat to the next in the second space of `dual-can`; if left out, as in the first, but a minute at most.
+        pub residue_heartbeat: Option<Span> = None,
+        /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
+        /// else a day.
+        pub lease: Option<Span> = None,
+        /// How long an owner may answer for a job without word from where it was submitted; if left out, twice as long.
+        pub owner_lease: Option<Span> = None,
+    }
 }
-
-section!(DesktopConfig {
-    scheduling,
-    virtual_dimensions,
-    heartbeat,
-    round,
-    stopping,
-    probes,
-    preference,
-    searches_again,
-    pull_hops,
-    join_every,
-    residues,
-    residue_heartbeat,
-    lease,
-    owner_lease,
-});
 
 /// What is done for jobs that wait: P4's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -143,27 +128,6 @@ names!(Residues {
     Balloons = "balloons",
     DualCan = "dual-can",
 } also { Neighbours = "none" });
-
-impl Default for DesktopConfig {
-    fn default() -> Self {
-        Self {
-            scheduling: SchedulingName::LiqPull,
-            virtual_dimensions: None,
-            heartbeat: None,
-            round: None,
-            stopping: 1.0,
-            probes: 2,
-            preference: Preference::Fastest,
-            searches_again: 8,
-            pull_hops: 32,
-            join_every: None,
-            residues: Residues::Balloons,
-            residue_heartbeat: None,
-            lease: None,
-            owner_lease: None,
-        }
-    }
-}
 
 impl Section for DesktopConfig {
     fn joins_every(&self) -> Option<Span> {

@@ -6,58 +6,42 @@ use crate::config::setting::{names, section};
 use crate::schedulers::asap::config::{MOST_LINKS as LINKS, MOST_SHUFFLED as SHUFFLED};
 use crate::schedulers::section::Section;
 
-/// The times and sizes of the scheduler, the same on all nodes; `[flood]` in a configuration.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FloodConfig {
-    /// How many steps the first search for a job goes.
-    pub radius: u8,
-    /// How many steps a search goes at most.
-    pub max_radius: u8,
-    /// A search that finds so many nodes for each that is wanted, free or not, is not widened but repeated later.
-    pub breadth: u16,
-    /// How long answers to a search are waited for.
-    pub answers: Span,
-    /// For how long a node that answers keeps itself free.
-    pub lease: Span,
-    /// How far clocks may be apart, and how long a message may travel at the very end of a lease.
-    pub slack: Span,
-    /// How long to wait, at most, before the first repetition of a search; doubled each time.
-    pub retry: Span,
-    /// The longest of these waits.
-    pub max_retry: Span,
-    /// After how many searches in a row that found fewer nodes than wanted, busy ones included, a job is too large.
-    pub searches: u8,
-    /// For how long a job is tried.
-    pub patience: Span,
-    /// For how long a job may run without word from where it was submitted; renewed three times in that span.
-    pub permission: Span,
-    /// How many links a node has, at most 20.
-    pub degree: u8,
-    /// How many of them are exchanged at once, at most 8; all, if there are fewer.
-    pub shuffle: u8,
-    /// How often.
-    pub shuffle_period: Span,
-    /// Whether links are exchanged while jobs run.
-    pub overlay: OverlayMode,
+section! {
+    /// The times and sizes of the scheduler, the same on all nodes; `[flood]` in a configuration.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct FloodConfig {
+        /// How many steps the first search for a job goes.
+        pub radius: u8 = 1,
+        /// How many steps a search goes at most.
+        pub max_radius: u8 = 6,
+        /// A search that finds so many nodes for each that is wanted, free or not, is not widened but repeated later.
+        pub breadth: u16 = 16,
+        /// How long answers to a search are waited for.
+        pub answers: Span = Span::from_secs(2),
+        /// For how long a node that answers keeps itself free.
+        pub lease: Span = Span::from_secs(10),
+        /// How far clocks may be apart, and how long a message may travel at the very end of a lease.
+        pub slack: Span = Span::from_secs(1),
+        /// How long to wait, at most, before the first repetition of a search; doubled each time.
+        pub retry: Span = Span::from_secs(60),
+        /// The longest of these waits.
+        pub max_retry: Span = Span::from_secs(1800),
+        /// After how many searches in a row that found fewer nodes than wanted, busy ones included, a job is too large.
+        pub searches: u8 = 3,
+        /// For how long a job is tried.
+        pub patience: Span = Span::from_secs(30 * 86_400),
+        /// For how long a job may run without word from where it was submitted; renewed three times in that span.
+        pub permission: Span = Span::from_secs(3 * 3600),
+        /// How many links a node has, at most 20.
+        pub degree: u8 = 8,
+        /// How many of them are exchanged at once, at most 8; all, if there are fewer.
+        pub shuffle: u8 = 8,
+        /// How often.
+        pub shuffle_period: Span = Span::from_secs(10),
+        /// Whether links are exchanged while jobs run.
+        pub overlay: OverlayMode = OverlayMode::Static,
+    }
 }
-
-section!(FloodConfig {
-    radius,
-    max_radius,
-    breadth,
-    answers,
-    lease,
-    slack,
-    retry,
-    max_retry,
-    searches,
-    patience,
-    permission,
-    degree,
-    shuffle,
-    shuffle_period,
-    overlay,
-});
 
 /// Whether links are exchanged while jobs run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -72,28 +56,6 @@ names!(OverlayMode {
     Static = "static",
     Dynamic = "dynamic",
 });
-
-impl Default for FloodConfig {
-    fn default() -> Self {
-        Self {
-            radius: 1,
-            max_radius: 6,
-            breadth: 16,
-            answers: Span::from_secs(2),
-            lease: Span::from_secs(10),
-            slack: Span::from_secs(1),
-            retry: Span::from_secs(60),
-            max_retry: Span::from_secs(1800),
-            searches: 3,
-            patience: Span::from_secs(30 * 86_400),
-            permission: Span::from_secs(3 * 3600),
-            degree: 8,
-            shuffle: 8,
-            shuffle_period: Span::from_secs(10),
-            overlay: OverlayMode::Static,
-        }
-    }
-}
 
 impl FloodConfig {
     /// Refuses times and sizes that cannot work together, and names the key.

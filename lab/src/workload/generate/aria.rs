@@ -23,56 +23,43 @@ const SYSTEMS: [(u64, u32); 5] = [(0, 886), (1, 58), (2, 44), (3, 10), (4, 2)];
 /// Gigabytes of memory, and independently of disk, all as likely (P3 IV-B).
 const GIGABYTES: [(u64, u32); 5] = [(1, 1), (2, 1), (4, 1), (8, 1), (16, 1)];
 
-/// The parameters of P3's workloads. The defaults are those of its scenario *Mixed*.
-///
-/// Other scenarios: *LowLoad* and *HighLoad* have an interval of 20 and 5 seconds; *Deadline* and *DeadlineH* have
-/// `deadline_slack` 3 and 1 (PROTOCOLS A5); *Precise* and *Accuracy25* have an accuracy of 0 and 0.25; *AccuracyBad* has
-/// [`Drift::Late`].
-///
-/// The nodes of the grid have the categories `architecture` and `system`, the amounts `memory` and `disk` in gigabytes, and
-/// the amount `slots`, of which each has one and each job takes one: a node runs one job at a time.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Aria {
-    /// How many nodes there are.
-    pub nodes: u32,
-    /// How many jobs are submitted.
-    pub jobs: u32,
-    /// When the first is.
-    pub start: Span,
-    /// How long after each the next is.
-    pub interval: Span,
-    /// The mean of the normal distribution of estimated run times (ERT), before it is bounded.
-    pub mean: Span,
-    /// Its standard deviation.
-    pub deviation: Span,
-    /// The shortest estimate; what is drawn below it is drawn again (PROTOCOLS A6).
-    pub shortest: Span,
-    /// The longest estimate; what is drawn above it is drawn again.
-    pub longest: Span,
-    /// How far actual run times are from estimates at most, as a part of these: P3's epsilon, from 0 to 0.5.
-    pub accuracy: f64,
-    /// To which side they are.
-    pub drift: Drift,
-    /// How many times the distribution of estimates a job has beyond its estimate until its deadline; 0 for no deadlines.
-    pub deadline_slack: u32,
-    /// What becomes of jobs that no node can run.
-    pub infeasible: Infeasible,
+section! {
+    /// The parameters of P3's workloads. The defaults are those of its scenario *Mixed*.
+    ///
+    /// Other scenarios: *LowLoad* and *HighLoad* have an interval of 20 and 5 seconds; *Deadline* and *DeadlineH* have
+    /// `deadline_slack` 3 and 1 (PROTOCOLS A5); *Precise* and *Accuracy25* have an accuracy of 0 and 0.25; *AccuracyBad* has
+    /// [`Drift::Late`].
+    ///
+    /// The nodes of the grid have the categories `architecture` and `system`, the amounts `memory` and `disk` in gigabytes, and
+    /// the amount `slots`, of which each has one and each job takes one: a node runs one job at a time.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Aria {
+        /// How many nodes there are.
+        pub nodes: u32 = 500,
+        /// How many jobs are submitted.
+        pub jobs: u32 = 1000,
+        /// When the first is.
+        pub start: Span = Span::from_secs(20 * 60),
+        /// How long after each the next is.
+        pub interval: Span = Span::from_secs(10),
+        /// The mean of the normal distribution of estimated run times (ERT), before it is bounded.
+        pub mean: Span = Span::from_secs(150 * 60),
+        /// Its standard deviation.
+        pub deviation: Span = Span::from_secs(75 * 60),
+        /// The shortest estimate; what is drawn below it is drawn again (PROTOCOLS A6).
+        pub shortest: Span = Span::from_secs(60 * 60),
+        /// The longest estimate; what is drawn above it is drawn again.
+        pub longest: Span = Span::from_secs(240 * 60),
+        /// How far actual run times are from estimates at most, as a part of these: P3's epsilon, from 0 to 0.5.
+        pub accuracy: f64 = 0.1,
+        /// To which side they are.
+        pub drift: Drift = Drift::Balanced,
+        /// How many times the distribution of estimates a job has beyond its estimate until its deadline; 0 for no deadlines.
+        pub deadline_slack: u32 = 0,
+        /// What becomes of jobs that no node can run.
+        pub infeasible: Infeasible = Infeasible::Redraw,
+    }
 }
-
-section!(Aria {
-    nodes,
-    jobs,
-    start,
-    interval,
-    mean,
-    deviation,
-    shortest,
-    longest,
-    accuracy,
-    drift,
-    deadline_slack,
-    infeasible,
-});
 
 /// To which side of the estimate actual run times lie.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -88,25 +75,6 @@ names!(Drift {
     Balanced = "balanced",
     Late = "late",
 });
-
-impl Default for Aria {
-    fn default() -> Self {
-        Self {
-            nodes: 500,
-            jobs: 1000,
-            start: Span::from_secs(20 * 60),
-            interval: Span::from_secs(10),
-            mean: Span::from_secs(150 * 60),
-            deviation: Span::from_secs(75 * 60),
-            shortest: Span::from_secs(60 * 60),
-            longest: Span::from_secs(240 * 60),
-            accuracy: 0.1,
-            drift: Drift::Balanced,
-            deadline_slack: 0,
-            infeasible: Infeasible::Redraw,
-        }
-    }
-}
 
 /// How long a job of this generator runs at this speed, as P3 defines it: its estimate scales with the speed, its drift
 /// does not (PROTOCOLS A19). Scaling [`Submission::run_time`] instead makes the drift smaller on faster nodes.

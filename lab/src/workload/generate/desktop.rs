@@ -29,44 +29,34 @@ const DISKS: [u64; LEVELS] = [50, 100, 200, 400];
 /// As in P4.
 const CORES: [u64; LEVELS] = [1, 2, 4, 8];
 
-/// The parameters of P4's workloads.
-///
-/// The nodes of the grid have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that
-/// does not say how many cores it needs takes one; in other dimensions it takes nothing then. Run times are those on a node
-/// of speed 1, and jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Desktop {
-    /// How many nodes there are.
-    pub nodes: u32,
-    /// How many jobs are submitted.
-    pub jobs: u32,
-    /// How nodes differ.
-    pub node_variety: Variety,
-    /// How jobs differ.
-    pub job_variety: Variety,
-    /// How many different nodes, and how many different jobs, there are where they are clustered. P4 says "a small number".
-    pub clusters: u32,
-    /// How likely it is that a job says what it needs of each resource, from 0 to 1; P4 varies it from 0.2 to 0.8.
-    pub constraint_ratio: f64,
-    /// The mean time between submissions, which is exponentially distributed (PROTOCOLS L14).
-    pub mean_gap: Span,
-    /// The mean run time T; run times are uniform from half of it to one and a half.
-    pub mean_run_time: Span,
-    /// What becomes of jobs that no node can run.
-    pub infeasible: Infeasible,
+section! {
+    /// The parameters of P4's workloads.
+    ///
+    /// The nodes of the grid have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that
+    /// does not say how many cores it needs takes one; in other dimensions it takes nothing then. Run times are those on a node
+    /// of speed 1, and jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Desktop {
+        /// How many nodes there are.
+        pub nodes: u32 = 1000,
+        /// How many jobs are submitted.
+        pub jobs: u32 = 5000,
+        /// How nodes differ.
+        pub node_variety: Variety = Variety::Clustered,
+        /// How jobs differ.
+        pub job_variety: Variety = Variety::Clustered,
+        /// How many different nodes, and how many different jobs, there are where they are clustered. P4 says "a small number".
+        pub clusters: u32 = 20,
+        /// How likely it is that a job says what it needs of each resource, from 0 to 1; P4 varies it from 0.2 to 0.8.
+        pub constraint_ratio: f64 = 0.5,
+        /// The mean time between submissions, which is exponentially distributed (PROTOCOLS L14).
+        pub mean_gap: Span = Span::from_secs(3),
+        /// The mean run time T; run times are uniform from half of it to one and a half.
+        pub mean_run_time: Span = Span::from_secs(3600),
+        /// What becomes of jobs that no node can run.
+        pub infeasible: Infeasible = Infeasible::Redraw,
+    }
 }
-
-section!(Desktop {
-    nodes,
-    jobs,
-    node_variety,
-    job_variety,
-    clusters,
-    constraint_ratio,
-    mean_gap,
-    mean_run_time,
-    infeasible,
-});
 
 /// How nodes, or jobs, differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -82,22 +72,6 @@ names!(Variety {
     Clustered = "clustered",
     Mixed = "mixed",
 });
-
-impl Default for Desktop {
-    fn default() -> Self {
-        Self {
-            nodes: 1000,
-            jobs: 5000,
-            node_variety: Variety::Clustered,
-            job_variety: Variety::Clustered,
-            clusters: 20,
-            constraint_ratio: 0.5,
-            mean_gap: Span::from_secs(3),
-            mean_run_time: Span::from_secs(3600),
-            infeasible: Infeasible::Redraw,
-        }
-    }
-}
 
 /// The dimensions by name, so that a position is never written twice.
 struct Places {

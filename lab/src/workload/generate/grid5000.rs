@@ -52,59 +52,37 @@ const HOURS: [u64; 24] = [
 /// Submissions on each day of a week from Monday, in percent of their mean.
 const WEEKDAYS: [u64; 7] = [110, 110, 110, 110, 110, 75, 75];
 
-/// The parameters of a synthetic workload that has what P1 publishes about its trace. It is not that trace.
-///
-/// | P1 says | here |
-/// |---|---|
-/// | 2.7 months | `days` is 82; a month is 30.4 days |
-/// | 5000 nodes | `nodes` |
-/// | mean requested utilisation of 28 % | run times are scaled so that `load` is met over all days |
-/// | below 60 % until month 2.2, above 100 % at the end | `calm_load` for `calm_days`, then a straight rise that ends where the mean is met, at about 157 % |
-/// | no job above 420 nodes | `largest` |
-/// | 1.5 % of jobs fail where 110 nodes can be found | about 1.5 % of jobs need more than 110 nodes |
-///
-/// P1 says nothing else. That there are 90,000 jobs, that sizes and run times are spread over powers of two, and that there
-/// are more submissions by day than by night and on weekdays than at weekends is made up after common logs. Users, sites
-/// and requested times are left out.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Grid5000Like {
-    /// How many nodes the load is for, and the grid has.
-    pub nodes: u32,
-    /// How many jobs are submitted.
-    pub jobs: u32,
-    /// For how many days, from a Monday at midnight.
-    pub days: u32,
-    /// The mean load; 1 is as much as there is.
-    pub load: f64,
-    /// For how many days it is calm.
-    pub calm_days: u32,
-    /// The load in that time.
-    pub calm_load: f64,
-    /// The most nodes that a job needs.
-    pub largest: u32,
-}
-
-section!(Grid5000Like {
-    nodes,
-    jobs,
-    days,
-    load,
-    calm_days,
-    calm_load,
-    largest,
-});
-
-impl Default for Grid5000Like {
-    fn default() -> Self {
-        Self {
-            nodes: 5000,
-            jobs: 90_000,
-            days: 82,
-            load: 0.28,
-            calm_days: 67,
-            calm_load: 0.15,
-            largest: 420,
-        }
+section! {
+    /// The parameters of a synthetic workload that has what P1 publishes about its trace. It is not that trace.
+    ///
+    /// | P1 says | here |
+    /// |---|---|
+    /// | 2.7 months | `days` is 82; a month is 30.4 days |
+    /// | 5000 nodes | `nodes` |
+    /// | mean requested utilisation of 28 % | run times are scaled so that `load` is met over all days |
+    /// | below 60 % until month 2.2, above 100 % at the end | `calm_load` for `calm_days`, then a straight rise that ends where the mean is met, at about 157 % |
+    /// | no job above 420 nodes | `largest` |
+    /// | 1.5 % of jobs fail where 110 nodes can be found | about 1.5 % of jobs need more than 110 nodes |
+    ///
+    /// P1 says nothing else. That there are 90,000 jobs, that sizes and run times are spread over powers of two, and that there
+    /// are more submissions by day than by night and on weekdays than at weekends is made up after common logs. Users, sites
+    /// and requested times are left out.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Grid5000Like {
+        /// How many nodes the load is for, and the grid has.
+        pub nodes: u32 = 5000,
+        /// How many jobs are submitted.
+        pub jobs: u32 = 90_000,
+        /// For how many days, from a Monday at midnight.
+        pub days: u32 = 82,
+        /// The mean load; 1 is as much as there is.
+        pub load: f64 = 0.28,
+        /// For how many days it is calm.
+        pub calm_days: u32 = 67,
+        /// The load in that time.
+        pub calm_load: f64 = 0.15,
+        /// The most nodes that a job needs.
+        pub largest: u32 = 420,
     }
 }
 
