@@ -15,6 +15,8 @@ use std::thread;
 use gridweave_core::canary::Canary::{self, *};
 use gridweave_core::canary::plant;
 use gridweave_core::commit::Command;
+use gridweave_core::machine::Machine;
+use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
     Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
@@ -22,10 +24,10 @@ use gridweave_lab::torture::Invariant::{
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
 use gridweave_tests::fuzzing;
-use gridweave_tests::model::Exploration;
 use gridweave_tests::model::commit::{
     Peer, asked, extending, improve, place, release, rivals, slot, starting,
 };
+use gridweave_tests::model::{Exploration, custody};
 use gridweave_tests::wire::vectors;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
@@ -39,8 +41,8 @@ enum By {
     Bytes(&'static str),
     /// The test vectors of the wire format.
     Vectors,
-    /// The model checker, in this case of the commit protocol, by this property; if that is `SOUND`, by what is broken.
-    Model(fn() -> Exploration<Peer>, &'static str),
+    /// The model checker, which explores so and must find this.
+    Model(fn() -> Option<(u64, String)>, &'static str),
     /// The commit protocol in simulation: more than twice as many commits come too late.
     TooLate,
 }
@@ -55,7 +57,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (StepAtTheEndCounted, Bytes("availability"), 20),
     (ClaimNotRolledBack, Bytes("ledger"), 20),
     (TimerNotCancelled, Bytes("timers"), 20),
-    (QueueOneTooLong, Torture(Desktop, &[State]), 200),
+    (QueueOneTooLong, Bytes("backfill"), 20),
     (PassingNotCounted, Bytes("backfill"), 20),
     (ShadowNotKept, Bytes("site"), 20),
     (HeadNeedsNoRoom, Torture(Aria, &[State, Room]), 20),
@@ -82,14 +84,14 @@ const TABLE: &[(Canary, By, u64)] = &[
         OldAttemptsTaken,
         Model(
             || {
-                alone(
+                explored(alone(
                     2,
                     vec![
                         place(0, &[1], &[slot()]),
                         release(0),
                         place(0, &[1], &[slot()]),
                     ],
-                )
+                ))
             },
             "what a seat says is in the schedule",
         ),
@@ -97,18 +99,24 @@ const TABLE: &[(Canary, By, u64)] = &[
     ),
     (
         LateCommitTaken,
-        Model(|| rivals(1, 2), "a hold is never committed after its lease"),
+        Model(
+            || explored(rivals(1, 2)),
+            "a hold is never committed after its lease",
+        ),
         MOST_STATES,
     ),
     (
         VoteInMemory,
-        Model(|| crashing(rivals(1, 1)), "a vote outlives a crash"),
+        Model(
+            || explored(crashing(rivals(1, 1))),
+            "a vote outlives a crash",
+        ),
         MOST_STATES,
     ),
     (
         StartedUnpermitted,
         Model(
-            || rivals(1, 2),
+            || explored(rivals(1, 2)),
             "no node starts unless all nodes of its epoch committed",
         ),
         MOST_STATES,
@@ -118,10 +126,10 @@ const TABLE: &[(Canary, By, u64)] = &[
         AnyoneObeyed,
         Model(
             || {
-                asked(
+                explored(asked(
                     3,
                     [0, 1].map(|node| (node, place(0, &[2], &[slot()]))).into(),
-                )
+                ))
             },
             "only its coordinator frees a job's time",
         ),
@@ -132,10 +140,10 @@ const TABLE: &[(Canary, By, u64)] = &[
         DecisionInMemory,
         Model(
             || {
-                crashing(alone(
+                explored(crashing(alone(
                     3,
                     vec![place(0, &[1], &[slot()]), place(0, &[2], &[slot()])],
-                ))
+                )))
             },
             "at most one attempt at a job runs",
         ),
@@ -144,7 +152,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (
         ExtensionInMemory,
         Model(
-            || crashing(extending(rivals(1, 1))),
+            || explored(crashing(extending(rivals(1, 1)))),
             "a coordinator knows until when a node may run",
         ),
         MOST_STATES,
@@ -152,7 +160,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (
         BarrierSkipped,
         Model(
-            || rivals(1, 2),
+            || explored(rivals(1, 2)),
             "nobody may start before everyone has committed",
         ),
         MOST_STATES,
@@ -160,7 +168,12 @@ const TABLE: &[(Canary, By, u64)] = &[
     (
         EarlierPermissionsIgnored,
         Model(
-            || alone(3, vec![place(0, &[1], &[slot()]), improve(0, &[2], slot())]),
+            || {
+                explored(alone(
+                    3,
+                    vec![place(0, &[1], &[slot()]), improve(0, &[2], slot())],
+                ))
+            },
             "at most one attempt at a job runs",
         ),
         MOST_STATES,
@@ -170,17 +183,24 @@ const TABLE: &[(Canary, By, u64)] = &[
         ReleasedBeforeLocked,
         Model(
             || {
-                alone(
+                explored(alone(
                     2,
                     vec![place(0, &[1], &[slot()]), improve(0, &[1], starting(0))],
-                )
+                ))
             },
             "a job that keeps its place still has it",
         ),
         MOST_STATES,
     ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
-    (LeaseWithoutSkew, Torture(Desktop, &[OneExecution]), 200),
+    (
+        LeaseWithoutSkew,
+        Model(
+            || explored(skewed_custody()),
+            "at most one node runs the job",
+        ),
+        MOST_STATES,
+    ),
     (
         LeaseNotWatched,
         Torture(Aria, &[Bounded, OneExecution]),
@@ -213,8 +233,26 @@ fn crashing(case: Exploration<Peer>) -> Exploration<Peer> {
     Exploration { crashes: 1, ..case }
 }
 
+/// A home, an owner and two that may run the job, with clocks as far apart as they may be.
+fn skewed_custody() -> Exploration<custody::Node> {
+    const SKEW: Span = Span::from_micros(2);
+    let build = |me| {
+        custody::Node::new(
+            me,
+            custody::Plan {
+                skew: SKEW,
+                ..custody::TWO
+            },
+        )
+    };
+    Exploration {
+        arrivals: Some(6),
+        ..custody::explored(3, SKEW, build)
+    }
+}
+
 /// What the model checker finds to fail first, and after how many steps.
-fn explored(case: Exploration<Peer>) -> Option<(u64, String)> {
+fn explored<M: Machine + Send + Sync + 'static>(case: Exploration<M>) -> Option<(u64, String)> {
     let checker = case.checker().threads(2);
     let checker = checker.finish_when(HasDiscoveries::AnyFailures);
     let checker = checker.target_state_count(MOST_STATES as usize);
@@ -327,7 +365,7 @@ fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
             let why = format!("wire vector: {wrong}");
             Ok(Caught { seed, why })
         }),
-        Model(case, property) => explored(case()).map(|(steps, failed)| {
+        Model(case, property) => case().map(|(steps, failed)| {
             if failed != *property {
                 return Err(format!(
                     "after {steps} steps: {failed}, which is not expected"

@@ -14,7 +14,7 @@ use stateright::Property;
 
 use super::{Exploration, State, Step};
 
-/// A node with all safeguards, or without one.
+/// A node of the commit protocol.
 pub type Peer = Node;
 
 /// Small times: a lease of four, a start at ten, an end at fifteen; nothing is asked again within an exploration.

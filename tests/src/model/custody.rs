@@ -56,6 +56,16 @@ pub struct Plan {
     pub skew: Span,
 }
 
+/// A home that owns and runs the job itself if need be, an owner, and one who runs what the owner has.
+pub const TWO: Plan = Plan {
+    levels: Levels::Two,
+    holders: &[1, 0],
+    runners: &[&[0], &[2], &[]],
+    moves: &[&[], &[], &[]],
+    fault: None,
+    skew: Span::ZERO,
+};
+
 /// Between whom there is custody.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Levels {

@@ -7,7 +7,7 @@ use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
 use gridweave_core::time::{Span, Time};
 use gridweave_tests::model::custody::{
-    Fault, Levels, Node, Plan, Told, cancelled, explored, up, whole_life, words,
+    Fault, Levels, Node, Plan, TWO, Told, cancelled, explored, up, whole_life, words,
 };
 use gridweave_tests::model::{Exploration, State};
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -29,16 +29,6 @@ const SELF: Plan = Plan {
     holders: &[1, 0],
     moves: &[&[], &[], &[]],
     ..ONE
-};
-
-/// A home that owns and runs the job itself if need be, an owner, and one who runs what the owner has.
-const TWO: Plan = Plan {
-    levels: Levels::Two,
-    holders: &[1, 0],
-    runners: &[&[0], &[2], &[]],
-    moves: &[&[], &[], &[]],
-    fault: None,
-    skew: Span::ZERO,
 };
 
 /// A home, and an owner that runs the job itself.

@@ -14,6 +14,7 @@ use gridweave_core::overlay::vicinity::{
 use gridweave_core::rng::Choose;
 use gridweave_core::time::Time;
 use gridweave_lab::overlay::warmed_up;
+use gridweave_tests::scaled;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
@@ -260,17 +261,18 @@ fn half_as_many_links_and_descriptors_do_as_well() {
 
 #[test]
 fn a_pinch_of_randomness_helps_clusters_to_find_themselves() {
+    let cycles = scaled(60, 20);
     let ideal = |feed| {
         let config = Config {
             feed,
             ..Config::DEFAULT
         };
         let mut grid = Grid::new(clustered(), config, &Plane);
-        grid.run(60);
+        grid.run(u64::from(cycles));
         grid.ideal()
     };
     let (with, without) = (ideal(Feed::Always), ideal(Feed::WhenEmpty));
-    println!("clusters, 60 cycles: {with:.4} with, {without:.4} without random peers");
+    println!("clusters, {cycles} cycles: {with:.4} with, {without:.4} without random peers");
     assert!(with >= without && with >= 0.97, "{with} {without}");
 }
 
