@@ -1,6 +1,7 @@
 //! A map for the few things that one node keeps.
 
 use alloc::vec::{self, Vec};
+use core::fmt::{self, Debug};
 use core::mem;
 
 /// A map that is one vector, sorted by key.
@@ -18,7 +19,7 @@ use core::mem;
 /// assert!(ages.iter().eq([(&"Ada", &36), (&"Eve", &31)]));
 /// assert_eq!(ages.remove(&"Ada"), Some(36));
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> SortedMap<K, V> {
@@ -105,6 +106,12 @@ impl<K: Copy + Ord, V> SortedMap<K, V> {
     }
 }
 
+impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
 impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {
         Self::new()
@@ -166,6 +173,7 @@ mod tests {
             map.clone().into_iter().rev().collect::<SortedMap<_, _>>(),
             sorted
         );
+        assert_eq!(std::format!("{sorted:?}"), std::format!("{map:?}"));
         assert!(sorted.clone().into_iter().eq(map));
         sorted.clear();
         assert!(sorted.is_empty());

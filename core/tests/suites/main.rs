@@ -1,4 +1,4 @@
-//! The core from outside, as those see it who embed it.
+//! Tests of the core through its public interface.
 
 extern crate alloc;
 

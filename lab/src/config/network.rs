@@ -27,7 +27,7 @@ section! {
         pub reordering: f64,
         /// The longest that a message is held up.
         pub held_up: Span,
-        /// Whether a sender learns, a delay later, that its message found nobody.
+        /// Whether a sender learns, a delay later, that its message reached no node.
         pub report_unreachable: bool,
         /// Times in which some nodes are cut off from the others.
         pub partitions: Vec<Partition>,
@@ -41,7 +41,7 @@ pub struct Partition {
     pub from: Time,
     /// When it is over.
     pub until: Time,
-    /// Who is cut off: ranges of node numbers, both ends included.
+    /// The nodes that are cut off: ranges of numbers, both ends included.
     pub nodes: Vec<[u32; 2]>,
 }
 

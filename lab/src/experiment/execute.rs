@@ -38,7 +38,7 @@ impl Prepared {
         self.config.scheduler.side().check(self)
     }
 
-    /// What is simulated, for whoever sums it up.
+    /// What is simulated, for the summary.
     pub fn facts(&self) -> Facts<'_> {
         let is_central = self.config.scheduler.side().is_central();
         Facts {

@@ -35,7 +35,7 @@ pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
             let peers = view.iter().map(|&peer| NodeId::new(u64::from(peer)));
             Bootstrap::Meet(peers.collect())
         }
-        // Who was not there at the beginning is introduced by the first.
+        // A node that joins later is introduced by the first node.
         None => Bootstrap::Join(NodeId::new(0)),
     }
 }

@@ -30,7 +30,7 @@ use crate::grid::Grid;
 use crate::outcome::Estimates;
 use crate::workload::{WorkUnit, Workload};
 
-/// What was simulated, for whoever sums it up.
+/// What was simulated, for the summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// Who scheduled.

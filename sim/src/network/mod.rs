@@ -87,7 +87,7 @@ pub struct NetworkConfig {
     pub reordering: f64,
     /// The longest that a message is held up.
     pub held_up: Span,
-    /// Whether a sender learns, a delay later, that its message found nobody.
+    /// Whether a sender learns, a delay later, that its message reached no node.
     pub report_unreachable: bool,
     /// Times in which some nodes are cut off from the others.
     pub partitions: Vec<Partition>,
@@ -100,7 +100,7 @@ pub struct Partition {
     pub from: Time,
     /// When it is over.
     pub until: Time,
-    /// Who is cut off: ranges of node numbers, both ends included.
+    /// The nodes that are cut off: ranges of numbers, both ends included.
     pub nodes: Vec<[u32; 2]>,
 }
 
@@ -307,7 +307,7 @@ impl Network {
         now + delay
     }
 
-    /// When a sender learns that its message found nobody, if it does.
+    /// When a sender learns that its message reached no node, if it does.
     pub fn bounce(&mut self, now: Time, from: u32, to: u32) -> Option<Time> {
         self.report_unreachable
             .then(|| now + self.delay.between(to, from, &mut self.rng))

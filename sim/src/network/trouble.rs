@@ -24,7 +24,7 @@ pub struct Cut {
     pub from: Time,
     /// When it is over.
     pub until: Time,
-    /// Who is cut off.
+    /// The nodes that are cut off.
     pub nodes: Vec<u32>,
     /// What still passes.
     pub passage: Passage,

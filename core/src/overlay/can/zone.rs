@@ -345,7 +345,7 @@ impl<const D: usize> Zone<D> {
     pub(super) fn shared_area(&self, other: &Self, without: usize) -> u64 {
         let sides = D.saturating_sub(1).saturating_sub(without);
         let each = |sides: usize| 63_usize.checked_div(sides).unwrap_or(63).clamp(1, 32);
-        // No more than in a space of five dimensions: those that nobody's zone is cut in change nothing.
+        // No more than in a space of five dimensions: dimensions in which no zone is cut change nothing.
         let bits = each(sides).min(each(D.clamp(1, 5).saturating_sub(1)));
         let bits = u32::try_from(bits).unwrap_or(32);
         let part = |length: u32| (u64::from(length) >> 32_u32.saturating_sub(bits)).max(1);

@@ -52,6 +52,7 @@ pub use config::{Choice, Config, ConfigError, Exchange, Links, Searcher};
 pub use message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use crate::commit::{self, Everyone, Policy};
 use crate::id::{JobId, NodeId};
@@ -302,7 +303,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 self.search(Question { asker, ask, wanted }, cx);
             }
             Message::Found { ask, offer } => self.answered(from, ask, Ok(offer), cx),
-            Message::NotFound { ask, seen } => self.answered(from, ask, Err(seen), cx),
+            Message::NotFound { ask, seen } => {
+                self.answered(from, ask, Err(NonZeroU32::new(seen)), cx);
+            }
             Message::WhoElse { search } => self.asked_for_others(from, search, cx),
             Message::Others { search, known } => self.told_of_others(from, search, &known, cx),
             Message::Fetch(reason) => self.tell(from, reason, cx),

@@ -2,9 +2,10 @@
 //! confirmed, and if that fails the next one, and then they search again.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use super::message::{AskId, Message, Offer, Wanted};
-use super::search::Question;
+use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy, Refused};
@@ -281,7 +282,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         &mut self,
         from: NodeId,
         ask: AskId,
-        outcome: Result<Offer, u32>,
+        outcome: Result<Offer, Candidates>,
         cx: &mut dyn Context<Self>,
     ) {
         let Some(job) = self.desk.job(ask.job).copied() else {
@@ -318,9 +319,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 offers.push(offer);
             }
             Ok(_) => {}
-            // Whoever saw nobody had no room to search, or knows nobody: that says nothing about the job.
-            Err(0) => {}
-            Err(found) => *seen = (*seen).max(Some(found)),
+            Err(found) => *seen = (*seen).max(found.map(NonZeroU32::get)),
         }
         if awaited.is_empty() {
             self.choose(ask.job, cx);

@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 use core::mem;
+use core::num::NonZeroU32;
 
 use super::message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 use super::neighbours::Neighbour;
@@ -183,12 +184,16 @@ impl Search {
     }
 }
 
+/// How many candidates a search without a place had, if that says something about the job: a node that has no room to search,
+/// or knows no other, cannot tell.
+pub(super) type Candidates = Option<NonZeroU32>;
+
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Somebody wants a place.
     pub(super) fn search(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         if !self.may_serve(question.asker) {
             self.declined.searches = self.declined.searches.saturating_add(1);
-            self.conclude(&question, Err(0), cx);
+            self.conclude(&question, Err(None), cx);
             return;
         }
         match self.config.exchange {
@@ -313,7 +318,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn go_on(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         if search.has_enough_free() {
             let offer = search.at_once(self.config.choice);
-            self.conclude(&search.question, offer.ok_or(0), cx);
+            self.conclude(&search.question, offer.ok_or(None), cx);
             return;
         }
         loop {
@@ -366,9 +371,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         // While the schedule of a neighbour is missing, that there are too few says nothing about the job.
         let missing = |known: &Neighbour| search.seen.binary_search(&known.id).is_err();
         let seen = if !enough && self.neighbours.iter().any(missing) {
-            0
+            None
         } else {
-            search.candidates.len() as u32
+            NonZeroU32::new(search.candidates.len() as u32)
         };
         self.conclude(&search.question, offer.ok_or(seen), cx);
     }
@@ -377,7 +382,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn conclude(
         &mut self,
         question: &Question,
-        outcome: Result<Offer, u32>,
+        outcome: Result<Offer, Candidates>,
         cx: &mut dyn Context<Self>,
     ) {
         let Question { asker, ask, .. } = *question;
@@ -387,7 +392,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
         let answer = match outcome {
             Ok(offer) => Message::Found { ask, offer },
-            Err(seen) => Message::NotFound { ask, seen },
+            Err(found) => Message::NotFound {
+                ask,
+                seen: found.map_or(0, NonZeroU32::get),
+            },
         };
         cx.send(asker, answer);
     }

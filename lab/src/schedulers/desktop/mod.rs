@@ -168,7 +168,7 @@ impl Side for DesktopSide {
             let number = me.get() as usize;
             let bootstrap = match placed.get(number) {
                 Some((point, grant)) => Bootstrap::Placed(*point, grant.clone()),
-                // Who was not there at the beginning is introduced by the first.
+                // A node that joins later is introduced by the first node.
                 None => Bootstrap::Join(NodeId::new(0)),
             };
             Node::new(me, config, bootstrap, equipment[number].clone(), &mut rng)
