@@ -209,7 +209,7 @@ fn backfill_a_desktop(mut queue: BackfillQueue) -> BackfillQueue {
 }
 
 #[library_benchmark]
-#[bench::at_100(args = (), setup = TimerQueue::new, config = at_most(408_431))]
+#[bench::at_100(args = (), setup = TimerQueue::new, config = at_most(440_481))]
 fn thousand_timers(mut timers: TimerQueue<u32>) -> TimerQueue<u32> {
     for round in 0..10_u64 {
         for timer in 0..100 {
@@ -250,7 +250,7 @@ fn gossiping(nodes: u32) -> Overlay {
 }
 
 #[library_benchmark]
-#[bench::of_100(args = (100), setup = gossiping, config = at_most(9_890_660))]
+#[bench::of_100(args = (100), setup = gossiping, config = at_most(10_195_828))]
 fn ten_cycles_of_cyclon(mut overlay: Overlay) -> Overlay {
     cyclon::run(&mut overlay, 10);
     overlay
