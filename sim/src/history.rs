@@ -130,6 +130,14 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_128;
 
     #[test]
+    fn what_is_encoded_is_what_postcard_writes() {
+        for value in [vec![], vec![1_u64], vec![u64::MAX; 100]] {
+            let bytes = postcard::to_allocvec(&value).unwrap();
+            assert_eq!((encoded_len(&value), encoded(&value)), (bytes.len(), bytes));
+        }
+    }
+
+    #[test]
     fn the_digest_is_over_all_bytes_in_order_however_they_came() {
         let mut history = History::new();
         let mut all = Vec::new();

@@ -42,3 +42,38 @@ fn a_life_without_numbers_left_is_followed_by_another() {
     let (last, next) = (1 << 32 | u64::from(LAST_ATTEMPT), 2 << 32 | 1);
     assert_eq!(asked, [1, last, 2, next, next + 1]);
 }
+
+#[test]
+fn a_permission_before_all_have_committed_is_named() {
+    let mut coordinator: Coordinator = Coordinator::new(Config::DEFAULT, Everyone);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut effects = EffectQueue::new();
+    let (job, node) = (JobId::new(7), NodeId::new(1));
+    let interval = Interval::starting(Time::from_secs(100), Span::from_secs(9)).unwrap();
+    let place = Command::Place {
+        job,
+        submitter: Submitter::default(),
+        candidates: vec![Candidate {
+            interval,
+            nodes: vec![node],
+        }],
+        spares: vec![],
+    };
+    let epoch = Epoch::new(1 << 32 | 1);
+    let message = Message::Prepared {
+        holder: Holder { job, epoch },
+        lease: Config::DEFAULT.lease,
+    };
+    let vote = Event::Message {
+        from: node,
+        message,
+    };
+    for event in [Event::Start, Event::Command(place), vote] {
+        effects.feed(&mut coordinator, event, Time::ZERO, &mut rng);
+    }
+    assert_eq!(coordinator.check(), Ok(()));
+    let attempt = coordinator.tasks[0].attempt.as_mut();
+    attempt.expect("everyone holds").members[0].permitted = Time::from_secs(1);
+    let invariant = "nobody may start before everyone has committed";
+    assert_eq!(coordinator.check(), Err(Violation { invariant }));
+}

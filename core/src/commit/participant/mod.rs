@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 mod holding;
 mod quota;
 mod running;
+#[cfg(test)]
+mod tests;
 
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};

@@ -32,7 +32,7 @@ pub(super) struct Migration {
     pub(super) promises: Vec<Promise>,
     /// Whom this node has asked for a job and who has not answered, and until when it waits.
     pulling: Option<(NodeId, Time)>,
-    /// Whom it asked when.
+    /// When this node asked each neighbour for a job.
     asked: SortedMap<NodeId, Time>,
     /// Whether a job has ended since others than neighbours were asked for one.
     pub(super) freed: bool,
