@@ -32,10 +32,10 @@
 pub mod blatant;
 #[cfg(feature = "alloc")]
 pub mod can;
+mod contacts;
 pub mod cyclon;
 #[cfg(feature = "alloc")]
 pub mod flood;
-mod missed;
 pub mod vicinity;
 pub mod view;
 pub mod vivaldi;

@@ -18,8 +18,11 @@ pub mod desktop;
 
 use alloc::vec::Vec;
 
+use rand_core::Rng;
+
 use crate::id::NodeId;
 use crate::overlay::cyclon;
+use crate::rng::Choose;
 
 /// How a node gets into the overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -43,5 +46,14 @@ impl Bootstrap {
         let join = introducer.map(|introducer| cyclon::Command::Join { introducer });
         let meet = peers.iter().map(|peer| cyclon::Command::Meet(*peer));
         join.into_iter().chain(meet)
+    }
+
+    /// Who can introduce a node that has lost all others: for one whose neighbours were laid out by hand, any of those.
+    fn introducer(&self, rng: &mut dyn Rng) -> Option<NodeId> {
+        match self {
+            Self::Alone => None,
+            Self::Join(introducer) => Some(*introducer),
+            Self::Meet(peers) => rng.pick(peers).copied(),
+        }
     }
 }

@@ -236,7 +236,7 @@ impl Blatant {
         }
         running.change = Change::Idle;
         running.could_not_mend(from);
-        running.missed.hear(from);
+        self.contacts.hear(from);
         for record in around.iter().take(MOST_RECORDS) {
             self.learn(record);
         }

@@ -22,12 +22,18 @@
 //! - A link over which nothing came for long is pinged. Without an answer the neighbour is dead, and its neighbours, whom it had told of
 //!   each other, form a ring. So do those of a node that leaves. A node with fewer than two links asks for one more.
 //! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
-//! - A new node asks one that is in for a link ([`Command::Join`]). One that has no neighbours asks a few that it has on disk; so does one
-//!   that restarts.
-//! - Who joined and has not seen its introducer for as long as sightings last asks it for a link again: the two may be on islands, after a
-//!   partition or because the introducer was down. While there is no answer it asks every [`Config::remember`] iterations, else less and less
-//!   often: who is in a large overlay does not see everyone. A link too many is taken away like all others. The last few that a node took for dead, or that did
-//!   not answer it, are asked again as well, one of them in every eighth iteration.
+//! - A new node asks one that is in for a link ([`Command::Join`]). A node keeps a few peers on disk: its introducer, some of its
+//!   neighbours, and earlier ones as long as there is room. One that has no neighbours asks them, and so does one that restarts.
+//! - The last few peers that a node took for dead, or that did not answer it, are asked again, one of them in every eighth iteration.
+//! - A node that does not see one of those on disk any more asks it for a link: the two may be on islands. While there is no answer it
+//!   asks one every [`Config::remember`] iterations, else less and less often: a node in a large overlay does not see all others. A link
+//!   too many is taken away like all others.
+//!
+//! # What holds after faults
+//! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
+//! links and along the peers that nodes keep ([`Blatant::known`], [`Blatant::missed`]). A node without neighbours asks one of them every
+//! [`Config::patience`] iterations, a node with neighbours one that it missed every eighth, and one that it does not see at least every
+//! `16 sighted`.
 //!
 //! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
 //! longer, and costs work for each of its messages only.
@@ -108,7 +114,8 @@ use sightings::Sightings;
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::overlay::missed::Missed;
+use crate::overlay::contacts::Contacts;
+pub use crate::overlay::contacts::{KNOWN, Known};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
@@ -118,17 +125,11 @@ pub const MOST_LINKS: usize = 16;
 /// The most neighbourhoods in a message.
 pub const MOST_RECORDS: usize = 32;
 
-/// How many peers a node writes down.
-pub const KNOWN: usize = 4;
-
 /// How many gaps a node remembers to close, at most.
 const GAPS: usize = 4;
 
 /// Into how many parts a period is divided to let nodes begin at different times.
 const PHASES: u32 = 256;
-
-/// A few peers that a node writes down, for a time when it has no neighbours.
-pub type Known = heapless::Vec<NodeId, KNOWN>;
 
 /// A node of the overlay.
 ///
@@ -140,7 +141,7 @@ pub struct Blatant {
     neighbours: Neighbours,
     alpha: Alpha,
     sightings: Sightings,
-    known: Known,
+    contacts: Contacts,
     life: Life,
 }
 
@@ -166,38 +167,40 @@ struct Running {
     gaps: Vec<Nodes>,
     /// How many iterations in a row had no neighbours to begin with.
     alone: u8,
-    /// Which of those known is asked for help next; behind the last of them, the host is.
-    next_help: u8,
     /// Whom to ask for a first link, until there is one, and how often.
     introducer: Option<(NodeId, u8)>,
-    /// By whom it joined in this life.
-    anchor: Option<Anchor>,
-    missed: Missed,
+    reunion: Reunion,
 }
 
-/// By whom a node joined, and is one with the overlay as long as it sees it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Anchor {
-    peer: NodeId,
-    /// How often in a row it has answered.
+/// When a node asks a peer that it had once, and does not see any more, for a link: the two may be on islands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct Reunion {
+    /// The peer that was asked last.
+    asked: Option<NodeId>,
+    /// How often in a row there was an answer.
     answers: u8,
-    /// The iteration before which it is not asked again.
+    /// The iteration before which no peer is asked again.
     due: u32,
 }
 
-impl Anchor {
+impl Reunion {
     /// How much longer than the first one a wait after an answer becomes: twice as long, so many times.
     const DOUBLED: u8 = 4;
 
-    /// It is asked, or will be at once, and answers unless that turns out otherwise.
-    fn ask(&mut self, iteration: u32, config: &Config) {
+    /// This peer is asked, and answers unless that turns out otherwise.
+    fn ask(&mut self, peer: NodeId, iteration: u32, config: &Config) {
+        self.asked = Some(peer);
+        self.wait(iteration, config);
+    }
+
+    fn wait(&mut self, iteration: u32, config: &Config) {
         let wait =
             u32::from(config.sighted.max(config.remember)) << self.answers.min(Self::DOUBLED);
         self.answers = self.answers.saturating_add(1);
         self.due = iteration.saturating_add(wait);
     }
 
-    /// It does not answer.
+    /// The peer that was asked does not answer.
     fn miss(&mut self, iteration: u32, config: &Config) {
         self.answers = 0;
         self.due = iteration.saturating_add(config.remember.into());
@@ -251,12 +254,12 @@ impl Running {
     }
 
     /// This peer does not answer.
-    fn no_answer(&mut self, peer: NodeId, config: &Config) {
+    fn no_answer(&mut self, peer: NodeId, contacts: &mut Contacts, config: &Config) {
         self.could_not_mend(peer);
-        if let Some(anchor) = self.anchor.as_mut().filter(|anchor| anchor.peer == peer) {
-            anchor.miss(self.iteration, config);
+        if self.reunion.asked == Some(peer) {
+            self.reunion.miss(self.iteration, config);
         } else {
-            self.missed.miss(peer);
+            contacts.miss(peer);
         }
     }
 }
@@ -331,7 +334,7 @@ impl Blatant {
             neighbours: Neighbours::default(),
             alpha: Alpha::new(config.alpha),
             sightings: Sightings::new(config.sightings),
-            known: Known::new(),
+            contacts: Contacts::new(),
             life: Life::NotStarted { last: None },
         })
     }
@@ -351,9 +354,14 @@ impl Blatant {
         self.neighbours.iter().map(|neighbour| neighbour.id)
     }
 
-    /// The peers that it would ask if it had no neighbours.
+    /// The peers that it has on disk, and asks if it has no neighbours or does not see them for long.
     pub fn known(&self) -> &[NodeId] {
-        &self.known
+        self.contacts.known()
+    }
+
+    /// The last few that did not answer, and are asked again.
+    pub fn missed(&self) -> &[NodeId] {
+        self.contacts.missed()
     }
 
     /// The number of this life, once it has started.
@@ -408,6 +416,8 @@ impl Blatant {
         let period = self.config.period.as_micros();
         let part = period.checked_div(u64::from(PHASES)).unwrap_or(0);
         let due = cx.now() + Span::from_micros(part).times(phase);
+        let mut reunion = Reunion::default();
+        reunion.wait(0, &self.config);
         self.life = Life::Running(Running {
             incarnation,
             iteration: 0,
@@ -418,10 +428,8 @@ impl Blatant {
             gaps: Vec::new(),
             // Who comes back without neighbours need not wait to ask those it knew.
             alone: self.config.patience,
-            next_help: 0,
             introducer: None,
-            anchor: None,
-            missed: Missed::default(),
+            reunion,
         });
         cx.wake(due, Timer { iteration: 0 });
     }
@@ -448,7 +456,7 @@ impl Blatant {
         match running.change {
             Change::Linking { deadline, peer, .. } if deadline <= now => {
                 running.change = Change::Idle;
-                running.no_answer(peer, &self.config);
+                running.no_answer(peer, &mut self.contacts, &self.config);
             }
             Change::Unlinking { deadline, .. } if deadline <= now => running.change = Change::Idle,
             Change::Idle | Change::Linking { .. } | Change::Unlinking { .. } => {}
@@ -484,7 +492,7 @@ impl Blatant {
         let most = u32::from(self.config.sighted);
         self.sightings
             .see(routes.distances(), far, running.iteration, most);
-        if self.look_for_introducer(cx) {
+        if self.look_for_others(cx) {
             return;
         }
         if self.neighbours.len() < 2 {
@@ -601,7 +609,7 @@ impl Blatant {
         }
         running.version = running.version.saturating_add(1);
         running.alone = 0;
-        running.missed.hear(peer);
+        self.contacts.hear(peer);
         if !canary!(NeighbourKeptInTheTable) {
             self.alpha.forget(peer);
         }
@@ -655,7 +663,7 @@ impl Blatant {
         };
         if matches!(running.change, Change::Linking { peer, .. } if peer == to) {
             running.change = Change::Idle;
-            running.no_answer(to, &self.config);
+            running.no_answer(to, &mut self.contacts, &self.config);
             if self.neighbours.is_empty() {
                 running.alone = self.config.patience;
             }
@@ -673,9 +681,7 @@ impl Blatant {
                 *last = (*last).max(Some(incarnation));
             }
             (Key::Known, Record::Known(known)) => {
-                self.known = known;
-                let me = self.me;
-                self.known.retain(|peer| *peer != me);
+                self.contacts = Contacts::restored(self.me, known);
             }
             (Key::Incarnation, Record::Known(_)) | (Key::Known, Record::Incarnation(_)) => {}
         }
@@ -732,7 +738,7 @@ impl Machine for Blatant {
             "the table is about others than the node and its neighbours",
         )?;
         Violation::unless(
-            !self.known.contains(&self.me),
+            !self.contacts.contains(self.me),
             "a node does not count on itself for help",
         )?;
         let Life::Running(running) = &self.life else {

@@ -1,11 +1,14 @@
 //! Joining, leaving, and what becomes of the neighbours of those who are gone (PROTOCOLS 4.3).
 
+use core::mem;
+
 use super::{
-    Anchor, Blatant, Change, GAPS, KNOWN, Key, Known, Life, Message, Neighbourhood, Nodes, Notice,
-    Purpose, Record,
+    Blatant, Change, GAPS, Key, Life, Message, Neighbourhood, Nodes, Notice, Purpose, Record,
+    Reunion,
 };
 use crate::id::NodeId;
 use crate::machine::Context;
+use crate::overlay::contacts::{Contacts, FRESH};
 use crate::rng::Choose;
 
 impl Blatant {
@@ -18,20 +21,10 @@ impl Blatant {
             return;
         }
         running.introducer = Some((introducer, self.config.patience));
-        let mut anchor = Anchor {
-            peer: introducer,
-            answers: 0,
-            due: 0,
-        };
-        anchor.ask(running.iteration, &self.config);
-        running.anchor = Some(anchor);
-        if !self.known.contains(&introducer) {
-            if self.known.is_full() {
-                self.known.pop();
-            }
-            self.known.extend([introducer]);
-            cx.persist(Key::Known, Record::Known(self.known.clone()));
-        }
+        running.reunion = Reunion::default();
+        let iteration = running.iteration;
+        running.reunion.ask(introducer, iteration, &self.config);
+        self.note([introducer].into_iter(), cx);
         self.ask_introducer(cx);
     }
 
@@ -56,23 +49,22 @@ impl Blatant {
         true
     }
 
-    /// Who has long not seen who introduced it, or somebody who did not answer, asks for another link: they may have come apart. Whether
+    /// A node that does not see a peer that it had once, or that did not answer, asks it for a link: they may have come apart. Whether
     /// it asked.
-    pub(super) fn look_for_introducer(&mut self, cx: &mut dyn Context<Self>) -> bool {
+    pub(super) fn look_for_others(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
         };
         let (neighbours, sightings) = (&self.neighbours, &self.sightings);
         let is_in = |peer| neighbours.contains(peer) || sightings.contains(peer);
         let iteration = running.iteration;
-        let is_due = |anchor: &Anchor| anchor.due <= iteration && !is_in(anchor.peer);
-        let peer = match running.anchor.as_mut().filter(|anchor| is_due(anchor)) {
-            Some(anchor) => {
-                anchor.ask(iteration, &self.config);
-                Some(anchor.peer)
+        let mut peer = self.contacts.due(iteration, |peer| !is_in(peer));
+        if peer.is_none() && running.reunion.due <= iteration {
+            peer = self.contacts.next_wanted(|peer| !is_in(peer));
+            if let Some(peer) = peer {
+                running.reunion.ask(peer, iteration, &self.config);
             }
-            None => running.missed.due(iteration, |peer| !is_in(peer)),
-        };
+        }
         let Some(peer) = peer else {
             return false;
         };
@@ -83,10 +75,14 @@ impl Blatant {
     /// Writes down a few neighbours, for a time when there are none.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let mut ids = self.neighbours.ids();
-        let (few, _) = cx.rng().sample(&mut ids, KNOWN);
-        if !few.is_empty() {
-            self.known = Known::from_slice(few).unwrap_or_default();
-            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        let (few, _) = cx.rng().sample(&mut ids, FRESH);
+        self.note(few.iter().copied(), cx);
+    }
+
+    fn note(&mut self, peers: impl Iterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
+        if self.contacts.note(peers) {
+            let known = self.contacts.known().clone();
+            cx.persist(Key::Known, Record::Known(known));
         }
     }
 
@@ -101,13 +97,10 @@ impl Blatant {
             return;
         }
         running.alone = 0;
-        let Some(&known) = self.known.get(usize::from(running.next_help)) else {
-            running.next_help = 0;
-            cx.notify(Notice::Alone);
-            return;
-        };
-        running.next_help = running.next_help.saturating_add(1);
-        self.ask(known, Purpose::Construction, self.config.detours, cx);
+        match self.contacts.next() {
+            Some(known) => self.ask(known, Purpose::Construction, self.config.detours, cx),
+            None => cx.notify(Notice::Alone),
+        }
     }
 
     /// Pheromones fade; neighbours of whom nothing was heard are pinged, and buried if they do not answer.
@@ -143,9 +136,7 @@ impl Blatant {
             if let Some(around) = gone.around {
                 self.close_gap(&around);
             }
-            if let Life::Running(running) = &mut self.life {
-                running.missed.miss(*peer);
-            }
+            self.contacts.miss(*peer);
         }
         if self.neighbours.len() < before {
             self.publish(None, cx);
@@ -218,8 +209,10 @@ impl Blatant {
             self.alpha = super::Alpha::new(self.config.alpha);
             self.sightings = super::Sightings::new(self.config.sightings);
             cx.cancel(super::Timer { iteration });
-            if !self.known.is_empty() {
-                self.known.clear();
+            if !mem::replace(&mut self.contacts, Contacts::new())
+                .known()
+                .is_empty()
+            {
                 cx.forget(Key::Known);
             }
         }

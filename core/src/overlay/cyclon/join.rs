@@ -6,6 +6,7 @@
 use super::{Cyclon, Key, Life, Message, Notice, Record};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
+use crate::overlay::contacts::FRESH;
 use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
@@ -17,13 +18,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         if introducer == self.view.owner() {
             return;
         }
-        if !self.known.contains(&introducer) {
-            if self.known.is_full() {
-                self.known.pop();
-            }
-            self.known.extend([introducer]);
-            cx.persist(Key::Known, Record::Known(self.known.clone()));
-        }
+        self.note([introducer].into_iter(), cx);
         self.ask(introducer, cx);
     }
 
@@ -39,10 +34,14 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// Writes down a few of those in the view, for a time when it is empty.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
-        let few: Links<{ super::KNOWN }> = self.view.sample(super::KNOWN, cx.rng());
-        if !few.is_empty() {
-            self.known = few.iter().map(|link| link.id).collect();
-            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        let few: Links<FRESH> = self.view.sample(FRESH, cx.rng());
+        self.note(few.iter().map(|link| link.id), cx);
+    }
+
+    fn note(&mut self, peers: impl Iterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
+        if self.contacts.note(peers) {
+            let known = self.contacts.known().clone();
+            cx.persist(Key::Known, Record::Known(known));
         }
     }
 
@@ -57,19 +56,16 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             return;
         }
         gossip.empty_cycles = 0;
-        let Some(&known) = self.known.get(usize::from(gossip.next_help)) else {
-            gossip.next_help = 0;
-            cx.notify(Notice::Alone);
-            return;
-        };
-        gossip.next_help = gossip.next_help.saturating_add(1);
-        self.ask(known, cx);
+        match self.contacts.next() {
+            Some(known) => self.ask(known, cx),
+            None => cx.notify(Notice::Alone),
+        }
     }
 
     /// The one asked for help is not there: another is asked in the next cycle.
     pub(super) fn hurry(&mut self, to: NodeId) {
         if let Life::Gossiping(gossip) = &mut self.life
-            && self.known.contains(&to)
+            && self.contacts.contains(to)
         {
             gossip.empty_cycles = self.config.patience;
         }

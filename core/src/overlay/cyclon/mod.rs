@@ -92,19 +92,14 @@ use samples::{Kept, Samples};
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::overlay::missed::Missed;
+use crate::overlay::contacts::Contacts;
+pub use crate::overlay::contacts::{KNOWN, Known};
 use crate::overlay::view::{Change, Link, NotInserted, Refreshed, View};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
-/// How many peers a node writes down.
-pub const KNOWN: usize = 4;
-
 /// Into how many parts a period is divided to let nodes begin at different times.
 const PHASES: u32 = 256;
-
-/// A few peers that a node writes down, for a time when its view is empty.
-pub type Known = heapless::Vec<NodeId, KNOWN>;
 
 /// A node of the overlay, with at most `C` links, of which it sends at most `L` at once.
 ///
@@ -114,7 +109,7 @@ pub type Known = heapless::Vec<NodeId, KNOWN>;
 pub struct Cyclon<const C: usize, const L: usize> {
     config: Config,
     view: View<C>,
-    known: Known,
+    contacts: Contacts,
     /// Against eclipse, if that is wanted.
     samples: Option<Kept>,
     life: Life<L>,
@@ -144,11 +139,8 @@ struct Gossip<const L: usize> {
     exchange: Exchange<L>,
     /// How many cycles in a row had no link to begin with.
     empty_cycles: u8,
-    /// Which of those known is asked for help next; behind the last of them, the host is.
-    next_help: u8,
     /// How many of the links that were asked for in joining have not come.
     awaited_gifts: u8,
-    missed: Missed,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -266,7 +258,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         Ok(Self {
             config,
             view: View::new(me, config.view),
-            known: Known::new(),
+            contacts: Contacts::new(),
             samples: None,
             life: Life::NotStarted { last: None },
         })
@@ -277,9 +269,14 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         &self.view
     }
 
-    /// The peers that it would ask if its view were empty.
+    /// The peers that it has on disk, and asks if its view is empty or they are not in it for long.
     pub fn known(&self) -> &[NodeId] {
-        &self.known
+        self.contacts.known()
+    }
+
+    /// The last few that did not answer, and are asked again.
+    pub fn missed(&self) -> &[NodeId] {
+        self.contacts.missed()
     }
 
     /// The number of this life, once it has started.
@@ -331,9 +328,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             exchange: Exchange::Idle,
             // Who comes back with an empty view need not wait to ask those it knew.
             empty_cycles: self.config.patience,
-            next_help: 0,
             awaited_gifts: 0,
-            missed: Missed::default(),
         });
         cx.wake(due, Timer { cycle });
     }
@@ -410,8 +405,10 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             cx.cancel(Timer { cycle });
         }
         self.life = Life::Left { incarnation };
-        if !self.known.is_empty() {
-            self.known.clear();
+        if !mem::replace(&mut self.contacts, Contacts::new())
+            .known()
+            .is_empty()
+        {
             cx.forget(Key::Known);
         }
         let empty = View::new(self.view.owner(), self.view.limit());
@@ -454,9 +451,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 *last = (*last).max(Some(incarnation));
             }
             (Key::Known, Record::Known(known)) => {
-                self.known = known;
-                let me = self.view.owner();
-                self.known.retain(|peer| *peer != me);
+                self.contacts = Contacts::restored(self.view.owner(), known);
             }
             (Key::Incarnation, Record::Known(_)) | (Key::Known, Record::Incarnation(_)) => {}
         }
@@ -488,7 +483,7 @@ impl<const C: usize, const L: usize> Machine for Cyclon<C, L> {
     fn check(&self) -> Result<(), Violation> {
         self.view.check()?;
         Violation::unless(
-            !self.known.contains(&self.view.owner()),
+            !self.contacts.contains(self.view.owner()),
             "a node does not count on itself for help",
         )?;
         let Life::Gossiping(gossip) = &self.life else {

@@ -32,15 +32,19 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             },
         );
         if let Exchange::Waiting(pending) = mem::replace(&mut gossip.exchange, Exchange::Idle) {
-            gossip.missed.miss(pending.peer.id);
+            self.contacts.miss(pending.peer.id);
             if let Some(samples) = &mut self.samples {
                 samples.forget(pending.peer.id);
             }
         }
-        // Who has no links at all does not go on as if it had, but asks for help.
-        let again = gossip.missed.due(cycle, |_| !self.view.is_empty());
+        // A node that has no links at all does not go on as if it had, but asks for help.
+        let mut again = self.contacts.due(cycle, |_| !self.view.is_empty());
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
+            if again.is_none() && !self.view.is_empty() {
+                let view = &self.view;
+                again = self.contacts.next_wanted(|peer| !view.contains(peer));
+            }
         }
         self.view.grow_older();
         let sample = self.draw_samples(cycle, cx);
@@ -95,10 +99,10 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         received: &[Link],
         cx: &mut dyn Context<Self>,
     ) {
-        let Life::Gossiping(gossip) = &mut self.life else {
+        let Life::Gossiping(_) = self.life else {
             return;
         };
-        gossip.missed.hear(from);
+        self.contacts.hear(from);
         let links: Links<L> = self.view.sample(usize::from(self.config.shuffle), cx.rng());
         let sent: heapless::Vec<NodeId, L> = links.iter().map(|link| link.id).collect();
         cx.send(from, Message::Shuffled { exchange, links });
@@ -127,7 +131,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             Exchange::Waiting(pending)
                 if pending.peer.id == from && pending.id(gossip.incarnation) == exchange =>
             {
-                gossip.missed.hear(from);
+                self.contacts.hear(from);
                 if cx.now() <= pending.deadline {
                     self.hear_of(&[Link {
                         age: 0,
@@ -180,7 +184,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             && pending.peer.id == to
         {
             gossip.exchange = Exchange::Idle;
-            gossip.missed.miss(to);
+            self.contacts.miss(to);
             if let Some(samples) = &mut self.samples {
                 samples.forget(to);
             }

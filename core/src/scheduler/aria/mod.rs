@@ -238,7 +238,7 @@ impl<S: LocalScheduler> Aria<S> {
         let mut embed = AsLinks::default();
         self.links.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
-            && let Bootstrap::Join(introducer) = self.bootstrap
+            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
         {
             let join = Event::Command(links::Command::Join(introducer));
             self.links.handle(join, &mut cx.lift(&mut embed));

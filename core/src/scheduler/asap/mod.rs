@@ -249,7 +249,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let mut embed = AsOverlay::default();
         self.overlay.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
-            && let Bootstrap::Join(introducer) = self.bootstrap
+            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
         {
             let join = cyclon::Command::Join { introducer };
             self.overlay

@@ -14,7 +14,6 @@ use crate::overlay::vicinity;
 use crate::overlay::view::Link;
 use crate::profile::Profile;
 use crate::schedule::BusyTime;
-use crate::scheduler::Bootstrap;
 use crate::time::{Interval, Time};
 
 /// The random overlay as a part of a node: its messages carry profiles.
@@ -134,7 +133,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         };
         self.overlay.handle(event, &mut cx.lift(&mut embed));
         if embed.alone
-            && let Bootstrap::Join(introducer) = self.bootstrap
+            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
         {
             let join = cyclon::Command::Join { introducer };
             self.overlay

@@ -1,0 +1,203 @@
+//! The peers that a node asks when it has lost the others.
+//!
+//! While nothing passes between two parts of an overlay, each forgets the other; and a node whose neighbours leave one by one
+//! ends up with none. So a node keeps a few peers beside its neighbours: some that it had lately, and the last few that did not
+//! answer. New ones come in front, and an old one goes only when there is no more room, so what a node knows never shrinks to
+//! the last neighbour that it had. They are on disk: a node that restarts has heard of none of them yet, and asks them all.
+
+use heapless::Vec;
+
+use crate::id::NodeId;
+
+/// How many peers a node keeps, and writes down.
+pub const KNOWN: usize = 8;
+
+/// Of how many neighbours a node makes a note at a time: half of what it keeps, so that the other half may be older.
+pub(super) const FRESH: usize = KNOWN / 2;
+
+/// In every so many cycles one of those who did not answer is asked again.
+const ASK_AGAIN: u32 = 8;
+
+/// The peers that a node writes down.
+pub type Known = Vec<NodeId, KNOWN>;
+
+/// The peers that a node can ask for help.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Contacts {
+    /// On disk, the newest first.
+    known: Known,
+    /// The last few that did not answer, in the order in which they are asked again.
+    missed: Known,
+    /// How many of those on disk have been asked in this round.
+    asked: u8,
+}
+
+impl Contacts {
+    pub(super) const fn new() -> Self {
+        Self {
+            known: Vec::new(),
+            missed: Vec::new(),
+            asked: 0,
+        }
+    }
+
+    /// What a node has on disk. None of them has answered in this life.
+    pub(super) fn restored(me: NodeId, known: Known) -> Self {
+        let mut contacts = Self::new();
+        contacts.note(known.into_iter().filter(|peer| *peer != me));
+        contacts.missed = contacts.known.clone();
+        contacts
+    }
+
+    /// Those on disk.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Those that did not answer.
+    pub(super) fn missed(&self) -> &[NodeId] {
+        &self.missed
+    }
+
+    /// Puts these in front, if there are any, then those that did not answer, then those that were known before, as long as
+    /// there is room. Returns whether that changes what is to be on disk.
+    pub(super) fn note(&mut self, fresh: impl Iterator<Item = NodeId>) -> bool {
+        let mut fresh = fresh.peekable();
+        if fresh.peek().is_none() {
+            return false;
+        }
+        let before = self.missed.iter().chain(&self.known).copied();
+        let mut noted = Known::new();
+        for peer in fresh.chain(before) {
+            if !noted.contains(&peer) && noted.push(peer).is_err() {
+                break;
+            }
+        }
+        let is_news = noted.iter().any(|peer| !self.known.contains(peer));
+        self.known = noted;
+        is_news
+    }
+
+    /// This peer has not answered: for the first time, then it comes next and another may be given up; or again, then it comes
+    /// last.
+    pub(super) fn miss(&mut self, peer: NodeId) {
+        if self.missed.contains(&peer) {
+            self.hear(peer);
+            self.missed.extend([peer]);
+            return;
+        }
+        if self.missed.is_full() {
+            self.missed.pop();
+        }
+        let _ = self.missed.insert(0, peer);
+    }
+
+    /// This peer answers.
+    pub(super) fn hear(&mut self, peer: NodeId) {
+        self.missed.retain(|missed| *missed != peer);
+    }
+
+    /// The peer to ask again in this cycle, if any: the first wanted one of those that did not answer.
+    pub(super) fn due(&self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let mut wanted = self.missed.iter().copied().filter(|peer| wanted(*peer));
+        wanted.next().filter(|_| cycle.is_multiple_of(ASK_AGAIN))
+    }
+
+    /// The next peer that a node without neighbours asks: in each round those on disk and one of the others that did not
+    /// answer, which comes last if it still does not. None after that, and then the next round begins.
+    pub(super) fn next(&mut self) -> Option<NodeId> {
+        let other = self.missed.iter().find(|it| !self.known.contains(it));
+        let next = self.known.iter().chain(other).nth(self.asked.into());
+        self.asked = next.map_or(0, |_| self.asked.saturating_add(1));
+        next.copied()
+    }
+
+    /// The next wanted one of those on disk, each in turn.
+    pub(super) fn next_wanted(&mut self, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let from = usize::from(self.asked).checked_rem(self.known.len())?;
+        let indices = (from..self.known.len()).chain(0..from);
+        let wanted = |index: usize| self.known.get(index).copied().filter(|it| wanted(*it));
+        let (index, peer) = indices.filter_map(|it| Some((it, wanted(it)?))).next()?;
+        self.asked = u8::try_from(index).map_or(0, |index| index.saturating_add(1));
+        Some(peer)
+    }
+
+    /// Whether this is one of those that a node without neighbours asks.
+    pub(super) fn contains(&self, peer: NodeId) -> bool {
+        self.known.contains(&peer) || self.missed.contains(&peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(ids: impl IntoIterator<Item = u64>) -> Known {
+        ids.into_iter().map(NodeId::new).collect()
+    }
+
+    #[test]
+    fn who_is_missed_again_comes_last_and_is_given_up_first() {
+        let id = NodeId::new;
+        let mut contacts = Contacts::new();
+        let due = |contacts: &Contacts, cycle| contacts.due(cycle, |_| true).map(NodeId::get);
+        assert_eq!(due(&contacts, 0), None);
+        (1..=8).for_each(|peer| contacts.miss(id(peer)));
+        assert_eq!((due(&contacts, 8), due(&contacts, 9)), (Some(8), None));
+        assert_eq!(contacts.due(8, |peer| peer < id(8)), Some(id(7)));
+        contacts.miss(id(8));
+        assert_eq!(due(&contacts, 0), Some(7));
+        contacts.miss(id(9));
+        assert_eq!(due(&contacts, 0), Some(9));
+        // There was no more room for 8.
+        assert!(!contacts.contains(id(8)));
+        for peer in [9, 7, 6, 5, 4, 3, 2, 1] {
+            assert!(contacts.contains(id(peer)));
+            contacts.hear(id(peer));
+        }
+        assert_eq!(contacts, Contacts::new());
+    }
+
+    #[test]
+    fn what_is_known_never_shrinks_and_the_oldest_makes_room() {
+        let mut contacts = Contacts::new();
+        assert!(contacts.note(ids([1, 2, 3, 4]).into_iter()));
+        assert!(contacts.note(ids([5]).into_iter()));
+        assert_eq!(*contacts.known(), ids([5, 1, 2, 3, 4]));
+        assert!(!contacts.note(ids([5]).into_iter()));
+        contacts.miss(NodeId::new(9));
+        assert!(contacts.note(ids([6, 7]).into_iter()));
+        assert_eq!(*contacts.known(), ids([6, 7, 9, 5, 1, 2, 3, 4]));
+        assert!(contacts.note(ids([8]).into_iter()));
+        assert_eq!(*contacts.known(), ids([8, 9, 6, 7, 5, 1, 2, 3]));
+    }
+
+    #[test]
+    fn a_node_without_neighbours_asks_everyone_in_turn() {
+        let mut contacts = Contacts::restored(NodeId::new(2), ids([1, 2, 3]));
+        contacts.miss(NodeId::new(5));
+        contacts.miss(NodeId::new(4));
+        let mut round = || {
+            let round: Known = core::iter::from_fn(|| contacts.next()).collect();
+            round.iter().for_each(|peer| contacts.miss(*peer));
+            round
+        };
+        assert_eq!(round(), ids([1, 3, 4]));
+        assert_eq!(round(), ids([1, 3, 5]));
+        assert_eq!(round(), ids([1, 3, 4]));
+    }
+
+    #[test]
+    fn of_those_on_disk_each_wanted_one_has_its_turn() {
+        let mut contacts = Contacts::new();
+        assert_eq!(contacts.next_wanted(|_| true), None);
+        contacts.note(ids([1, 2, 3, 4]).into_iter());
+        let mut odd = || {
+            contacts
+                .next_wanted(|peer| peer.get() % 2 == 1)
+                .map(NodeId::get)
+        };
+        assert_eq!([odd(), odd(), odd()], [Some(1), Some(3), Some(1)]);
+        assert_eq!(contacts.next_wanted(|_| false), None);
+    }
+}
