@@ -2,6 +2,9 @@ use core::fmt;
 
 use crate::time::Span;
 
+/// Into how many parts a period is divided to let nodes begin at different times.
+pub(super) const PHASES: u32 = 256;
+
 /// The times and sizes of the overlay; nodes with different ones get along.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
@@ -51,7 +54,7 @@ impl Config {
             return Err(ConfigError::Dimensions);
         }
         // Below one microsecond for each phase, there would be no phases.
-        if self.period < Span::from_micros(u64::from(super::PHASES)) {
+        if self.period < Span::from_micros(u64::from(PHASES)) {
             return Err(ConfigError::ShortPeriod);
         }
         let times = [self.confirmation, self.timeout];

@@ -1,24 +1,17 @@
-//! Heartbeats: how neighbours know of each other's zones, of each other, and of the load beyond.
+//! Heartbeats: what a node does in each period, and when a neighbour tells of itself.
 
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
-use super::load::{Load, Told};
+use super::Can;
+use super::command::Timer;
+use super::load::Told;
 use super::member::{Member, Outcome};
-use super::message::{Account, Beyond, Entries, Entry, Message, Name};
+use super::message::{Account, Entries, Entry, Message, Name};
 use super::peers::{Neighbour, Standing};
-use super::zone::{Face, Side, Zone};
-use super::{Can, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
-
-/// Up to how many neighbours a node tells of those beyond.
-const FEW: usize = 8;
-
-/// Of how many at most, neighbours of neighbours and their neighbours alike. Nobody is believed more.
-pub(super) const MOST_BEYOND: usize = 16;
 
 /// What somebody tells of itself, in one way or another.
 #[derive(Clone, Copy)]
@@ -101,219 +94,6 @@ impl<const D: usize> Member<D> {
         self.tell_all(cx);
     }
 
-    /// What this node tells of itself.
-    pub(super) fn account(&mut self) -> Shared<Account<D>> {
-        if let Some(account) = &self.account {
-            return account.clone();
-        }
-        let neighbours = || self.peers.neighbours().map(|peer| &peer.entry);
-        if !self.listed.iter().eq(neighbours()) {
-            self.listed = neighbours().cloned().collect();
-        }
-        let account = Shared::new(Account {
-            own: self.entry(),
-            edition: self.edition,
-            neighbours: self.listed.clone(),
-            beyond: self.beyond.clone(),
-        });
-        self.account = Some(account.clone());
-        account
-    }
-
-    /// Who is beyond the neighbours, if these are few.
-    fn look_beyond(&mut self) {
-        let few = self.peers.neighbours().count() <= FEW;
-        let beyond = few.then(|| Beyond {
-            second: self.those_named(|last| Some(&last.neighbours)),
-            third: self.those_named(|last| last.beyond.as_ref().map(|beyond| &beyond.second)),
-        });
-        if self.beyond != beyond {
-            self.beyond = beyond;
-            self.touch();
-        }
-    }
-
-    /// Whom the neighbours name in one of their lists, and who is not known, in the order of names.
-    fn those_named(&self, list: impl Fn(&Account<D>) -> Option<&Entries<D>>) -> Entries<D> {
-        let accounts = self.peers.neighbours().flat_map(|peer| &peer.last);
-        let lists = accounts.filter_map(|last| list(last.get()));
-        let unknown = |entry: &&Entry<D>| {
-            entry.name.id != self.name.id && self.peers.get(entry.name).is_none()
-        };
-        let mut named: Vec<_> = lists.flat_map(Entries::iter).filter(unknown).collect();
-        named.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
-        named.dedup_by_key(|entry| entry.name);
-        named.into_iter().take(MOST_BEYOND).cloned().collect()
-    }
-
-    /// There is something new to tell.
-    pub(super) fn touch(&mut self) {
-        self.edition = self.edition.saturating_add(1);
-        self.account = None;
-    }
-
-    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if that is new,
-    /// short if not.
-    pub(super) fn tell_all(&mut self, cx: &mut dyn Context<Can<D>>) {
-        let (life, edition, epoch) = (self.name.life, self.edition, self.epoch);
-        let before = self.told.replace((edition, epoch));
-        let account = (before != self.told).then(|| self.account());
-        let is_moved = before.is_none_or(|(_, told)| told != epoch);
-        let own = is_moved.then(|| Shared::new(self.entry()));
-        let neighbours = self.crowd();
-        for (peer, told) in self.told_to_all() {
-            let is_listed = self.lists_to(neighbours, &peer.entry.zone);
-            let yours = peer.entry.epoch;
-            let message = match (account.clone(), own.clone()) {
-                (Some(account), _) if is_listed => Message::Heartbeat { account, told },
-                (None, _) if is_listed => Message::Beat {
-                    life,
-                    edition,
-                    told,
-                },
-                (_, Some(own)) => Message::Here {
-                    own,
-                    yours: Some(yours),
-                    neighbours,
-                    told,
-                },
-                (_, None) => Message::Pulse {
-                    life,
-                    epoch,
-                    yours,
-                    neighbours,
-                    told,
-                },
-            };
-            cx.send(peer.id(), message);
-        }
-    }
-
-    /// Tells one node of this one, whoever it is: with the account, or with the zone alone.
-    pub(super) fn tell(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) {
-        let neighbours = self.crowd();
-        let told = self.told_to(to);
-        let known = self.peers.lives(to).last();
-        let is_listed = match known {
-            Some(peer) => self.lists_to(neighbours, &peer.entry.zone),
-            None => neighbours <= self.config.listed,
-        };
-        let yours = known.map(|peer| peer.entry.epoch);
-        let message = if is_listed {
-            let account = self.account();
-            Message::Heartbeat { account, told }
-        } else {
-            let own = Shared::new(self.entry());
-            Message::Here {
-                own,
-                yours,
-                neighbours,
-                told,
-            }
-        };
-        cx.send(to, message);
-    }
-
-    /// Tells somebody who knows the zone of this node that it is there.
-    fn confirm(&mut self, to: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        let neighbours = self.crowd();
-        if self.lists_to(neighbours, &to.zone) {
-            self.tell(to.name.id, cx);
-            return;
-        }
-        let message = Message::Pulse {
-            life: self.name.life,
-            epoch: self.epoch,
-            yours: to.epoch,
-            neighbours,
-            told: self.told_to(to.name.id),
-        };
-        cx.send(to.name.id, message);
-    }
-
-    /// How many neighbours it has.
-    fn crowd(&self) -> u16 {
-        u16::try_from(self.peers.neighbours().count()).unwrap_or(u16::MAX)
-    }
-
-    /// Whether somebody with this zone is told who the neighbours are, of whom there are so many.
-    fn lists_to(&self, neighbours: u16, zone: &Zone<D>) -> bool {
-        neighbours <= self.config.listed || self.leaf.is_left_to(zone)
-    }
-
-    /// What to tell of load to one node, whoever it is.
-    fn told_to(&self, to: NodeId) -> Told {
-        let stranger = Told {
-            own: self.load,
-            ..Told::default()
-        };
-        let known = self.told_to_all().find(|(peer, _)| peer.id() == to);
-        known.map_or(stranger, |(_, told)| told)
-    }
-
-    /// What to tell of load to everyone at a face of the zone.
-    ///
-    /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The parts are cut
-    /// out of the whole side by side, so that they sum up to it exactly.
-    fn told_to_all(&self) -> impl Iterator<Item = (&Neighbour<D>, Told)> {
-        let zone = &self.leaf.zone;
-        // Sides that all at a face have whole are left out: shares are the same without them.
-        let mut sides = [D; D];
-        for peer in self.peers.neighbours() {
-            if let Some(sides) = lower(peer).and_then(|k| sides.get_mut(k)) {
-                *sides = zone.whole_sides(&peer.entry.zone).min(*sides);
-            }
-        }
-        let area = move |peer: &Neighbour<D>, k: usize| {
-            let without = sides.get(k).copied().unwrap_or(0);
-            zone.shared_area(&peer.entry.zone, without)
-        };
-        let mut wholes = [0_u64; D];
-        for peer in self.peers.neighbours() {
-            if let Some((k, whole)) = lower(peer).and_then(|k| Some((k, wholes.get_mut(k)?))) {
-                *whole = whole.saturating_add(area(peer, k));
-            }
-        }
-        let mut places = [0_u64; D];
-        let mut beyond = [None; D];
-        let at_a_face = self.peers.iter();
-        let at_a_face = at_a_face.filter(|peer| peer.face.is_some() && !peer.is_dead());
-        at_a_face.map(move |peer| {
-            let own = Told {
-                own: self.load,
-                ..Told::default()
-            };
-            let k = lower(peer).filter(|_| peer.is_living());
-            let told = k.and_then(|k| {
-                let (whole, place) = (*wholes.get(k)?, places.get_mut(k)?);
-                let beyond = *beyond
-                    .get_mut(k)?
-                    .get_or_insert_with(|| self.load_beyond(k));
-                let from = *place;
-                *place = from.saturating_add(area(peer, k));
-                Some(Told {
-                    own: self.load,
-                    beyond,
-                    share: self.load.plus(beyond).between(from, *place, whole),
-                })
-            });
-            (peer, told.unwrap_or(own))
-        })
-    }
-
-    /// The load of all nodes beyond this one in a dimension, as far as it is this node's share.
-    pub(super) fn load_beyond(&self, dimension: usize) -> Load {
-        let upper = |peer: &&Neighbour<D>| match peer.face {
-            Some(Face {
-                dimension: k,
-                side: Side::Upper,
-            }) => usize::from(k) == dimension,
-            _ => false,
-        };
-        let shares = self.peers.neighbours().filter(upper);
-        shares.fold(Load::default(), |sum, peer| sum.plus(peer.told.share))
-    }
-
     /// Somebody tells that it is there, and nothing is new.
     pub(super) fn hear_beat(
         &mut self,
@@ -377,37 +157,6 @@ impl<const D: usize> Member<D> {
             _ => cx.send(name.id, Message::Ping),
         }
         Outcome::Stays
-    }
-
-    /// Somebody knows an earlier zone of this node, and perhaps not who has the rest of it.
-    fn set_right(&mut self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        self.tell(other.name.id, cx);
-        self.introduce_to(other, cx);
-    }
-
-    /// Tells somebody which neighbours the two have in common. Who is told whom this node knows finds out itself.
-    pub(super) fn introduce_to(&self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        if self.lists_to(self.crowd(), &other.zone) {
-            return;
-        }
-        let common = self.peers.neighbours().filter(|peer| {
-            peer.first_hand
-                && peer.id() != other.name.id
-                && peer.entry.zone.neighbour_face(&other.zone).is_some()
-        });
-        let common: Entries<D> = common.map(|peer| peer.entry.clone()).collect();
-        if !common.is_empty() {
-            cx.send(other.name.id, Message::Introduction(common));
-        }
-    }
-
-    /// Tells a neighbour what it does not know, and learns from it, for all that it told last.
-    fn answer(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
-        let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
-        if listed != Some(self.epoch) {
-            self.tell(account.own.name.id, cx);
-        }
-        self.compare(account, cx);
     }
 
     /// Somebody tells of itself.
@@ -506,7 +255,7 @@ impl<const D: usize> Member<D> {
         let is_mine = own.zone.overlaps(&self.leaf.zone);
         let others = self.peers.living().filter(|peer| peer.first_hand);
         let owners = others.filter(|peer| peer.entry.zone.overlaps(&own.zone));
-        let owners: Vec<_> = owners.map(|peer| peer.entry.clone()).collect();
+        let owners: Entries<D> = owners.map(|peer| peer.entry.clone()).collect();
         if !is_mine && owners.is_empty() {
             // What it told before it left may come late.
             return since + self.config.period <= now;
@@ -522,7 +271,6 @@ impl<const D: usize> Member<D> {
         if is_mine {
             self.tell(name.id, cx);
         } else {
-            let owners = owners.into_iter().collect();
             cx.send(name.id, Message::Introduction(owners));
         }
         false
@@ -544,8 +292,7 @@ impl<const D: usize> Member<D> {
             !peer.is_living() || !peer.first_hand || peer.entry.epoch < own.epoch
         });
         if known.is_none() {
-            let mut peer = Neighbour::new(own.clone(), cx.now());
-            peer.face = face;
+            let mut peer = Neighbour::new(own.clone(), face, cx.now());
             peer.watched = is_watched;
             if !self.peers.insert(peer) {
                 return false;
@@ -599,94 +346,26 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether somebody may still have this zone, or have had it until it was gone, for all that others told of themselves: one of its
-    /// heirs may have taken its part while the part at this node's zone is free.
-    fn could_be_at(&self, zone: &Zone<D>) -> bool {
-        let contact = self.leaf.zone.contact(zone);
-        let certain = self.peers.neighbours().filter(|peer| peer.first_hand);
-        contact.is_some_and(|contact| !contact.is_covered(certain.map(|peer| &peer.entry.zone)))
+    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:
+    /// both must not go.
+    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
+        let lives = self.peers.lives(by);
+        if lives.is_empty() {
+            return Outcome::Stays;
+        }
+        let is_replaced =
+            |peer: &&Neighbour<D>| peer.is_dead() && peer.entry.zone.overlaps(&self.leaf.zone);
+        let replaced = lives.iter().rev().find(is_replaced);
+        if let Some(peer) = replaced.filter(|_| self.name.id < by) {
+            cx.send(by, Message::Evicted(peer.entry.name.life));
+            return Outcome::Stays;
+        }
+        self.yield_to(by, cx)
     }
 
-    /// Compares somebody's neighbours with the own: learns of some, and introduces others.
-    fn compare(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
-        let (name, zone) = (account.own.name, &account.own.zone);
-        let theirs = &account.neighbours;
-        for entry in theirs.iter() {
-            let known = self.peers.get(entry.name);
-            match known.filter(|known| known.is_dead()) {
-                Some(dead) => cx.send(name.id, Message::Obituary(dead.account())),
-                None => self.learn(entry, cx),
-            }
-        }
-        let unknown_there = |peer: &&Neighbour<D>| {
-            let listed = theirs.get(peer.entry.name);
-            let news = listed.is_none_or(|entry| entry.epoch < peer.entry.epoch);
-            news && peer.first_hand
-                && peer.entry.name != name
-                && peer.entry.zone.neighbour_face(zone).is_some()
-        };
-        let introduced = self.peers.neighbours().filter(unknown_there);
-        let introduced: Vec<_> = introduced.map(|peer| peer.entry.clone()).collect();
-        if !introduced.is_empty() {
-            cx.send(
-                name.id,
-                Message::Introduction(introduced.into_iter().collect()),
-            );
-        }
-    }
-
-    /// Somebody tells of another. It is believed as long as nobody who told of itself contradicts it.
-    pub(super) fn learn(&mut self, entry: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        let name = entry.name;
-        let later_life = |peer: &Neighbour<D>| peer.entry.name > name;
-        if name.id == self.name.id || self.peers.lives(name.id).iter().any(later_life) {
-            return;
-        }
-        let face = self.leaf.zone.neighbour_face(&entry.zone);
-        let overlaps = entry.zone.overlaps(&self.leaf.zone);
-        if let Some(peer) = self.peers.get_mut(name) {
-            if peer.entry.epoch < entry.epoch && overlaps {
-                self.tell(name.id, cx);
-            } else if peer.entry.epoch < entry.epoch {
-                peer.entry = entry.clone();
-                peer.face = face;
-                self.touch();
-            }
-            return;
-        }
-        if overlaps {
-            // It may have lost that, or this node has: the two find out.
-            self.tell(name.id, cx);
-            return;
-        }
-        let contradicts =
-            |peer: &Neighbour<D>| peer.first_hand && peer.entry.zone.overlaps(&entry.zone);
-        let is_contradicted = self.peers.living().any(contradicts);
-        if (face.is_none() && !self.is_in_the_way(&entry.zone))
-            || (is_contradicted && !self.could_be_at(&entry.zone))
-        {
-            return;
-        }
-        // What is free with that is settled with the next beat. Many are learned of at once, and who takes a zone learns of others: a liar
-        // could have it go on so.
-        self.bury_earlier_lives(name, cx.now());
-        let mut peer = Neighbour::new(entry.clone(), cx.now());
-        peer.face = face;
-        peer.watched = face.is_none();
-        if self.peers.insert(peer) {
-            self.touch();
-            self.tell(name.id, cx);
-        }
-    }
-}
-
-/// In which dimension a peer is a lower neighbour.
-fn lower<const D: usize>(peer: &Neighbour<D>) -> Option<usize> {
-    match peer.face {
-        Some(Face {
-            dimension,
-            side: Side::Lower,
-        }) => Some(usize::from(dimension)),
-        _ => None,
+    /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
+    pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
+        self.tell_the_end(cx);
+        Outcome::Yielded { to }
     }
 }

@@ -2,10 +2,12 @@
 
 use alloc::boxed::Box;
 
+use super::command::{KNOWN, Key, Known, Notice, Record, Timer};
 use super::member::Member;
-use super::message::{Account, Entries, Entry, Grant, Message, Name, Refusal};
+use super::message::{Account, Entries, Entry, Grant, MOST_NEIGHBOURS, Message, Name, Refusal};
+use super::peers::meet;
 use super::tree::Leaf;
-use super::{Can, Key, Known, Life, Notice, Record, Timer};
+use super::{Can, Life};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
 use crate::rng::Choose;
@@ -28,11 +30,9 @@ pub(super) struct Joining {
 impl<const D: usize> Can<D> {
     /// Has the whole space.
     pub(super) fn found(&mut self, cx: &mut dyn Context<Self>) {
-        let last = match &self.life {
-            Life::Outside { last } => *last,
-            // Whoever has a zone is not there, or never answers.
-            Life::Joining(joining) => Some(joining.life),
-            Life::NotStarted { .. } | Life::Inside(_) | Life::Left { .. } => return,
+        // If it is joining: whoever has a zone is not there, or never answers.
+        let Some(last) = self.last_life() else {
+            return;
         };
         let life = self.next_life(last, cx);
         let leaf = Leaf::whole();
@@ -63,15 +63,10 @@ impl<const D: usize> Can<D> {
 
     /// Asks somebody for a zone, or somebody else than before.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
-        let last = match &self.life {
-            Life::Outside { last } => *last,
-            Life::Joining(joining) => Some(joining.life),
-            Life::NotStarted { .. } | Life::Inside(_) | Life::Left { .. } => return,
-        };
-        if introducer == self.me {
+        let Some(last) = self.last_life().filter(|_| introducer != self.me) else {
             return;
-        }
-        super::meet(&mut self.asked, introducer, cx.rng());
+        };
+        meet(&mut self.asked, introducer, cx.rng());
         let life = self.next_life(last, cx);
         let due = cx.now() + self.config.timeout;
         self.life = Life::Joining(Joining {
@@ -89,6 +84,15 @@ impl<const D: usize> Can<D> {
             },
         );
         cx.wake(due, Timer::Join(life));
+    }
+
+    /// If it may get a zone: the last life, in which it had or wanted one.
+    const fn last_life(&self) -> Option<Option<Incarnation>> {
+        match &self.life {
+            Life::Outside { last } => Some(*last),
+            Life::Joining(joining) => Some(Some(joining.life)),
+            Life::NotStarted { .. } | Life::Inside(_) | Life::Left { .. } => None,
+        }
     }
 
     /// The number of a new life, which is written down first: others must never see it twice.
@@ -121,10 +125,7 @@ impl<const D: usize> Can<D> {
         let in_time = match &self.life {
             Life::Joining(joining) => joining.life == own.name.life,
             Life::Inside(member) if member.name == own.name => return,
-            Life::NotStarted { .. }
-            | Life::Outside { .. }
-            | Life::Inside(_)
-            | Life::Left { .. } => false,
+            _ => false,
         };
         let is_sound = own.zone.contains(&self.point) && own.leaf().is_sound();
         if in_time && is_sound {
@@ -204,11 +205,11 @@ impl<const D: usize> Can<D> {
         // One who is anywhere, in case all neighbours are gone by then.
         let anywhere = cx.rng().pick(&member.contacts).copied();
         let mut known: Known = anywhere.into_iter().collect();
-        let mut neighbours = heapless::Vec::<NodeId, { super::MOST_NEIGHBOURS }>::new();
+        let mut neighbours = heapless::Vec::<NodeId, { MOST_NEIGHBOURS }>::new();
         for peer in member.peers.neighbours() {
             neighbours.extend(Some(peer.id()).filter(|id| Some(*id) != anywhere));
         }
-        let room = super::KNOWN.saturating_sub(known.len());
+        let room = KNOWN.saturating_sub(known.len());
         let (few, _) = cx.rng().sample(&mut neighbours, room);
         known.extend(few.iter().copied());
         if !known.is_empty() {

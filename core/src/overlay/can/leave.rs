@@ -2,62 +2,15 @@
 
 use alloc::vec::Vec;
 
-use super::member::{Member, Outcome};
+use super::Can;
+use super::command::Timer;
+use super::member::{Leaving, Member, Outcome};
 use super::message::{Entry, Message, Name};
-use super::{Can, Timer};
+use super::promises::Share;
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
-use crate::time::{Span, Time};
-
-/// What a node that agreed that another leaves has to do with it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Share {
-    /// It grows.
-    Heir,
-    /// It only gets another neighbour.
-    Witness,
-}
-
-/// To whom a node promised to keep its zone as it is until they are gone, and until when.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(super) struct Promises {
-    list: heapless::Vec<(Name, Share, Time), 8>,
-}
-
-impl Promises {
-    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to keep.
-    fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
-        self.list
-            .retain(|(name, _, until)| now < *until && *name != to);
-        let is_heir = |(_, share, _): &(Name, Share, Time)| *share == Share::Heir;
-        if self.list.iter().any(is_heir) || (share == Share::Heir && !self.list.is_empty()) {
-            return false;
-        }
-        self.list.push((to, share, now + how_long)).is_ok()
-    }
-
-    /// What it promised to somebody, which is over.
-    pub(super) fn release(&mut self, name: Name) -> Option<Share> {
-        let place = self.list.iter().position(|(to, ..)| *to == name)?;
-        Some(self.list.swap_remove(place).1)
-    }
-
-    pub(super) fn is_bound(&self, now: Time) -> bool {
-        self.list.iter().any(|(_, _, until)| now < *until)
-    }
-}
-
-/// Whether a node is to leave, and how far it is with that.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Leaving {
-    /// It stays.
-    No,
-    /// It tries so often yet, and then goes without asking.
-    Waiting { tries: u8 },
-    /// It asked its neighbours, of whom these have not agreed.
-    Asking { tries: u8, missing: Vec<Name> },
-}
+use crate::time::Span;
 
 impl<const D: usize> Member<D> {
     /// Is to leave: as soon as its neighbours agree.
@@ -68,14 +21,6 @@ impl<const D: usize> Member<D> {
         let tries = self.config.farewell;
         self.leaving = Leaving::Waiting { tries };
         self.try_to_leave(cx)
-    }
-
-    /// Who has taken a zone by force stays until those come back who had it, as long as it would for anything else.
-    pub(super) fn stay_for_now(&mut self) {
-        if self.is_to_leave() {
-            let tries = self.config.farewell;
-            self.leaving = Leaving::Waiting { tries };
-        }
     }
 
     /// Asks the neighbours. Goes if there never were others, or if it asked often enough.
@@ -135,11 +80,6 @@ impl<const D: usize> Member<D> {
             return Outcome::Stays;
         }
         self.try_to_leave(cx)
-    }
-
-    /// Whether it was told to leave.
-    pub(super) fn is_to_leave(&self) -> bool {
-        self.leaving != Leaving::No
     }
 
     /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.

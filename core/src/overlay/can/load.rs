@@ -68,3 +68,13 @@ pub struct Told {
     /// To a lower neighbour: its share of both together, by the area in which the two touch.
     pub share: Load,
 }
+
+impl Told {
+    /// To a node that is no lower neighbour: the own load alone.
+    pub(super) fn of(own: Load) -> Self {
+        Self {
+            own,
+            ..Self::default()
+        }
+    }
+}

@@ -1,29 +1,20 @@
-//! A node that has a zone, and how it gives a part of it to who joins.
+//! A node that has a zone: its state, and what it can tell from that alone.
 
 use alloc::vec::Vec;
 
-use super::leave::{Leaving, Promises};
+use super::Can;
+use super::config::Config;
 use super::load::Load;
-use super::message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal};
-use super::peers::{Neighbour, Peers};
-use super::route::Hop;
+use super::message::{Account, Beyond, Entries, Entry, MOST_NEIGHBOURS, Name};
+use super::peers::{Contacts, MOST_PEERS, Neighbour, Peers, Standing, meet};
+use super::promises::Promises;
 use super::space::Point;
-use super::takeover::Takeover;
 use super::tree::Leaf;
-use super::zone::{Face, Side, Zone};
-use super::{Can, Config, Contacts, MOST_NEIGHBOURS, Notice, PHASES, Timer};
+use super::zone::{Zone, faces};
 use crate::id::NodeId;
 use crate::machine::{Context, Violation};
-use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
-
-/// Through how many nodes a node looks for a neighbour whom it does not know.
-const SOUGHT: usize = 4;
-
-/// How many searches of others a node passes on between two beats. There are few, but where liars have made nodes wrong about each other's
-/// zones they go round, and become more on their way.
-pub(super) const MOST_PASSED_ON: usize = 64;
 
 /// A node that has a zone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -83,22 +74,38 @@ pub(super) enum Outcome {
     Yielded { to: NodeId },
 }
 
+/// What a node does about those who are missed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Takeover<const D: usize> {
+    /// Nothing.
+    Idle,
+    /// It would inherit, and waits whether they come back.
+    Waiting,
+    /// It told everyone around what it will have.
+    Claimed { zone: Zone<D> },
+}
+
+/// Whether a node is to leave, and how far it is with that.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Leaving {
+    /// It stays.
+    No,
+    /// It tries so often yet, and then goes without asking.
+    Waiting { tries: u8 },
+    /// It asked its neighbours, of whom these have not agreed.
+    Asking { tries: u8, missing: Vec<Name> },
+}
+
 impl<const D: usize> Member<D> {
-    /// A node that has just got a zone, with whom it was told of.
-    pub(super) fn begin(
+    /// A node that has just got this zone, and knows no neighbour yet.
+    pub(super) fn new(
         config: Config,
         own: &Entry<D>,
         point: Point<D>,
         load: Load,
-        neighbours: &Entries<D>,
-        cx: &mut dyn Context<Can<D>>,
+        due: Time,
     ) -> Self {
-        // At a random point of the period, so that nodes that start together do not act together.
-        let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
-        let period = config.period.as_micros();
-        let part = period.checked_div(u64::from(PHASES)).unwrap_or(0);
-        let due = cx.now() + Span::from_micros(part).times(phase);
-        let mut member = Self {
+        Self {
             config,
             name: own.name,
             point,
@@ -111,7 +118,7 @@ impl<const D: usize> Member<D> {
             calm: None,
             gaping: 0,
             account: None,
-            listed: neighbours.clone(),
+            listed: Entries::none(),
             beyond: None,
             load,
             peers: Peers::default(),
@@ -125,18 +132,7 @@ impl<const D: usize> Member<D> {
             leave_due: Time::ZERO,
             promises: Promises::default(),
             passed_on: Vec::new(),
-        };
-        cx.wake(due, Timer::Beat(0));
-        for entry in neighbours.iter() {
-            let face = member.leaf.zone.neighbour_face(&entry.zone);
-            if face.is_some() && entry.name.id != member.name.id {
-                let mut peer = Neighbour::new(entry.clone(), cx.now());
-                peer.face = face;
-                member.peers.insert(peer);
-            }
         }
-        member.tell_all(cx);
-        member
     }
 
     pub(super) fn entry(&self) -> Entry<D> {
@@ -149,113 +145,6 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Gives somebody who wants to join its zone, or sends the wish on.
-    pub(super) fn answer_join(
-        &mut self,
-        from: NodeId,
-        joiner: Name,
-        point: Point<D>,
-        hops: u16,
-        cx: &mut dyn Context<Can<D>>,
-    ) {
-        let refuse = |why| Message::Refused {
-            life: joiner.life,
-            why,
-        };
-        if joiner.id == self.name.id {
-            return;
-        }
-        let is_astray = from != joiner.id && self.is_astray(from, &point);
-        let hops = hops.min(self.config.hops);
-        match (self.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::Here, _) => {
-                if let Err(why) = self.grant(joiner, &point, cx) {
-                    cx.send(joiner.id, refuse(why));
-                }
-            }
-            (Hop::To(next), Some(hops)) if !is_astray => {
-                self.meet(joiner.id, cx);
-                cx.send(
-                    next,
-                    Message::Join {
-                        joiner,
-                        point,
-                        hops,
-                    },
-                );
-            }
-            (Hop::Stuck | Hop::To(_), _) => cx.send(joiner.id, refuse(Refusal::Busy)),
-        }
-    }
-
-    /// Splits the zone, and tells everyone around.
-    fn grant(
-        &mut self,
-        joiner: Name,
-        point: &Point<D>,
-        cx: &mut dyn Context<Can<D>>,
-    ) -> Result<(), Refusal> {
-        if self.bury_earlier_lives(joiner, cx.now()) {
-            self.settle(cx);
-        }
-        let lives = self.peers.lives(joiner.id);
-        let is_known = lives.iter().any(|peer| joiner <= peer.entry.name);
-        let is_changing = self.is_changing(cx.now());
-        if is_known || is_changing {
-            return Err(Refusal::Busy);
-        }
-        let Some((own, part)) = self.leaf.split(&self.point, point) else {
-            return Err(Refusal::SamePoint);
-        };
-        let touching = self.peers.neighbours().map(|peer| &peer.entry);
-        let touching = touching.filter(|entry| part.zone.neighbour_face(&entry.zone).is_some());
-        let neighbours = self.peers.neighbours().count();
-        let mut around: Vec<_> = touching.cloned().collect();
-        // Who touches both parts has one more neighbour then.
-        let is_crowded = |peer: &Neighbour<D>| {
-            usize::from(peer.crowd) >= MOST_NEIGHBOURS
-                && own.zone.neighbour_face(&peer.entry.zone).is_some()
-                && part.zone.neighbour_face(&peer.entry.zone).is_some()
-        };
-        if neighbours.max(around.len()) >= MOST_NEIGHBOURS
-            || self.peers.neighbours().any(is_crowded)
-        {
-            return Err(Refusal::Full);
-        }
-        let granted = Entry {
-            name: joiner,
-            epoch: 0,
-            rank: self.rank,
-            zone: part.zone,
-            history: part.history,
-        };
-        let old = self.peers.neighbours().map(Neighbour::id);
-        let old: Vec<_> = old.collect();
-        self.leaf = own;
-        self.before = None;
-        self.epoch = self.epoch.saturating_add(1);
-        self.refresh_faces();
-        let mut peer = Neighbour::new(granted.clone(), cx.now());
-        peer.face = self.leaf.zone.neighbour_face(&granted.zone);
-        self.peers.insert(peer);
-        self.touch();
-        around.push(self.entry());
-        around.sort_unstable_by_key(|entry| entry.name);
-        let grant = Grant {
-            own: granted,
-            neighbours: around.into_iter().collect(),
-        };
-        cx.send(joiner.id, Message::Grant(Shared::new(grant)));
-        // Also to those who are no neighbours any more, so that they know.
-        for id in old {
-            self.tell(id, cx);
-        }
-        self.peers
-            .retain(|peer| peer.is_gone() || peer.is_neighbour() || peer.watched);
-        cx.notify(Notice::Zone);
-        Ok(())
-    }
-
     /// Whether something goes on that another change would disturb.
     pub(super) fn is_changing(&self, now: Time) -> bool {
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
@@ -264,106 +153,58 @@ impl<const D: usize> Member<D> {
 
     /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
     pub(super) fn is_disturbed(&self) -> bool {
-        self.takeover != Takeover::Idle || !self.is_surrounded()
-    }
-
-    /// Whether every face of the zone is at those who told so themselves.
-    fn is_surrounded(&self) -> bool {
         let mut neighbours = self.peers.neighbours();
-        neighbours.all(|peer| peer.first_hand) && self.gaps().next().is_none()
+        self.takeover != Takeover::Idle
+            || neighbours.any(|peer| !peer.first_hand)
+            || self.gaps().next().is_some()
     }
 
     /// A point behind each face where nobody is known.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Point<D>> {
-        (0..u8::try_from(D).unwrap_or(0)).flat_map(move |dimension| {
-            [Side::Lower, Side::Upper]
-                .into_iter()
-                .filter_map(move |side| {
-                    let face = Face { dimension, side };
-                    let at_face = self.peers.neighbours();
-                    let at_face = at_face.filter(|peer| peer.face == Some(face));
-                    let behind = self.leaf.zone.behind(face)?;
-                    behind.gap(at_face.map(|peer| &peer.entry.zone))
-                })
+        faces::<D>().filter_map(|face| {
+            let at_face = self.peers.neighbours();
+            let at_face = at_face.filter(|peer| peer.face == Some(face));
+            let behind = self.leaf.zone.behind(face)?;
+            behind.gap(at_face.map(|peer| &peer.entry.zone))
         })
     }
 
-    /// Looks for those who are behind its faces and whom it does not know, through nodes that may be anywhere.
-    pub(super) fn seek_neighbours(&self, cx: &mut dyn Context<Can<D>>) {
-        for point in self.gaps() {
-            let near = self.peers.neighbours().map(Neighbour::id);
-            let mut through: Vec<NodeId> = near.chain(self.contacts.iter().copied()).collect();
-            let (few, _) = cx.rng().sample(&mut through, SOUGHT);
-            for to in few {
-                let (seeker, hops) = (self.entry(), self.config.hops);
-                cx.send(
-                    *to,
-                    Message::Seek {
-                        seeker,
-                        point,
-                        hops,
-                    },
-                );
-            }
+    /// The zone that it claims and does not have yet.
+    pub(super) const fn claimed(&self) -> Option<Zone<D>> {
+        match &self.takeover {
+            Takeover::Claimed { zone, .. } => Some(*zone),
+            Takeover::Idle | Takeover::Waiting => None,
         }
     }
 
-    /// Whether a search is passed on: the same once between two beats, and no more than so many. Whoever looks for somebody does so again.
-    fn passes_on(&mut self, seeker: Name, point: Point<D>) -> bool {
-        let is_new = !self.passed_on.contains(&(seeker, point));
-        let passes = is_new && self.passed_on.len() < MOST_PASSED_ON;
-        if passes {
-            self.passed_on.push((seeker, point));
-        }
-        passes
+    /// Whether it was told to leave.
+    pub(super) fn is_to_leave(&self) -> bool {
+        self.leaving != Leaving::No
     }
 
-    /// Somebody looks for the owner of a point, which touches it.
-    pub(super) fn sought(
-        &mut self,
-        from: NodeId,
-        seeker: Entry<D>,
-        point: Point<D>,
-        hops: u16,
-        cx: &mut dyn Context<Can<D>>,
-    ) {
-        let id = seeker.name.id;
-        if id == self.name.id {
-            return;
+    /// Who has taken a zone by force stays until those come back who had it, as long as it would for anything else.
+    pub(super) fn stay_for_now(&mut self) {
+        if self.is_to_leave() {
+            let tries = self.config.farewell;
+            self.leaving = Leaving::Waiting { tries };
         }
-        let is_astray = from != id && self.is_astray(from, &point);
-        let hops = hops.min(self.config.hops);
-        match (self.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::Here, _) => {
-                self.tell(id, cx);
-                self.learn(&seeker, cx);
-                self.introduce_to(&seeker, cx);
-            }
-            (Hop::To(next), Some(hops)) if !is_astray && self.passes_on(seeker.name, point) => {
-                self.meet(id, cx);
-                cx.send(
-                    next,
-                    Message::Seek {
-                        seeker,
-                        point,
-                        hops,
-                    },
-                );
-            }
-            // Between the two there is a gap, so each of them has to know up to where.
-            (Hop::Stuck, _) => {
-                self.meet(id, cx);
-                self.tell(id, cx);
-                self.learn(&seeker, cx);
-            }
-            (Hop::To(_), _) => {}
-        }
+    }
+
+    /// How long somebody may be silent.
+    pub(super) fn limit(&self) -> Span {
+        self.config.period.times(u64::from(self.config.patience))
+    }
+
+    /// There is something new to tell.
+    pub(super) fn touch(&mut self) {
+        self.edition = self.edition.saturating_add(1);
+        self.account = None;
     }
 
     /// Remembers somebody who is anywhere in the space, in place of another.
     pub(super) fn meet(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
         if id != self.name.id {
-            super::meet(&mut self.contacts, id, cx.rng());
+            meet(&mut self.contacts, id, cx.rng());
         }
     }
 
@@ -375,12 +216,36 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// The zone that it claims and does not have yet.
-    pub(super) const fn claimed(&self) -> Option<Zone<D>> {
-        match &self.takeover {
-            Takeover::Claimed { zone, .. } => Some(*zone),
-            Takeover::Idle | Takeover::Waiting => None,
+    /// Has another zone from now on, which is news. The faces at which its peers are have to follow.
+    pub(super) fn change_to(&mut self, leaf: Leaf<D>) {
+        self.leaf = leaf;
+        self.before = None;
+        self.epoch = self.epoch.saturating_add(1);
+        self.touch();
+    }
+
+    /// Thinks so of some peers from now on. Whether there are any, which is news.
+    pub(super) fn mark(
+        &mut self,
+        standing: Standing,
+        which: impl Fn(&Neighbour<D>) -> bool,
+    ) -> bool {
+        let mut is_news = false;
+        for peer in self.peers.iter_mut().filter(|peer| which(peer)) {
+            peer.standing = standing;
+            is_news = true;
         }
+        if is_news {
+            self.touch();
+        }
+        is_news
+    }
+
+    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
+    pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
+        self.mark(Standing::Dead { since: now }, |peer| {
+            peer.id() == name.id && peer.entry.name < name && !peer.is_dead()
+        })
     }
 
     pub(super) fn check(&self) -> Result<(), Violation> {
@@ -402,7 +267,7 @@ impl<const D: usize> Member<D> {
             "a node is not its own peer",
         )?;
         Violation::unless(
-            peers.len() <= super::MOST_PEERS && self.peers.neighbours().count() <= MOST_NEIGHBOURS,
+            peers.len() <= MOST_PEERS && self.peers.neighbours().count() <= MOST_NEIGHBOURS,
             "no more are known than may be",
         )?;
         Violation::unless(

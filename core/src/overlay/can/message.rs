@@ -1,6 +1,5 @@
 use alloc::sync::Arc;
 
-use super::MOST_NEIGHBOURS;
 use super::load::Told;
 use super::space::Point;
 use super::tree::{History, Leaf};
@@ -8,6 +7,9 @@ use super::zone::Zone;
 use crate::id::{Incarnation, NodeId};
 use crate::shared::Shared;
 use crate::time::Span;
+
+/// The most neighbours that a node has, and the most entries in a message.
+pub const MOST_NEIGHBOURS: usize = 512;
 
 /// A node in one of its lives. Each time that it joins is a new life, so what it had before is nobody's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -35,6 +35,10 @@
 //!
 //! Routing is done by whoever embeds this: [`Can::next_hop`] says where to send what is for a point.
 //!
+//! # Files
+//! The methods of a node that has a zone are in layers; each file calls only those before it: `member` (its state), `tell`, `hole`,
+//! `learn`, `search`, `takeover`, `mend`, `heartbeat`, `leave`, `admit`. What needs no such node is below all of them.
+//!
 //! # Limits
 //! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. Who grows over a gap in such a place
 //! may know only so many, and not all.
@@ -91,30 +95,39 @@
 //! assert_eq!(nodes[0].next_hop(&points[2]), Hop::To(id(2)));
 //! ```
 
+mod admit;
+mod command;
 mod config;
 mod heartbeat;
+mod hole;
 mod join;
 mod layout;
+mod learn;
 mod leave;
 mod load;
 mod member;
 mod mend;
 mod message;
 mod peers;
-mod route;
+mod promises;
+mod search;
 mod space;
 mod takeover;
+mod tell;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod zone;
 
+pub use command::{Command, KNOWN, Key, Known, Notice, Record, Timer};
 pub use config::{Config, ConfigError};
 pub use layout::{Layout, SamePoint};
 pub use load::{Load, Told};
-pub use message::{Account, Beyond, Entries, Entry, Grant, Message, Name, Refusal};
-pub use peers::Neighbour;
-pub use route::Hop;
+pub use message::{
+    Account, Beyond, Entries, Entry, Grant, MOST_NEIGHBOURS, Message, Name, Refusal,
+};
+pub use peers::{MOST_PEERS, Neighbour};
+pub use search::Hop;
 pub use space::{END, Point};
 pub use tree::{History, Leaf, Split};
 pub use zone::{Distance, Face, Side, Stretch, Zone};
@@ -124,6 +137,7 @@ use alloc::boxed::Box;
 use heartbeat::{List, Pulse, Word};
 use join::Joining;
 use member::{Member, Outcome};
+use peers::{Contacts, meet};
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
@@ -133,44 +147,8 @@ use crate::shared::Shared;
 /// The most dimensions that a space can have.
 pub const MOST_DIMENSIONS: usize = 8;
 
-/// The most neighbours that a node has, and the most entries in a message.
-pub const MOST_NEIGHBOURS: usize = 512;
-
-/// The most nodes beyond its neighbours that a node watches.
-const MOST_WATCHED: usize = 128;
-
-/// The most nodes that are gone and that a node remembers.
-const MOST_GONE: usize = 256;
-
-/// The most nodes that a node knows.
-pub const MOST_PEERS: usize = MOST_NEIGHBOURS + MOST_WATCHED + MOST_GONE;
-
-/// How many peers a node writes down.
-pub const KNOWN: usize = 4;
-
 /// How many periods pass between two times that a node writes down whom it knows.
 const REMEMBER: u32 = 32;
-
-/// Into how many parts a period is divided to let nodes begin at different times.
-const PHASES: u32 = 256;
-
-/// A few peers that a node writes down, for a restart.
-pub type Known = heapless::Vec<NodeId, KNOWN>;
-
-/// Some nodes that may be anywhere in the space.
-type Contacts = heapless::Vec<NodeId, 8>;
-
-/// Adds one, in place of another if there are as many as may be.
-fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl rand_core::Rng + ?Sized)) {
-    if contacts.contains(&id) {
-        return;
-    }
-    if contacts.is_full() {
-        let place = rng.index(contacts.len());
-        contacts.swap_remove(place);
-    }
-    contacts.extend([id]);
-}
 
 /// A node of the overlay, in a space of `D` dimensions.
 ///
@@ -205,82 +183,6 @@ enum Life<const D: usize> {
     },
 }
 
-/// The timers of a node; one with an earlier number does nothing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Timer {
-    /// The next heartbeat is due.
-    Beat(u32),
-    /// It is time to ask for a zone again.
-    Join(Incarnation),
-    /// A wait for those who are missed is over.
-    Takeover(u32),
-    /// It is time to try to leave again.
-    Leave(Incarnation),
-}
-
-/// What a node may be asked. Before its start and after it left, it obeys nothing.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Command<const D: usize> {
-    /// Have the whole space: for the first node only.
-    Found,
-    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked somebody else asks this
-    /// one, too, if it gets no answer.
-    Join {
-        /// A node that is in the overlay.
-        introducer: NodeId,
-    },
-    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`]. Its name is of no account.
-    Place(Shared<Grant<D>>),
-    /// This is the node's own load from now on.
-    Load(Load),
-    /// Stop for good, and leave the zone to others.
-    Leave,
-    /// Be at this point from now on, if it is in the zone; else nothing happens. Nobody else needs to know.
-    Move(Point<D>),
-}
-
-/// What a node tells.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Notice<const D: usize> {
-    /// It has a zone.
-    Joined,
-    /// Its zone is another now, smaller or larger.
-    Zone,
-    /// Somebody is at its very point, so it is at another now: the virtual coordinates were drawn again.
-    Moved(Point<D>),
-    /// It got no zone in time from who was asked, and asks again; another introducer may know better.
-    Unanswered(NodeId),
-    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was told to.
-    Full,
-    /// Others have its zone, so it joins anew.
-    Evicted,
-    /// It left.
-    Left,
-}
-
-/// Under what a node keeps its records.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Key {
-    /// The number of its life.
-    Life,
-    /// A few peers.
-    Known,
-}
-
-/// What a node must not forget in a crash.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Record {
-    /// The number of its life.
-    Life(Incarnation),
-    /// A few peers.
-    Known(Known),
-}
-
 impl<const D: usize> Can<D> {
     /// A node at this point, without a zone.
     pub fn new(me: NodeId, point: Point<D>, config: Config) -> Result<Self, ConfigError> {
@@ -306,11 +208,8 @@ impl<const D: usize> Can<D> {
     }
 
     /// Its zone, while it has one.
-    pub const fn zone(&self) -> Option<&Zone<D>> {
-        match &self.life {
-            Life::Inside(member) => Some(&member.leaf.zone),
-            _ => None,
-        }
+    pub fn zone(&self) -> Option<&Zone<D>> {
+        self.member().map(|member| &member.leaf.zone)
     }
 
     /// Whether it has no zone and asks others for one.
@@ -392,10 +291,7 @@ impl<const D: usize> Can<D> {
                 }
                 return;
             }
-            Life::NotStarted { .. }
-            | Life::Outside { .. }
-            | Life::Joining(_)
-            | Life::Left { .. } => {
+            _ => {
                 // Its own zone may be on its way here.
                 if let Message::Join { joiner, .. } = message
                     && joiner.id != self.me
@@ -468,7 +364,7 @@ impl<const D: usize> Can<D> {
             (Command::Join { introducer }, Life::Inside(member)) => {
                 if introducer != self.me {
                     member.meet(introducer, cx);
-                    member.seek_itself(introducer, cx);
+                    member.seek(member.point, introducer, cx);
                 }
             }
             // Two wishes on their way would be in each other's way: this one is for when it is time to ask again.

@@ -2,14 +2,40 @@
 
 use alloc::vec::Vec;
 
-use super::heartbeat::MOST_BEYOND;
 use super::load::{Load, Told};
-use super::message::{Account, Entries, Entry, Name};
-use super::zone::{Face, Zone};
-use super::{MOST_GONE, MOST_NEIGHBOURS, MOST_WATCHED};
+use super::message::{Account, Entries, Entry, MOST_NEIGHBOURS, Name};
+use super::zone::{Face, Side, Zone};
 use crate::id::NodeId;
+use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::Time;
+
+/// The most nodes beyond its neighbours that a node watches.
+const MOST_WATCHED: usize = 128;
+
+/// The most nodes that are gone and that a node remembers.
+pub(super) const MOST_GONE: usize = 256;
+
+/// The most nodes that a node knows.
+pub const MOST_PEERS: usize = MOST_NEIGHBOURS + MOST_WATCHED + MOST_GONE;
+
+/// The most nodes that a node believes a neighbour to know beyond its neighbours, at each distance.
+pub(super) const MOST_BEYOND: usize = 16;
+
+/// Some nodes that may be anywhere in the space.
+pub(super) type Contacts = heapless::Vec<NodeId, 8>;
+
+/// Adds one, in index of another if there are as many as may be.
+pub(super) fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl Choose + ?Sized)) {
+    if contacts.contains(&id) {
+        return;
+    }
+    if contacts.is_full() {
+        let index = rng.index(contacts.len());
+        contacts.swap_remove(index);
+    }
+    contacts.extend([id]);
+}
 
 /// What a node thinks of another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,10 +77,10 @@ pub struct Neighbour<const D: usize> {
 }
 
 impl<const D: usize> Neighbour<D> {
-    pub(super) const fn new(entry: Entry<D>, heard: Time) -> Self {
+    pub(super) fn new(entry: Entry<D>, face: Option<Face>, heard: Time) -> Self {
         Self {
             entry,
-            face: None,
+            face,
             standing: Standing::Living,
             last: None,
             heard,
@@ -64,11 +90,7 @@ impl<const D: usize> Neighbour<D> {
             warned: None,
             compared: None,
             crowd: 0,
-            told: Told {
-                own: NOTHING,
-                beyond: NOTHING,
-                share: NOTHING,
-            },
+            told: Told::default(),
         }
     }
 
@@ -85,6 +107,12 @@ impl<const D: usize> Neighbour<D> {
     /// The face of the node's own zone at which it is.
     pub const fn face(&self) -> Option<Face> {
         self.face
+    }
+
+    /// In which dimension it is at this side of the node's own zone.
+    pub(super) fn dimension_at(&self, side: Side) -> Option<usize> {
+        let face = self.face.filter(|face| face.side == side);
+        face.map(|face| usize::from(face.dimension))
     }
 
     /// Its own load, as it told last.
@@ -107,6 +135,14 @@ impl<const D: usize> Neighbour<D> {
 
     pub(super) const fn is_gone(&self) -> bool {
         !self.is_living()
+    }
+
+    /// Since when it is missed or dead.
+    pub(super) const fn gone_since(&self) -> Option<Time> {
+        match self.standing {
+            Standing::Living => None,
+            Standing::Missed { since } | Standing::Dead { since } => Some(since),
+        }
     }
 
     pub(super) const fn is_neighbour(&self) -> bool {
@@ -136,30 +172,18 @@ impl<const D: usize> Neighbour<D> {
 
     /// The last that is known of it, to be passed on.
     pub(super) fn account(&self) -> Shared<Account<D>> {
-        let current = self.last.as_ref();
-        let current = current.filter(|last| last.get().own == self.entry);
+        let last = self.last.as_ref();
+        let current = last.filter(|last| last.get().own == self.entry);
         current.cloned().unwrap_or_else(|| {
             Shared::new(Account {
                 own: self.entry.clone(),
                 edition: self.edition().unwrap_or(0),
                 neighbours: self.neighbours().cloned().unwrap_or_else(Entries::none),
-                beyond: self
-                    .last
-                    .as_ref()
-                    .and_then(|last| last.get().beyond.clone()),
+                beyond: last.and_then(|last| last.get().beyond.clone()),
             })
         })
     }
 }
-
-const NOTHING: Load = Load {
-    nodes: 0,
-    free: 0,
-    queue_len: 0,
-    cores: 0,
-    required_cores: 0,
-    speed_sum: 0,
-};
 
 /// For how many more there is room when there is none left.
 const ROOM: usize = 8;
@@ -198,13 +222,13 @@ impl<const D: usize> Peers<D> {
     }
 
     pub(super) fn get(&self, name: Name) -> Option<&Neighbour<D>> {
-        let place = self.place(name).ok()?;
-        self.list.get(place)
+        let index = self.index_of(name).ok()?;
+        self.list.get(index)
     }
 
     pub(super) fn get_mut(&mut self, name: Name) -> Option<&mut Neighbour<D>> {
-        let place = self.place(name).ok()?;
-        self.list.get_mut(place)
+        let index = self.index_of(name).ok()?;
+        self.list.get_mut(index)
     }
 
     /// All lives of a node.
@@ -216,7 +240,7 @@ impl<const D: usize> Peers<D> {
 
     /// Adds somebody who is not there, if there is room for one of its kind.
     pub(super) fn insert(&mut self, peer: Neighbour<D>) -> bool {
-        let Err(place) = self.place(peer.entry.name) else {
+        let Err(index) = self.index_of(peer.entry.name) else {
             return false;
         };
         let kind = |one: &Neighbour<D>| (one.is_living(), one.is_neighbour());
@@ -227,10 +251,7 @@ impl<const D: usize> Peers<D> {
         };
         let of_its_kind = |one: &&Neighbour<D>| kind(one) == kind(&peer);
         // Kinds change, so there may be some more of one; all together there are never more.
-        let all = MOST_NEIGHBOURS
-            .saturating_add(MOST_WATCHED)
-            .saturating_add(MOST_GONE);
-        if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= all {
+        if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= MOST_PEERS {
             return false;
         }
         // A few more at a time: twice as many would be room for many who never come.
@@ -238,8 +259,8 @@ impl<const D: usize> Peers<D> {
             self.list.reserve_exact(ROOM);
             self.names.reserve_exact(ROOM);
         }
-        self.names.insert(place, peer.entry.name);
-        self.list.insert(place, peer);
+        self.names.insert(index, peer.entry.name);
+        self.list.insert(index, peer);
         true
     }
 
@@ -249,9 +270,9 @@ impl<const D: usize> Peers<D> {
     }
 
     pub(super) fn remove(&mut self, name: Name) -> Option<Neighbour<D>> {
-        let place = self.place(name).ok()?;
-        self.names.remove(place);
-        Some(self.list.remove(place))
+        let index = self.index_of(name).ok()?;
+        self.names.remove(index);
+        Some(self.list.remove(index))
     }
 
     pub(super) fn retain(&mut self, keep: impl FnMut(&Neighbour<D>) -> bool) -> bool {
@@ -266,7 +287,7 @@ impl<const D: usize> Peers<D> {
         true
     }
 
-    fn place(&self, name: Name) -> Result<usize, usize> {
+    fn index_of(&self, name: Name) -> Result<usize, usize> {
         self.names.binary_search(&name)
     }
 

@@ -1,22 +1,21 @@
-//! Leaving, and what becomes of the zones of those who are gone (PROTOCOLS 3.2).
+//! What becomes of the zones of those who are gone (PROTOCOLS 3.2).
 //!
 //! Who leaves tells its neighbours, and those across the plane of its last split grow over its zone at once. Who falls silent is
 //! missed by its neighbours after a while. Those who would grow wait a little longer, claim their new zones to everyone around, and
-//! have them if nobody objects.
-//!
-//! Several neighbours may be gone at once, and one may have been the heir of another. Each node therefore works out what becomes of its
-//! own zone from all that it knows to be gone ([`Leaf::after`]); the order does not matter. It watches the heirs of those whom
-//! it misses, because nobody else might see that they are gone, too.
+//! have them if nobody objects. A node watches the heirs of those whom it misses, because nobody else might see that they are gone, too.
 
 use alloc::vec::Vec;
 
-use super::leave::Share;
-use super::member::{Member, Outcome};
+use super::Can;
+use super::command::{Notice, Timer};
+use super::hole::Farther;
+use super::member::{Member, Takeover};
 use super::message::{Account, Entries, Entry, Message, Name};
-use super::peers::{Neighbour, Standing};
+use super::peers::{MOST_GONE, Neighbour, Standing};
+use super::promises::Share;
+use super::tell::introduce;
 use super::tree::Leaf;
 use super::zone::Zone;
-use super::{Can, MOST_GONE, Notice, Timer};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
@@ -32,50 +31,19 @@ const ASKED_ABOUT: usize = 16;
 /// Of how many at most a node tells that they are gone when it takes over what they had. Others miss the rest, whose zones they see taken.
 const MOURNED: usize = 32;
 
-/// What a node does about those who are missed.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Takeover<const D: usize> {
-    /// Nothing.
-    Idle,
-    /// It would inherit, and waits whether they come back.
-    Waiting,
-    /// It told everyone around what it will have.
-    Claimed { zone: Zone<D> },
-}
-
 impl<const D: usize> Member<D> {
-    /// How long somebody may be silent.
-    fn limit(&self) -> Span {
-        self.config.period.times(u64::from(self.config.patience))
-    }
-
     /// Those of whom nothing was heard for long are missed.
     pub(super) fn miss_the_silent(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
-        let mut missed = false;
-        for peer in self.peers.iter_mut() {
-            if peer.is_living() && peer.heard + limit <= now && !canary!(SilentNotMissed) {
-                peer.standing = Standing::Missed { since: now };
-                missed = true;
-            }
-        }
-        if missed {
-            self.touch();
-        }
+        self.mark(Standing::Missed { since: now }, |peer| {
+            peer.is_living() && peer.heard + limit <= now && !canary!(SilentNotMissed)
+        });
     }
 
     /// The transport cannot reach somebody, so it is missed at once.
     pub(super) fn miss(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
-        let now = cx.now();
-        let mut missed = false;
-        for peer in self.peers.iter_mut() {
-            if peer.id() == id && peer.is_living() {
-                peer.standing = Standing::Missed { since: now };
-                missed = true;
-            }
-        }
-        if missed {
-            self.touch();
+        let missed = Standing::Missed { since: cx.now() };
+        if self.mark(missed, |peer| peer.id() == id && peer.is_living()) {
             self.settle(cx);
         }
     }
@@ -84,17 +52,13 @@ impl<const D: usize> Member<D> {
     pub(super) fn forget(&mut self, cx: &mut dyn Context<Can<D>>) {
         let memory = self.config.period.times(u64::from(self.config.memory));
         let now = cx.now();
-        self.peers.retain(|peer| match peer.standing {
-            Standing::Living => peer.face.is_some() || peer.watched,
-            Standing::Missed { since } | Standing::Dead { since } => now < since + memory,
+        self.peers.retain(|peer| match peer.gone_since() {
+            None => peer.face.is_some() || peer.watched,
+            Some(since) => now < since + memory,
         });
         // Too many: the oldest go, the first name of those that went together.
         while self.peers.gone().count() > MOST_GONE {
-            let since = |peer: &Neighbour<D>| match peer.standing {
-                Standing::Living => Time::MAX,
-                Standing::Missed { since } | Standing::Dead { since } => since,
-            };
-            let oldest = self.peers.gone().min_by_key(|peer| since(peer));
+            let oldest = self.peers.gone().min_by_key(|peer| peer.gone_since());
             let Some(name) = oldest.map(|peer| peer.entry.name) else {
                 return;
             };
@@ -104,77 +68,11 @@ impl<const D: usize> Member<D> {
 
     /// Notes whose zones others have by now. That is remembered, so that a later hole is not taken for theirs.
     pub(super) fn note_replaced(&mut self) {
-        let zone = self.leaf.zone;
-        let is_replaced = |gone: &Neighbour<D>, since: Time| {
-            let told_since = |peer: &&Neighbour<D>| peer.first_hand && since < peer.heard;
-            let living = self.peers.neighbours().filter(told_since);
-            let contact = zone.contact(&gone.entry.zone);
-            contact.is_some_and(|contact| contact.is_covered(living.map(|peer| &peer.entry.zone)))
-        };
-        let mut replaced = Vec::new();
-        for peer in self.peers.gone().filter(|peer| !peer.replaced) {
-            if let Standing::Missed { since } | Standing::Dead { since } = peer.standing
-                && is_replaced(peer, since)
-            {
-                replaced.push(peer.entry.name);
-            }
-        }
-        for name in replaced {
+        for name in self.newly_replaced() {
             if let Some(peer) = self.peers.get_mut(name) {
                 peer.replaced = true;
             }
         }
-    }
-
-    /// Whether nobody has what somebody who is gone had at this zone.
-    pub(super) fn is_open(&self, gone: &Neighbour<D>) -> bool {
-        let contact = self.leaf.zone.contact(&gone.entry.zone);
-        let contact = contact.filter(|_| !gone.replaced);
-        contact.is_some_and(|contact| {
-            let zones = self.peers.neighbours().map(|peer| &peer.entry.zone);
-            !contact.is_covered(zones)
-        })
-    }
-
-    /// Whether there is a hole at this zone.
-    pub(super) fn is_unsettled(&self) -> bool {
-        self.peers.gone().any(|peer| self.is_open(peer))
-    }
-
-    /// Those who are gone and touch a hole at this zone; and if their heirs are gone, these and their heirs, and so on.
-    fn hole(&self) -> Vec<&Neighbour<D>> {
-        let (mut hole, mut others): (Vec<_>, Vec<_>) =
-            self.peers.gone().partition(|peer| self.is_open(peer));
-        let mut from = 0;
-        while let Some(one) = hole.get(from).copied() {
-            from = from.saturating_add(1);
-            let leaf = one.entry.leaf();
-            let is_heir = |peer: &&Neighbour<D>| {
-                // Who it named last was there then; of others it is not known.
-                let named = one.neighbours().map(|list| list.get(peer.entry.name));
-                let was_there = named.map_or(!peer.replaced, |named| named.is_some());
-                was_there && peer.entry.leaf().inherits_from(&leaf)
-            };
-            let (more, rest) = others.into_iter().partition(is_heir);
-            hole.extend::<Vec<_>>(more);
-            others = rest;
-        }
-        hole
-    }
-
-    /// Those said to be around who is gone, if they are not known: they may be there.
-    fn said_around<'a>(
-        &'a self,
-        gone: &'a [&'a Neighbour<D>],
-    ) -> impl Iterator<Item = &'a Entry<D>> {
-        gone.iter().flat_map(|peer| peer.around()).filter(|entry| {
-            entry.name.id != self.name.id
-                && self
-                    .peers
-                    .lives(entry.name.id)
-                    .iter()
-                    .all(|peer| peer.entry.name < entry.name)
-        })
     }
 
     /// Asks the heirs of those who are gone whether they are there, and others about those of whom too little is known.
@@ -234,9 +132,8 @@ impl<const D: usize> Member<D> {
             if entry.zone.overlaps(&self.leaf.zone) {
                 return;
             }
-            let mut peer = Neighbour::new(entry, cx.now());
-            peer.face = self.leaf.zone.neighbour_face(&peer.entry.zone);
-            self.peers.insert(peer);
+            let face = self.leaf.zone.neighbour_face(&entry.zone);
+            self.peers.insert(Neighbour::new(entry, face, cx.now()));
             self.touch();
         }
         if let Some(peer) = self.peers.get_mut(name)
@@ -245,48 +142,6 @@ impl<const D: usize> Member<D> {
             peer.watched = true;
             cx.send(name.id, Message::Ping);
         }
-    }
-
-    /// What this node will have when all are gone whom it knows to be dead or, if it is to look farther, misses; if that is more than
-    /// now, and nobody is in the way. And who is in the way, and not known.
-    fn plan(&self, farther: Farther) -> (Option<Leaf<D>>, Vec<Entry<D>>) {
-        let mut unknown = Vec::new();
-        let hole = self.hole();
-        let mut gone = hole.clone();
-        gone.retain(|peer| peer.is_dead() || farther == Farther::Missed);
-        while !gone.is_empty() {
-            let vanished = gone.iter().map(|peer| peer.entry.leaf()).collect();
-            let next = self.leaf.after(vanished);
-            if next.zone == self.leaf.zone {
-                break;
-            }
-            let stays = |peer: &&Neighbour<D>| {
-                peer.is_living() || (farther == Farther::Dead && !peer.is_dead())
-            };
-            let staying = self.peers.iter().filter(stays);
-            let mut in_the_way: Vec<Zone<D>> = staying.map(|peer| peer.entry.zone).collect();
-            in_the_way.retain(|zone| zone.overlaps(&next.zone));
-            let said = self.said_around(&gone);
-            let said = said.filter(|entry| entry.zone.overlaps(&next.zone));
-            for entry in said {
-                in_the_way.push(entry.zone);
-                unknown.push(entry.clone());
-            }
-            if in_the_way.is_empty() {
-                return (Some(next), unknown);
-            }
-            let before = gone.len();
-            gone.retain(|peer| {
-                !in_the_way
-                    .iter()
-                    .any(|zone| zone.overlaps(&peer.entry.zone))
-            });
-            if gone.len() == before {
-                break;
-            }
-        }
-        let growth = self.growth().filter(|_| farther == Farther::Missed);
-        (growth, unknown)
     }
 
     /// Takes what the dead leave, and prepares to take what the missed may leave.
@@ -378,10 +233,7 @@ impl<const D: usize> Member<D> {
 
     /// Has a larger zone from now on, and tells everyone around.
     fn take_over(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
-        self.leaf = leaf;
-        self.before = None;
-        self.epoch = self.epoch.saturating_add(1);
-        self.touch();
+        self.change_to(leaf);
         let now = cx.now();
         let zone = self.leaf.zone;
         let mut taken = Vec::new();
@@ -411,6 +263,20 @@ impl<const D: usize> Member<D> {
         cx.notify(Notice::Zone);
     }
 
+    /// Takes a zone from whoever seems to have a part of it. Who really has one hears of it, and one of the two yields.
+    pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
+        let others = self.peers.living();
+        let others = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
+        let others: Vec<_> = others.map(|peer| peer.entry.name).collect();
+        for name in &others {
+            self.peers.remove(*name);
+        }
+        self.take_over(leaf, cx);
+        for name in others {
+            self.tell(name.id, cx);
+        }
+    }
+
     /// Somebody will have a zone unless it is wrong about those it misses.
     pub(super) fn examine(
         &mut self,
@@ -437,13 +303,7 @@ impl<const D: usize> Member<D> {
                 continue;
             };
             if self.is_certain_of(peer, cx.now()) || entry.epoch < peer.entry.epoch {
-                cx.send(
-                    from,
-                    Message::Alive {
-                        entry: peer.entry.clone(),
-                        ago: cx.now() - peer.heard,
-                    },
-                );
+                vouch_for(peer, from, cx);
             }
         }
         if objects {
@@ -453,11 +313,7 @@ impl<const D: usize> Member<D> {
             .peers
             .living()
             .filter(|peer| peer.id() != from && peer.first_hand && peer.entry.zone.overlaps(zone));
-        let in_the_way: Vec<_> = in_the_way.map(|peer| peer.entry.clone()).collect();
-        if !in_the_way.is_empty() {
-            let entries = in_the_way.into_iter().collect();
-            cx.send(from, Message::Introduction(entries));
-        }
+        introduce(from, in_the_way, cx);
     }
 
     /// Whether somebody is there, by its own word.
@@ -485,15 +341,11 @@ impl<const D: usize> Member<D> {
         if name == self.name {
             self.tell(from, cx);
         } else if let Some(peer) = self.peers.get(name) {
-            let message = if peer.is_gone() {
-                Message::Obituary(peer.account())
+            if peer.is_gone() {
+                cx.send(from, Message::Obituary(peer.account()));
             } else {
-                Message::Alive {
-                    entry: peer.entry.clone(),
-                    ago: cx.now() - peer.heard,
-                }
-            };
-            cx.send(from, message);
+                vouch_for(peer, from, cx);
+            }
         }
     }
 
@@ -514,9 +366,7 @@ impl<const D: usize> Member<D> {
             && from != name.id
             && self.is_certain_of(peer, cx.now())
         {
-            let entry = peer.entry.clone();
-            let ago = cx.now() - peer.heard;
-            cx.send(from, Message::Alive { entry, ago });
+            vouch_for(peer, from, cx);
             return;
         }
         let was_dead = known.is_some_and(Neighbour::is_dead);
@@ -525,8 +375,7 @@ impl<const D: usize> Member<D> {
             if face.is_none() {
                 return;
             }
-            let mut peer = Neighbour::new(own.clone(), cx.now());
-            peer.face = face;
+            let mut peer = Neighbour::new(own.clone(), face, cx.now());
             peer.standing = Standing::Dead { since: cx.now() };
             if !self.peers.insert(peer) {
                 return;
@@ -552,29 +401,10 @@ impl<const D: usize> Member<D> {
         let promised = self.promises.release(name);
         if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf())
         {
-            self.inherit(own, cx);
+            // It was its owner's until now, so whoever else seems to have a part of it does not.
+            self.take_from_all(self.leaf.after(Vec::from([own.leaf()])), cx);
         }
         self.settle(cx);
-    }
-
-    /// Takes what was promised. It was its owner's until now, so whoever else seems to have a part of it does not.
-    fn inherit(&mut self, from: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        let leaf = self.leaf.after(Vec::from([from.leaf()]));
-        self.take_from_all(leaf, cx);
-    }
-
-    /// Takes a zone from whoever seems to have a part of it. Who really has one hears of it, and one of the two yields.
-    pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
-        let others = self.peers.living();
-        let others = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
-        let others: Vec<_> = others.map(|peer| peer.entry.name).collect();
-        for name in &others {
-            self.peers.remove(*name);
-        }
-        self.take_over(leaf, cx);
-        for name in others {
-            self.tell(name.id, cx);
-        }
     }
 
     /// Tells of a death those who were at the zone of the dead, and whom it may not have known.
@@ -589,59 +419,10 @@ impl<const D: usize> Member<D> {
             }
         }
     }
-
-    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
-    pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
-        let mut buried = false;
-        for peer in self.peers.iter_mut() {
-            let earlier = peer.id() == name.id && peer.entry.name < name;
-            if earlier && !peer.is_dead() {
-                peer.standing = Standing::Dead { since: now };
-                buried = true;
-            }
-        }
-        if buried {
-            self.touch();
-        }
-        buried
-    }
-
-    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:
-    /// both must not go.
-    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
-        let lives = self.peers.lives(by);
-        if lives.is_empty() {
-            return Outcome::Stays;
-        }
-        let is_replaced =
-            |peer: &&Neighbour<D>| peer.is_dead() && peer.entry.zone.overlaps(&self.leaf.zone);
-        let replaced = lives.iter().rev().find(is_replaced);
-        if let Some(peer) = replaced.filter(|_| self.name.id < by) {
-            cx.send(by, Message::Evicted(peer.entry.name.life));
-            return Outcome::Stays;
-        }
-        self.yield_to(by, cx)
-    }
-
-    /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
-    pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
-        self.tell_the_end(cx);
-        Outcome::Yielded { to }
-    }
-
-    pub(super) fn tell_the_end(&mut self, cx: &mut dyn Context<Can<D>>) {
-        let account = self.account();
-        for peer in self.peers.iter() {
-            if peer.face.is_some() && !peer.is_dead() {
-                cx.send(peer.id(), Message::Obituary(account.clone()));
-            }
-        }
-    }
 }
 
-/// Whether a plan is about the dead only, or also about those who are missed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Farther {
-    Dead,
-    Missed,
+/// Tells a node that misses a peer when that was there.
+fn vouch_for<const D: usize>(peer: &Neighbour<D>, to: NodeId, cx: &mut dyn Context<Can<D>>) {
+    let (entry, ago) = (peer.entry.clone(), cx.now() - peer.heard);
+    cx.send(to, Message::Alive { entry, ago });
 }

@@ -387,6 +387,12 @@ enum Rest<const D: usize> {
 /// 234,000.
 const MOST_WORK: usize = 1 << 18;
 
+/// All faces of a zone.
+pub(super) fn faces<const D: usize>() -> impl Iterator<Item = Face> {
+    (0..u8::try_from(D).unwrap_or(0))
+        .flat_map(|dimension| [Side::Lower, Side::Upper].map(|side| Face { dimension, side }))
+}
+
 #[cfg(feature = "serde")]
 mod encoding {
     use super::{Stretch, Zone};

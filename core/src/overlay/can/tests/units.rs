@@ -393,7 +393,7 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
         });
         sent.count()
     };
-    let most = member::MOST_PASSED_ON;
+    let most = search::MOST_PASSED_ON;
     for number in 0..most {
         assert_eq!(passed_on(search(number), Time::ZERO), 1);
         assert_eq!(passed_on(search(number), Time::ZERO), 0);
