@@ -5,6 +5,8 @@
 //! answer. New ones come in front, and an old one goes only when there is no more room, so what a node knows never shrinks to
 //! the last neighbour that it had. They are on disk: a node that restarts has heard of none of them yet, and asks them all.
 
+use core::mem;
+
 use heapless::Vec;
 
 use crate::id::NodeId;
@@ -13,7 +15,7 @@ use crate::id::NodeId;
 pub const KNOWN: usize = 8;
 
 /// Of how many neighbours a node makes a note at a time: half of what it keeps, so that the other half may be older.
-pub(super) const FRESH: usize = KNOWN / 2;
+pub(super) const HALF: usize = KNOWN / 2;
 
 /// In every so many cycles one of those who did not answer is asked again.
 const ASK_AGAIN: u32 = 8;
@@ -24,12 +26,14 @@ pub type Known = Vec<NodeId, KNOWN>;
 /// The peers that a node can ask for help.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Contacts {
-    /// On disk, the newest first.
+    /// Those that it had or met, the newest first.
     known: Known,
     /// The last few that did not answer, in the order in which they are asked again.
     missed: Known,
-    /// How many of those on disk have been asked in this round.
+    /// How many of those known have been asked in this round.
     asked: u8,
+    /// Whether any are on disk.
+    is_written: bool,
 }
 
 impl Contacts {
@@ -38,18 +42,22 @@ impl Contacts {
             known: Vec::new(),
             missed: Vec::new(),
             asked: 0,
+            is_written: false,
         }
     }
 
     /// What a node has on disk. None of them has answered in this life.
     pub(super) fn restored(me: NodeId, known: Known) -> Self {
-        let mut contacts = Self::new();
-        contacts.note(known.into_iter().filter(|peer| *peer != me));
-        contacts.missed = contacts.known.clone();
-        contacts
+        let known = distinct(known.into_iter().filter(|peer| *peer != me));
+        Self {
+            missed: known.clone(),
+            is_written: !known.is_empty(),
+            known,
+            asked: 0,
+        }
     }
 
-    /// Those on disk.
+    /// Those that it had or met, the newest first.
     pub(super) fn known(&self) -> &Known {
         &self.known
     }
@@ -59,23 +67,24 @@ impl Contacts {
         &self.missed
     }
 
-    /// Puts these in front, if there are any, then those that did not answer, then those that were known before, as long as
-    /// there is room. Returns whether that changes what is to be on disk.
-    pub(super) fn note(&mut self, fresh: impl Iterator<Item = NodeId>) -> bool {
-        let mut fresh = fresh.peekable();
-        if fresh.peek().is_none() {
-            return false;
-        }
-        let before = self.missed.iter().chain(&self.known).copied();
-        let mut noted = Known::new();
-        for peer in fresh.chain(before) {
-            if !noted.contains(&peer) && noted.push(peer).is_err() {
-                break;
-            }
-        }
-        let is_news = noted.iter().any(|peer| !self.known.contains(peer));
-        self.known = noted;
-        is_news
+    /// These are in front from now on; of those known before, the newest stay as long as there is room.
+    pub(super) fn note(&mut self, fresh: impl IntoIterator<Item = NodeId>) {
+        let before = mem::take(&mut self.known);
+        self.known = distinct(fresh.into_iter().chain(before));
+    }
+
+    /// What is to be on disk, if anything: these first, then as many of those known and of those that did not answer.
+    pub(super) fn record(&mut self, fresh: impl IntoIterator<Item = NodeId>) -> Option<Known> {
+        let known = self.known.iter().take(HALF);
+        let rest = known.chain(&self.missed).chain(&self.known).copied();
+        let record = distinct(fresh.into_iter().chain(rest));
+        self.is_written |= !record.is_empty();
+        Some(record).filter(|record| !record.is_empty())
+    }
+
+    /// Whether any are on disk.
+    pub(super) const fn is_written(&self) -> bool {
+        self.is_written
     }
 
     /// This peer has not answered: for the first time, then it comes next and another may be given up; or again, then it comes
@@ -103,7 +112,7 @@ impl Contacts {
         wanted.next().filter(|_| cycle.is_multiple_of(ASK_AGAIN))
     }
 
-    /// The next peer that a node without neighbours asks: in each round those on disk and one of the others that did not
+    /// The next peer that a node without neighbours asks: in each round those known and one of the others that did not
     /// answer, which comes last if it still does not. None after that, and then the next round begins.
     pub(super) fn next(&mut self) -> Option<NodeId> {
         let other = self.missed.iter().find(|it| !self.known.contains(it));
@@ -112,7 +121,7 @@ impl Contacts {
         next.copied()
     }
 
-    /// The next wanted one of those on disk, each in turn.
+    /// The next wanted one of those known, each in turn.
     pub(super) fn next_wanted(&mut self, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let from = usize::from(self.asked).checked_rem(self.known.len())?;
         let indices = (from..self.known.len()).chain(0..from);
@@ -122,10 +131,26 @@ impl Contacts {
         Some(peer)
     }
 
+    /// All of them, those known first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.known.iter().chain(&self.missed).copied()
+    }
+
     /// Whether this is one of those that a node without neighbours asks.
     pub(super) fn contains(&self, peer: NodeId) -> bool {
         self.known.contains(&peer) || self.missed.contains(&peer)
     }
+}
+
+/// The first of these, each once, as many as a node keeps.
+fn distinct(peers: impl Iterator<Item = NodeId>) -> Known {
+    let mut distinct = Known::new();
+    for peer in peers {
+        if !distinct.contains(&peer) && distinct.push(peer).is_err() {
+            break;
+        }
+    }
+    distinct
 }
 
 #[cfg(test)]
@@ -161,15 +186,27 @@ mod tests {
     #[test]
     fn what_is_known_never_shrinks_and_the_oldest_makes_room() {
         let mut contacts = Contacts::new();
-        assert!(contacts.note(ids([1, 2, 3, 4]).into_iter()));
-        assert!(contacts.note(ids([5]).into_iter()));
+        contacts.note(ids([1, 2, 3, 4]));
+        contacts.note(ids([5]));
         assert_eq!(*contacts.known(), ids([5, 1, 2, 3, 4]));
-        assert!(!contacts.note(ids([5]).into_iter()));
-        contacts.miss(NodeId::new(9));
-        assert!(contacts.note(ids([6, 7]).into_iter()));
-        assert_eq!(*contacts.known(), ids([6, 7, 9, 5, 1, 2, 3, 4]));
-        assert!(contacts.note(ids([8]).into_iter()));
-        assert_eq!(*contacts.known(), ids([8, 9, 6, 7, 5, 1, 2, 3]));
+        contacts.note(ids([3]));
+        contacts.note(ids([6, 7, 8, 9]));
+        assert_eq!(*contacts.known(), ids([6, 7, 8, 9, 3, 5, 1, 2]));
+    }
+
+    #[test]
+    fn half_of_what_is_on_disk_may_be_of_those_who_did_not_answer() {
+        let mut contacts = Contacts::new();
+        assert_eq!(contacts.record([]), None);
+        assert!(!contacts.is_written());
+        contacts.note(ids([1, 2, 3, 4, 5, 6]));
+        assert_eq!(contacts.record([]), Some(ids([1, 2, 3, 4, 5, 6])));
+        (10..18).for_each(|peer| contacts.miss(NodeId::new(peer)));
+        assert_eq!(contacts.record([]), Some(ids([1, 2, 3, 4, 17, 16, 15, 14])));
+        assert_eq!(
+            contacts.record(ids([7, 1])),
+            Some(ids([7, 1, 2, 3, 4, 17, 16, 15]))
+        );
     }
 
     #[test]
@@ -188,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn of_those_on_disk_each_wanted_one_has_its_turn() {
+    fn of_those_known_each_wanted_one_has_its_turn() {
         let mut contacts = Contacts::new();
         assert_eq!(contacts.next_wanted(|_| true), None);
-        contacts.note(ids([1, 2, 3, 4]).into_iter());
+        contacts.note(ids([1, 2, 3, 4]));
         let mut odd = || {
             contacts
                 .next_wanted(|peer| peer.get() % 2 == 1)

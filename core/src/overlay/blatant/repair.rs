@@ -8,7 +8,7 @@ use super::{
 };
 use crate::id::NodeId;
 use crate::machine::Context;
-use crate::overlay::contacts::{Contacts, FRESH};
+use crate::overlay::contacts::{Contacts, HALF};
 use crate::rng::Choose;
 
 impl Blatant {
@@ -24,7 +24,9 @@ impl Blatant {
         running.reunion = Reunion::default();
         let iteration = running.iteration;
         running.reunion.ask(introducer, iteration, &self.config);
-        self.note([introducer].into_iter(), cx);
+        if !self.contacts.known().contains(&introducer) {
+            self.note([introducer], cx);
+        }
         self.ask_introducer(cx);
     }
 
@@ -75,14 +77,16 @@ impl Blatant {
     /// Writes down a few neighbours, for a time when there are none.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let mut ids = self.neighbours.ids();
-        let (few, _) = cx.rng().sample(&mut ids, FRESH);
-        self.note(few.iter().copied(), cx);
+        let (few, _) = cx.rng().sample(&mut ids, HALF);
+        if !few.is_empty() {
+            self.note(few.iter().copied(), cx);
+        }
     }
 
-    fn note(&mut self, peers: impl Iterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
-        if self.contacts.note(peers) {
-            let known = self.contacts.known().clone();
-            cx.persist(Key::Known, Record::Known(known));
+    fn note(&mut self, peers: impl IntoIterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
+        self.contacts.note(peers);
+        if let Some(record) = self.contacts.record([]) {
+            cx.persist(Key::Known, Record::Known(record));
         }
     }
 
@@ -209,10 +213,7 @@ impl Blatant {
             self.alpha = super::Alpha::new(self.config.alpha);
             self.sightings = super::Sightings::new(self.config.sightings);
             cx.cancel(super::Timer { iteration });
-            if !mem::replace(&mut self.contacts, Contacts::new())
-                .known()
-                .is_empty()
-            {
+            if mem::replace(&mut self.contacts, Contacts::new()).is_written() {
                 cx.forget(Key::Known);
             }
         }

@@ -69,7 +69,7 @@ impl<const D: usize> Member<D> {
                 }
             }
             (Hop::To(next), Some(hops)) => {
-                self.meet(joiner.id, cx);
+                self.meet(joiner.id);
                 cx.send(
                     next,
                     Message::Join {

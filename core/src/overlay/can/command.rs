@@ -4,13 +4,8 @@ use super::load::Load;
 use super::message::Grant;
 use super::space::Point;
 use crate::id::{Incarnation, NodeId};
+use crate::overlay::contacts::Known;
 use crate::shared::Shared;
-
-/// How many peers a node writes down.
-pub const KNOWN: usize = 4;
-
-/// A few peers that a node writes down, for a restart.
-pub type Known = heapless::Vec<NodeId, KNOWN>;
 
 /// The timers of a node; one with an earlier number does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -320,6 +320,7 @@ impl<const D: usize> Member<D> {
             peer.told = word.told;
         }
         if is_news {
+            self.contacts.hear(own.name.id);
             self.touch();
             self.doubt_what_contradicts(own, cx);
         }

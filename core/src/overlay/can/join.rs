@@ -1,15 +1,17 @@
 //! Founding the overlay, and joining it (PROTOCOLS 3.1).
 
 use alloc::boxed::Box;
+use core::mem;
 
-use super::command::{KNOWN, Key, Known, Notice, Record, Timer};
+use super::command::{Key, Notice, Record, Timer};
 use super::member::Member;
 use super::message::{Account, Entries, Entry, Grant, MOST_NEIGHBOURS, Message, Name, Refusal};
-use super::peers::meet;
+use super::peers::Neighbour;
 use super::tree::Leaf;
 use super::{Can, Life};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
+use crate::overlay::contacts::{Contacts, HALF};
 use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
@@ -66,7 +68,7 @@ impl<const D: usize> Can<D> {
         let Some(last) = self.last_life().filter(|_| introducer != self.me) else {
             return;
         };
-        meet(&mut self.asked, introducer, cx.rng());
+        self.contacts.note([introducer]);
         let life = self.next_life(last, cx);
         let due = cx.now() + self.config.timeout;
         self.life = Life::Joining(Joining {
@@ -105,7 +107,7 @@ impl<const D: usize> Can<D> {
     fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut dyn Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
         let mut member = Member::begin(config, own, point, load, neighbours, cx);
-        member.contacts = core::mem::take(&mut self.asked);
+        member.contacts = mem::replace(&mut self.contacts, Contacts::new());
         self.life = Life::Inside(Box::new(member));
         cx.notify(Notice::Joined);
         self.remember(cx);
@@ -190,31 +192,23 @@ impl<const D: usize> Can<D> {
             if !joining.is_answered {
                 cx.notify(Notice::Unanswered(joining.introducer));
             }
-            let known = self.known.iter().chain(&self.asked).copied();
-            let known: heapless::Vec<NodeId, 12> = known.collect();
-            let next = cx.rng().pick(&known).copied();
+            let next = self.contacts.next();
             self.join(next.unwrap_or(joining.introducer), cx);
         }
     }
 
     /// Writes down a few peers, for a restart.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
-        let Life::Inside(member) = &self.life else {
+        let Life::Inside(member) = &mut self.life else {
             return;
         };
-        // One who is anywhere, in case all neighbours are gone by then.
-        let anywhere = cx.rng().pick(&member.contacts).copied();
-        let mut known: Known = anywhere.into_iter().collect();
-        let mut neighbours = heapless::Vec::<NodeId, { MOST_NEIGHBOURS }>::new();
-        for peer in member.peers.neighbours() {
-            neighbours.extend(Some(peer.id()).filter(|id| Some(*id) != anywhere));
-        }
-        let room = KNOWN.saturating_sub(known.len());
-        let (few, _) = cx.rng().sample(&mut neighbours, room);
-        known.extend(few.iter().copied());
-        if !known.is_empty() {
-            self.known = known;
-            cx.persist(Key::Known, Record::Known(self.known.clone()));
+        let neighbours = member.peers.neighbours().map(Neighbour::id);
+        let mut neighbours: heapless::Vec<NodeId, MOST_NEIGHBOURS> = neighbours.collect();
+        let (few, _) = cx.rng().sample(&mut neighbours, HALF);
+        // Only one becomes a contact, so that these remain nodes that are anywhere, and were neighbours at different times.
+        member.contacts.note(few.first().copied());
+        if let Some(record) = member.contacts.record(few.iter().copied()) {
+            cx.persist(Key::Known, Record::Known(record));
         }
     }
 }

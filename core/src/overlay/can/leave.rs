@@ -42,7 +42,7 @@ impl<const D: usize> Member<D> {
         let Some(left) = left.filter(|_| !self.is_forsaken()) else {
             return Outcome::Stays;
         };
-        let is_last = self.peers.neighbours().next().is_none() && !self.contacts.is_empty();
+        let is_last = self.peers.neighbours().next().is_none() && !self.contacts.known().is_empty();
         if is_last || self.is_changing(cx.now()) {
             self.leaving = Leaving::Waiting { tries: left };
             return Outcome::Stays;

@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
-use super::Can;
 use super::config::Config;
 use super::load::Load;
 use super::message::{Account, Beyond, Entries, Entry, MOST_NEIGHBOURS, Name};
-use super::peers::{Contacts, MOST_PEERS, Neighbour, Peers, Standing, meet};
+use super::peers::{MOST_PEERS, Neighbour, Peers, Standing};
 use super::promises::Promises;
 use super::space::Point;
 use super::tree::Leaf;
 use super::zone::{Zone, faces};
 use crate::id::NodeId;
-use crate::machine::{Context, Violation};
+use crate::machine::Violation;
+use crate::overlay::contacts::Contacts;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
@@ -45,7 +45,7 @@ pub(super) struct Member<const D: usize> {
     pub beyond: Option<Beyond<D>>,
     pub load: Load,
     pub peers: Peers<D>,
-    /// A few nodes that may be anywhere: who introduced it, and who joined through it.
+    /// Nodes that may be anywhere: who introduced it, who joined through it, earlier neighbours, and those whom it missed.
     pub contacts: Contacts,
     /// The heartbeat that comes next, and when.
     pub beat: u32,
@@ -202,9 +202,9 @@ impl<const D: usize> Member<D> {
     }
 
     /// Remembers somebody who is anywhere in the space, in place of another.
-    pub(super) fn meet(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
+    pub(super) fn meet(&mut self, id: NodeId) {
         if id != self.name.id {
-            meet(&mut self.contacts, id, cx.rng());
+            self.contacts.note([id]);
         }
     }
 
@@ -234,6 +234,10 @@ impl<const D: usize> Member<D> {
         for peer in self.peers.iter_mut().filter(|peer| which(peer)) {
             peer.standing = standing;
             is_news = true;
+            // It may be there all the same, cut off with others. Hearsay is not worth it.
+            if matches!(standing, Standing::Missed { .. }) && peer.first_hand {
+                self.contacts.miss(peer.id());
+            }
         }
         if is_news {
             self.touch();

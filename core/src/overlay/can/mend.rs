@@ -47,7 +47,7 @@ impl<const D: usize> Member<D> {
         self.gaping = 0;
         for (id, rank) in others {
             self.rank = self.rank.max(rank);
-            self.meet(id, cx);
+            self.meet(id);
         }
         self.rank = self.rank.saturating_add(1);
         self.take_from_all(leaf, cx);

@@ -119,7 +119,7 @@ mod tests;
 mod tree;
 mod zone;
 
-pub use command::{Command, KNOWN, Key, Known, Notice, Record, Timer};
+pub use command::{Command, Key, Notice, Record, Timer};
 pub use config::{Config, ConfigError};
 pub use layout::{Layout, SamePoint};
 pub use load::{Load, Told};
@@ -137,11 +137,11 @@ use alloc::boxed::Box;
 use heartbeat::{List, Pulse, Word};
 use join::Joining;
 use member::{Member, Outcome};
-use peers::{Contacts, meet};
 
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
-use crate::rng::Choose;
+use crate::overlay::contacts::Contacts;
+pub use crate::overlay::contacts::{KNOWN, Known};
 use crate::shared::Shared;
 
 /// The most dimensions that a space can have.
@@ -161,9 +161,8 @@ pub struct Can<const D: usize> {
     config: Config,
     point: Point<D>,
     load: Load,
-    known: Known,
-    /// Whom it asked for a zone, or knew when it had one: where the overlay fell apart, they may be in another part.
-    asked: Contacts,
+    /// Those whom it can ask for a zone; while it has one, they are the member's.
+    contacts: Contacts,
     life: Life<D>,
 }
 
@@ -191,8 +190,7 @@ impl<const D: usize> Can<D> {
             config: config.checked::<D>()?,
             point,
             load: Load::default(),
-            known: Known::new(),
-            asked: Contacts::new(),
+            contacts: Contacts::new(),
             life: Life::NotStarted { last: None },
         })
     }
@@ -263,13 +261,28 @@ impl<const D: usize> Can<D> {
         }
     }
 
+    fn contacts(&self) -> &Contacts {
+        self.member()
+            .map_or(&self.contacts, |member| &member.contacts)
+    }
+
+    /// Nodes anywhere in the space that it had as neighbours or met, the last one first: through them it looks for itself.
+    pub fn known(&self) -> &[NodeId] {
+        self.contacts().known()
+    }
+
+    /// The last few neighbours of which nothing was heard for too long, and through which it looks for itself, too.
+    pub fn missed(&self) -> &[NodeId] {
+        self.contacts().missed()
+    }
+
     fn start(&mut self, cx: &mut dyn Context<Self>) {
         let Life::NotStarted { last } = self.life else {
             return;
         };
         self.life = Life::Outside { last };
         // Who was in before comes back by itself.
-        if let Some(&known) = cx.rng().pick(&self.known) {
+        if let Some(known) = self.contacts.next() {
             self.join(known, cx);
         }
     }
@@ -320,19 +333,18 @@ impl<const D: usize> Can<D> {
             Outcome::Stays => {}
             Outcome::Yielded { to } if !member.is_to_leave() => {
                 let last = Some(member.name.life);
-                self.asked = member.contacts.clone();
+                self.contacts = core::mem::replace(&mut member.contacts, Contacts::new());
                 self.life = Life::Outside { last };
                 cx.notify(Notice::Evicted);
                 self.join(to, cx);
             }
             // Who is to leave need not join anew to do so.
             Outcome::Left | Outcome::Yielded { .. } => {
-                let account = Some(member.account());
-                self.life = Life::Left { account };
-                if !self.known.is_empty() {
-                    self.known.clear();
+                if member.contacts.is_written() {
                     cx.forget(Key::Known);
                 }
+                let account = Some(member.account());
+                self.life = Life::Left { account };
                 cx.notify(Notice::Left);
             }
         }
@@ -345,7 +357,7 @@ impl<const D: usize> Can<D> {
                 let is_due = beat == member.beat && member.due <= cx.now();
                 member.beat(beat, cx);
                 // Who founded the overlay knew nobody then.
-                if is_due && (beat.is_multiple_of(REMEMBER) || self.known.is_empty()) {
+                if is_due && (beat.is_multiple_of(REMEMBER) || !member.contacts.is_written()) {
                     self.remember(cx);
                 }
             }
@@ -363,14 +375,14 @@ impl<const D: usize> Can<D> {
             (Command::Found, _) => self.found(cx),
             (Command::Join { introducer }, Life::Inside(member)) => {
                 if introducer != self.me {
-                    member.meet(introducer, cx);
+                    member.meet(introducer);
                     member.seek(member.point, introducer, cx);
                 }
             }
             // Two wishes on their way would be in each other's way: this one is for when it is time to ask again.
             (Command::Join { introducer }, Life::Joining(_)) => {
                 if introducer != self.me {
-                    meet(&mut self.asked, introducer, cx.rng());
+                    self.contacts.note([introducer]);
                 }
             }
             (Command::Join { introducer }, _) => self.join(introducer, cx),
@@ -407,9 +419,7 @@ impl<const D: usize> Can<D> {
         match (key, record) {
             (Key::Life, Record::Life(life)) => *last = (*last).max(Some(life)),
             (Key::Known, Record::Known(known)) => {
-                self.known = known;
-                let me = self.me;
-                self.known.retain(|peer| *peer != me);
+                self.contacts = Contacts::restored(self.me, known);
             }
             (Key::Life, Record::Known(_)) | (Key::Known, Record::Life(_)) => {}
         }
@@ -528,7 +538,7 @@ impl<const D: usize> Machine for Can<D> {
 
     fn check(&self) -> Result<(), Violation> {
         Violation::unless(
-            !self.known.contains(&self.me),
+            !self.contacts().contains(self.me),
             "a node does not count on itself for help",
         )?;
         match &self.life {

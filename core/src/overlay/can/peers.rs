@@ -6,7 +6,6 @@ use super::load::{Load, Told};
 use super::message::{Account, Entries, Entry, MOST_NEIGHBOURS, Name};
 use super::zone::{Face, Side, Zone};
 use crate::id::NodeId;
-use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::Time;
 
@@ -21,21 +20,6 @@ pub const MOST_PEERS: usize = MOST_NEIGHBOURS + MOST_WATCHED + MOST_GONE;
 
 /// The most nodes that a node believes a neighbour to know beyond its neighbours, at each distance.
 pub(super) const MOST_BEYOND: usize = 16;
-
-/// Some nodes that may be anywhere in the space.
-pub(super) type Contacts = heapless::Vec<NodeId, 8>;
-
-/// Adds one, in index of another if there are as many as may be.
-pub(super) fn meet(contacts: &mut Contacts, id: NodeId, rng: &mut (impl Choose + ?Sized)) {
-    if contacts.contains(&id) {
-        return;
-    }
-    if contacts.is_full() {
-        let index = rng.index(contacts.len());
-        contacts.swap_remove(index);
-    }
-    contacts.extend([id]);
-}
 
 /// What a node thinks of another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -75,7 +75,7 @@ impl<const D: usize> Member<D> {
     pub(super) fn seek_neighbours(&self, cx: &mut dyn Context<Can<D>>) {
         for point in self.gaps() {
             let near = self.peers.neighbours().map(Neighbour::id);
-            let mut through: Vec<NodeId> = near.chain(self.contacts.iter().copied()).collect();
+            let mut through: Vec<NodeId> = near.chain(self.contacts.iter()).collect();
             let (few, _) = cx.rng().sample(&mut through, SOUGHT);
             for to in few {
                 self.seek(point, *to, cx);
@@ -84,12 +84,16 @@ impl<const D: usize> Member<D> {
     }
 
     /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
-    pub(super) fn seek_itself_at_times(&self, beat: u32, cx: &mut dyn Context<Can<D>>) {
-        if !beat.is_multiple_of(ITSELF) {
-            return;
+    pub(super) fn seek_itself_at_times(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
+        let mut through = self.contacts.due(beat, |_| true);
+        if let Some(missed) = through {
+            // Until it is heard it has not answered, and others have their turns.
+            self.contacts.miss(missed);
+        } else if beat.is_multiple_of(ITSELF) {
+            through = self.contacts.next_wanted(|_| true);
         }
-        if let Some(&to) = cx.rng().pick(&self.contacts) {
-            self.seek(self.point, to, cx);
+        if let Some(through) = through {
+            self.seek(self.point, through, cx);
         }
     }
 
@@ -136,7 +140,7 @@ impl<const D: usize> Member<D> {
                 self.introduce_to(&seeker, cx);
             }
             (Hop::To(next), Some(hops)) if self.passes_on(seeker.name, point) => {
-                self.meet(id, cx);
+                self.meet(id);
                 cx.send(
                     next,
                     Message::Seek {
@@ -148,7 +152,7 @@ impl<const D: usize> Member<D> {
             }
             // Between the two there is a gap, so each of them has to know up to where.
             (Hop::Stuck, _) => {
-                self.meet(id, cx);
+                self.meet(id);
                 self.tell(id, cx);
                 self.learn(&seeker, cx);
             }

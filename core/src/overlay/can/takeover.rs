@@ -214,7 +214,7 @@ impl<const D: usize> Member<D> {
         let mut around: Vec<NodeId> = living.chain(said).collect();
         if self.is_forsaken() {
             around.extend(self.those_told_of().map(|entry| entry.name.id));
-            around.extend(&self.contacts);
+            around.extend(self.contacts.iter());
         }
         around.sort_unstable();
         around.dedup();
@@ -251,7 +251,7 @@ impl<const D: usize> Member<D> {
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
             // It may be there all the same, cut off with others: who is asked for at times when that is over.
-            self.meet(account.get().own.name.id, cx);
+            self.contacts.miss(account.get().own.name.id);
             for to in &around {
                 cx.send(*to, Message::Obituary(account.clone()));
             }

@@ -6,7 +6,7 @@
 use super::{Cyclon, Key, Life, Message, Notice, Record};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::overlay::contacts::FRESH;
+use crate::overlay::contacts::HALF;
 use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
@@ -18,7 +18,9 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         if introducer == self.view.owner() {
             return;
         }
-        self.note([introducer].into_iter(), cx);
+        if !self.contacts.known().contains(&introducer) {
+            self.note([introducer], cx);
+        }
         self.ask(introducer, cx);
     }
 
@@ -34,14 +36,16 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
 
     /// Writes down a few of those in the view, for a time when it is empty.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
-        let few: Links<FRESH> = self.view.sample(FRESH, cx.rng());
-        self.note(few.iter().map(|link| link.id), cx);
+        let few: Links<HALF> = self.view.sample(HALF, cx.rng());
+        if !few.is_empty() {
+            self.note(few.iter().map(|link| link.id), cx);
+        }
     }
 
-    fn note(&mut self, peers: impl Iterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
-        if self.contacts.note(peers) {
-            let known = self.contacts.known().clone();
-            cx.persist(Key::Known, Record::Known(known));
+    fn note(&mut self, peers: impl IntoIterator<Item = NodeId>, cx: &mut dyn Context<Self>) {
+        self.contacts.note(peers);
+        if let Some(record) = self.contacts.record([]) {
+            cx.persist(Key::Known, Record::Known(record));
         }
     }
 

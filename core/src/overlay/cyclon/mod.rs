@@ -405,10 +405,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             cx.cancel(Timer { cycle });
         }
         self.life = Life::Left { incarnation };
-        if !mem::replace(&mut self.contacts, Contacts::new())
-            .known()
-            .is_empty()
-        {
+        if mem::replace(&mut self.contacts, Contacts::new()).is_written() {
             cx.forget(Key::Known);
         }
         let empty = View::new(self.view.owner(), self.view.limit());

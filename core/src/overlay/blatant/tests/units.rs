@@ -756,7 +756,7 @@ fn a_gap_that_nobody_can_close_is_told() {
 #[test]
 fn who_has_no_neighbours_asks_those_it_knows_beside_those_who_close_gaps() {
     let mut bench = Bench::with(&[(1, &[2, 3, ME])]);
-    bench.machine_mut().contacts.note([id(9)].into_iter());
+    bench.machine_mut().contacts.note([id(9)]);
     bench.feed(Event::Unreachable { to: id(1) });
     assert_eq!(bench.neighbours(), [0; 0]);
     let effects: Effects = (0..8).flat_map(|at| bench.iterate(at)).collect();

@@ -1,5 +1,6 @@
 //! Many nodes with one clock, and a network between them that delays and may lose.
 
+use crate::rng::Choose;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 

@@ -1,5 +1,6 @@
 //! Whole overlays, in which nodes come and go.
 
+use crate::rng::Choose;
 use std::println;
 
 use super::super::*;

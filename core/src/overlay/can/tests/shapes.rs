@@ -1,5 +1,6 @@
 //! How many neighbours there are, and how long ways are. Zones alone, without the protocol.
 
+use crate::rng::Choose;
 use std::collections::BTreeMap;
 use std::println;
 use std::vec;

@@ -210,7 +210,7 @@ fn nobody_remembers_itself() {
     let known = Known::from_slice(&[1, 2].map(NodeId::new)).unwrap();
     let event = Event::Restored(Key::Known, Record::Known(known));
     assert_eq!(feed(&mut node, event, Time::ZERO), []);
-    assert_eq!(node.known.as_slice(), [NodeId::new(2)]);
+    assert_eq!(node.known(), [NodeId::new(2)]);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn who_is_in_remembers_some_of_the_others() {
     let three = Three::new();
     let ids = [0, 1, 2].map(|node| three.entry(node).name.id);
     for node in &three.nodes[1..] {
-        let known = node.known.as_slice();
+        let known = node.known();
         let others = known
             .iter()
             .filter(|id| ids.contains(id) && **id != node.me);
@@ -598,7 +598,7 @@ fn however_short_the_period_is_who_has_to_wait_does_so() {
     assert!(now < at && at <= now + period.times(2), "{at:?}");
     // Who leaves tries two to four times in a period.
     feed(&mut node, Event::Command(Command::Found), now);
-    node.member_mut().contacts.extend([from]);
+    node.member_mut().contacts.note([from]);
     let effects = feed(&mut node, Event::Command(Command::Leave), now);
     let [(at, _)] = wakes(&effects)[..] else {
         panic!("{effects:?}")

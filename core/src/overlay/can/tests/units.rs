@@ -1,5 +1,6 @@
 //! Zones, splits and single nodes.
 
+use crate::rng::Choose;
 use std::vec;
 use std::vec::Vec;
 
