@@ -187,11 +187,6 @@ impl Config {
         }
     }
 
-    /// From when on a node cannot run a job any more that it was permitted to run until then, by any clock; none if it never was.
-    pub(super) fn lapses(&self, permitted: Time) -> Option<Time> {
-        (permitted != Time::ZERO).then_some(self.passed(permitted))
-    }
-
     /// From when on an instant has passed by any clock, and what was due then has been done.
     pub(super) fn passed(&self, instant: Time) -> Time {
         instant.passed(self.max_skew)

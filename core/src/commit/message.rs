@@ -33,8 +33,8 @@ pub enum Message {
         holder: Holder,
         /// Why not.
         reason: Refused,
-        /// From when on the job would fit, as far as is known.
-        next_free: Time,
+        /// From when on the job would fit, if that is known.
+        next_free: Option<Time>,
     },
     /// To a participant: everyone holds; the time is yours to keep.
     Commit {
@@ -60,9 +60,9 @@ pub enum Message {
     Permit {
         /// Which attempt.
         holder: Holder,
-        /// Until when the permission lasts, by the coordinator's clock. Zero permits nothing: long before the start, only the sign
+        /// Until when the permission lasts, by the coordinator's clock. None permits nothing: long before the start, only the sign
         /// of life is wanted.
-        until: Time,
+        until: Option<Time>,
     },
     /// To a coordinator: the answer to a permission.
     Alive {

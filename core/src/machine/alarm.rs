@@ -9,7 +9,7 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Sets the timer for the first of these times, unless it is set for that already. [`Time::MAX`] never comes.
+    /// Sets the timer for the first of these times, unless it is set for that already. The end of time never comes.
     pub(crate) fn set<M: Machine>(
         &mut self,
         due: impl Iterator<Item = Time>,

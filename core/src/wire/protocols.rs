@@ -152,12 +152,12 @@ framed! {
     commit::Message = Protocol::COMMIT;
     Prepare: Holder, Interval, Span, Submitter;
     Prepared: Holder, Span;
-    Refused: Holder, commit::Refused, Time;
+    Refused: Holder, commit::Refused, Option<Time>;
     Commit: Holder;
     Committed: Holder;
     Expired: Holder;
     Abort: Holder;
-    Permit: Holder, Time;
+    Permit: Holder, Option<Time>;
     Alive: Holder, commit::Standing;
     Query: Holder;
     Extend: Holder, Time;

@@ -243,7 +243,7 @@ pub(super) fn vote(
         Vote::Prepare { holder, .. } => Vote::Refused {
             holder,
             reason: Refused::Busy,
-            next_free: Time::MAX,
+            next_free: None,
         },
         Vote::Prepared { holder, .. } => Vote::Commit { holder },
         Vote::Commit { holder } => Vote::Committed { holder },
@@ -268,7 +268,7 @@ pub(super) fn vote(
         Vote::Committed { holder } | Vote::Query { holder } | Vote::Alive { holder, .. } => {
             Vote::Permit {
                 holder,
-                until: now + Span::from_micros(30),
+                until: Some(now + Span::from_micros(30)),
             }
         }
         Vote::Release { job, through } => Vote::Released { job, through },
@@ -302,7 +302,7 @@ pub(super) fn forged_vote(now: Time, choices: &mut Choices<'_>) -> commit::Messa
         commit::Message::Ended { holder, outcome },
         commit::Message::Permit {
             holder,
-            until: time(now, choices),
+            until: Some(time(now, choices)),
         },
     ];
     choices.pick(votes)

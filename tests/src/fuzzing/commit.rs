@@ -167,9 +167,12 @@ impl Host<Committing> {
             | Message::Query { holder }
             | Message::Alive { holder, .. } => Message::Permit {
                 holder,
-                until: self.now + Span::from_micros(30),
+                until: Some(self.now + Span::from_micros(30)),
             },
-            Message::Extend { holder, until } => Message::Permit { holder, until },
+            Message::Extend { holder, until } => Message::Permit {
+                holder,
+                until: Some(until),
+            },
             Message::Release { job, through } => Message::Released { job, through },
             Message::Ended { holder, .. }
             | Message::Expired { holder }
@@ -204,7 +207,7 @@ impl Host<Committing> {
             3 => Message::Refused {
                 holder,
                 reason: Refused::Busy,
-                next_free: Time::from_micros(self.number(choices)),
+                next_free: Some(Time::from_micros(self.number(choices))),
             },
             4 => Message::Commit { holder },
             5 => Message::Committed { holder },
@@ -212,7 +215,7 @@ impl Host<Committing> {
             7 => Message::Abort { holder },
             8 => Message::Permit {
                 holder,
-                until: Time::from_micros(self.number(choices)),
+                until: Some(Time::from_micros(self.number(choices))).filter(|at| *at > Time::ZERO),
             },
             9 => Message::Alive {
                 holder,

@@ -250,9 +250,9 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
                     return true;
                 };
                 // What is over is stopped, if not quite yet.
-                *until <= state.now
+                *until <= Some(state.now)
                     || !running.any(|one| one == *holder)
-                    || coordinator.coordinator.may_run_until(holder.job, *to) >= Some(*until)
+                    || coordinator.coordinator.may_run_until(holder.job, *to) >= *until
             })
         },
     )

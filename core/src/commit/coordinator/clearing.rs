@@ -4,7 +4,6 @@ use super::task::{Attempt, Old, Task};
 use super::{Desk, Message, Notice, Setback};
 use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
-use crate::time::Time;
 
 impl Desk {
     /// Gives up what is committed, and tries the next candidate.
@@ -15,7 +14,7 @@ impl Desk {
         let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
         let may_have_run = |attempt: &Attempt| {
             let mut members = attempt.members.iter();
-            let permitted = members.any(|member| member.permitted > Time::ZERO);
+            let permitted = members.any(|member| member.permitted.is_some());
             attempt.interval.start() <= self.now && (lost || permitted)
         };
         if self.config.after_loss == AfterLoss::GiveUp
@@ -60,10 +59,8 @@ impl Desk {
     fn release_again(&mut self, task: &mut Task) {
         let (now, config) = (self.now, self.config);
         // Somebody may wait for the time when one of them cannot run it any more, or has let go by itself.
-        let lapses = task
-            .old
-            .iter()
-            .filter_map(|old| config.lapses(old.permitted));
+        let permitted = task.old.iter().filter_map(|old| old.permitted);
+        let lapses = permitted.map(|until| config.passed(until));
         let ends = lapses.chain(task.old.iter().map(|old| old.free_by));
         let next = ends.filter(|end| *end > now).min();
         let again = self.again(task.clear_since);
@@ -99,7 +96,7 @@ impl Desk {
         let (now, config) = (self.now, self.config);
         let idle = task.trial.is_none() && task.attempt.is_none();
         let asked = now - task.clear_since >= config.patience();
-        let can_start = |old: &Old| config.lapses(old.permitted) > Some(now);
+        let can_start = |old: &Old| old.permitted.map(|until| config.passed(until)) > Some(now);
         if idle && asked && !task.is_cleared && !task.is_over() && !task.old.iter().any(can_start) {
             let job = task.job;
             task.is_cleared = true;

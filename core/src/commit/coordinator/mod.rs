@@ -120,8 +120,8 @@ pub enum Setback {
         node: NodeId,
         /// Why.
         reason: Refused,
-        /// From when on it would fit there, as far as is known.
-        next_free: Time,
+        /// From when on it would fit there, if that is known.
+        next_free: Option<Time>,
     },
     /// A node did not answer in time.
     Silent {
@@ -297,10 +297,8 @@ impl<P: Policy> Coordinator<P> {
         let attempt = task.attempt.iter().flat_map(|attempt| &attempt.members);
         let open = attempt.filter(|member| member.node == node && member.ended.is_none());
         let old = task.old.iter().filter(|old| old.node == node);
-        let permitted = open
-            .map(|member| member.permitted)
-            .chain(old.map(|old| old.permitted));
-        permitted.max().filter(|until| *until != Time::ZERO)
+        let permitted = open.filter_map(|member| member.permitted);
+        permitted.chain(old.filter_map(|old| old.permitted)).max()
     }
 
     /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
@@ -544,7 +542,10 @@ impl<P: Policy> Coordinator<P> {
 
     fn attend_all(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
-        let due = self.tasks.iter().filter(|task| task.next_due() <= now);
+        let due = self
+            .tasks
+            .iter()
+            .filter(|task| task.next_due().is_some_and(|due| due <= now));
         let due: Vec<JobId> = due.map(|task| task.job).collect();
         for job in due {
             self.with_task(job, cx, Desk::attend);
@@ -552,7 +553,7 @@ impl<P: Policy> Coordinator<P> {
     }
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
-        let due = self.tasks.iter().map(Task::next_due);
+        let due = self.tasks.iter().filter_map(Task::next_due);
         self.alarm.set(due, Due, cx);
     }
 }

@@ -79,8 +79,8 @@ impl Desk {
             self.look_after(task);
             return;
         }
-        let permitted = task.old.iter().map(|old| old.permitted);
-        let lapses = permitted.filter_map(|until| config.lapses(until));
+        let permitted = task.old.iter().filter_map(|old| old.permitted);
+        let lapses = permitted.map(|until| config.passed(until));
         match lapses.max().filter(|lapse| *lapse > now) {
             Some(lapse) if waits && !canary!(EarlierPermissionsIgnored) => {
                 attempt.next = lapse.min(attempt.closes(&config));
@@ -110,7 +110,7 @@ impl Desk {
         }
         let epoch = attempt.epoch;
         let holder = Holder { job, epoch };
-        let until = Time::ZERO;
+        let until = None;
         let open = |member: &&mut Member| member.ended.is_none();
         for member in attempt.members.iter_mut().filter(open) {
             member.unanswered = member.unanswered.saturating_add(1);
@@ -132,7 +132,7 @@ impl Desk {
             .iter_mut()
             .filter(|member| member.ended.is_none())
         {
-            let until = self.config.permitted(self.now, member.end);
+            let until = Some(self.config.permitted(self.now, member.end));
             member.permitted = member.permitted.max(until);
             member.unanswered = member.unanswered.saturating_add(1);
             self.outs.push(super::Out::Send(
@@ -159,7 +159,7 @@ impl Desk {
             return;
         }
         if let Some(member) = attempt.member_mut(node) {
-            let until = config.permitted(now, member.end);
+            let until = Some(config.permitted(now, member.end));
             member.permitted = member.permitted.max(until);
             let holder = Holder { job, epoch };
             self.send(node, Message::Permit { holder, until });

@@ -114,8 +114,8 @@ pub(super) struct Member {
     pub(super) committed: bool,
     /// When its reservation ends: with the attempt's interval, or later if it was extended.
     pub(super) end: Time,
-    /// Until when it may run the job, by our clock; never yet, if zero.
-    pub(super) permitted: Time,
+    /// Until when it may run the job, by our clock, if it ever might.
+    pub(super) permitted: Option<Time>,
     pub(super) ended: Option<Outcome>,
     /// How many permissions it has not answered.
     pub(super) unanswered: u8,
@@ -127,8 +127,8 @@ pub(super) struct Member {
 pub(super) struct Old {
     pub(super) node: NodeId,
     pub(super) through: Epoch,
-    /// Until when it may run the job, by our clock; never, if zero.
-    pub(super) permitted: Time,
+    /// Until when it may run the job, by our clock, if it ever might.
+    pub(super) permitted: Option<Time>,
     /// When it has let go by itself.
     pub(super) free_by: Time,
 }
@@ -201,25 +201,20 @@ impl Task {
         self.trial.is_none() && self.attempt.is_none() && self.old.is_empty()
     }
 
-    pub(super) fn next_due(&self) -> Time {
-        let trial = self.trial.as_ref().map_or(Time::MAX, |trial| trial.resend);
-        let attempt = self
-            .attempt
-            .as_ref()
-            .map_or(Time::MAX, |attempt| attempt.next);
-        let old = if self.old.is_empty() {
-            Time::MAX
-        } else {
-            self.clear_at
-        };
-        trial.min(attempt).min(old)
+    /// When something has to be done about it.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        let trial = self.trial.as_ref().map(|trial| trial.resend);
+        let attempt = self.attempt.as_ref().map(|attempt| attempt.next);
+        let old = (!self.old.is_empty()).then_some(self.clear_at);
+        [trial, attempt, old].into_iter().flatten().min()
     }
 
     /// Moves a member of an attempt that is over to those that have to let go.
     pub(super) fn retire(&mut self, member: &Member, attempt: &Attempt, config: &Config) {
+        let unstarted = attempt.interval.start() + config.grace;
         let by_itself = member
             .permitted
-            .max(attempt.interval.start() + config.grace);
+            .map_or(unstarted, |until| until.max(unstarted));
         let gone = Old {
             node: member.node,
             through: attempt.epoch,
@@ -290,7 +285,7 @@ impl Member {
             node,
             committed: false,
             end,
-            permitted: Time::ZERO,
+            permitted: None,
             ended: None,
             unanswered: 0,
         }
@@ -350,7 +345,7 @@ impl Attempt {
 
     /// Whether everyone has committed and this life has let nobody start yet.
     pub(super) fn waits_for_permission(&self) -> bool {
-        let permitted = |member: &Member| member.permitted != Time::ZERO;
+        let permitted = |member: &Member| member.permitted.is_some();
         self.stage == Stage::Standing && (self.resumed || !self.members.iter().any(permitted))
     }
 
@@ -363,10 +358,7 @@ impl Attempt {
     pub(super) fn keeps_the_barrier(&self) -> bool {
         self.is_committed()
             || self.resumed
-            || self
-                .members
-                .iter()
-                .all(|member| member.permitted == Time::ZERO)
+            || self.members.iter().all(|member| member.permitted.is_none())
     }
 
     /// Takes up an attempt from disk: everyone is told again. If its start is near, the earlier life may have permitted it.
@@ -389,7 +381,7 @@ impl Attempt {
         self.next = now;
         if self.opens(config) <= now {
             for member in &mut self.members {
-                member.permitted = config.permitted(now, member.end);
+                member.permitted = Some(config.permitted(now, member.end));
             }
         }
     }

@@ -73,7 +73,7 @@ fn a_permission_before_all_have_committed_is_named() {
     }
     assert_eq!(coordinator.check(), Ok(()));
     let attempt = coordinator.tasks[0].attempt.as_mut();
-    attempt.expect("everyone holds").members[0].permitted = Time::from_secs(1);
+    attempt.expect("everyone holds").members[0].permitted = Some(Time::from_secs(1));
     let invariant = "nobody may start before everyone has committed";
     assert_eq!(coordinator.check(), Err(Violation { invariant }));
 }

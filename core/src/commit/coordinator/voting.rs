@@ -135,10 +135,9 @@ impl Desk {
         let old = task.old.iter().filter(|old| !votes(old.node));
         let members = task.attempt.iter().flat_map(|attempt| &attempt.members);
         let silent = members.filter(|member| member.is_silent() && !votes(member.node));
-        let lapses = old
-            .map(|old| old.permitted)
-            .chain(silent.map(|member| member.permitted))
-            .filter_map(|permitted| self.config.lapses(permitted));
+        let permitted = old.filter_map(|old| old.permitted);
+        let permitted = permitted.chain(silent.filter_map(|member| member.permitted));
+        let lapses = permitted.map(|until| self.config.passed(until));
         // The permission takes its time, and is judged by another clock.
         let travels = self.config.max_delay + self.config.max_skew;
         let grace = self.config.grace - travels;

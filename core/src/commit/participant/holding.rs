@@ -26,7 +26,7 @@ impl<P: Policy> Participant<P> {
             Err(reason) => {
                 let earliest = cx.now() + self.config.lead;
                 let fit = self.schedule.earliest_fit(earliest, interval.length());
-                let next_free = fit.map_or(Time::MAX, Interval::start);
+                let next_free = fit.ok().map(Interval::start);
                 cx.send(
                     from,
                     Message::Refused {
@@ -228,7 +228,7 @@ impl<P: Policy> Participant<P> {
                 epoch: hold.epoch,
                 interval: hold.interval,
                 committed: hold.interval.end(),
-                permitted: Time::ZERO,
+                permitted: None,
                 phase: Phase::Waiting {
                     ask: hold.interval.start(),
                 },

@@ -64,8 +64,8 @@ struct Firm {
     interval: Interval,
     /// Where that ended when it was committed.
     committed: Time,
-    /// Until when the job may run; never yet, if zero.
-    permitted: Time,
+    /// Until when the job may run, if it ever might.
+    permitted: Option<Time>,
     phase: Phase,
 }
 
@@ -74,8 +74,8 @@ struct Firm {
 enum Phase {
     /// Not started; from the start on it asks for permission, next at this time.
     Waiting { ask: Time },
-    /// The host was told to run it. If it overruns, more time is taken at this time, or never.
-    Running { ask: Time },
+    /// The host was told to run it. If it overruns, more time is taken at this time, if at all.
+    Running { ask: Option<Time> },
     /// It runs, and has taken time behind this end. There it stops, unless a permission for longer comes; that is asked for
     /// again at this time.
     Asking { end: Time, ask: Time },
@@ -154,7 +154,7 @@ impl Firm {
         let end = self.interval.end();
         let longer = config.extended(self.committed, end);
         Phase::Running {
-            ask: longer.map_or(Time::MAX, |_| end - config.notice_of_overrun()),
+            ask: longer.map(|_| end - config.notice_of_overrun()),
         }
     }
 }
@@ -185,8 +185,11 @@ impl Seat {
                 let held = self.hold.map_or(Time::ZERO, |hold| hold.lease);
                 start.max(ask).max(held).min(start + config.grace)
             }
-            Phase::Running { ask } => firm.permitted.min(firm.interval.end()).min(ask),
-            Phase::Asking { end, ask } => firm.permitted.min(end).min(ask),
+            Phase::Running { ask } => {
+                let others = [firm.permitted, ask].into_iter().flatten();
+                others.fold(firm.interval.end(), Time::min)
+            }
+            Phase::Asking { end, ask } => firm.permitted.into_iter().fold(end.min(ask), Time::min),
             Phase::Ended { tell, .. } => tell.min(self.forget),
         });
         match (hold, firm) {

@@ -13,7 +13,7 @@ impl<P: Policy> Participant<P> {
         &mut self,
         from: NodeId,
         holder: Holder,
-        until: Time,
+        until: Option<Time>,
         cx: &mut dyn Context<Self>,
     ) {
         let mut standing = Standing::Gone;
@@ -21,7 +21,7 @@ impl<P: Policy> Participant<P> {
             && let Some(firm) = seat.firm.as_mut().filter(|firm| firm.epoch == holder.epoch)
         {
             let until = if canary!(PermissionForEver) {
-                Time::MAX
+                Some(Time::MAX)
             } else {
                 until
             };
@@ -31,7 +31,7 @@ impl<P: Policy> Participant<P> {
                 Phase::Running { .. } => Standing::Running,
                 Phase::Asking { end, .. } => {
                     // Its coordinator permits nothing beyond an end that it has not agreed to.
-                    if until > end {
+                    if until > Some(end) {
                         firm.phase = firm.running(&self.config);
                     }
                     Standing::Running
@@ -74,7 +74,7 @@ impl<P: Policy> Participant<P> {
     ) -> bool {
         let now = cx.now();
         let holder = seat.holder(firm.epoch);
-        let may_run = firm.permitted > now || canary!(StartedUnpermitted);
+        let may_run = firm.permitted > Some(now) || canary!(StartedUnpermitted);
         match firm.phase {
             Phase::Waiting { .. } if now < firm.interval.start() => false,
             Phase::Waiting { .. } if now >= firm.interval.end() => {
@@ -115,7 +115,8 @@ impl<P: Policy> Participant<P> {
             Phase::Running { .. } | Phase::Asking { .. } if !may_run => {
                 self.let_go(seat, Cause::Orphaned, cx)
             }
-            Phase::Running { ask } | Phase::Asking { ask, .. } if now < ask => false,
+            Phase::Running { ask } if ask.is_none_or(|ask| now < ask) => false,
+            Phase::Asking { ask, .. } if now < ask => false,
             Phase::Running { .. } => self.take_more(seat, firm, cx),
             Phase::Asking { end, .. } => {
                 self.ask_for_more(seat, firm, end, cx);
@@ -171,9 +172,8 @@ impl<P: Policy> Participant<P> {
             }
             _ => {
                 // What is in the way may only be held.
-                firm.phase = Phase::Running {
-                    ask: cx.now() + self.config.again(Span::ZERO),
-                };
+                let ask = Some(cx.now() + self.config.again(Span::ZERO));
+                firm.phase = Phase::Running { ask };
                 seat.firm = Some(firm);
                 false
             }
@@ -223,7 +223,7 @@ impl<P: Policy> Participant<P> {
             next = next.saturating_add(1);
             let mut seat = known;
             if let Some(firm) = seat.firm.as_mut() {
-                firm.permitted = Time::ZERO;
+                firm.permitted = None;
                 if firm.phase.runs() {
                     self.let_go(&mut seat, Cause::Released, cx);
                 }

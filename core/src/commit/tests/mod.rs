@@ -160,7 +160,13 @@ fn query(holder: Holder) -> Message {
 }
 
 fn permit(holder: Holder, until: u64) -> Message {
-    let until = second(until);
+    let until = Some(second(until));
+    Message::Permit { holder, until }
+}
+
+/// Asks for a sign of life.
+const fn ping(holder: Holder) -> Message {
+    let until = None;
     Message::Permit { holder, until }
 }
 

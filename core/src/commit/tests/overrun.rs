@@ -138,7 +138,7 @@ mod participant {
         let refusal = Message::Refused {
             holder: other,
             reason: Refused::Busy,
-            next_free: second(760),
+            next_free: Some(second(760)),
         };
         assert_eq!(
             sends(hall.hear(RIVAL, prepare(other, slot(710)))),

@@ -64,7 +64,7 @@ fn ending(outcome: Outcome) -> Event<Participant> {
 }
 
 fn refused(holder: Holder, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
-    let next_free = second(next_free);
+    let next_free = Some(second(next_free));
     let refusal = Message::Refused {
         holder,
         reason,
@@ -177,7 +177,7 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
     }
     // Somebody else's job of that name.
     let reason = Refused::Foreign;
-    let next_free = second(1400);
+    let next_free = Some(second(1400));
     let holder = in_life(9, 9);
     assert_eq!(
         hall.hear(RIVAL, prepare(holder, slot(900))),
@@ -205,7 +205,7 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
     // Nothing fits before the end of time.
     let interval = Interval::since(Time::from_secs(100)).unwrap();
     let reason = Refused::Busy;
-    let next_free = Time::MAX;
+    let next_free = None;
     let holder = in_job(8);
     assert_eq!(
         hall.at(1).hear(BOSS, prepare(holder, interval))[..1],
@@ -245,7 +245,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
     let refusal = |holder, reason| Message::Refused {
         holder,
         reason,
-        next_free: second(5),
+        next_free: Some(second(5)),
     };
     assert_eq!(
         sends(hall.hear(BOSS, question)),

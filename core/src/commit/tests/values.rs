@@ -34,7 +34,7 @@ fn messages() -> [Message; 14] {
         Message::Refused {
             holder,
             reason: Refused::Busy,
-            next_free: Time::MAX,
+            next_free: None,
         },
         committed(holder),
         expired(holder),
@@ -159,7 +159,7 @@ fn every_message_survives_the_wire() {
     all.extend(TEXTS.map(|(reason, _)| Message::Refused {
         holder: attempt(1),
         reason,
-        next_free: second(1),
+        next_free: Some(second(1)),
     }));
     let standings = [Standing::Waiting, Standing::Running, Standing::Gone];
     all.extend(standings.map(|standing| alive(attempt(1), standing)));

@@ -89,7 +89,7 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     /// In the order of ids.
     subscribers: Vec<Subscriber>,
     /// When subscriptions are renewed, or neighbours polled.
-    beat_at: Time,
+    beat_at: Option<Time>,
     /// In the order of jobs.
     requests: Vec<Request>,
     searches: Vec<Search>,
@@ -215,7 +215,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             own: Snapshot::empty(0),
             neighbours: Vec::new(),
             subscribers: Vec::new(),
-            beat_at: Time::MAX,
+            beat_at: None,
             requests: Vec::new(),
             searches: Vec::new(),
             pulls: Vec::new(),
@@ -283,9 +283,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.overlay.handle(Event::Command(command), &mut child);
         }
         self.view_changed(cx);
-        if let Some(period) = self.config.beat() {
-            self.beat_at = cx.now() + period;
-        }
+        self.beat_at = self.config.beat().map(|period| cx.now() + period);
         let mut embed = AsDesk::default();
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_changes(cx);
@@ -339,7 +337,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     fn attend(&mut self, cx: &mut dyn Context<Self>) {
-        if self.beat_at <= cx.now() {
+        if self.beat_at.is_some_and(|at| at <= cx.now()) {
             self.beat(cx);
         }
         self.ask_for_missing(cx);
@@ -348,10 +346,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
-        let requests = self.requests.iter().map(Request::next_due);
+        let requests = self.requests.iter().filter_map(Request::next_due);
         let searches = self.searches.iter().map(Search::next_due);
         let other = [self.beat_at, self.missing_at(), self.pulls_due()];
-        let due = requests.chain(searches).chain(other);
+        let due = requests.chain(searches).chain(other.into_iter().flatten());
         self.alarm.set(due, Timer::Due, cx);
     }
 

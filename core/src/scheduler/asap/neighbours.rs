@@ -97,15 +97,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// When a schedule that is missing is asked for again.
-    pub(super) fn missing_at(&self) -> Time {
-        if self.config.exchange == Exchange::Pull {
-            return Time::MAX;
-        }
+    pub(super) fn missing_at(&self) -> Option<Time> {
         let missing = self
             .neighbours
             .iter()
-            .filter(|known| known.schedule.is_none());
-        missing.map(|known| known.ask_at).min().unwrap_or(Time::MAX)
+            .filter(|known| known.schedule.is_none() && self.config.exchange != Exchange::Pull);
+        missing.map(|known| known.ask_at).min()
     }
 
     /// Renews subscriptions, or polls, and drops subscribers whose time is over.
@@ -122,7 +119,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 Exchange::Pull => {}
             }
         }
-        self.beat_at = self.config.beat().map_or(Time::MAX, |period| now + period);
+        self.beat_at = self.config.beat().map(|period| now + period);
     }
 
     pub(super) fn subscribe(

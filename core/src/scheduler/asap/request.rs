@@ -25,7 +25,7 @@ pub(super) struct Request {
     /// How often a place was searched for in this life.
     round: u32,
     /// When to look for a better place than the one it has.
-    improve_at: Time,
+    improve_at: Option<Time>,
     /// Who was to run it and would not, though its schedule has room.
     unwilling: Unwilling,
     /// Before that it cannot start: an earlier attempt may still run.
@@ -108,9 +108,9 @@ impl Request {
         count(job).saturating_add(self.unwilling.len() as u32)
     }
 
-    pub(super) fn next_due(&self) -> Time {
+    pub(super) fn next_due(&self) -> Option<Time> {
         match self.phase {
-            Phase::Resting { until } | Phase::Searching { until, .. } => until,
+            Phase::Resting { until } | Phase::Searching { until, .. } => Some(until),
             Phase::Coordinated => self.improve_at,
         }
     }
@@ -141,7 +141,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 job,
                 phase: Phase::Coordinated,
                 round: 0,
-                improve_at: Time::MAX,
+                improve_at: None,
                 unwilling: Unwilling::new(),
                 not_before: Time::ZERO,
             };
@@ -182,7 +182,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         };
         // What was to be improved is lost.
-        request.improve_at = Time::MAX;
+        request.improve_at = None;
         if waits && left > 0 {
             // Whoever has just come up knows nobody yet.
             request.phase = Phase::Resting { until };
@@ -257,7 +257,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(request) = self.request_mut(job) else {
             return;
         };
-        request.improve_at = Time::MAX;
+        request.improve_at = None;
         let earliest = request.earliest(cx.now(), &config);
         if let Some(Stage::Accepted { start }) = self.desk.stage(job)
             && start > earliest
@@ -273,7 +273,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         let at = cx.now() + after;
         if let Some(request) = self.request(job) {
-            request.improve_at = at;
+            request.improve_at = Some(at);
         }
     }
 
@@ -415,7 +415,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let now = cx.now();
         let due = self.requests.iter();
         let due: Vec<JobId> = due
-            .filter(|request| request.next_due() <= now)
+            .filter(|request| request.next_due().is_some_and(|due| due <= now))
             .map(|request| request.job)
             .collect();
         for job in due {

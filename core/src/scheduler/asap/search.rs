@@ -93,7 +93,7 @@ impl Search {
 
     pub(super) fn next_due(&self) -> Time {
         let answers = self.asked.iter().map(|(_, until)| *until);
-        answers.min().unwrap_or(Time::MAX).min(self.limit)
+        answers.fold(self.limit, Time::min)
     }
 
     pub(super) fn asker(&self) -> NodeId {
@@ -278,9 +278,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// When a pull is over at the latest.
-    pub(super) fn pulls_due(&self) -> Time {
-        let pulls = self.pulls.iter().map(|pull| pull.until);
-        pulls.min().unwrap_or(Time::MAX)
+    pub(super) fn pulls_due(&self) -> Option<Time> {
+        self.pulls.iter().map(|pull| pull.until).min()
     }
 
     /// Steps 1 to 3: the neighbours, in random order.

@@ -84,9 +84,8 @@ pub(super) enum Step {
 
 impl Expedition {
     /// Whom it waits for at the latest.
-    pub(super) fn next_due(&self) -> Time {
-        let asked = self.asked.iter().map(|asked| asked.until);
-        asked.min().unwrap_or(Time::MAX)
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.asked.iter().map(|asked| asked.until).min()
     }
 
     pub(super) fn is_within(&self, most: usize) -> bool {

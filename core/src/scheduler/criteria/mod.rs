@@ -374,7 +374,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     fn arm(&mut self, cx: &mut dyn Context<Self>) {
-        let due = self.requests.iter().map(Request::next_due);
+        let due = self.requests.iter().filter_map(Request::next_due);
         self.alarm.set(due, Timer::Due, cx);
     }
 

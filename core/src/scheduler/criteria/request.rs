@@ -76,10 +76,10 @@ enum Rest {
 }
 
 impl Rest {
-    fn until(self) -> Time {
+    fn until(self) -> Option<Time> {
         match self {
-            Self::None => Time::MAX,
-            Self::Pause { until } | Self::ForOthers { until } => until,
+            Self::None => None,
+            Self::Pause { until } | Self::ForOthers { until } => Some(until),
         }
     }
 }
@@ -184,12 +184,9 @@ impl Request {
         }
     }
 
-    pub(super) fn next_due(&self) -> Time {
-        let expeditions = self.expeditions.iter().map(Expedition::next_due);
-        expeditions
-            .min()
-            .unwrap_or(Time::MAX)
-            .min(self.rest.until())
+    pub(super) fn next_due(&self) -> Option<Time> {
+        let expeditions = self.expeditions.iter().filter_map(Expedition::next_due);
+        expeditions.chain(self.rest.until()).min()
     }
 
     pub(super) fn is_within(&self, parallel: usize, most: usize) -> bool {
@@ -339,7 +336,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let Some(request) = self.request_mut(id) else {
                 return;
             };
-            if request.rest.until() <= now {
+            if request.rest.until().is_some_and(|until| until <= now) {
                 request.rest = Rest::None;
             }
             if request.trying.is_some() {
@@ -567,7 +564,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let now = cx.now();
         let due = self.requests.iter();
         let due: Vec<JobId> = due
-            .filter(|request| request.next_due() <= now)
+            .filter(|request| request.next_due().is_some_and(|due| due <= now))
             .map(|request| request.job)
             .collect();
         let is_cut_off = self.is_cut_off();

@@ -296,7 +296,7 @@ impl<P: Policy> Desk<P> {
                 let refused = commit::Message::Refused {
                     holder,
                     reason: commit::Refused::NotAccepted,
-                    next_free: Time::MAX,
+                    next_free: None,
                 };
                 cx.send(from, refused);
             }

@@ -156,13 +156,13 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
     let refused = Vote::Refused {
         holder,
         reason: commit::Refused::Busy,
-        next_free: Time::MAX,
+        next_free: None,
     };
     assert_eq!(bench.vote(3, refused), [], "nobody asked it");
     let setback = Setback::Refused {
         node: NodeId::new(2),
         reason: commit::Refused::Busy,
-        next_free: Time::MAX,
+        next_free: None,
     };
     assert_eq!(bench.vote(2, refused), [search(0, Some(setback))]);
 }

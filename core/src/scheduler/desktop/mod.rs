@@ -141,7 +141,8 @@ pub struct Desktop<const D: usize> {
     /// The same for the overlay.
     load: Option<can::Load>,
     round: u32,
-    round_at: Time,
+    /// When the next round begins, once rounds have begun.
+    round_at: Option<Time>,
     leaving: bool,
     counts: Counts,
 }
@@ -323,7 +324,7 @@ impl<const D: usize> Desktop<D> {
             status: None,
             load: None,
             round: 0,
-            round_at: Time::MAX,
+            round_at: None,
             leaving: false,
             counts: Counts::default(),
             config,
@@ -496,21 +497,25 @@ impl<const D: usize> Desktop<D> {
     fn begin_rounds(&mut self, cx: &mut dyn Context<Self>) {
         let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
         let wait = self.config.round.as_micros().saturating_mul(part) >> 16_u32;
-        self.round_at = cx.now() + Span::from_micros(wait);
-        cx.wake(self.round_at, Timer::Round(self.round));
+        self.wait_for_round(Span::from_micros(wait), cx);
+    }
+
+    fn wait_for_round(&mut self, wait: Span, cx: &mut dyn Context<Self>) {
+        let at = cx.now() + wait;
+        self.round_at = Some(at);
+        cx.wake(at, Timer::Round(self.round));
     }
 
     fn next_round(&mut self, round: u32, cx: &mut dyn Context<Self>) {
-        if round != self.round {
+        let Some(at) = self.round_at.filter(|_| round == self.round) else {
             return;
-        }
-        if cx.now() < self.round_at {
-            cx.wake(self.round_at, Timer::Round(round));
+        };
+        if cx.now() < at {
+            cx.wake(at, Timer::Round(round));
             return;
         }
         self.round = round.wrapping_add(1);
-        self.round_at = cx.now() + self.config.round;
-        cx.wake(self.round_at, Timer::Round(self.round));
+        self.wait_for_round(self.config.round, cx);
         self.forget_strangers();
         self.refresh_balloon(cx);
         self.forget_questions(cx.now());

@@ -25,8 +25,8 @@ fn a_job_is_held_committed_permitted_and_finished_on_all_nodes() {
         desk.at(2).hear(B, committed(attempt(1))),
         [
             Tell(placed(1, 1000)),
-            Send(A, permit(attempt(1), 0)),
-            Send(B, permit(attempt(1), 0)),
+            Send(A, ping(attempt(1))),
+            Send(B, ping(attempt(1))),
             Wake(second(102))
         ]
     );
@@ -59,7 +59,7 @@ fn a_refusal_aborts_the_attempt_and_the_next_candidate_is_tried() {
     let refusal = |holder| Message::Refused {
         holder,
         reason: Refused::Busy,
-        next_free: second(4000),
+        next_free: Some(second(4000)),
     };
     assert_eq!(
         desk.hear(B, refusal(attempt(1))),
@@ -72,7 +72,7 @@ fn a_refusal_aborts_the_attempt_and_the_next_candidate_is_tried() {
     let setback = Setback::Refused {
         node: B,
         reason: Refused::Busy,
-        next_free: second(4000),
+        next_free: Some(second(4000)),
     };
     assert_eq!(desk.hear(B, refusal(attempt(1))), []);
     assert_eq!(desk.hear(A, refusal(attempt(2))), []);
@@ -260,7 +260,7 @@ fn a_permission_until_the_end_is_given_once() {
 fn long_before_the_start_only_signs_of_life_are_asked_for() {
     let mut desk = desk();
     desk.feed(place(vec![candidate(430, &[A])], &[]));
-    let sign = Send(A, permit(attempt(1), 0));
+    let sign = Send(A, ping(attempt(1)));
     assert_eq!(
         agree(&mut desk, &[A], 1),
         [Tell(placed(1, 430)), sign.clone(), Wake(second(100))]

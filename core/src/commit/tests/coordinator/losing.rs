@@ -6,7 +6,7 @@ use super::*;
 fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
     let mut desk = standing(&[A, B], vec![], &[B, SPARE]);
     // B answers neither at zero nor at a hundred.
-    let renewed = |node| Send(node, permit(attempt(1), 0));
+    let renewed = |node| Send(node, ping(attempt(1)));
     assert_eq!(desk.ring(), [renewed(A), renewed(B), Wake(second(200))]);
     desk.hear(A, alive(attempt(1), WAITING));
     let question = prepare(attempt(2), slot(1000));
@@ -19,8 +19,8 @@ fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
         [
             Tell(placed(2, 1000)),
             Send(B, release(attempt(1))),
-            Send(A, permit(attempt(2), 0)),
-            Send(SPARE, permit(attempt(2), 0))
+            Send(A, ping(attempt(2))),
+            Send(SPARE, ping(attempt(2)))
         ]
     );
     // B never lets go, but was not permitted to start either.
@@ -56,7 +56,7 @@ fn a_lost_node_without_a_spare_costs_the_attempt() {
     let refusal = Message::Refused {
         holder: attempt(2),
         reason: Refused::Full,
-        next_free: Time::MAX,
+        next_free: None,
     };
     assert_eq!(tells(desk.hear(SPARE, refusal)), [lost]);
 }
@@ -135,7 +135,7 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
     // One that refuses costs the attempt as well.
     let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
-    let (node, reason, next_free) = (B, Refused::Full, Time::MAX);
+    let (node, reason, next_free) = (B, Refused::Full, None);
     let refusal = Message::Refused {
         holder: attempt(2),
         reason,

@@ -30,7 +30,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
     );
     assert_eq!(
         sends(desk.ring()),
-        [(A, permit(attempt(1), 0))],
+        [(A, ping(attempt(1)))],
         "the earlier attempt stands as before"
     );
     // What is no candidate, what nobody knows, and what is about to start.
@@ -79,7 +79,7 @@ fn a_node_that_never_lets_go_is_waited_for_until_its_permission_has_ended_by_any
     agree(&mut desk, &[B], 2);
     let before = sends(desk.ring_until(1241));
     assert!(before.iter().all(|sent| *sent == (A, release(attempt(1)))));
-    let (holder, until) = (attempt(2), just_after(1541));
+    let (holder, until) = (attempt(2), Some(just_after(1541)));
     let after = sends(desk.ring_until(1242));
     assert!(
         after.contains(&(B, Message::Permit { holder, until })),
@@ -99,7 +99,7 @@ fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() 
         [
             Tell(placed(3, 1215)),
             Send(A, release(attempt(2))),
-            Send(B, permit(attempt(3), 0))
+            Send(B, ping(attempt(3)))
         ]
     );
     let sent = sends(desk.ring_until(1150));

@@ -13,7 +13,7 @@ fn strangers_and_other_attempts_change_nothing() {
     let refusal = Message::Refused {
         holder: attempt(1),
         reason: Refused::Stale,
-        next_free: Time::MAX,
+        next_free: None,
     };
     for (from, message, answer) in [
         (B, prepared(forged), Some(abort(forged))),

@@ -40,8 +40,8 @@ fn a_decision_is_taken_up_again_after_a_crash() {
         desk.hear(B, committed(attempt(1))),
         [
             Tell(placed(1, 1000)),
-            Send(A, permit(attempt(1), 0)),
-            Send(B, permit(attempt(1), 0)),
+            Send(A, ping(attempt(1))),
+            Send(B, ping(attempt(1))),
             Wake(second(103))
         ]
     );

@@ -40,7 +40,7 @@ fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
     };
     let mut did = bench.vote(9, question);
     did.extend(bench.vote(9, Vote::Commit { holder }));
-    let until = Time::MAX;
+    let until = Some(Time::MAX);
     did.extend(bench.vote(9, Vote::Permit { holder, until }));
     did
 }

@@ -266,7 +266,7 @@ fn abort(holder: Holder) -> Message<3> {
 }
 
 fn permit(holder: Holder, until: u64) -> Message<3> {
-    let until = second(until);
+    let until = Some(second(until));
     Message::Commit(Vote::Permit { holder, until })
 }
 
@@ -294,7 +294,7 @@ fn refused(holder: Holder) -> Vote {
     Vote::Refused {
         holder,
         reason: commit::Refused::Busy,
-        next_free: Time::MAX,
+        next_free: None,
     }
 }
 

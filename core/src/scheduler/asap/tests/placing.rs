@@ -255,7 +255,7 @@ fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
     let would_not = |holder| Vote::Refused {
         holder,
         reason: commit::Refused::NotAccepted,
-        next_free: Time::MAX,
+        next_free: None,
     };
     let searches = |round, count| [1, 2].map(|peer| Send(peer, search(round, count, 60)));
     let mut bench = Bench::among(config, 3);
@@ -327,7 +327,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
             Tell(7, accepted(60))
         ]
     );
-    let until = second(120);
+    let until = Some(second(120));
     bench.vote(50, Vote::Permit { holder: one, until });
     assert_eq!(
         bench.ring_until(60),
@@ -500,7 +500,7 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
     let answer = Vote::Refused {
         holder: attempt(1, 1),
         reason: commit::Refused::NotAccepted,
-        next_free: Time::MAX,
+        next_free: None,
     };
     assert_eq!(
         bench.hear(9, prepare(attempt(1, 1), 60)),

@@ -367,7 +367,7 @@ fn abort(holder: Holder) -> Said {
 }
 
 fn permit(holder: Holder, until: u64) -> Said {
-    let until = second(until);
+    let until = Some(second(until));
     Message::Commit(Vote::Permit { holder, until })
 }
 
@@ -381,7 +381,7 @@ fn refused(holder: Holder) -> Vote {
     Vote::Refused {
         holder,
         reason: commit::Refused::Busy,
-        next_free: Time::MAX,
+        next_free: None,
     }
 }
 

@@ -377,7 +377,7 @@ fn next_round(network: &mut Network, neighbour: Shared<Status>) -> Vec<(NodeId, 
 
 fn round(network: &mut Network) -> Vec<(NodeId, Message<3>)> {
     let node = &network.nodes[&id(0)];
-    network.now = node.round_at;
+    network.now = node.round_at.expect("rounds have begun");
     let timer = Timer::Round(node.round);
     sends(network, Event::Timer(timer))
 }
