@@ -19,8 +19,8 @@ use crate::config::Config;
 use crate::experiment::{InputError, Prepared, prepare};
 use crate::report::{self, Kind, Page};
 use crate::reproduce::{
-    Cell, Finished, Measured, Planned, Report, Reproducible, Sample, Size, Table, WithSetup, p1,
-    p2, p3, p4,
+    Cell, Finished, Measured, Options, Planned, Report, Reproducible, Sample, Size, Table, p1, p2,
+    p3, p4,
 };
 use crate::results::{Draft, Summary, write_json};
 use gridweave_sim::history::History;
@@ -28,19 +28,24 @@ use gridweave_sim::history::History;
 /// The papers, by name.
 pub(super) const PAPERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
+/// Refuses what a paper has no use for.
+fn refuse(given: &[(bool, &str)], why: &str) -> anyhow::Result<()> {
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, option)) => bail!("{option}: {why}"),
+        None => Ok(()),
+    }
+}
+
 /// Makes the tables and figures of all papers, one after the other, until it is stopped.
 pub(super) fn all(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
-    for (given, option) in [
+    let given = [
         (!choice.only.is_empty(), "--only"),
         (choice.trace.is_some(), "--trace"),
         (choice.nodes.is_some(), "--nodes"),
         (choice.coordinates.is_some(), "--coordinates"),
         (choice.round_trips.is_some(), "--round-trips"),
-    ] {
-        if given {
-            bail!("{option}: is not for all papers; name one, such as p1");
-        }
-    }
+    ];
+    refuse(&given, "is not for all papers; name one, such as p1")?;
     let choices = PAPERS.map(|name| Reproduction {
         out: choice.out.as_ref().map(|out| out.join(name)),
         ..choice.clone()
@@ -69,109 +74,59 @@ pub(super) fn paper(
     if let Some(trace) = &choice.trace {
         refuse_stream(trace)?;
     }
-    match name {
-        "p2" => p2(session, choice),
-        "p3" => p3(session, choice),
-        "p4" => p4(session, choice),
-        _ => p1(session, choice),
-    }
-}
-
-fn size(choice: &Reproduction) -> Size {
-    if choice.quick {
-        Size::Quick
-    } else {
-        Size::Full
-    }
-}
-
-fn p2(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
-    let setup = p2::Setup::new(&p2::Options {
-        size: size(choice),
-        coordinates: choice.coordinates.clone(),
-        round_trips: choice.round_trips.clone(),
-        trace: choice.trace.clone(),
-        nodes: choice.nodes,
-        seed: choice.seed,
-    })?;
-    let facts = json!({ "quick": choice.quick });
-    let paper = WithSetup {
-        paper: &p2::PAPER,
-        setup: &setup,
-        base: &setup.base,
-    };
-    reproduce(session, choice, &paper, &facts)
-}
-
-fn p3(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
-    let setup = p3::Setup::new(&p3::Options {
-        size: size(choice),
+    let options = Options {
+        size: if choice.quick {
+            Size::Quick
+        } else {
+            Size::Full
+        },
         trace: choice.trace.clone(),
         nodes: choice.nodes,
         coordinates: choice.coordinates.clone(),
         round_trips: choice.round_trips.clone(),
         seed: choice.seed,
-    })?;
-    let facts = json!({ "quick": choice.quick });
-    let paper = WithSetup {
-        paper: &p3::PAPER,
-        setup: &setup,
-        base: &setup.base,
     };
-    reproduce(session, choice, &paper, &facts)
-}
-
-fn p4(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
-    for (given, option) in [
+    let places = [
         (choice.coordinates.is_some(), "--coordinates"),
         (choice.round_trips.is_some(), "--round-trips"),
+    ];
+    let jobs = [
         (choice.trace.is_some(), "--trace"),
         (choice.nodes.is_some(), "--nodes"),
-    ] {
-        if given {
-            bail!("{option}: p4 makes up its own nodes and jobs; leave it out");
-        }
-    }
-    let setup = p4::Setup::new(&p4::Options {
-        size: size(choice),
-        seed: choice.seed,
-    })?;
+    ];
     let facts = json!({ "quick": choice.quick });
-    let paper = WithSetup {
-        paper: &p4::PAPER,
-        setup: &setup,
-        base: &setup.base,
-    };
-    reproduce(session, choice, &paper, &facts)
-}
-
-fn p1(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
-    for (file, option) in [
-        (&choice.coordinates, "--coordinates"),
-        (&choice.round_trips, "--round-trips"),
-    ] {
-        if file.is_some() {
-            bail!("{option}: p1 knows nothing of where nodes are; leave it out");
+    match name {
+        "p2" => {
+            let setup = p2::Setup::new(&options)?;
+            let paper = p2::PAPER.with(&setup, &setup.base);
+            reproduce(session, choice, &paper, &facts)
+        }
+        "p3" => {
+            let setup = p3::Setup::new(&options)?;
+            let paper = p3::PAPER.with(&setup, &setup.base);
+            reproduce(session, choice, &paper, &facts)
+        }
+        "p4" => {
+            let why = "p4 makes up its own nodes and jobs; leave it out";
+            refuse(&[places, jobs].concat(), why)?;
+            let setup = p4::Setup::new(&options)?;
+            let paper = p4::PAPER.with(&setup, &setup.base);
+            reproduce(session, choice, &paper, &facts)
+        }
+        _ => {
+            let why = "p1 knows nothing of where nodes are; leave it out";
+            refuse(&places, why)?;
+            let setup = p1::Setup::new(&options)?;
+            let facts = json!({
+                "jobs": setup.jobs,
+                "nodes": setup.nodes,
+                "load": setup.load,
+                "quick": choice.quick,
+            });
+            let paper = p1::PAPER.with(&setup, &setup.base);
+            reproduce(session, choice, &paper, &facts)
         }
     }
-    let setup = p1::Setup::new(&p1::Options {
-        size: size(choice),
-        trace: choice.trace.clone(),
-        nodes: choice.nodes,
-        seed: choice.seed,
-    })?;
-    let facts = json!({
-        "jobs": setup.jobs,
-        "nodes": setup.nodes,
-        "load": setup.load,
-        "quick": choice.quick,
-    });
-    let paper = WithSetup {
-        paper: &p1::PAPER,
-        setup: &setup,
-        base: &setup.base,
-    };
-    reproduce(session, choice, &paper, &facts)
 }
 
 /// The numbers of the parts of a paper with these names, all if there are none.

@@ -7,6 +7,7 @@
 //! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
 //! [`Estimate`]s over them.
 
+mod faults;
 pub mod p1;
 pub mod p2;
 pub mod p3;
@@ -16,12 +17,11 @@ pub mod statistics;
 
 pub use report::{Cell, Report, Table};
 
-use gridweave_core::rng::Choose;
-use gridweave_core::time::{Span, Time};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+use std::path::PathBuf;
 
-use crate::config::{Config, Fault};
+use gridweave_core::time::Time;
+
+use crate::config::Config;
 use crate::experiment::{InputError, Prepared, Results, Waits};
 use crate::outcome::Outcome;
 use crate::results::{Cost, Distribution, Estimate, Row, Summary};
@@ -39,6 +39,50 @@ pub enum Size {
     Quick,
 }
 
+impl Size {
+    /// Says so if figures are not worth a comparison.
+    const fn caveat(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::Quick => Some(
+                "quick: a small grid and few jobs, so that only the form of this table means anything",
+            ),
+        }
+    }
+}
+
+/// What a user may choose. A paper refuses or ignores what it has no use for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// How much is simulated.
+    pub size: Size,
+    /// The trace; what is made up to fit the paper's, if left out.
+    pub trace: Option<PathBuf>,
+    /// How many nodes there are; the paper's own number, or what the trace says, if left out.
+    pub nodes: Option<u32>,
+    /// Where nodes are, which decides on delays; points that are made up, if left out.
+    pub coordinates: Option<PathBuf>,
+    /// Measured round trips, which decide on delays instead.
+    pub round_trips: Option<PathBuf>,
+    /// The first seed.
+    pub seed: u64,
+}
+
+#[cfg(test)]
+impl Options {
+    /// A small grid under this seed, and nothing else chosen.
+    const fn quick(seed: u64) -> Self {
+        Self {
+            size: Size::Quick,
+            trace: None,
+            nodes: None,
+            coordinates: None,
+            round_trips: None,
+            seed,
+        }
+    }
+}
+
 /// A paper whose tables and figures are reproduced; `S` is what its parts have in common.
 #[derive(Debug)]
 pub struct Paper<S: 'static> {
@@ -48,6 +92,27 @@ pub struct Paper<S: 'static> {
     pub title: &'static str,
     /// Its tables and figures, in the order in which they are shown.
     pub parts: &'static [Part<S>],
+}
+
+impl<S> Paper<S> {
+    /// The paper with what its parts have in common and what its runs begin with.
+    pub const fn with<'a>(&'static self, setup: &'a S, base: &'a Config) -> WithSetup<'a, S> {
+        WithSetup {
+            paper: self,
+            setup,
+            base,
+        }
+    }
+
+    /// All runs of all parts.
+    #[cfg(test)]
+    fn planned(&self, setup: &S) -> Vec<Planned> {
+        let plans = self.parts.iter().map(|part| match part.making {
+            Making::Runs { plan, .. } => plan(setup).unwrap(),
+            Making::Study { .. } => Vec::new(),
+        });
+        plans.flatten().collect()
+    }
 }
 
 /// A table or figure of a paper, or something that belongs beside them.
@@ -105,12 +170,9 @@ pub trait Reproducible: Sync {
 /// A paper with its setup.
 #[derive(Debug)]
 pub struct WithSetup<'a, S: 'static> {
-    /// The paper.
-    pub paper: &'static Paper<S>,
-    /// What its parts have in common.
-    pub setup: &'a S,
-    /// What its runs begin with.
-    pub base: &'a Config,
+    paper: &'static Paper<S>,
+    setup: &'a S,
+    base: &'a Config,
 }
 
 impl<S: Sync> Reproducible for WithSetup<'_, S> {
@@ -188,24 +250,20 @@ pub struct Measured {
 
 impl Measured {
     /// The mean of the figure of this number, if it was measured.
-    pub fn estimate(&self, number: usize) -> Option<Estimate> {
-        self.estimate_of(|figures| figures.get(number).copied())
+    fn mean(&self, number: usize, digits: usize) -> Cell {
+        self.mean_of(digits, &|figures| figures.get(number).copied())
     }
 
     /// The mean of something about the figures of a seed, over the seeds for which there is such.
-    pub fn estimate_of(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
-        let figures: Vec<f64> = self.runs.iter().filter_map(|run| of(run)).collect();
-        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    fn mean_of(&self, digits: usize, of: &dyn Fn(&[f64]) -> Option<f64>) -> Cell {
+        Cell::mean(digits, self.runs.iter().filter_map(|run| of(run)))
     }
 
     /// The mean of a figure divided by one of another case under the same seed.
-    pub fn ratio(&self, number: usize, other: &Self, of: usize) -> Option<Estimate> {
+    fn ratio(&self, number: usize, other: &Self, of: usize) -> Cell {
         let pairs = self.runs.iter().zip(&other.runs);
-        let ratios: Vec<f64> = pairs
-            .filter_map(|(ours, theirs)| Some(ours.get(number)? / theirs.get(of)?))
-            .filter(|ratio| ratio.is_finite())
-            .collect();
-        (!ratios.is_empty()).then(|| Estimate::of(&ratios))
+        let ratios = pairs.filter_map(|(ours, theirs)| Some(ours.get(number)? / theirs.get(of)?));
+        Cell::mean(3, ratios.filter(|ratio| ratio.is_finite()))
     }
 }
 
@@ -217,6 +275,9 @@ pub struct Planned {
     /// What is run.
     pub config: Config,
 }
+
+/// A case of a part: its title, its name in runs, and what sets it apart.
+struct Case(&'static str, &'static str, fn(&mut Config));
 
 /// What is kept of a run: all but where jobs ran.
 #[derive(Clone, PartialEq, Debug)]
@@ -257,6 +318,37 @@ impl Finished {
     /// How many seconds jobs waited; all zero if none ran.
     pub fn wait(&self) -> Distribution {
         self.summary.wait.unwrap_or_default()
+    }
+
+    /// How many seconds jobs waited on average.
+    fn mean_wait(&self) -> f64 {
+        self.wait().mean
+    }
+
+    /// How many minutes jobs took on average, waiting and running.
+    fn completion_minutes(&self) -> f64 {
+        self.summary.turnaround.unwrap_or_default().mean / 60.0
+    }
+
+    /// How many jobs were done.
+    const fn completed(&self) -> f64 {
+        self.summary.jobs.completed as f64
+    }
+
+    /// How many jobs were not.
+    const fn not_done(&self) -> f64 {
+        let jobs = &self.summary.jobs;
+        (jobs.rejected + jobs.failed + jobs.lost) as f64
+    }
+
+    /// Something for each job that was submitted.
+    fn per_job(&self, count: f64) -> f64 {
+        count / self.summary.jobs.submitted.max(1) as f64
+    }
+
+    /// Messages of these kinds for each job that was submitted.
+    fn sent_per_job(&self, kinds: &[&str]) -> f64 {
+        self.per_job(self.sent(kinds).messages as f64)
     }
 
     /// Each job that ran to an end, with how many seconds it waited.
@@ -311,41 +403,6 @@ impl Finished {
     }
 }
 
-/// A tenth of the nodes, drawn by a seed of their own, go down one after the other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Outages {
-    /// How many nodes there are.
-    nodes: u32,
-    /// When the first goes down, in seconds.
-    first: u64,
-    /// For how many seconds others follow.
-    lasting: u64,
-    /// After how many seconds each is back, if ever.
-    back_after: Option<u64>,
-}
-
-impl Outages {
-    fn apply(&self, config: &mut Config) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
-        let mut drawn: Vec<u32> = (0..self.nodes).collect();
-        rng.shuffle(&mut drawn);
-        let going = self.nodes / 10;
-        for (number, node) in (0_u64..).zip(drawn.into_iter().take(going as usize)) {
-            let at = self.first + number * (self.lasting / u64::from(going.max(1)));
-            config.faults.push(Fault::Crash {
-                at: Span::from_secs(at),
-                node,
-            });
-            if let Some(after) = self.back_after {
-                config.faults.push(Fault::Restart {
-                    at: Span::from_secs(at + after),
-                    node,
-                });
-            }
-        }
-    }
-}
-
 /// Whether a job came to nothing.
 pub fn is_failure(outcome: Outcome) -> bool {
     matches!(
@@ -365,32 +422,45 @@ pub struct Sample<'a> {
 
 impl Sample<'_> {
     /// The mean of a figure over the seeds.
-    pub fn estimate(&self, figure: impl Fn(&Finished) -> f64) -> Estimate {
+    pub fn estimate(&self, figure: &dyn Fn(&Finished) -> f64) -> Estimate {
         let figures: Vec<f64> = self.runs.iter().map(figure).collect();
         Estimate::of(&figures)
     }
 
+    /// The mean of a figure over the seeds, with so many digits.
+    fn mean(&self, digits: usize, figure: &dyn Fn(&Finished) -> f64) -> Cell {
+        Cell::Number(self.estimate(figure), digits)
+    }
+
     /// The mean of a figure over the seeds for which there is one.
-    pub fn estimate_some(&self, figure: impl Fn(&Finished) -> Option<f64>) -> Option<Estimate> {
-        let figures: Vec<f64> = self.runs.iter().filter_map(figure).collect();
-        (!figures.is_empty()).then(|| Estimate::of(&figures))
+    fn mean_of_some(&self, digits: usize, figure: &dyn Fn(&Finished) -> Option<f64>) -> Cell {
+        Cell::mean(digits, self.runs.iter().filter_map(figure))
     }
 
     /// The mean of a figure that compares this run with another under the same seed.
-    pub fn against(
+    fn against(
         &self,
         other: &Sample<'_>,
-        figure: impl Fn(&Finished, &Finished) -> Option<f64>,
-    ) -> Option<Estimate> {
+        digits: usize,
+        figure: &dyn Fn(&Finished, &Finished) -> Option<f64>,
+    ) -> Cell {
         let pairs = self.runs.iter().zip(other.runs);
-        let figures: Vec<f64> = pairs
-            .filter_map(|(one, other)| figure(one, other))
-            .collect();
-        (!figures.is_empty()).then(|| Estimate::of(&figures))
+        Cell::mean(digits, pairs.filter_map(|(one, other)| figure(one, other)))
     }
 
     /// The run under the first seed, for what is drawn and not averaged.
     pub fn first(&self) -> &Finished {
         &self.runs[0]
+    }
+}
+
+/// Runs of one name are one run; the configurations of all, for more tests.
+#[cfg(test)]
+fn assert_names_tell_runs_apart(plans: &[Planned]) {
+    for one in plans {
+        for other in plans {
+            let same = one.config == other.config;
+            assert_eq!(one.name == other.name, same, "{} {}", one.name, other.name);
+        }
     }
 }

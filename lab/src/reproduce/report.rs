@@ -16,6 +16,17 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// Tables, and what a reader must know of them: a caveat last, if there is one.
+    pub fn new(tables: impl Into<Vec<Table>>, notes: &[&str], caveat: Option<&str>) -> Self {
+        let notes = notes.iter().copied().chain(caveat);
+        Self {
+            tables: tables.into(),
+            notes: notes.map(str::to_owned).collect(),
+        }
+    }
+}
+
 /// Rows of cells under columns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
@@ -52,9 +63,13 @@ impl Cell {
         Self::Number(estimate, digits)
     }
 
-    /// A number, if there is one.
-    pub fn maybe(estimate: Option<Estimate>, digits: usize) -> Self {
-        estimate.map_or(Self::Empty, |estimate| Self::Number(estimate, digits))
+    /// The mean of some numbers, if there are any.
+    pub fn mean(digits: usize, numbers: impl Iterator<Item = f64>) -> Self {
+        let numbers: Vec<f64> = numbers.collect();
+        match numbers.as_slice() {
+            [] => Self::Empty,
+            numbers => Self::Number(Estimate::of(numbers), digits),
+        }
     }
 
     fn json(&self) -> Value {
@@ -96,19 +111,19 @@ impl fmt::Display for Cell {
 }
 
 impl Table {
-    /// A table for people, without rows yet.
-    pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
+    /// A table for people, without rows yet; ` | ` stands between the names of its columns.
+    pub fn new(name: &str, title: &str, columns: &str) -> Self {
         Self {
             name: name.into(),
             title: title.into(),
-            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            columns: columns.split(" | ").map(str::to_owned).collect(),
             rows: Vec::new(),
             shown: true,
         }
     }
 
     /// Data for a plot, without rows yet.
-    pub fn data(name: &str, title: &str, columns: &[&str]) -> Self {
+    pub fn data(name: &str, title: &str, columns: &str) -> Self {
         Self {
             shown: false,
             ..Self::new(name, title, columns)
@@ -183,12 +198,9 @@ mod tests {
 
     #[test]
     fn numbers_with_an_interval_have_a_column_for_it() {
-        let mut table = Table::new("t", "a table", &["name", "published", "measured"]);
-        table.push([
-            "a".into(),
-            Cell::exact(1.5, 1),
-            Cell::Number(Estimate::of(&[1.0, 3.0]), 1),
-        ]);
+        let mut table = Table::new("t", "a table", "name | published | measured");
+        let measured = Cell::mean(1, [1.0, 3.0].into_iter());
+        table.push(["a".into(), Cell::exact(1.5, 1), measured]);
         table.push(["b, c".into(), Cell::Empty, Cell::exact(4.0, 0)]);
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();

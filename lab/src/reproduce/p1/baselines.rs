@@ -4,17 +4,19 @@ use super::{Planned, Setup, Trace};
 use crate::config::Config;
 use crate::experiment::{InputError, wait_difference, wait_ratio};
 use crate::outcome::Estimates;
-use crate::reproduce::{Cell, Report, Sample, Table};
+use crate::reproduce::{Case, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::Scheduler;
 use crate::schedulers::asap::AsapConfig;
 use gridweave_core::scheduler::asap::Choice;
 use gridweave_core::scheduler::asap::Searcher;
 use gridweave_core::time::Span;
 
-pub(super) const TITLE: &str = "Against centralised schedulers, on the same slotted jobs";
-
-/// A scheduler: its name in tables and in names of runs, and what sets it apart.
-struct Contender(&'static str, &'static str, fn(&mut Config));
+pub(super) const BASELINES: Part<Setup> = part(
+    "baselines",
+    "Against centralised schedulers, on the same slotted jobs",
+    plan,
+    report,
+);
 
 fn paper(_: &mut Config) {}
 
@@ -32,17 +34,17 @@ fn default(config: &mut Config) {
     config.rules.asap.rounds = default.rounds;
 }
 
-const CONTENDERS: [Contender; 7] = [
-    Contender("central-conservative", "conservative", |config| {
+const CONTENDERS: [Case; 7] = [
+    Case("central-conservative", "conservative", |config| {
         config.scheduler = Scheduler::CentralConservative;
     }),
-    Contender("central-fcfs", "fcfs", |config| {
+    Case("central-fcfs", "fcfs", |config| {
         config.scheduler = Scheduler::CentralFcfs;
     }),
-    Contender("asap, as in the paper", "push", paper),
-    Contender("asap, any number of hops", "push-wide", wide),
-    Contender("asap, by default", "push-default", default),
-    Contender(
+    Case("asap, as in the paper", "push", paper),
+    Case("asap, any number of hops", "push-wide", wide),
+    Case("asap, by default", "push-default", default),
+    Case(
         "asap, by default, moving up every hour",
         "push-improve",
         |config| {
@@ -50,7 +52,7 @@ const CONTENDERS: [Contender; 7] = [
             config.rules.asap.improve = Some(Span::from_secs(3_600));
         },
     ),
-    Contender("asap, best fit", "push-best-fit", |config| {
+    Case("asap, best fit", "push-best-fit", |config| {
         config.rules.asap.choice = Choice::BestFit;
     }),
 ];
@@ -65,10 +67,10 @@ fn estimates(setup: &Setup) -> &'static [Estimates] {
     }
 }
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let mut runs = Vec::new();
     for &estimates in estimates(setup) {
-        for Contender(_, name, change) in CONTENDERS {
+        for Case(_, name, change) in CONTENDERS {
             let name = match estimates {
                 Estimates::Exact => name.to_owned(),
                 _ => format!("{name}-requested"),
@@ -84,7 +86,7 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs)
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut tables = Vec::new();
     let titles = [
         ("baselines", "exact run times"),
@@ -98,57 +100,36 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         let mut table = Table::new(
             name,
             title,
-            &[
-                "scheduler",
-                "failures, plain",
-                "wait s, plain",
-                "- conservative s, plain",
-                "failures, 95 %",
-                "wait s, 95 %",
-                "/ conservative, 95 %",
-            ],
+            "scheduler | failures, plain | wait s, plain | - conservative s, plain | failures, 95 % | wait s, 95 % | / conservative, 95 %",
         );
         let (plain, full) = (samples[0], samples[1]);
-        for (Contender(title, ..), pair) in CONTENDERS.iter().zip(samples.chunks_exact(2)) {
-            let failures = |sample: Sample<'_>| {
-                Cell::Number(
-                    sample.estimate(|run| {
-                        let jobs = run.summary.jobs;
-                        (jobs.rejected + jobs.failed + jobs.lost) as f64
-                    }),
-                    0,
-                )
-            };
-            let wait = |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.wait().mean), 0);
+        for (Case(title, ..), pair) in CONTENDERS.iter().zip(samples.chunks_exact(2)) {
+            let [ours, ours_full] = [pair[0], pair[1]];
             table.push([
                 (*title).into(),
-                failures(pair[0]),
-                wait(pair[0]),
-                Cell::maybe(
-                    pair[0].against(&plain, |run, reference| {
-                        wait_difference(&run.waits(), &reference.waits())
-                    }),
-                    0,
-                ),
-                failures(pair[1]),
-                wait(pair[1]),
-                Cell::maybe(
-                    pair[1].against(&full, |run, full| wait_ratio(&run.waits(), &full.waits())),
-                    2,
-                ),
+                ours.mean(0, &Finished::not_done),
+                ours.mean(0, &Finished::mean_wait),
+                ours.against(&plain, 0, &|run, plain| {
+                    wait_difference(&run.waits(), &plain.waits())
+                }),
+                ours_full.mean(0, &Finished::not_done),
+                ours_full.mean(0, &Finished::mean_wait),
+                ours_full.against(&full, 2, &|run, full| {
+                    wait_ratio(&run.waits(), &full.waits())
+                }),
             ]);
         }
         tables.push(table);
     }
-    let mut notes = vec![
-        "differences and ratios are over the jobs that ran under both; the paper has no such table".into(),
-        "jobs are rounded up to slots of a minute for all alike, and all know exact run times in the first table (D22)".into(),
+    let notes = [
+        "differences and ratios are over the jobs that ran under both; the paper has no such table",
+        "jobs are rounded up to slots of a minute for all alike, and all know exact run times in the first table (D22)",
+        "this workload has no requested times, so there is no second table for them",
     ];
-    if !setup.has_requested_times {
-        notes.push(
-            "this workload has no requested times, so there is no second table for them".into(),
-        );
-    }
-    notes.extend(setup.caveat());
-    Report { tables, notes }
+    let notes = if setup.has_requested_times {
+        &notes[..2]
+    } else {
+        &notes
+    };
+    Report::new(tables, notes, setup.size.caveat())
 }

@@ -5,6 +5,7 @@ use gridweave_core::time::{Span, Time};
 use super::{Planned, Setup, Trace};
 use crate::config::Config;
 use crate::experiment::{InputError, prepare};
+use crate::reproduce::Finished;
 use crate::workload::Workload;
 
 /// A day of a trace, with what is needed to begin before it.
@@ -88,6 +89,11 @@ impl Day {
     /// When it ends, and the run with it.
     pub(super) fn end(&self) -> Time {
         self.begin() + self.length
+    }
+
+    /// How many schedules were sent on it in messages of these kinds.
+    pub(super) fn sent(&self, run: &Finished, kinds: &[&str]) -> f64 {
+        run.sent_between(kinds, self.begin(), self.end()).items as f64
     }
 
     /// Which day it is, in words.

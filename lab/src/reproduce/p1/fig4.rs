@@ -1,18 +1,18 @@
 //! Figure 4: requested and effective utilisation over time.
 
-use super::{Planned, Setup, Trace};
-use crate::experiment::InputError;
+use super::{Setup, Trace};
 use crate::reproduce::statistics::{mean, middle_half, pearson};
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::results::Row;
 
-pub(super) const TITLE: &str = "Figure 4: requested (RU) and effective (EU) utilisation over time";
+pub(super) const FIG4: Part<Setup> = part(
+    "fig4",
+    "Figure 4: requested (RU) and effective (EU) utilisation over time",
+    |setup| Ok(TRACES.map(|trace| setup.push(trace)).into()),
+    report,
+);
 
 const TRACES: [Trace; 3] = [Trace::Plain, Trace::Compressed, Trace::Overloaded];
-
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    Ok(TRACES.map(|trace| setup.push(trace)).into())
-}
 
 /// The windows that lie wholly in the time of submissions.
 fn submitting(run: &Finished) -> &[Row] {
@@ -76,52 +76,36 @@ fn pairs(run: &Finished, from: f64, until: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn mean_effective(rows: &[Row]) -> Option<f64> {
-    let effective: Vec<f64> = rows.iter().map(|row| row.effective_utilization).collect();
-    mean(&effective)
+/// The mean of something in some windows, in percent.
+fn mean_percent<T>(windows: &[T], figure: fn(&T) -> f64) -> Option<f64> {
+    let figures: Vec<f64> = windows.iter().map(figure).collect();
+    Some(100.0 * mean(&figures)?)
 }
 
 /// The mean EU while the grid is full.
 fn saturated(run: &Finished) -> Option<f64> {
     let (first, last) = (first_submission(run), last_submission(run));
-    mean_effective(middle_half(&run.series, window(run), first, last))
+    let full = middle_half(&run.series, window(run), first, last);
+    mean_percent(full, |row| row.effective_utilization)
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig4",
         "mean utilisation, %",
-        &[
-            "trace",
-            "published RU",
-            "measured RU",
-            "RU where RU < 60",
-            "EU there",
-            "EU - RU there",
-            "correlation there",
-            "demand where demand < 60",
-            "EU - demand there",
-            "correlation with demand there",
-            "published EU where RU > 100",
-            "EU where RU > 100",
-            "EU in the middle half",
-        ],
+        "trace | published RU | measured RU | RU where RU < 60 | EU there | EU - RU there | correlation there | \
+         demand where demand < 60 | EU - demand there | correlation with demand there | \
+         published EU where RU > 100 | EU where RU > 100 | EU in the middle half",
     );
-    let percent = |value: Option<f64>| value.map(|value| 100.0 * value);
     for (trace, sample) in TRACES.into_iter().zip(samples) {
-        let calm = |figure: fn(&[(f64, f64)]) -> Option<f64>| {
-            sample.estimate_some(|run| figure(&pairs(run, 0.0, 0.6)))
+        let calm = |digits, figure: fn(&[(f64, f64)]) -> Option<f64>| {
+            sample.mean_of_some(digits, &|run| figure(&pairs(run, 0.0, 0.6)))
         };
-        let spread = |figure: fn(&[(f64, f64)]) -> Option<f64>| {
-            sample.estimate_some(|run| figure(&calm_demand(run)))
+        let spread = |digits, figure: fn(&[(f64, f64)]) -> Option<f64>| {
+            sample.mean_of_some(digits, &|run| figure(&calm_demand(run)))
         };
-        let part = |run: &Finished| {
-            let effective: Vec<f64> = pairs(run, 1.0, f64::INFINITY)
-                .into_iter()
-                .map(|(_, effective)| effective)
-                .collect();
-            percent(mean(&effective))
-        };
+        let part =
+            |run: &Finished| mean_percent(&pairs(run, 1.0, f64::INFINITY), |(_, used)| *used);
         let (requested, full) = match trace {
             Trace::Plain => (Cell::exact(28.0, 0), Cell::Empty),
             Trace::Compressed => (Cell::exact(95.0, 0), "about 90".into()),
@@ -130,47 +114,23 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         table.push([
             trace.title().into(),
             requested,
-            Cell::Number(
-                sample.estimate(|run| 100.0 * run.summary.utilization.requested),
-                1,
-            ),
-            Cell::maybe(
-                calm(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?)),
-                1,
-            ),
-            Cell::maybe(
-                calm(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.1).collect::<Vec<_>>())?)),
-                1,
-            ),
-            Cell::maybe(
-                calm(|pairs| {
-                    let differences: Vec<f64> = pairs.iter().map(|p| p.1 - p.0).collect();
-                    Some(100.0 * mean(&differences)?)
-                }),
-                1,
-            ),
-            Cell::maybe(calm(pearson), 2),
-            Cell::maybe(
-                spread(|pairs| Some(100.0 * mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?)),
-                1,
-            ),
-            Cell::maybe(
-                spread(|pairs| {
-                    let differences: Vec<f64> = pairs.iter().map(|p| p.1 - p.0).collect();
-                    Some(100.0 * mean(&differences)?)
-                }),
-                2,
-            ),
-            Cell::maybe(spread(pearson), 4),
+            sample.mean(1, &|run| 100.0 * run.summary.utilization.requested),
+            calm(1, |pairs| mean_percent(pairs, |pair| pair.0)),
+            calm(1, |pairs| mean_percent(pairs, |pair| pair.1)),
+            calm(1, |pairs| mean_percent(pairs, |pair| pair.1 - pair.0)),
+            calm(2, pearson),
+            spread(1, |pairs| mean_percent(pairs, |pair| pair.0)),
+            spread(2, |pairs| mean_percent(pairs, |pair| pair.1 - pair.0)),
+            spread(4, pearson),
             full,
-            Cell::maybe(sample.estimate_some(part), 1),
-            Cell::maybe(sample.estimate_some(|run| percent(saturated(run))), 1),
+            sample.mean_of_some(1, &part),
+            sample.mean_of_some(1, &saturated),
         ]);
     }
     let mut series = Table::data(
         "fig4-series",
         "RU and EU in each window, under the first seed",
-        &["trace", "day", "requested", "effective"],
+        "trace | day | requested | effective",
     );
     for (trace, sample) in TRACES.into_iter().zip(samples) {
         for row in &sample.first().series {
@@ -182,21 +142,16 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             ]);
         }
     }
-    let mut notes = vec![
-        format!(
-            "windows of {}; RU counts a job's slots in the window in which it is submitted, EU in those in which it runs (D16)",
-            setup.base.report.window
-        ),
+    let windows = format!(
+        "windows of {}; RU counts a job's slots in the window in which it is submitted, EU in those in which it runs (D16)",
+        setup.base.report.window
+    );
+    let notes = [
+        &windows,
         "the trace compressed to 120 % is ours: in the middle half of its submissions the grid is full, so EU there is what \
-         scheduling can get out of it (published: above 90 %)"
-            .into(),
+         scheduling can get out of it (published: above 90 %)",
         "a window gets the work of long jobs at once as RU and as EU over days, so the two correlate little where jobs are \
-         longer than windows"
-            .into(),
+         longer than windows",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, series],
-        notes,
-    }
+    Report::new([table, series], &notes, setup.size.caveat())
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{Planned, Setup, Trace};
-use crate::experiment::InputError;
+use super::{Setup, Trace};
 use crate::reproduce::statistics::{log_bins, spearman};
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::results::Distribution;
 use crate::workload::Submission;
 
-pub(super) const TITLE: &str =
-    "Figure 5: waiting time on the trace compressed to 95 %, by time and by what jobs ask for";
-
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    Ok(vec![setup.push(Trace::Compressed)])
-}
+pub(super) const FIG5: Part<Setup> = part(
+    "fig5",
+    "Figure 5: waiting time on the trace compressed to 95 %, by time and by what jobs ask for",
+    |setup| Ok(vec![setup.push(Trace::Compressed)]),
+    report,
+);
 
 /// The median wait of the jobs that have each value of a property.
 fn medians(run: &Finished, property: fn(&Submission) -> u64) -> Vec<(f64, f64)> {
@@ -62,38 +61,30 @@ const PROPERTIES: [Property; 3] = [
     },
 ];
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let sample = samples[0];
     let run = sample.first();
     let mut table = Table::new(
         "fig5",
         "how waits depend on what jobs ask for",
-        &[
-            "property",
-            "published",
-            "measured Spearman, jobs",
-            "measured Spearman, medians",
-        ],
+        "property | published | measured Spearman, jobs | measured Spearman, medians",
     );
     let mut bins = Table::data(
         "fig5-properties",
         "waits in seconds by property, under the first seed; durations in slots of a minute",
-        &["property", "from", "until", "jobs", "median", "mean"],
+        "property | from | until | jobs | median | mean",
     );
     for property in PROPERTIES {
-        let correlation = sample.estimate_some(|run| {
-            let pairs: Vec<(f64, f64)> = run
-                .waited()
-                .map(|(job, wait)| ((property.of)(job) as f64, wait))
-                .collect();
-            spearman(&pairs)
-        });
-        let of_medians = sample.estimate_some(|run| spearman(&medians(run, property.of)));
+        let of_jobs = |run: &Finished| {
+            let pairs = run.waited();
+            let pairs = pairs.map(|(job, wait)| ((property.of)(job) as f64, wait));
+            spearman(&pairs.collect::<Vec<_>>())
+        };
         table.push([
             property.name.into(),
             property.published.into(),
-            Cell::maybe(correlation, 2),
-            Cell::maybe(of_medians, 2),
+            sample.mean_of_some(2, &of_jobs),
+            sample.mean_of_some(2, &|run| spearman(&medians(run, property.of))),
         ]);
         for bin in log_bins(run.waited().map(|(job, wait)| ((property.of)(job), wait))) {
             bins.push([
@@ -111,17 +102,13 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     shown.shown = true;
     shown.name = "fig5-nodes".into();
     shown.title = "waits in seconds by nodes, under the first seed".into();
-    let mut notes = vec![
+    let notes = [
         "rank correlations over the jobs that ran, and over the median wait of each value of the property, which is what the \
-         paper draws; equal values share their mean rank"
-            .into(),
-        "the paper states no coefficients".into(),
+         paper draws; equal values share their mean rank",
+        "the paper states no coefficients",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, shown, bins, by_time(setup, run)],
-        notes,
-    }
+    let tables = [table, shown, bins, by_time(setup, run)];
+    Report::new(tables, &notes, setup.size.caveat())
 }
 
 /// Waits by the window in which jobs were submitted.
@@ -138,7 +125,7 @@ fn by_time(setup: &Setup, run: &Finished) -> Table {
     let mut table = Table::data(
         "fig5-time",
         "waits in seconds by time of submission, under the first seed",
-        &["day", "jobs", "mean", "median"],
+        "day | jobs | mean | median",
     );
     for (number, waits) in (0_u64..).zip(windows) {
         let jobs = waits.len() as u64;

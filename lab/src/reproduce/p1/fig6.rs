@@ -2,10 +2,15 @@
 
 use super::{PULLED, Planned, Setup, Trace};
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::PUSH;
 
-pub(super) const TITLE: &str = "Figure 6: schedules exchanged by Push and by Pull, over time";
+pub(super) const FIG6: Part<Setup> = part(
+    "fig6",
+    "Figure 6: schedules exchanged by Push and by Pull, over time",
+    plan,
+    report,
+);
 
 const TRACES: [Trace; 2] = [Trace::Plain, Trace::Compressed];
 
@@ -17,7 +22,7 @@ const BANDS: [(f64, f64, &str); 4] = [
     (100.0, f64::INFINITY, "up to 100"),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let both = TRACES.map(|trace| [setup.push(trace), setup.pull(trace)]);
     Ok(both.into_iter().flatten().collect())
 }
@@ -52,32 +57,23 @@ fn ratio(pull: f64, push: f64) -> Option<f64> {
     (push > 0.0).then(|| pull / push)
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig6",
         "schedules exchanged",
-        &[
-            "trace",
-            "RU %",
-            "windows",
-            "push",
-            "pull",
-            "published pull / push",
-            "measured pull / push",
-            "largest in a window",
-        ],
+        "trace | RU % | windows | push | pull | published pull / push | measured pull / push | largest in a window",
     );
     let mut series = Table::data(
         "fig6-series",
         "schedules exchanged in each window, under the first seed",
-        &["trace", "day", "requested", "push", "pull", "ratio"],
+        "trace | day | requested | push | pull | ratio",
     );
     for (trace, pair) in TRACES.into_iter().zip(samples.chunks_exact(2)) {
         let (push, pull) = (pair[0], pair[1]);
         let whole = (0.0, f64::INFINITY, "over 10");
         for (from, until, published) in BANDS.into_iter().chain([whole]) {
-            let of = |figure: fn(&[Window]) -> Option<f64>| {
-                push.against(&pull, |push, pull| {
+            let of = |digits, figure: fn(&[Window]) -> Option<f64>| {
+                push.against(&pull, digits, &|push, pull| {
                     let mut windows = windows(push, pull);
                     let last = push.prepared.workload.jobs.last();
                     let last = last.map_or(0.0, |job| job.at.as_micros() as f64 / 86_400e6);
@@ -96,21 +92,17 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             table.push([
                 trace.title().into(),
                 name.into(),
-                Cell::maybe(of(|windows| Some(windows.len() as f64)), 0),
-                Cell::maybe(of(|windows| Some(total(windows, |w| w.push))), 0),
-                Cell::maybe(of(|windows| Some(total(windows, |w| w.pull))), 0),
+                of(0, |windows| Some(windows.len() as f64)),
+                of(0, |windows| Some(total(windows, |w| w.push))),
+                of(0, |windows| Some(total(windows, |w| w.pull))),
                 published.into(),
-                Cell::maybe(
-                    of(|windows| ratio(total(windows, |w| w.pull), total(windows, |w| w.push))),
-                    1,
-                ),
-                Cell::maybe(
-                    of(|windows| {
-                        let ratios = windows.iter().filter_map(|w| ratio(w.pull, w.push));
-                        ratios.max_by(f64::total_cmp)
-                    }),
-                    1,
-                ),
+                of(1, |windows| {
+                    ratio(total(windows, |w| w.pull), total(windows, |w| w.push))
+                }),
+                of(1, |windows| {
+                    let ratios = windows.iter().filter_map(|w| ratio(w.pull, w.push));
+                    ratios.max_by(f64::total_cmp)
+                }),
             ]);
         }
         for window in windows(push.first(), pull.first()) {
@@ -124,15 +116,10 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             ]);
         }
     }
-    let mut notes = vec![
+    let notes = [
         "Push counts schedules told to those who hold the node in their view (D7); Pull counts schedules asked for in a \
-         search and all that are in the answers of neighbours, who pull theirs first (D9)"
-            .into(),
+         search and all that are in the answers of neighbours, who pull theirs first (D9)",
+        "windows after the last submission are left out of the table",
     ];
-    notes.push("windows after the last submission are left out of the table".into());
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, series],
-        notes,
-    }
+    Report::new([table, series], &notes, setup.size.caveat())
 }

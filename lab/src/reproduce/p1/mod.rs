@@ -20,11 +20,9 @@ use day::Day;
 pub use gridweave_core::scheduler::asap::Links;
 use gridweave_core::scheduler::asap::Searcher;
 
-use std::path::PathBuf;
-
 use gridweave_core::time::Span;
 
-use super::{Paper, Planned, Size, part};
+use super::{Options, Paper, Planned, Size};
 use crate::config::{Config, ConfigError, Source};
 use crate::experiment::{InputError, prepare};
 use crate::outcome::Estimates;
@@ -38,36 +36,18 @@ pub const PAPER: Paper<Setup> = Paper {
     key: "p1",
     title: "Decentralized As-Soon-As-Possible Grid Scheduling: a Feasibility Study",
     parts: &[
-        part("fig4", fig4::TITLE, fig4::plan, fig4::report),
-        part("fig5", fig5::TITLE, fig5::plan, fig5::report),
-        part("fig6", fig6::TITLE, fig6::plan, fig6::report),
-        part("table1", table1::TITLE, table1::plan, table1::report),
-        part("poll", poll::TITLE, poll::plan, poll::report),
-        part("table2", table2::TITLE, table2::plan, table2::report),
-        part("table3", table3::TITLE, table3::plan, table3::report),
-        part("forward", forward::TITLE, forward::plan, forward::report),
-        part(
-            "baselines",
-            baselines::TITLE,
-            baselines::plan,
-            baselines::report,
-        ),
-        part("scale", scale::TITLE, scale::plan, scale::report),
+        fig4::FIG4,
+        fig5::FIG5,
+        fig6::FIG6,
+        table1::TABLE1,
+        poll::POLLED,
+        table2::TABLE2,
+        table3::TABLE3,
+        forward::FORWARD,
+        baselines::BASELINES,
+        scale::SCALE,
     ],
 };
-
-/// What a user may choose.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// How much is simulated.
-    pub size: Size,
-    /// The trace; the generator that fits what the paper says of its own, if left out.
-    pub trace: Option<PathBuf>,
-    /// How many nodes there are; the paper's 5000, or what the trace says, if left out.
-    pub nodes: Option<u32>,
-    /// The first seed.
-    pub seed: u64,
-}
 
 /// What all parts have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -203,14 +183,6 @@ impl Setup {
             Size::Quick => self.day(),
         }
     }
-
-    /// Says so if figures are not worth a comparison.
-    fn caveat(&self) -> Option<String> {
-        (self.size == Size::Quick).then(|| {
-            "quick: a small grid and few jobs, so that only the form of this table means anything"
-                .to_owned()
-        })
-    }
 }
 
 /// What all runs begin with.
@@ -273,58 +245,28 @@ fn base(options: &Options) -> Config {
 /// A small setup with this seed.
 #[cfg(test)]
 fn quick(seed: u64) -> Setup {
-    let options = Options {
-        size: Size::Quick,
-        trace: None,
-        nodes: None,
-        seed,
-    };
-    Setup::new(&options).unwrap()
+    Setup::new(&Options::quick(seed)).unwrap()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::Making;
-
-    /// All runs of all parts.
-    fn planned(setup: &Setup) -> Vec<Planned> {
-        let plans = PAPER.parts.iter().map(|part| match part.making {
-            Making::Runs { plan, .. } => plan(setup).unwrap(),
-            Making::Study { .. } => Vec::new(),
-        });
-        plans.flatten().collect()
-    }
+    use crate::reproduce::assert_names_tell_runs_apart;
 
     #[test]
     fn runs_of_one_name_are_one_run_and_others_differ() {
-        let setup = quick(1);
-        let plans: Vec<Planned> = planned(&setup);
-        for one in &plans {
-            for other in &plans {
-                assert_eq!(
-                    one.name == other.name,
-                    one.config == other.config,
-                    "{} and {}",
-                    one.name,
-                    other.name
-                );
-            }
-        }
+        assert_names_tell_runs_apart(&PAPER.planned(&quick(1)));
     }
 
     #[test]
     fn every_run_has_the_rules_of_the_reproduction() {
-        let setup = quick(1);
-        {
-            for Planned { name, config } in planned(&setup) {
-                assert_eq!(config.workload.slot, Some(SLOT), "{name}");
-                assert_eq!(config.rules.asap.slot, SLOT, "{name}");
-                let default = name.contains("default") || name.contains("improve");
-                assert_eq!(config.rules.asap.rounds == 2, !default, "{name}");
-                assert_eq!(config.seed, 1, "{name}");
-                assert_eq!(config.network, crate::config::NetworkConfig::default());
-            }
+        for Planned { name, config } in PAPER.planned(&quick(1)) {
+            assert_eq!(config.workload.slot, Some(SLOT), "{name}");
+            assert_eq!(config.rules.asap.slot, SLOT, "{name}");
+            let default = name.contains("default") || name.contains("improve");
+            assert_eq!(config.rules.asap.rounds == 2, !default, "{name}");
+            assert_eq!(config.seed, 1, "{name}");
+            assert_eq!(config.network, crate::config::NetworkConfig::default());
         }
     }
 }

@@ -3,12 +3,17 @@
 use super::table1::{days, jobs, planned, refusals};
 use super::{Planned, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Report, Sample, Size, Table};
+use crate::reproduce::{Cell, Part, Report, Sample, Size, Table, part};
 use crate::schedulers::asap::ExchangeName;
 use crate::schedulers::asap::POLL;
 use gridweave_core::time::Span;
 
-pub(super) const TITLE: &str = "Poll by its period, on the day of high load";
+pub(super) const POLLED: Part<Setup> = part(
+    "poll",
+    "Poll by its period, on the day of high load",
+    plan,
+    report,
+);
 
 /// In seconds.
 fn periods(setup: &Setup) -> &'static [u64] {
@@ -18,7 +23,7 @@ fn periods(setup: &Setup) -> &'static [u64] {
     }
 }
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let [_, day] = days(setup)?;
     let runs = periods(setup).iter().map(|&period| {
         let name = match period {
@@ -32,49 +37,33 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "poll",
         "what polling more often buys",
-        &[
-            "period s",
-            "jobs",
-            "schedules",
-            "published failures %",
-            "measured failures %",
-            "refusals per 100 jobs",
-        ],
+        "period s | jobs | schedules | published failures % | measured failures % | refusals per 100 jobs",
     );
     let mut notes = Vec::new();
     if let Some([_, day]) = &setup.days {
         for (&period, sample) in periods(setup).iter().zip(samples) {
-            let schedules = sample
-                .estimate(|run| run.sent_between(&[POLL], day.begin(), day.end()).items as f64);
             let published = match period {
                 120 => Cell::exact(0.21, 2),
                 _ => Cell::Empty,
             };
             table.push([
                 period.into(),
-                Cell::Number(sample.estimate(|run| jobs(run, day)), 0),
-                Cell::Number(schedules, 0),
+                sample.mean(0, &|run| jobs(run, day)),
+                sample.mean(0, &|run| day.sent(run, &[POLL])),
                 published,
-                Cell::Number(
-                    sample.estimate(|run| run.failures(day.begin(), day.end())),
-                    2,
-                ),
-                Cell::Number(sample.estimate(|run| refusals(run, day)), 2),
+                sample.mean(2, &|run| run.failures(day.begin(), day.end())),
+                sample.mean(2, &|run| refusals(run, day)),
             ]);
         }
         notes.push(day.title());
     }
+    let mut notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     notes.push(
-        "the paper says that failures shrink with the period and messages grow, without figures"
-            .into(),
+        "the paper says that failures shrink with the period and messages grow, without figures",
     );
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }

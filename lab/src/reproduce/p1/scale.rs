@@ -3,14 +3,19 @@
 use super::{Planned, SLOT, Setup};
 use crate::config::Source;
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Size, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Size, Table, part};
 use crate::results::Estimate;
 use crate::schedulers::asap::{NEW_LINK, OTHERS, PULL, PUSH};
 use crate::workload::generate::Grid5000Like;
 use gridweave_core::scheduler::asap::Links;
 use gridweave_core::time::Span;
 
-pub(super) const TITLE: &str = "Messages per node and day as the grid grows";
+pub(super) const SCALE: Part<Setup> = part(
+    "scale",
+    "Messages per node and day as the grid grows",
+    plan,
+    report,
+);
 
 const GOSSIP: [&str; 5] = ["shuffle", "shuffled", "join", "join_walk", "join_give"];
 const SUBSCRIPTIONS: [&str; 4] = ["subscribe", "unsubscribe", "fetch", NEW_LINK];
@@ -45,7 +50,7 @@ fn scale(setup: &Setup) -> Scale {
     }
 }
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let scale = scale(setup);
     let runs = scale.nodes.iter().map(|&nodes| {
         let mut config = setup.base.clone();
@@ -127,11 +132,11 @@ fn spread(estimates: &[Estimate]) -> f64 {
     }
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let scale = scale(setup);
     let mut names = vec!["nodes"];
     names.extend(COLUMNS.iter().map(|Column(name, _)| *name));
-    let mut table = Table::new("scale", "messages per node and day", &names);
+    let mut table = Table::new("scale", "messages per node and day", &names.join(" | "));
     let mut by_column = vec![Vec::new(); COLUMNS.len()];
     for (&nodes, sample) in scale.nodes.iter().zip(samples) {
         let mut row = vec![Cell::from(u64::from(nodes))];
@@ -145,23 +150,17 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut row = vec![Cell::from("spread %")];
     row.extend(by_column.iter().map(|all| Cell::exact(spread(all), 1)));
     table.push(row);
-    let mut notes = vec![
-        "published: the number of messages per node depends on the jobs, not on the size of the grid".into(),
-        format!(
-            "{} h, {} jobs per node and day, 28 % load, jobs of up to {} nodes, Push in an overlay that shuffles every {}; the generator \
-             with jobs in proportion to nodes, whatever --trace says",
-            scale.hours,
-            scale.jobs,
-            scale.largest,
-            scale.shuffle
-        ),
-        "push follows the nodes that jobs reserve, whose number per node is drawn; per reserved node that chance is gone".into(),
+    let workload = format!(
+        "{} h, {} jobs per node and day, 28 % load, jobs of up to {} nodes, Push in an overlay that shuffles every {}; the generator \
+         with jobs in proportion to nodes, whatever --trace says",
+        scale.hours, scale.jobs, scale.largest, scale.shuffle
+    );
+    let notes = [
+        "published: the number of messages per node depends on the jobs, not on the size of the grid",
+        &workload,
+        "push follows the nodes that jobs reserve, whose number per node is drawn; per reserved node that chance is gone",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }
 
 #[cfg(test)]

@@ -4,11 +4,16 @@ use super::day::Day;
 use super::{PULLED, Planned, Setup};
 use crate::config::ConfigError;
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::ExchangeName;
 use crate::schedulers::asap::{NEW_LINK, OTHERS, POLL, PUSH};
 
-pub(super) const TITLE: &str = "Table I: messaging policies on a day of low and one of high load";
+pub(super) const TABLE1: Part<Setup> = part(
+    "table1",
+    "Table I: messaging policies on a day of low and one of high load",
+    plan,
+    report,
+);
 
 /// A policy, the kinds of messages that are its cost, and what the paper says of it.
 struct Policy {
@@ -56,7 +61,7 @@ pub(super) fn planned(setup: &Setup, day: &Day, exchange: ExchangeName, name: &s
     day.planned(setup, name, |config| config.rules.asap.exchange = exchange)
 }
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let runs = days(setup)?
         .map(|day| POLICIES.map(|policy| planned(setup, &day, policy.exchange, policy.name)));
     Ok(runs.into_iter().flatten().collect())
@@ -74,86 +79,55 @@ pub(super) fn jobs(run: &Finished, day: &Day) -> f64 {
     run.jobs().filter(|(job, _)| in_day(job.at)).count() as f64
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "table1",
         "schedules exchanged in one day",
-        &[
-            "day",
-            "jobs",
-            "policy",
-            "published schedules",
-            "measured schedules",
-            "published / push",
-            "measured / push",
-            "published failures %",
-            "measured failures %",
-            "refusals per 100 jobs",
-            "in answers to searches",
-            "view change",
-        ],
+        "day | jobs | policy | published schedules | measured schedules | published / push | measured / push | \
+         published failures % | measured failures % | refusals per 100 jobs | in answers to searches | view change",
     );
-    let mut notes = Vec::new();
-    let days = setup.days.iter().flatten();
-    for ((name, day), samples) in ["low", "high"]
-        .iter()
-        .zip(days)
-        .zip(samples.chunks_exact(3))
-    {
-        notes.push(format!(
+    let mut titles = Vec::new();
+    let days = ["low", "high"].into_iter().zip(setup.days.iter().flatten());
+    for ((name, day), samples) in days.zip(samples.chunks_exact(3)) {
+        titles.push(format!(
             "{name}: {}; RU on it {:.1} %",
             day.title(),
             100.0 * day.load
         ));
-        let sent = |run: &Finished, kinds: &[&str]| {
-            run.sent_between(kinds, day.begin(), day.end()).items as f64
-        };
         let push = samples[0];
         for (policy, sample) in POLICIES.iter().zip(samples) {
             let others = match policy.exchange {
                 // It is a part of the cost there.
                 ExchangeName::Pull => Cell::Empty,
-                _ => Cell::Number(sample.estimate(|run| sent(run, &[OTHERS])), 0),
+                _ => sample.mean(0, &|run| day.sent(run, &[OTHERS])),
             };
             table.push([
-                (*name).into(),
-                Cell::Number(sample.estimate(|run| jobs(run, day)), 0),
+                name.into(),
+                sample.mean(0, &|run| jobs(run, day)),
                 policy.name.into(),
                 Cell::exact(policy.published, 0),
-                Cell::Number(sample.estimate(|run| sent(run, policy.cost)), 0),
+                sample.mean(0, &|run| day.sent(run, policy.cost)),
                 Cell::exact(policy.published / POLICIES[0].published, 1),
-                Cell::maybe(
-                    sample.against(&push, |run, push| {
-                        let pushed = sent(push, &[PUSH]);
-                        (pushed > 0.0).then(|| sent(run, policy.cost) / pushed)
-                    }),
-                    1,
-                ),
+                sample.against(&push, 1, &|run, push| {
+                    let pushed = day.sent(push, &[PUSH]);
+                    (pushed > 0.0).then(|| day.sent(run, policy.cost) / pushed)
+                }),
                 Cell::exact(policy.published_failures, 2),
-                Cell::Number(
-                    sample.estimate(|run| run.failures(day.begin(), day.end())),
-                    2,
-                ),
-                Cell::Number(sample.estimate(|run| refusals(run, day)), 2),
+                sample.mean(2, &|run| run.failures(day.begin(), day.end())),
+                sample.mean(2, &|run| refusals(run, day)),
                 others,
-                Cell::Number(sample.estimate(|run| sent(run, &[NEW_LINK])), 0),
+                sample.mean(0, &|run| day.sent(run, &[NEW_LINK])),
             ]);
         }
     }
+    let mut notes: Vec<&str> = titles.iter().map(String::as_str).collect();
     notes.extend([
         "the paper's 72,000,000 is 5000 nodes x 20 neighbours x 720 polls: one day at 120 s, so ratios compare and absolutes \
-         depend on the day (D14)"
-            .to_owned(),
+         depend on the day (D14)",
         "a conflict at commit leads to the next best allocation and then to a fresh search, so it is a failure only if those \
          conflict too; the paper's 0.21 % is closest to jobs with a first conflict, which are fewer than the conflicts here: each node \
-         that refuses is one (D10, D11)"
-            .to_owned(),
-        "schedules in answers to searches beyond the first hop and after view changes are stated apart under Push and Poll (D8)"
-            .to_owned(),
+         that refuses is one (D10, D11)",
+        "schedules in answers to searches beyond the first hop and after view changes are stated apart under Push and Poll (D8)",
     ]);
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }

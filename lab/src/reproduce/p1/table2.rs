@@ -9,13 +9,17 @@ use super::{PULLED, Planned, Setup, Trace};
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
 use crate::reproduce::statistics::mean;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table, is_failure};
-use crate::results::{Distribution, Estimate};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, is_failure, part};
+use crate::results::Distribution;
 use crate::schedulers::asap::ExchangeName;
 use crate::schedulers::asap::{PUSH, overlay};
 
-pub(super) const TITLE: &str =
-    "Table II: impact of the node degree, on the plain trace and on the day of high load";
+pub(super) const TABLE2: Part<Setup> = part(
+    "table2",
+    "Table II: impact of the node degree, on the plain trace and on the day of high load",
+    plan,
+    report,
+);
 
 /// A row as the paper has it: degree, failures in percent, waiting time, cost of Push and of Pull.
 struct Published(u8, f64, f64, f64, f64);
@@ -27,15 +31,19 @@ const PUBLISHED: [Published; 4] = [
     Published(40, 0.0, 452.0, 346_302.0, 13_097_892.0),
 ];
 
-fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
-    let name = match exchange {
+/// What a policy is called in names of runs.
+const fn name(exchange: ExchangeName) -> &'static str {
+    match exchange {
         ExchangeName::Pull => "pull",
         _ => "push",
-    };
+    }
+}
+
+fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
     // Degree 20 is what all other runs have.
     let name = match degree {
-        20 => name.to_owned(),
-        _ => format!("{name}-degree{degree}"),
+        20 => name(exchange).to_owned(),
+        _ => format!("{}-degree{degree}", name(exchange)),
     };
     setup.planned(&name, Trace::Plain, |config| {
         config.rules.asap.degree = degree;
@@ -45,15 +53,15 @@ fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
 
 /// The day of high load, with all its jobs run to their end so that their waits are known.
 fn planned_day(setup: &Setup, day: &Day, degree: u8, exchange: ExchangeName) -> Planned {
-    let name = match exchange {
-        ExchangeName::Pull => format!("pull-degree{degree}"),
-        _ => format!("push-degree{degree}"),
-    };
-    day.planned(setup, &name, |config| {
-        config.grid.until = None;
-        config.rules.asap.degree = degree;
-        config.rules.asap.exchange = exchange;
-    })
+    day.planned(
+        setup,
+        &format!("{}-degree{degree}", name(exchange)),
+        |config| {
+            config.grid.until = None;
+            config.rules.asap.degree = degree;
+            config.rules.asap.exchange = exchange;
+        },
+    )
 }
 
 /// Degree 10 with as many hops as it takes: no job asks for more than there is.
@@ -64,7 +72,7 @@ fn wide(setup: &Setup) -> Planned {
     })
 }
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let policies = [ExchangeName::Push, ExchangeName::Pull];
     let mut runs = Vec::new();
     for Published(degree, ..) in PUBLISHED {
@@ -115,21 +123,9 @@ fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) 
     let mut table = Table::new(
         name,
         title,
-        &[
-            "degree",
-            "published failures %",
-            "measured failures %",
-            "published wait s",
-            "measured wait s",
-            "published push",
-            "measured push",
-            "published pull",
-            "measured pull",
-            "published push / degree",
-            "measured push / degree",
-            "published pull / degree",
-            "measured pull / degree",
-        ],
+        "degree | published failures % | measured failures % | published wait s | measured wait s | published push | \
+         measured push | published pull | measured pull | published push / degree | measured push / degree | \
+         published pull / degree | measured pull / degree",
     );
     for (published, pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
         let Published(degree, failures, wait, push, pull) = *published;
@@ -140,17 +136,17 @@ fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) 
         table.push([
             u64::from(degree).into(),
             Cell::exact(failures, 1),
-            Cell::Number(pushing.estimate(|run| excerpt.failures(run)), 2),
+            pushing.mean(2, &|run| excerpt.failures(run)),
             Cell::exact(wait, 0),
-            Cell::Number(pushing.estimate(|run| excerpt.wait(run)), 0),
+            pushing.mean(0, &|run| excerpt.wait(run)),
             Cell::exact(push, 0),
-            Cell::Number(pushing.estimate(pushed), 0),
+            pushing.mean(0, &pushed),
             Cell::exact(pull, 0),
-            Cell::Number(pulling.estimate(pulled), 0),
+            pulling.mean(0, &pulled),
             Cell::exact(push / links, 0),
-            Cell::Number(pushing.estimate(|run| pushed(run) / links), 0),
+            pushing.mean(0, &|run| pushed(run) / links),
             Cell::exact(pull / links, 0),
-            Cell::Number(pulling.estimate(|run| pulled(run) / links), 0),
+            pulling.mean(0, &|run| pulled(run) / links),
         ]);
     }
     table
@@ -210,17 +206,8 @@ fn reached(samples: &[Sample<'_>]) -> Table {
     let mut table = Table::new(
         "table2-reach",
         "what limits jobs: nodes within two hops",
-        &[
-            "degree",
-            "published most",
-            "least",
-            "mean",
-            "most",
-            "largest job",
-            "largest that ran",
-            "smallest that failed",
-            "failed just beyond reach",
-        ],
+        "degree | published most | least | mean | most | largest job | largest that ran | smallest that failed | \
+         failed just beyond reach",
     );
     let largest = |run: &Finished| {
         let sizes = run.jobs().map(|(job, _)| job.processors);
@@ -229,10 +216,8 @@ fn reached(samples: &[Sample<'_>]) -> Table {
     for (Published(degree, ..), pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
         let pushing = pair[0];
         let limits: Vec<Limits> = pushing.runs.iter().map(limits).collect();
-        let limit = |figure: fn(&Limits) -> Option<f64>| {
-            let figures: Vec<f64> = limits.iter().filter_map(figure).collect();
-            Cell::maybe((!figures.is_empty()).then(|| Estimate::of(&figures)), 0)
-        };
+        let limit =
+            |figure: fn(&Limits) -> Option<f64>| Cell::mean(0, limits.iter().filter_map(figure));
         let published = match degree {
             10 => Cell::exact(110.0, 0),
             20 => Cell::exact(420.0, 0),
@@ -245,7 +230,7 @@ fn reached(samples: &[Sample<'_>]) -> Table {
             limit(|limits| Some(limits.least)),
             limit(|limits| Some(limits.mean)),
             limit(|limits| Some(limits.most)),
-            Cell::Number(pushing.estimate(largest), 0),
+            pushing.mean(0, &largest),
             limit(|limits| Some(f64::from(limits.largest_that_ran))),
             limit(|limits| limits.smallest_that_failed.map(f64::from)),
             if explained { "yes" } else { "no" }.into(),
@@ -254,26 +239,26 @@ fn reached(samples: &[Sample<'_>]) -> Table {
     table
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let (whole, rest) = samples.split_at(2 * PUBLISHED.len());
     let excerpt = Excerpt::WHOLE;
     let mut table = by_degree("table2", "by degree, whole plain trace", whole, excerpt);
     let mut notes = vec![
-        "jobs that failed do not count as having waited (D17)".into(),
+        "jobs that failed do not count as having waited (D17)",
         "110 and 420 are 10 + 10 x 10 and 20 + 20 x 20; fewer are distinct in a random overlay (D23), so the largest jobs may \
-         fail at degree 20 too"
-            .into(),
-        "the paper's costs are those of an excerpt that it does not name (D14, D15): ratios and costs per degree compare".into(),
+         fail at degree 20 too",
+        "the paper's costs are those of an excerpt that it does not name (D14, D15): ratios and costs per degree compare",
     ];
+    let note;
     if let [wide, ..] = rest {
         let mut row = vec![
             Cell::from("10, any number of hops"),
             Cell::Empty,
-            Cell::Number(wide.estimate(|run| excerpt.failures(run)), 2),
+            wide.mean(2, &|run| excerpt.failures(run)),
             Cell::Empty,
-            Cell::Number(wide.estimate(|run| excerpt.wait(run)), 0),
+            wide.mean(0, &|run| excerpt.wait(run)),
             Cell::Empty,
-            Cell::Number(wide.estimate(|run| excerpt.cost(run, &[PUSH])), 0),
+            wide.mean(0, &|run| excerpt.cost(run, &[PUSH])),
         ];
         row.resize(table.columns.len(), Cell::Empty);
         table.push(row);
@@ -286,10 +271,10 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         };
         let title = "by degree, day of high load";
         tables.insert(1, by_degree("table2-day", title, busy, excerpt));
-        notes.push(format!("the day of high load: {}", day.title()));
+        note = format!("the day of high load: {}", day.title());
+        notes.push(&note);
     }
-    notes.extend(setup.caveat());
-    Report { tables, notes }
+    Report::new(tables, &notes, setup.size.caveat())
 }
 
 #[cfg(test)]

@@ -3,11 +3,16 @@
 use super::{Planned, Setup, Trace};
 use crate::experiment::InputError;
 use crate::lasting::Lasting;
-use crate::reproduce::{Cell, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::ExchangeName;
 use gridweave_core::scheduler::asap::Links;
 
-pub(super) const TITLE: &str = "Table III: waiting times in dynamic and static overlays";
+pub(super) const TABLE3: Part<Setup> = part(
+    "table3",
+    "Table III: waiting times in dynamic and static overlays",
+    plan,
+    report,
+);
 
 /// A trace with the waits that the paper has for it: dynamic, static.
 const PUBLISHED: [(Trace, f64, f64); 2] = [
@@ -15,7 +20,7 @@ const PUBLISHED: [(Trace, f64, f64); 2] = [
     (Trace::Compressed, 16_858.0, 14_913.0),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let runs = PUBLISHED.map(|(trace, ..)| {
         let dynamic = setup.planned("pull-dynamic", trace, |config| {
             config.rules.asap.exchange = ExchangeName::Pull;
@@ -26,29 +31,20 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.into_iter().flatten().collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "table3",
         "mean waits in seconds",
-        &[
-            "trace",
-            "published dynamic",
-            "measured dynamic",
-            "published static",
-            "measured static, push",
-            "measured static, pull",
-            "push and pull alike",
-            "published difference %",
-            "measured difference %",
-        ],
+        "trace | published dynamic | measured dynamic | published static | measured static, push | measured static, pull | \
+         push and pull alike | published difference % | measured difference %",
     );
     for ((trace, dynamic, still), samples) in PUBLISHED.into_iter().zip(samples.chunks_exact(3)) {
         let (moving, pushing, pulling) = (samples[0], samples[1], samples[2]);
-        let wait = |sample: Sample<'_>| Cell::Number(sample.estimate(|run| run.wait().mean), 0);
+        let wait = |sample: Sample<'_>| sample.mean(0, &Finished::mean_wait);
         let mut pairs = pushing.runs.iter().zip(pulling.runs);
         let alike = pairs.all(|(one, other)| one.run.outcomes == other.run.outcomes);
-        let difference = moving.against(&pushing, |moving, still| {
-            let (moving, still) = (moving.wait().mean, still.wait().mean);
+        let difference = moving.against(&pushing, 1, &|moving, still| {
+            let (moving, still) = (moving.mean_wait(), still.mean_wait());
             (still > 0.0).then(|| 100.0 * (moving / still - 1.0))
         });
         table.push([
@@ -60,21 +56,14 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             wait(pulling),
             if alike { "yes" } else { "no" }.into(),
             Cell::exact(100.0 * (dynamic / still - 1.0), 1),
-            Cell::maybe(difference, 1),
+            difference,
         ]);
     }
-    let mut notes = vec![
-        format!(
-            "the dynamic overlay shuffles every {} and uses Pull: without delay Push and Pull know the same, and Push would send \
-             a subscription for every link that changes",
-            Lasting(setup.base.rules.asap.shuffle_period)
-        ),
-        "the paper does not say how often it shuffles (D20); its waits here and in Table II are from different excerpts (D15)"
-            .into(),
-    ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    let dynamic = format!(
+        "the dynamic overlay shuffles every {} and uses Pull: without delay Push and Pull know the same, and Push would send \
+         a subscription for every link that changes",
+        Lasting(setup.base.rules.asap.shuffle_period)
+    );
+    let excerpts = "the paper does not say how often it shuffles (D20); its waits here and in Table II are from different excerpts (D15)";
+    Report::new([table], &[&dynamic, excerpts], setup.size.caveat())
 }

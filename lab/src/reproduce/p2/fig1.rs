@@ -3,15 +3,22 @@
 use gridweave_core::scheduler::criteria::Helper;
 use gridweave_core::select::Closest;
 
-use super::emulation::{CASES, CONTENDERS, ITERATIONS, SHOWN, case, found};
+use super::emulation::{CASES, CONTENDERS, ITERATIONS, SHOWN, case, cases, found};
 use super::{Setting, Setup, reference};
-use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::reproduce::{Cell, Figures, Making, Measured, Part, Report, Table};
 use gridweave_sim::monitor::Monitor;
 
-pub(super) const TITLE: &str =
-    "Figure 1: cost of the schedule found, relative to centralised ones, after each iteration";
+pub(super) const FIG1: Part<Setup> = Part {
+    name: "fig1",
+    title: "Figure 1: cost of the schedule found, relative to centralised ones, after each iteration",
+    making: Making::Study {
+        cases,
+        measure,
+        report,
+    },
+};
 
-pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
+fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
     let (Setting { nodes, job }, contender) = case(setup, number);
     let profiles = setup.profiles(nodes, seed)?;
     let Some(contender) = contender else {
@@ -23,82 +30,49 @@ pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor
     Ok(found(&profiles, job, &config, seed, monitor))
 }
 
-pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+fn report(setup: &Setup, measured: &[Measured]) -> Report {
     let mut table = Table::new(
         "fig1",
         "cost / that of the centralised genetic algorithm after iterations; and / that of the stronger bound",
-        &[
-            "nodes",
-            "job",
-            "protocol",
-            "1",
-            "5",
-            "10",
-            "20",
-            "50",
-            "10 / bound",
-            "50 / bound",
-        ],
+        "nodes | job | protocol | 1 | 5 | 10 | 20 | 50 | 10 / bound | 50 / bound",
     );
     let mut data = Table::data(
         "fig1-iterations",
         "cost / that of the centralised genetic algorithm",
-        &["nodes", "job", "protocol", "iteration", "ratio"],
+        "nodes | job | protocol | iteration | ratio",
     );
     let mut references = Table::new(
         "fig1-references",
         "the centralised schedules: sums of distances to the centroid, in milliseconds",
-        &["nodes", "job", "genetic", "bound", "genetic / bound"],
+        "nodes | job | genetic | bound | genetic / bound",
     );
     for (setting, measured) in setup.settings().iter().zip(measured.chunks_exact(CASES)) {
         let (contenders, centralised) = measured.split_at(CONTENDERS.len());
         let centralised = &centralised[0];
-        let head = || -> [Cell; 2] {
-            [
-                u64::from(setting.nodes).into(),
-                u64::from(setting.job).into(),
-            ]
-        };
-        let millis = |number| {
-            let figure = centralised.estimate_of(|figures| Some(figures.get(number)? / 1e3));
-            Cell::maybe(figure, 1)
-        };
-        let mut row: Vec<Cell> = head().into();
-        row.extend([
-            millis(0),
-            millis(1),
-            Cell::maybe(centralised.ratio(0, centralised, 1), 3),
-        ]);
+        let millis = |number| centralised.mean_of(1, &|figures| Some(figures.get(number)? / 1e3));
+        let mut row = setting.cells();
+        row.extend([millis(0), millis(1), centralised.ratio(0, centralised, 1)]);
         references.push(row);
         for (contender, measured) in CONTENDERS.iter().zip(contenders) {
-            let ratio = |iteration: usize, to| {
-                Cell::maybe(measured.ratio(iteration - 1, centralised, to), 3)
-            };
-            let mut row: Vec<Cell> = head().into();
+            let ratio = |iteration: usize, to| measured.ratio(iteration - 1, centralised, to);
+            let mut row = setting.cells();
             row.push(contender.title.into());
             row.extend(SHOWN.map(|iteration| ratio(iteration, 0)));
             row.extend([10, 50].map(|iteration| ratio(iteration, 1)));
             table.push(row);
             for iteration in 1..=usize::from(ITERATIONS) {
-                let mut row: Vec<Cell> = head().into();
-                row.extend([
-                    contender.title.into(),
-                    (iteration as u64).into(),
-                    ratio(iteration, 0),
-                ]);
+                let mut row = setting.cells();
+                let number = Cell::from(iteration as u64);
+                row.extend([contender.title.into(), number, ratio(iteration, 0)]);
                 data.push(row);
             }
         }
     }
-    let mut notes = vec![
-        "published: curves only, without numbers; the proactive protocol is close to the centralised schedule after few iterations, and always below the basic one".into(),
-        "the centralised genetic algorithm runs on all nodes until 200 generations bring nothing, five times; where it costs more than the bound it is a weak reference, and a ratio below 1 to it means just that".into(),
-        "the bound: the nearest of each node, the best of these improved until nothing gets better; still a schedule, and so no less than the optimum".into(),
-        setup.whereabouts(),
+    let notes = [
+        "published: curves only, without numbers; the proactive protocol is close to the centralised schedule after few iterations, and always below the basic one",
+        "the centralised genetic algorithm runs on all nodes until 200 generations bring nothing, five times; where it costs more than the bound it is a weak reference, and a ratio below 1 to it means just that",
+        "the bound: the nearest of each node, the best of these improved until nothing gets better; still a schedule, and so no less than the optimum",
+        &setup.whereabouts(),
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, references, data],
-        notes,
-    }
+    Report::new([table, references, data], &notes, setup.caveat())
 }

@@ -4,11 +4,18 @@ use gridweave_core::overlay::vivaldi::Config;
 use gridweave_core::time::Span;
 
 use super::{Setup, vivaldi};
-use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::reproduce::{Figures, Making, Measured, Part, Report, Table};
 use gridweave_sim::monitor::Monitor;
 
-pub(super) const TITLE: &str =
-    "Coordinates learned from round trips: how far off their predictions are";
+pub(super) const LATENCY: Part<Setup> = Part {
+    name: "latency",
+    title: "Coordinates learned from round trips: how far off their predictions are",
+    making: Making::Study {
+        cases,
+        measure,
+        report,
+    },
+};
 
 /// After how many samples for each node.
 const SAMPLES: [u32; 5] = [10, 50, 100, 200, 500];
@@ -16,14 +23,14 @@ const SAMPLES: [u32; 5] = [10, 50, 100, 200, 500];
 /// How many nodes there are if nothing was measured.
 const NODES: u32 = 400;
 
-pub(super) fn cases(setup: &Setup) -> Vec<String> {
+fn cases(setup: &Setup) -> Vec<String> {
     vec![match &setup.round_trips {
         Some(measured) => format!("{} measured nodes", measured.len()),
         None => format!("{NODES} points in a plane"),
     }]
 }
 
-pub(super) fn measure(setup: &Setup, _: usize, seed: u64, _: &Monitor) -> Figures {
+fn measure(setup: &Setup, _: usize, seed: u64, _: &Monitor) -> Figures {
     let errors = match &setup.round_trips {
         Some(measured) => {
             let nodes = u32::try_from(measured.len()).unwrap_or(u32::MAX);
@@ -42,27 +49,22 @@ pub(super) fn measure(setup: &Setup, _: usize, seed: u64, _: &Monitor) -> Figure
     Ok(errors.unwrap_or_default())
 }
 
-pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+fn report(setup: &Setup, measured: &[Measured]) -> Report {
     let mut table = Table::new(
         "latency",
         "median relative error of all predictions",
-        &["round trips", "samples of each node", "median error %"],
+        "round trips | samples of each node | median error %",
     );
     let measured = &measured[0];
     for (number, samples) in SAMPLES.iter().enumerate() {
-        let percent = measured.estimate_of(|figures| Some(figures.get(number)? * 100.0));
         table.push([
             measured.name.as_str().into(),
             u64::from(*samples).into(),
-            Cell::maybe(percent, 1),
+            measured.mean_of(1, &|figures| Some(figures.get(number)? * 100.0)),
         ]);
     }
-    let mut notes = vec!["Vivaldi with three dimensions and a height; each sample is a round trip to a node chosen at random".into()];
-    if setup.round_trips.is_none() {
-        notes.push("--round-trips takes a measured matrix".into());
-    }
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    let note = "Vivaldi with three dimensions and a height; each sample is a round trip to a node chosen at random";
+    let made_up = setup.round_trips.is_none();
+    let option = made_up.then_some("--round-trips takes a measured matrix");
+    Report::new([table], &[note], option)
 }

@@ -17,7 +17,6 @@ pub mod vivaldi;
 mod windows;
 
 use crate::config::network::{read_plane, read_round_trips};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use gridweave_core::id::NodeId;
@@ -26,7 +25,7 @@ use gridweave_core::rng::Choose;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::{Making, Paper, Part, Size, p1};
+use super::{Cell, Options, Paper, Size, p1};
 use crate::config::Config;
 use crate::experiment::InputError;
 use crate::schedulers::criteria::CriteriaConfig;
@@ -38,78 +37,14 @@ pub const PAPER: Paper<Setup> = Paper {
     key: "p2",
     title: "On the Feasibility of Decentralized Grid Scheduling",
     parts: &[
-        Part {
-            name: "fig1",
-            title: fig1::TITLE,
-            making: Making::Study {
-                cases: emulation::cases,
-                measure: fig1::measure,
-                report: fig1::report,
-            },
-        },
-        Part {
-            name: "soonest",
-            title: soonest::TITLE,
-            making: Making::Study {
-                cases: soonest::cases,
-                measure: soonest::measure,
-                report: soonest::report,
-            },
-        },
-        Part {
-            name: "spread",
-            title: spread::TITLE,
-            making: Making::Study {
-                cases: emulation::cases,
-                measure: spread::measure,
-                report: spread::report,
-            },
-        },
-        Part {
-            name: "traffic",
-            title: traffic::TITLE,
-            making: Making::Study {
-                cases: traffic::cases,
-                measure: traffic::measure,
-                report: traffic::report,
-            },
-        },
-        Part {
-            name: "latency",
-            title: latency::TITLE,
-            making: Making::Study {
-                cases: latency::cases,
-                measure: latency::measure,
-                report: latency::report,
-            },
-        },
-        Part {
-            name: "windows",
-            title: windows::TITLE,
-            making: Making::Runs {
-                plan: windows::plan,
-                report: windows::report,
-            },
-        },
+        fig1::FIG1,
+        soonest::SOONEST,
+        spread::SPREAD,
+        traffic::TRAFFIC,
+        latency::LATENCY,
+        windows::WINDOWS,
     ],
 };
-
-/// What a user may choose.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// How much is simulated.
-    pub size: Size,
-    /// Points in the plane for nodes; sites that are made up, if left out.
-    pub coordinates: Option<PathBuf>,
-    /// Measured round trips from which coordinates are learned; those between the points, if left out.
-    pub round_trips: Option<PathBuf>,
-    /// The trace on which helpers are measured against `asap`; the generator that fits P1's, if left out.
-    pub trace: Option<PathBuf>,
-    /// How many nodes replay the trace; P1's 5000, or what the trace says, if left out.
-    pub nodes: Option<u32>,
-    /// The first seed.
-    pub seed: u64,
-}
 
 /// What all parts have in common.
 #[derive(Clone, Debug)]
@@ -130,29 +65,23 @@ struct Setting {
     job: u32,
 }
 
+impl Setting {
+    /// The first cells of a row about it.
+    fn cells(self) -> Vec<Cell> {
+        vec![u64::from(self.nodes).into(), u64::from(self.job).into()]
+    }
+}
+
 impl Setup {
     /// Looks at the files that these options name.
     pub fn new(options: &Options) -> Result<Self, InputError> {
-        let points = match &options.coordinates {
-            Some(file) => Some(read_plane(file)?),
-            None => None,
-        };
-        let round_trips = match &options.round_trips {
-            Some(file) => Some(Arc::new(read_round_trips(file)?)),
-            None => None,
-        };
-        let base = p1::Setup::new(&p1::Options {
-            size: options.size,
-            trace: options.trace.clone(),
-            nodes: options.nodes,
-            seed: options.seed,
-        })?
-        .base;
+        let points = options.coordinates.as_deref().map(read_plane);
+        let round_trips = options.round_trips.as_deref().map(read_round_trips);
         Ok(Self {
             size: options.size,
-            points,
-            round_trips,
-            base,
+            points: points.transpose()?,
+            round_trips: round_trips.transpose()?.map(Arc::new),
+            base: p1::Setup::new(options)?.base,
         })
     }
 
@@ -182,11 +111,10 @@ impl Setup {
     }
 
     /// Says so if figures are not worth a comparison.
-    fn caveat(&self) -> Option<String> {
-        (self.size == Size::Quick).then(|| {
-            "quick: small grids and jobs, so that only the form of this table means anything"
-                .to_owned()
-        })
+    fn caveat(&self) -> Option<&'static str> {
+        (self.size == Size::Quick).then_some(
+            "quick: small grids and jobs, so that only the form of this table means anything",
+        )
     }
 
     /// Says where nodes are.

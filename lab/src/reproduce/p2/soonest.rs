@@ -10,11 +10,19 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use super::emulation::{CONTENDERS, CYCLE, Emulation, SHOWN, submitter};
 use super::{Setting, Setup, id};
-use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::reproduce::{Figures, Making, Measured, Part, Report, Table};
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
 use gridweave_sim::monitor::Monitor;
 
-pub(super) const TITLE: &str = "The earliest start on a busy grid: wait found after each iteration";
+pub(super) const SOONEST: Part<Setup> = Part {
+    name: "soonest",
+    title: "The earliest start on a busy grid: wait found after each iteration",
+    making: Making::Study {
+        cases,
+        measure,
+        report,
+    },
+};
 
 /// How many jobs there are already, for each node.
 const JOBS_PER_NODE: f64 = 0.5;
@@ -27,7 +35,7 @@ fn of(setup: &Setup, case: usize) -> (Setting, usize) {
     (setup.settings()[case / cases], case % cases)
 }
 
-pub(super) fn cases(setup: &Setup) -> Vec<String> {
+fn cases(setup: &Setup) -> Vec<String> {
     let all = 0..setup.settings().len() * CONTENDERS.len();
     let name = |case| {
         let (Setting { nodes, job }, which) = of(setup, case);
@@ -38,7 +46,7 @@ pub(super) fn cases(setup: &Setup) -> Vec<String> {
 
 /// The first figure is the earliest start on the whole grid, the others what was found; all in hours from the earliest start
 /// on an idle grid.
-pub(super) fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures {
+fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures {
     let (Setting { nodes, job }, which) = of(setup, case);
     let profiles = setup.profiles(nodes, seed)?;
     let config = CriteriaConfig {
@@ -82,52 +90,31 @@ pub(super) fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) 
     Ok([optimum].into_iter().chain(found).collect())
 }
 
-pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+fn report(setup: &Setup, measured: &[Measured]) -> Report {
     let mut table = Table::new(
         "soonest",
         "hours until the job starts, after iterations",
-        &[
-            "nodes",
-            "job",
-            "protocol",
-            "earliest of all",
-            "1",
-            "5",
-            "10",
-            "20",
-            "50",
-        ],
+        "nodes | job | protocol | earliest of all | 1 | 5 | 10 | 20 | 50",
     );
     let settings = setup.settings();
     let per_setting = measured.chunks_exact(CONTENDERS.len());
     for (setting, measured) in settings.iter().zip(per_setting) {
         for (contender, measured) in CONTENDERS.iter().zip(measured) {
             let hours = |number| {
-                let figure = measured.estimate_of(|figures| {
-                    figures
-                        .get(number)
-                        .copied()
-                        .filter(|hours: &f64| hours.is_finite())
-                });
-                Cell::maybe(figure, 2)
+                measured.mean_of(2, &|figures| {
+                    let hours: Option<f64> = figures.get(number).copied();
+                    hours.filter(|hours| hours.is_finite())
+                })
             };
-            let mut row: Vec<Cell> = vec![
-                u64::from(setting.nodes).into(),
-                u64::from(setting.job).into(),
-                contender.title.into(),
-                hours(0),
-            ];
+            let mut row = setting.cells();
+            row.extend([contender.title.into(), hours(0)]);
             row.extend(SHOWN.map(hours));
             table.push(row);
         }
     }
-    let mut notes = vec![
-        "nothing is published about this criterion".into(),
-        "before the job there are half as many others as nodes, of 1 to 16 nodes for 1 to 8 hours, placed by the same protocol; each row has a grid of its own, and the earliest start that anyone could find on it".into(),
+    let notes = [
+        "nothing is published about this criterion",
+        "before the job there are half as many others as nodes, of 1 to 16 nodes for 1 to 8 hours, placed by the same protocol; each row has a grid of its own, and the earliest start that anyone could find on it",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.caveat())
 }

@@ -3,15 +3,23 @@
 use gridweave_core::scheduler::criteria::Helper;
 use gridweave_core::select::Farthest;
 
-use super::emulation::{CASES, CONTENDERS, SHOWN, case, found};
+use super::emulation::{CASES, CONTENDERS, SHOWN, case, cases, found};
 use super::{Setting, Setup, reference};
-use crate::reproduce::{Cell, Figures, Measured, Report, Table};
+use crate::reproduce::{Figures, Making, Measured, Part, Report, Table};
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
 use gridweave_sim::monitor::Monitor;
 
-pub(super) const TITLE: &str = "Nodes far apart: spread of the schedule found after each iteration";
+pub(super) const SPREAD: Part<Setup> = Part {
+    name: "spread",
+    title: "Nodes far apart: spread of the schedule found after each iteration",
+    making: Making::Study {
+        cases,
+        measure,
+        report,
+    },
+};
 
-pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
+fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figures {
     let (Setting { nodes, job }, contender) = case(setup, number);
     let profiles = setup.profiles(nodes, seed)?;
     let Some(contender) = contender else {
@@ -26,46 +34,23 @@ pub(super) fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor
     Ok(found(&profiles, job, &config, seed, monitor))
 }
 
-pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+fn report(setup: &Setup, measured: &[Measured]) -> Report {
     let mut table = Table::new(
         "spread",
         "sum of distances to the centroid / that of the centralised genetic algorithm after iterations: the larger the better; and / that of our own selection on all nodes",
-        &[
-            "nodes",
-            "job",
-            "protocol",
-            "1",
-            "5",
-            "10",
-            "20",
-            "50",
-            "50 / own on all",
-        ],
+        "nodes | job | protocol | 1 | 5 | 10 | 20 | 50 | 50 / own on all",
     );
     for (setting, measured) in setup.settings().iter().zip(measured.chunks_exact(CASES)) {
         let (contenders, centralised) = measured.split_at(CONTENDERS.len());
-        let centralised = &centralised[0];
         for (contender, measured) in CONTENDERS.iter().zip(contenders) {
-            let ratio = |iteration: usize, to| {
-                Cell::maybe(measured.ratio(iteration - 1, centralised, to), 3)
-            };
-            let mut row: Vec<Cell> = vec![
-                u64::from(setting.nodes).into(),
-                u64::from(setting.job).into(),
-                contender.title.into(),
-            ];
+            let ratio = |iteration: usize, to| measured.ratio(iteration - 1, &centralised[0], to);
+            let mut row = setting.cells();
+            row.push(contender.title.into());
             row.extend(SHOWN.map(|iteration| ratio(iteration, 0)));
             row.push(ratio(50, 1));
             table.push(row);
         }
     }
-    let mut notes = vec![
-        "nothing is published about this criterion; its helper overlay links each node to the farthest it knows, and is followed breadth first".into(),
-        setup.whereabouts(),
-    ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    let published = "nothing is published about this criterion; its helper overlay links each node to the farthest it knows, and is followed breadth first";
+    Report::new([table], &[published, &setup.whereabouts()], setup.caveat())
 }

@@ -2,13 +2,21 @@
 
 use super::Setup;
 use super::emulation::{CONTENDERS, CYCLE, Emulation};
-use crate::reproduce::{Cell, Figures, Measured, Report, Size, Table};
+use crate::reproduce::{Cell, Figures, Making, Measured, Part, Report, Size, Table};
 use crate::schedulers::criteria::CriteriaConfig;
 use crate::schedulers::criteria::{HELPERS, RANDOM};
 use gridweave_core::scheduler::criteria::Helper;
 use gridweave_sim::monitor::Monitor;
 
-pub(super) const TITLE: &str = "Bytes for each node in each gossip cycle";
+pub(super) const TRAFFIC: Part<Setup> = Part {
+    name: "traffic",
+    title: "Bytes for each node in each gossip cycle",
+    making: Making::Study {
+        cases: |_| vec!["idle grid".into()],
+        measure,
+        report,
+    },
+};
 
 const KEPT: [(Helper, &str); 3] = [
     (Helper::Proximity, "proximity"),
@@ -19,12 +27,8 @@ const KEPT: [(Helper, &str); 3] = [
 /// How many cycles are counted.
 const CYCLES: u64 = 50;
 
-pub(super) fn cases(_: &Setup) -> Vec<String> {
-    vec!["idle grid".into()]
-}
-
 /// Messages and bytes of each overlay, for each node and cycle.
-pub(super) fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
+fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
     let nodes = match setup.size {
         Size::Full => 1_000,
         Size::Quick => 100,
@@ -63,11 +67,11 @@ pub(super) fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> 
     Ok(figures)
 }
 
-pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
+fn report(setup: &Setup, measured: &[Measured]) -> Report {
     let mut table = Table::new(
         "traffic",
         "for each node and cycle, in both directions together",
-        &["overlay", "messages", "published bytes", "measured bytes"],
+        "overlay | messages | published bytes | measured bytes",
     );
     let measured = &measured[0];
     let titles = ["random links, with profiles"].into_iter();
@@ -80,18 +84,14 @@ pub(super) fn report(setup: &Setup, measured: &[Measured]) -> Report {
         };
         table.push([
             title.into(),
-            Cell::maybe(measured.estimate(2 * number), 2),
+            measured.mean(2 * number, 2),
             published,
-            Cell::maybe(measured.estimate(2 * number + 1), 0),
+            measured.mean(2 * number + 1, 0),
         ]);
     }
-    let mut notes = vec![
-        "bytes are encoded lengths, without headers of a transport; a cycle has one exchange of 20 links, 8 random and 10 of a helper at a time".into(),
-        "published: around 1,280 bytes for each helper overlay and cycle".into(),
+    let notes = [
+        "bytes are encoded lengths, without headers of a transport; a cycle has one exchange of 20 links, 8 random and 10 of a helper at a time",
+        "published: around 1,280 bytes for each helper overlay and cycle",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.caveat())
 }

@@ -1,11 +1,15 @@
 //! Figure 1: how many jobs are done, over time.
 
-use super::{Planned, Scenario, Setup};
-use crate::experiment::InputError;
+use super::{Scenario, Setup};
 use crate::outcome::Outcome;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 
-pub(super) const TITLE: &str = "Figure 1: completed jobs";
+pub(super) const FIG1: Part<Setup> = part(
+    "fig1",
+    "Figure 1: completed jobs",
+    |setup| setup.all(&POLICIES),
+    report,
+);
 
 /// The scenarios of Figures 1 to 3.
 pub(super) const POLICIES: [Scenario; 6] = [
@@ -16,10 +20,6 @@ pub(super) const POLICIES: [Scenario; 6] = [
     Scenario::ISjf,
     Scenario::IMixed,
 ];
-
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    setup.all(&POLICIES)
-}
 
 /// When this part of the jobs was done, in hours.
 fn done_by(run: &Finished, part: f64) -> Option<f64> {
@@ -38,26 +38,26 @@ fn ends(run: &Finished) -> Vec<f64> {
     ends.collect()
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig1",
         "hours into the simulation at which so many jobs were done",
-        &["scenario", "half", "90 %", "99 %", "all", "completed"],
+        "scenario | half | 90 % | 99 % | all | completed",
     );
     let mut data = Table::data(
         "fig1-completed",
         "completed jobs over time, the mean of all seeds",
-        &["scenario", "hour", "completed"],
+        "scenario | hour | completed",
     );
     for sample in samples {
-        let by = |part| Cell::maybe(sample.estimate_some(|run| done_by(run, part)), 2);
+        let by = |part| sample.mean_of_some(2, &|run| done_by(run, part));
         table.push([
             sample.name.into(),
             by(0.5),
             by(0.9),
             by(0.99),
             by(1.0),
-            Cell::Number(sample.estimate(|run| run.summary.jobs.completed as f64), 0),
+            sample.mean(0, &Finished::completed),
         ]);
         let all: Vec<Vec<f64>> = sample.runs.iter().map(ends).collect();
         for step in 0..=250_u32 {
@@ -70,12 +70,6 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             ]);
         }
     }
-    let mut notes = vec![
-        "published as curves only: iSJF and iMixed complete jobs sooner than SJF and Mixed; FCFS without rescheduling is as good as with it".into(),
-    ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, data],
-        notes,
-    }
+    let published = "published as curves only: iSJF and iMixed complete jobs sooner than SJF and Mixed; FCFS without rescheduling is as good as with it";
+    Report::new([table, data], &[published], setup.size.caveat())
 }

@@ -4,10 +4,10 @@ use super::{Planned, Scenario, Setup};
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
 use crate::reproduce::statistics::mean;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use gridweave_core::queue::Lateness;
 
-pub(super) const TITLE: &str = "Figure 4: deadline scheduling";
+pub(super) const FIG4: Part<Setup> = part("fig4", "Figure 4: deadline scheduling", plan, report);
 
 /// A scenario and how many deadlines the paper says were missed.
 const CASES: [(Scenario, f64); 4] = [
@@ -23,7 +23,7 @@ const READINGS: [(Lateness, &str, &str); 2] = [
     (Lateness::Literal, "literal", "-literal"),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let runs = READINGS.iter().flat_map(|(lateness, _, suffix)| {
         CASES.iter().map(move |(scenario, _)| {
             setup.changed(*scenario, suffix, |config| {
@@ -50,19 +50,11 @@ fn minutes(run: &Finished, late: bool) -> Option<f64> {
     mean(&minutes)
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig4",
         "missed deadlines, of 1000 jobs",
-        &[
-            "scenario",
-            "lateness",
-            "published missed",
-            "measured missed",
-            "in time by min",
-            "late by min",
-            "completed",
-        ],
+        "scenario | lateness | published missed | measured missed | in time by min | late by min | completed",
     );
     for ((_, reading, _), samples) in READINGS.iter().zip(samples.chunks(CASES.len())) {
         for ((scenario, published), sample) in CASES.iter().zip(samples) {
@@ -72,20 +64,16 @@ pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 scenario.name().into(),
                 (*reading).into(),
                 Cell::exact(*published, 0),
-                Cell::Number(sample.estimate(missed), 1),
-                Cell::maybe(sample.estimate_some(|run| minutes(run, false)), 0),
-                Cell::maybe(sample.estimate_some(|run| minutes(run, true)), 0),
-                Cell::Number(sample.estimate(|run| run.summary.jobs.completed as f64), 0),
+                sample.mean(1, &missed),
+                sample.mean_of_some(0, &|run| minutes(run, false)),
+                sample.mean_of_some(0, &|run| minutes(run, true)),
+                sample.mean(0, &Finished::completed),
             ]);
         }
     }
-    let mut notes = vec![
-        "published besides: the time by which deadlines are met hardly changes with rescheduling; that by which they are missed is halved".into(),
-        "literal: the cost of a site is the sum over its whole queue, as printed, so that a site with many jobs in time asks less than an idle one (A9); marginal: what the job adds".into(),
+    let notes = [
+        "published besides: the time by which deadlines are met hardly changes with rescheduling; that by which they are missed is halved",
+        "literal: the cost of a site is the sum over its whole queue, as printed, so that a site with many jobs in time asks less than an idle one (A9); marginal: what the job adds",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }

@@ -2,14 +2,40 @@
 
 use super::completed::POLICIES;
 use super::completion::LOADS;
-use super::{Planned, Scenario, Setup};
+use super::{Scenario, Setup};
 use crate::config::Fault;
-use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 
-pub(super) const FIG3: &str = "Figure 3: idle nodes";
-pub(super) const FIG5: &str = "Figure 5: idle nodes in an expanding network";
-pub(super) const FIG6: &str = "Figure 6: idle nodes, by load";
+pub(super) const FIG3: Part<Setup> = part(
+    "fig3",
+    "Figure 3: idle nodes",
+    |setup| setup.all(&POLICIES),
+    |setup, samples| {
+        let published =
+            "published: iSJF and iMixed have about 100 fewer idle nodes than SJF and Mixed";
+        report(setup, samples, "fig3", published)
+    },
+);
+pub(super) const FIG5: Part<Setup> = part(
+    "fig5",
+    "Figure 5: idle nodes in an expanding network",
+    |setup| setup.all(&EXPANDING),
+    |setup, samples| {
+        let published =
+            "published as curves only: with rescheduling nodes that join are used sooner";
+        report(setup, samples, "fig5", published)
+    },
+);
+pub(super) const FIG6: Part<Setup> = part(
+    "fig6",
+    "Figure 6: idle nodes, by load",
+    |setup| setup.all(&LOADS),
+    |setup, samples| {
+        let published =
+            "published as curves only: fewer idle nodes with rescheduling, under low and high load";
+        report(setup, samples, "fig6", published)
+    },
+);
 
 const EXPANDING: [Scenario; 4] = [
     Scenario::Mixed,
@@ -17,41 +43,6 @@ const EXPANDING: [Scenario; 4] = [
     Scenario::IMixed,
     Scenario::IExpanding,
 ];
-
-pub(super) fn plan3(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    setup.all(&POLICIES)
-}
-pub(super) fn plan5(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    setup.all(&EXPANDING)
-}
-pub(super) fn plan6(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    setup.all(&LOADS)
-}
-
-pub(super) fn report3(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(
-        setup,
-        samples,
-        "fig3",
-        "published: iSJF and iMixed have about 100 fewer idle nodes than SJF and Mixed",
-    )
-}
-pub(super) fn report5(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(
-        setup,
-        samples,
-        "fig5",
-        "published as curves only: with rescheduling nodes that join are used sooner",
-    )
-}
-pub(super) fn report6(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(
-        setup,
-        samples,
-        "fig6",
-        "published as curves only: fewer idle nodes with rescheduling, under low and high load",
-    )
-}
 
 /// How many nodes that are there have nothing to do, by hour.
 fn idle(run: &Finished) -> Vec<(f64, f64)> {
@@ -93,35 +84,22 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
     let mut table = Table::new(
         name,
         "nodes that run nothing, mean over hours of the simulation",
-        &[
-            "scenario",
-            "least",
-            "hours 2 to 4",
-            "hours 4 to 6",
-            "hours 6 to 8",
-            "hours 8 to 12",
-        ],
+        "scenario | least | hours 2 to 4 | hours 4 to 6 | hours 6 to 8 | hours 8 to 12",
     );
     let mut data = Table::data(
         &format!("{name}-idle"),
         "idle nodes over time, under the first seed",
-        &["scenario", "hour", "idle"],
+        "scenario | hour | idle",
     );
     for sample in samples {
         let least = |run: &Finished| {
             let idle = idle(run).into_iter().map(|(_, idle)| idle);
             idle.fold(f64::INFINITY, f64::min)
         };
-        let between =
-            |from, until| Cell::Number(sample.estimate(|run| mean_idle(run, from, until)), 0);
-        table.push([
-            sample.name.into(),
-            Cell::Number(sample.estimate(least), 0),
-            between(2.0, 4.0),
-            between(4.0, 6.0),
-            between(6.0, 8.0),
-            between(8.0, 12.0),
-        ]);
+        let mut row = vec![sample.name.into(), sample.mean(0, &least)];
+        let hours = [(2.0, 4.0), (4.0, 6.0), (6.0, 8.0), (8.0, 12.0)];
+        row.extend(hours.map(|(from, until)| sample.mean(0, &|run| mean_idle(run, from, until))));
+        table.push(row);
         for (hour, idle) in idle(sample.first()) {
             data.push([
                 sample.name.into(),
@@ -130,10 +108,5 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             ]);
         }
     }
-    let mut notes = vec![published.to_owned()];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table, data],
-        notes,
-    }
+    Report::new([table, data], &[published], setup.size.caveat())
 }

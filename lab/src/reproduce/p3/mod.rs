@@ -19,7 +19,7 @@ pub use scenario::Scenario;
 use gridweave_core::time::Span;
 use std::path::PathBuf;
 
-use super::{Paper, Planned, Size, part};
+use super::{Options, Paper, Planned, Size};
 use crate::config::DelayConfig;
 use crate::config::{Config, Source};
 use crate::experiment::InputError;
@@ -32,63 +32,21 @@ pub const PAPER: Paper<Setup> = Paper {
     key: "p3",
     title: "ARiA: A Protocol for Dynamic Fully Distributed Grid Meta-Scheduling",
     parts: &[
-        part("fig1", completed::TITLE, completed::plan, completed::report),
-        part(
-            "fig2",
-            completion::FIG2,
-            completion::plan2,
-            completion::report2,
-        ),
-        part("fig3", idle::FIG3, idle::plan3, idle::report3),
-        part("fig4", deadlines::TITLE, deadlines::plan, deadlines::report),
-        part("fig5", idle::FIG5, idle::plan5, idle::report5),
-        part("fig6", idle::FIG6, idle::plan6, idle::report6),
-        part(
-            "fig7",
-            completion::FIG7,
-            completion::plan7,
-            completion::report7,
-        ),
-        part(
-            "fig8",
-            completion::FIG8,
-            completion::plan8,
-            completion::report8,
-        ),
-        part(
-            "fig9",
-            completion::FIG9,
-            completion::plan9,
-            completion::report9,
-        ),
-        part("fig10", traffic::TITLE, traffic::plan, traffic::report),
-        part(
-            "overlays",
-            overlays::TITLE,
-            overlays::plan,
-            overlays::report,
-        ),
-        part("faults", faults::TITLE, faults::plan, faults::report),
-        part("trace", trace::TITLE, trace::plan, trace::report),
+        completed::FIG1,
+        completion::FIG2,
+        idle::FIG3,
+        deadlines::FIG4,
+        idle::FIG5,
+        idle::FIG6,
+        completion::FIG7,
+        completion::FIG8,
+        completion::FIG9,
+        traffic::FIG10,
+        overlays::OVERLAYS,
+        faults::FAULTS,
+        trace::TRACE,
     ],
 };
-
-/// What a user may choose.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// How much is simulated.
-    pub size: Size,
-    /// A trace of serial jobs for the part `trace`, which needs one.
-    pub trace: Option<PathBuf>,
-    /// How many processors replay it.
-    pub nodes: Option<u32>,
-    /// Where nodes are, which decides on delays; points in a square, if left out.
-    pub coordinates: Option<PathBuf>,
-    /// Measured round trips, which decide on delays instead.
-    pub round_trips: Option<PathBuf>,
-    /// The first seed.
-    pub seed: u64,
-}
 
 /// What all parts have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -170,49 +128,18 @@ impl Setup {
         let runs = scenarios.iter().map(|scenario| self.planned(*scenario));
         Ok(runs.collect())
     }
-
-    /// Says so if figures are not worth a comparison.
-    fn caveat(&self) -> Option<String> {
-        (self.size == Size::Quick).then(|| {
-            "quick: a small grid and few jobs, so that only the form of this table means anything"
-                .to_owned()
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::Making;
-
-    fn quick() -> Setup {
-        Setup::new(&Options {
-            size: Size::Quick,
-            trace: None,
-            nodes: None,
-            coordinates: None,
-            round_trips: None,
-            seed: 1,
-        })
-        .unwrap()
-    }
+    use crate::reproduce::assert_names_tell_runs_apart;
 
     #[test]
     fn runs_of_one_name_are_one_run_and_others_differ() {
-        let setup = quick();
-        let plans = PAPER.parts.iter().map(|part| match part.making {
-            Making::Runs { plan, .. } => plan(&setup).unwrap(),
-            Making::Study { .. } => Vec::new(),
-        });
-        let plans: Vec<Planned> = plans.flatten().collect();
-        for one in &plans {
-            for other in &plans {
-                let same = one.config == other.config;
-                assert_eq!(one.name == other.name, same, "{} {}", one.name, other.name);
-            }
-        }
-        let all = Scenario::ALL.iter();
-        for scenario in all {
+        let plans = PAPER.planned(&Setup::new(&Options::quick(1)).unwrap());
+        assert_names_tell_runs_apart(&plans);
+        for scenario in Scenario::ALL {
             let made = plans.iter().any(|planned| planned.name == scenario.name());
             assert!(made, "{}", scenario.name());
         }

@@ -1,24 +1,27 @@
 //! A real trace of serial jobs on many sites, which P3 leaves to the future.
 
 use super::{Planned, Setup};
-use crate::config::{Config, Source};
+use crate::config::Source;
 use crate::experiment::InputError;
 use crate::outcome::Estimates;
-use crate::reproduce::{Cell, Report, Sample, Size, Table};
+use crate::reproduce::{Case, Finished, Part, Report, Sample, Size, Table, part};
+use crate::results::Summary;
 use crate::schedulers::Scheduler;
 use crate::schedulers::aria::{AriaConfig, ForwardName, PolicyName};
 use gridweave_core::time::Span;
 
-pub(super) const TITLE: &str = "A trace of serial jobs on many sites";
+pub(super) const TRACE: Part<Setup> = part(
+    "trace",
+    "A trace of serial jobs on many sites",
+    plan,
+    report,
+);
 
 /// How many sites there are: as many as LCG's trace has.
 const SITES: u32 = 170;
 
 /// How many processors each has, if nothing is said.
 const PROCESSORS: u32 = 12;
-
-/// A scheduler: its title, its name in runs, and what sets it apart.
-struct Case(&'static str, &'static str, fn(&mut Config));
 
 const CASES: [Case; 6] = [
     Case("central-greedy", "trace-central-greedy", |config| {
@@ -48,7 +51,7 @@ const CASES: [Case; 6] = [
     }),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let Some(trace) = &setup.trace else {
         return Ok(Vec::new());
     };
@@ -80,62 +83,35 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let Some(sample) = samples.first() else {
+        let missing = "not made: give a trace of serial jobs with --trace";
+        return Report::new([], &[missing], None);
+    };
     let mut table = Table::new(
         "trace",
         "all jobs of the trace",
-        &[
-            "scheduler",
-            "completed",
-            "failed or rejected",
-            "wait s",
-            "p95 wait s",
-            "slowdown",
-            "used %",
-            "messages for each job",
-        ],
+        "scheduler | completed | failed or rejected | wait s | p95 wait s | slowdown | used % | messages for each job",
+    );
+    let run = sample.first();
+    let note = format!(
+        "{}: {} jobs; {} processors in {SITES} equal sites, first come first served; run times are known exactly; jobs are submitted to sites drawn by chance",
+        run.prepared.workload.name,
+        run.prepared.workload.jobs.len(),
+        run.prepared.grid.capacity(),
     );
     for (Case(title, ..), sample) in CASES.iter().zip(samples) {
+        let figure = |digits, of: fn(&Summary) -> f64| sample.mean(digits, &|run| of(&run.summary));
         table.push([
             (*title).into(),
-            Cell::Number(sample.estimate(|run| run.summary.jobs.completed as f64), 0),
-            Cell::Number(
-                sample.estimate(|run| (run.summary.jobs.failed + run.summary.jobs.rejected) as f64),
-                0,
-            ),
-            Cell::Number(sample.estimate(|run| run.wait().mean), 0),
-            Cell::Number(sample.estimate(|run| run.wait().p95), 0),
-            Cell::Number(
-                sample.estimate(|run| run.summary.bounded_slowdown.unwrap_or_default().mean),
-                2,
-            ),
-            Cell::Number(
-                sample.estimate(|run| 100.0 * run.summary.utilization.effective),
-                1,
-            ),
-            Cell::Number(sample.estimate(|run| run.summary.messages.per_job), 1),
+            sample.mean(0, &Finished::completed),
+            figure(0, |run| (run.jobs.failed + run.jobs.rejected) as f64),
+            sample.mean(0, &Finished::mean_wait),
+            sample.mean(0, &|run| run.wait().p95),
+            figure(2, |run| run.bounded_slowdown.unwrap_or_default().mean),
+            figure(1, |run| 100.0 * run.utilization.effective),
+            figure(1, |run| run.messages.per_job),
         ]);
     }
-    let mut notes = Vec::new();
-    match samples.first() {
-        None => notes.push("not made: give a trace of serial jobs with --trace".to_owned()),
-        Some(sample) => {
-            let run = sample.first();
-            notes.push(format!(
-                "{}: {} jobs; {} processors in {SITES} equal sites, first come first served; run times are known exactly; jobs are submitted to sites drawn by chance",
-                run.prepared.workload.name,
-                run.prepared.workload.jobs.len(),
-                run.prepared.grid.capacity(),
-            ));
-        }
-    }
-    notes.extend(setup.caveat().filter(|_| !samples.is_empty()));
-    Report {
-        tables: if samples.is_empty() {
-            Vec::new()
-        } else {
-            vec![table]
-        },
-        notes,
-    }
+    Report::new([table], &[&note], setup.size.caveat())
 }

@@ -1,11 +1,15 @@
 //! Figure 10: what is sent.
 
-use super::{Planned, Scenario, Setup};
-use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use super::{Scenario, Setup};
+use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::aria::{ACCEPT, ASSIGN, INFORM, REQUEST};
 
-pub(super) const TITLE: &str = "Figure 10: network overhead";
+pub(super) const FIG10: Part<Setup> = part(
+    "fig10",
+    "Figure 10: network overhead",
+    |setup| setup.all(&CASES),
+    report,
+);
 
 const CASES: [Scenario; 12] = [
     Scenario::Fcfs,
@@ -33,10 +37,6 @@ const SIZES: [(&str, f64); 4] = [
 /// How long P3's runs are, in seconds.
 const DURATION: f64 = 150_000.0;
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    setup.all(&CASES)
-}
-
 fn per_node(run: &Finished, bytes: f64) -> f64 {
     bytes / run.prepared.grid.len().max(1) as f64
 }
@@ -51,44 +51,29 @@ fn all(run: &Finished) -> f64 {
     SIZES.iter().map(|kind| sized(run, *kind)).sum()
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig10",
         "megabytes sent by each node in the whole simulation, at P3's sizes of messages",
-        &[
-            "scenario",
-            "REQUEST",
-            "INFORM",
-            "ASSIGN",
-            "ACCEPT",
-            "all",
-            "bits/s",
-            "encoded MB of these",
-            "encoded MB of others",
-        ],
+        "scenario | REQUEST | INFORM | ASSIGN | ACCEPT | all | bits/s | encoded MB of these | encoded MB of others",
     );
     for sample in samples {
         let mut row = vec![sample.name.into()];
-        row.extend(SIZES.map(|kind| Cell::Number(sample.estimate(|run| sized(run, kind)), 3)));
-        let kinds = SIZES.map(|(kind, _)| kind);
-        let own = |run: &Finished| per_node(run, run.sent(&kinds).bytes as f64) / 1e6;
-        let others = ["assign_ack", "notify", "verdict"];
-        let rest = |run: &Finished| per_node(run, run.sent(&others).bytes as f64) / 1e6;
+        row.extend(SIZES.map(|kind| sample.mean(3, &|run| sized(run, kind))));
+        let encoded = |kinds: &[&str]| {
+            sample.mean(3, &|run| per_node(run, run.sent(kinds).bytes as f64) / 1e6)
+        };
         row.extend([
-            Cell::Number(sample.estimate(all), 2),
-            Cell::Number(sample.estimate(|run| all(run) * 8e6 / DURATION), 0),
-            Cell::Number(sample.estimate(own), 3),
-            Cell::Number(sample.estimate(rest), 3),
+            sample.mean(2, &all),
+            sample.mean(0, &|run| all(run) * 8e6 / DURATION),
+            encoded(&SIZES.map(|(kind, _)| kind)),
+            encoded(&["assign_ack", "notify", "verdict"]),
         ]);
         table.push(row);
     }
-    let mut notes = vec![
-        "published: about 3 MB for each node in all scenarios, 149 bits/s over 41 h 40 min; REQUEST hardly differs, ASSIGN and ACCEPT are negligible; iExpanding needs less INFORM, and iInform1 much less".into(),
-        "encoded: the real lengths of our messages; others are the acknowledgements and leases with which nothing is lost or run twice, which P3 does not have".into(),
+    let notes = [
+        "published: about 3 MB for each node in all scenarios, 149 bits/s over 41 h 40 min; REQUEST hardly differs, ASSIGN and ACCEPT are negligible; iExpanding needs less INFORM, and iInform1 much less",
+        "encoded: the real lengths of our messages; others are the acknowledgements and leases with which nothing is lost or run twice, which P3 does not have",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }

@@ -3,13 +3,18 @@
 use super::waits::table;
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Report, Sample};
+use crate::reproduce::{Part, Report, Sample, part};
 
-pub(super) const TITLE: &str = "Figure 5: mean wait, by how likely a job names each resource";
+pub(super) const FIG5: Part<Setup> = part(
+    "fig5",
+    "Figure 5: mean wait, by how likely a job names each resource",
+    plan,
+    report,
+);
 
 const PERCENT: [u32; 4] = [20, 40, 60, 80];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let pairs = PERCENT
         .iter()
         .flat_map(|percent| Scheme::ALL.map(|scheme| (*percent, scheme)));
@@ -22,19 +27,10 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let rows: Vec<String> = PERCENT
-        .iter()
-        .map(|percent| format!("{percent} %"))
-        .collect();
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let rows = PERCENT.map(|percent| format!("{percent} %"));
     let title = "mean wait in seconds, a job every 3 s";
     let table = table(("fig5", title, "named"), &rows, &Scheme::ALL, samples);
-    let mut notes = vec![
-        "P4 prints no numbers; it says the same as of Figure 3, and that LIQ-PULL falls behind CENT at 80 %".into(),
-    ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    let published = "P4 prints no numbers; it says the same as of Figure 3, and that LIQ-PULL falls behind CENT at 80 %";
+    Report::new([table], &[published], setup.size.caveat())
 }

@@ -1,17 +1,22 @@
 //! The paper's matchmaking to the letter: searches go outwards only, once, and jobs move only between neighbours.
 
-use super::waits::table;
+use super::waits::{between, table};
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Report, Sample};
+use crate::reproduce::{Part, Report, Sample, part};
 use gridweave_core::scheduler::desktop::Preference;
 
-pub(super) const TITLE: &str = "as in the paper: no searches elsewhere, none for jobs that wait, neighbours only, free nodes first";
+pub(super) const LITERAL: Part<Setup> = part(
+    "literal",
+    "as in the paper: no searches elsewhere, none for jobs that wait, neighbours only, free nodes first",
+    plan,
+    report,
+);
 
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 2] = [2000, 3000];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let pairs = GAPS
         .iter()
         .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
@@ -30,15 +35,9 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let rows: Vec<String> = GAPS
-        .iter()
-        .map(|gap| format!("{:.2} s", *gap as f64 / 1000.0))
-        .collect();
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let rows = GAPS.map(between);
     let title = "mean wait in seconds";
     let table = table(("literal", title, "between"), &rows, &Scheme::ALL, samples);
-    Report {
-        tables: vec![table],
-        notes: setup.caveat().into_iter().collect(),
-    }
+    Report::new([table], &[], setup.size.caveat())
 }

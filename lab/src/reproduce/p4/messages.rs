@@ -2,34 +2,37 @@
 
 use gridweave_core::time::Time;
 
+use super::waits::between;
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Report, Sample, Table};
+use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::desktop::OVERLAY;
 use gridweave_sim::engine::{KindTraffic, is_of};
 
-pub(super) const TITLE: &str = "Figure 4: messages and bytes, for each node and minute";
+pub(super) const FIG4: Part<Setup> = part(
+    "fig4",
+    "Figure 4: messages and bytes, for each node and minute",
+    plan,
+    report,
+);
 
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 3] = [2000, 2500, 3000];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    let pairs = GAPS
-        .iter()
-        .flat_map(|gap| schemes().map(move |scheme| (*gap, scheme)));
-    Ok(pairs
-        .map(|(gap, scheme)| setup.with_gap(scheme, gap))
-        .collect())
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+    let runs = rows().map(|(gap, scheme)| setup.with_gap(scheme, gap));
+    Ok(runs.collect())
 }
 
 /// What keeps the overlay up to date.
 pub(super) const UPKEEP: [&str; 1] = [OVERLAY];
 
-/// CENT sends nothing.
-fn schemes() -> impl Iterator<Item = Scheme> {
-    Scheme::ALL
-        .into_iter()
-        .filter(|scheme| *scheme != Scheme::Cent)
+/// Each gap with each scheme but CENT, which sends nothing.
+fn rows() -> impl Iterator<Item = (u64, Scheme)> {
+    let pairs = GAPS
+        .iter()
+        .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
+    pairs.filter(|(_, scheme)| *scheme != Scheme::Cent)
 }
 
 /// What is sent while jobs come, but for about the first and the last fifth of that time, for each node and minute.
@@ -60,48 +63,29 @@ pub(super) fn jobs_kinds(run: &Finished) -> Vec<&str> {
     kinds.filter(|name| !is_of(name, &UPKEEP)).collect()
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig4",
         "for each node and minute, in the steady state",
-        &[
-            "between",
-            "scheme",
-            "heartbeats",
-            "for jobs",
-            "all messages",
-            "heartbeats B",
-            "for jobs B",
-            "all B",
-        ],
+        "between | scheme | heartbeats | for jobs | all messages | heartbeats B | for jobs B | all B",
     );
-    let rows = GAPS
-        .iter()
-        .flat_map(|gap| schemes().map(move |scheme| (*gap, scheme)));
-    for ((gap, scheme), sample) in rows.zip(samples) {
+    for ((gap, scheme), sample) in rows().zip(samples) {
         let upkeep = |run: &Finished| steady(run, &UPKEEP);
         let jobs = |run: &Finished| steady(run, &jobs_kinds(run));
-        let cell = |figure: &dyn Fn(&Finished) -> f64, digits| {
-            Cell::Number(sample.estimate(figure), digits)
-        };
         table.push([
-            format!("{:.2} s", gap as f64 / 1000.0).into(),
+            between(gap).into(),
             scheme.name().into(),
-            cell(&|run| upkeep(run).0, 1),
-            cell(&|run| jobs(run).0, 1),
-            cell(&|run| upkeep(run).0 + jobs(run).0, 1),
-            cell(&|run| upkeep(run).1, 0),
-            cell(&|run| jobs(run).1, 0),
-            cell(&|run| upkeep(run).1 + jobs(run).1, 0),
+            sample.mean(1, &|run| upkeep(run).0),
+            sample.mean(1, &|run| jobs(run).0),
+            sample.mean(1, &|run| upkeep(run).0 + jobs(run).0),
+            sample.mean(0, &|run| upkeep(run).1),
+            sample.mean(0, &|run| jobs(run).1),
+            sample.mean(0, &|run| upkeep(run).1 + jobs(run).1),
         ]);
     }
-    let mut notes = vec![
-        "published: about 20 messages for each node and minute, one in three seconds, in a highly loaded system; PUSH and L like Vanilla, PULL some more; bytes about equal".into(),
-        "heartbeats: all that keeps the overlay up to date, with how each node is".into(),
+    let notes = [
+        "published: about 20 messages for each node and minute, one in three seconds, in a highly loaded system; PUSH and L like Vanilla, PULL some more; bytes about equal",
+        "heartbeats: all that keeps the overlay up to date, with how each node is",
     ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
+    Report::new([table], &notes, setup.size.caveat())
 }

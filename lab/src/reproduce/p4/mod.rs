@@ -13,12 +13,11 @@ mod sensitivity;
 mod varieties;
 mod waits;
 
-use super::{Finished, Paper, Planned, Sample, Size, part};
+use super::{Finished, Options, Paper, Planned, Sample, Size};
 use crate::config::DelayConfig;
 use crate::config::{Config, Source};
 use crate::experiment::InputError;
 use crate::reproduce::Cell;
-use crate::results::Estimate;
 use crate::schedulers::desktop::{DesktopConfig, SchedulingName};
 use crate::schedulers::{Rules, Scheduler};
 use gridweave_core::time::Span;
@@ -28,51 +27,17 @@ pub const PAPER: Paper<Setup> = Paper {
     key: "p4",
     title: "Decentralized Dynamic Scheduling across Heterogeneous Multi-core Desktop Grids",
     parts: &[
-        part("fig3", waits::FIG3, waits::plan3, waits::report3),
-        part(
-            "light",
-            waits::LIGHT,
-            waits::plan_light,
-            waits::report_light,
-        ),
-        part("fig4", messages::TITLE, messages::plan, messages::report),
-        part(
-            "fig5",
-            constraints::TITLE,
-            constraints::plan,
-            constraints::report,
-        ),
-        part(
-            "varieties",
-            varieties::TITLE,
-            varieties::plan,
-            varieties::report,
-        ),
-        part("literal", literal::TITLE, literal::plan, literal::report),
-        part(
-            "sensitivity",
-            sensitivity::TITLE,
-            sensitivity::plan,
-            sensitivity::report,
-        ),
-        part(
-            "residues",
-            residues::TITLE,
-            residues::plan,
-            residues::report,
-        ),
-        part("faults", faults::TITLE, faults::plan, faults::report),
+        waits::FIG3,
+        waits::LIGHT,
+        messages::FIG4,
+        constraints::FIG5,
+        varieties::VARIETIES,
+        literal::LITERAL,
+        sensitivity::SENSITIVITY,
+        residues::RESIDUES,
+        faults::FAULTS,
     ],
 };
-
-/// What a user may choose.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// How much is simulated.
-    pub size: Size,
-    /// The first seed.
-    pub seed: u64,
-}
 
 /// What all parts have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -82,6 +47,9 @@ pub struct Setup {
     /// What all runs begin with: LIQ-PULL, a job every three seconds.
     pub base: Config,
 }
+
+/// P4's best scheme.
+const OURS: Scheme = Scheme::Desktop(SchedulingName::LiqPull);
 
 /// Who schedules: one of P4's schemes, or the centralised one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,16 +66,12 @@ impl Scheme {
         Self::Desktop(SchedulingName::LiPush),
         Self::Desktop(SchedulingName::LiPull),
         Self::Desktop(SchedulingName::LiqPush),
-        Self::Desktop(SchedulingName::LiqPull),
+        OURS,
         Self::Cent,
     ];
 
     /// The first and the last of them, and CENT.
-    const FEW: [Self; 3] = [
-        Self::Desktop(SchedulingName::Vanilla),
-        Self::Desktop(SchedulingName::LiqPull),
-        Self::Cent,
-    ];
+    const FEW: [Self; 3] = [Self::Desktop(SchedulingName::Vanilla), OURS, Self::Cent];
 
     const fn name(self) -> &'static str {
         match self {
@@ -175,14 +139,6 @@ impl Setup {
             config.workload.desktop.mean_gap = Span::from_millis(millis * slower.max(1));
         })
     }
-
-    /// Says so if figures are not worth a comparison.
-    fn caveat(&self) -> Option<String> {
-        (self.size == Size::Quick).then(|| {
-            "quick: a small grid and few jobs, so that only the form of this table means anything"
-                .to_owned()
-        })
-    }
 }
 
 /// How long jobs of the steady state waited on average, in seconds.
@@ -206,37 +162,30 @@ fn steady_wait(run: &Finished) -> f64 {
 }
 
 fn wait(sample: &Sample<'_>) -> Cell {
-    Cell::Number(sample.estimate(steady_wait), 0)
+    sample.mean(0, &steady_wait)
 }
 
 /// Of two runs under the same seeds: the one's wait over the other's, and how many seconds more it is.
 fn beside(ours: &Sample<'_>, cent: &Sample<'_>) -> [Cell; 2] {
-    let means = |sample: &Sample<'_>| sample.estimate(steady_wait).mean;
-    let ratio = means(ours) / means(cent);
-    let ratio = ratio.is_finite().then_some(Estimate {
-        mean: ratio,
-        ci95: 0.0,
-    });
-    let more = ours.against(cent, |ours, cent| {
+    let mean = |sample: &Sample<'_>| sample.estimate(&steady_wait).mean;
+    let ratio = mean(ours) / mean(cent);
+    let more = ours.against(cent, 0, &|ours, cent| {
         Some(steady_wait(ours) - steady_wait(cent))
     });
-    [Cell::maybe(ratio, 2), Cell::maybe(more, 0)]
+    let ratio = match ratio.is_finite() {
+        true => Cell::exact(ratio, 2),
+        false => Cell::Empty,
+    };
+    [ratio, more]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::Making;
 
     #[test]
-    fn runs_of_one_name_are_one_run_and_others_differ() {
-        let size = Size::Quick;
-        let setup = Setup::new(&Options { size, seed: 1 }).unwrap();
-        let plans = PAPER.parts.iter().map(|part| match part.making {
-            Making::Runs { plan, .. } => plan(&setup).unwrap(),
-            Making::Study { .. } => Vec::new(),
-        });
-        let plans: Vec<Planned> = plans.flatten().collect();
+    fn runs_of_one_name_are_one_run() {
+        let plans = PAPER.planned(&Setup::new(&Options::quick(1)).unwrap());
         for one in &plans {
             for other in &plans {
                 if one.name == other.name {

@@ -1,18 +1,18 @@
 //! What the choices that P4 leaves open change.
 
-use super::{Planned, Scheme, Setup, beside, wait};
-use crate::config::Config;
+use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::experiment::InputError;
-use crate::reproduce::{Report, Sample, Table};
-use crate::schedulers::desktop::SchedulingName;
+use crate::reproduce::{Case, Part, Report, Sample, Table, part};
 use gridweave_core::scheduler::desktop::Preference;
 use gridweave_core::scheduler::desktop::Residues;
 use gridweave_core::time::Span;
 
-pub(super) const TITLE: &str = "LIQ-PULL and CENT with other choices where P4 makes none";
-
-/// A choice: its title, its name in runs, and what sets it apart.
-struct Case(&'static str, &'static str, fn(&mut Config));
+pub(super) const SENSITIVITY: Part<Setup> = part(
+    "sensitivity",
+    "LIQ-PULL and CENT with other choices where P4 makes none",
+    plan,
+    report,
+);
 
 const CASES: [Case; 13] = [
     Case("as chosen", "", |_| {}),
@@ -58,9 +58,7 @@ const CASES: [Case; 13] = [
     }),
 ];
 
-const OURS: Scheme = Scheme::Desktop(SchedulingName::LiqPull);
-
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let runs = CASES.iter().flat_map(|Case(_, suffix, change)| {
         [OURS, Scheme::Cent].map(|scheme| {
             let mut planned = setup.with_gap(scheme, 2500);
@@ -78,18 +76,15 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let columns = ["choice", "LIQ-PULL", "CENT", "LIQ-PULL / CENT", "s more"];
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let columns = "choice | LIQ-PULL | CENT | LIQ-PULL / CENT | s more";
     let title = "mean wait in seconds, a job every 2.5 s";
-    let mut table = Table::new("sensitivity", title, &columns);
+    let mut table = Table::new("sensitivity", title, columns);
     for (Case(title, ..), pair) in CASES.iter().zip(samples.chunks(2)) {
         let [ours, cent] = pair else { continue };
         let mut cells = vec![(*title).into(), wait(ours), wait(cent)];
         cells.extend(beside(ours, cent));
         table.push(cells);
     }
-    Report {
-        tables: vec![table],
-        notes: setup.caveat().into_iter().collect(),
-    }
+    Report::new([table], &[], setup.size.caveat())
 }

@@ -3,10 +3,15 @@
 use super::waits::table;
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Report, Sample};
+use crate::reproduce::{Part, Report, Sample, part};
 use crate::workload::generate::Variety;
 
-pub(super) const TITLE: &str = "clustered and mixed nodes and jobs";
+pub(super) const VARIETIES: Part<Setup> = part(
+    "varieties",
+    "clustered and mixed nodes and jobs",
+    plan,
+    report,
+);
 
 const CASES: [(&str, Variety, Variety); 4] = [
     (
@@ -27,7 +32,7 @@ const CASES: [(&str, Variety, Variety); 4] = [
     ("mixed nodes, mixed jobs", Variety::Mixed, Variety::Mixed),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
+fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let cases = CASES.iter().enumerate();
     let runs = cases.flat_map(|(number, (_, nodes, jobs))| {
         Scheme::FEW.map(|scheme| {
@@ -43,12 +48,9 @@ pub(super) fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-pub(super) fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let rows: Vec<String> = CASES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let rows = CASES.map(|(name, ..)| name.to_owned());
     let title = "mean wait in seconds, a job every 2.5 s";
     let table = table(("varieties", title, "who"), &rows, &Scheme::FEW, samples);
-    Report {
-        tables: vec![table],
-        notes: setup.caveat().into_iter().collect(),
-    }
+    Report::new([table], &[], setup.size.caveat())
 }

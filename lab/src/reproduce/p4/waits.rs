@@ -1,32 +1,35 @@
 //! Figure 3: how long jobs wait, by how often they come.
 
-use super::{Planned, Scheme, Setup, beside, wait};
-use crate::experiment::InputError;
-use crate::reproduce::{Report, Sample, Table};
-use crate::schedulers::desktop::SchedulingName;
+use super::{OURS, Planned, Scheme, Setup, beside, wait};
+use crate::reproduce::{Part, Report, Sample, Table, part};
 
-pub(super) const FIG3: &str = "Figure 3: mean wait, by the time between submissions";
-pub(super) const LIGHT: &str = "the same under light load, which P4 only mentions";
+pub(super) const FIG3: Part<Setup> = part(
+    "fig3",
+    "Figure 3: mean wait, by the time between submissions",
+    |setup| Ok(plan(setup, &GAPS)),
+    |setup, samples| report(setup, &GAPS, "fig3", samples),
+);
+pub(super) const LIGHT: Part<Setup> = part(
+    "light",
+    "the same under light load, which P4 only mentions",
+    |setup| Ok(plan(setup, &LIGHT_GAPS)),
+    |setup, samples| report(setup, &LIGHT_GAPS, "light", samples),
+);
 
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 5] = [2000, 2250, 2500, 2750, 3000];
 const LIGHT_GAPS: [u64; 3] = [4000, 5000, 6000];
 
 fn plan(setup: &Setup, gaps: &[u64]) -> Vec<Planned> {
-    let pairs = gaps
+    let runs = gaps
         .iter()
-        .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
-    pairs
-        .map(|(gap, scheme)| setup.with_gap(scheme, gap))
-        .collect()
+        .flat_map(|gap| Scheme::ALL.map(|scheme| setup.with_gap(scheme, *gap)));
+    runs.collect()
 }
 
-pub(super) fn plan3(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    Ok(plan(setup, &GAPS))
-}
-
-pub(super) fn plan_light(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    Ok(plan(setup, &LIGHT_GAPS))
+/// So many milliseconds between submissions, in words.
+pub(super) fn between(gap: u64) -> String {
+    format!("{:.2} s", gap as f64 / 1000.0)
 }
 
 /// A table of waits: a row for each of these, a column for each scheme, and how LIQ-PULL compares with CENT.
@@ -39,13 +42,12 @@ pub(super) fn table(
     let mut columns = vec![first];
     columns.extend(schemes.iter().map(|scheme| scheme.name()));
     columns.extend(["LIQ-PULL / CENT", "s more"]);
-    let mut table = Table::new(name, title, &columns);
+    let mut table = Table::new(name, title, &columns.join(" | "));
     let place = |wanted: Scheme| schemes.iter().position(|scheme| *scheme == wanted);
     for (row, samples) in rows.iter().zip(samples.chunks(schemes.len())) {
         let mut cells = vec![row.as_str().into()];
         cells.extend(samples.iter().map(wait));
-        let ours = place(Scheme::Desktop(SchedulingName::LiqPull));
-        if let (Some(ours), Some(cent)) = (ours, place(Scheme::Cent)) {
+        if let (Some(ours), Some(cent)) = (place(OURS), place(Scheme::Cent)) {
             cells.extend(beside(&samples[ours], &samples[cent]));
         }
         table.push(cells);
@@ -54,26 +56,9 @@ pub(super) fn table(
 }
 
 fn report(setup: &Setup, gaps: &[u64], name: &str, samples: &[Sample<'_>]) -> Report {
-    let rows: Vec<String> = gaps
-        .iter()
-        .map(|gap| format!("{:.2} s", *gap as f64 / 1000.0))
-        .collect();
+    let rows: Vec<String> = gaps.iter().copied().map(between).collect();
     let title = "mean wait in seconds, clustered nodes and clustered jobs";
     let table = table((name, title, "between"), &rows, &Scheme::ALL, samples);
-    let mut notes = vec![
-        "P4 prints no numbers; it says that LIQ-PULL is best and competitive with CENT, LI similar to LIQ, PULL ahead of PUSH under high load, and L behind Vanilla at 2 s".into(),
-    ];
-    notes.extend(setup.caveat());
-    Report {
-        tables: vec![table],
-        notes,
-    }
-}
-
-pub(super) fn report3(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, &GAPS, "fig3", samples)
-}
-
-pub(super) fn report_light(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    report(setup, &LIGHT_GAPS, "light", samples)
+    let published = "P4 prints no numbers; it says that LIQ-PULL is best and competitive with CENT, LI similar to LIQ, PULL ahead of PUSH under high load, and L behind Vanilla at 2 s";
+    Report::new([table], &[published], setup.size.caveat())
 }
