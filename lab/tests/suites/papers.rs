@@ -2,22 +2,23 @@
 
 use std::fs;
 
+use crate::desk::{Desk, json};
 #[cfg(unix)]
-use crate::desk::send;
-use crate::desk::{Desk, summary};
+use crate::desk::{await_interrupted, send};
 
 /// Every part of a paper, on a grid that is small enough for a test.
 /// A debug build takes ten times as long, and has a smaller grid.
 const NODES: &str = if cfg!(debug_assertions) { "24" } else { "60" };
 
-const REPRODUCE: [&str; 5] = ["reproduce", "p1", "--quick", "--nodes", NODES];
+fn reproduce(more: &str) -> String {
+    format!("reproduce p1 --quick --nodes {NODES} {more}")
+}
 
 #[test]
 fn a_reproduction_has_every_part_and_repeats() {
     let desk = Desk::new();
-    let text = desk.good(&[&REPRODUCE[..], &["--out", "all"]].concat());
-    let report = fs::read(desk.path("all/p1.json")).expect("there is a report");
-    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    let text = desk.good(&reproduce("--out all"));
+    let report = desk.json("all/p1.json");
     for part in [
         "fig4",
         "fig5",
@@ -31,8 +32,8 @@ fn a_reproduction_has_every_part_and_repeats() {
         "scale",
     ] {
         assert!(text.contains(part), "{part}");
-        let csv = fs::read_to_string(desk.path(&format!("all/p1/{part}.csv")));
-        assert!(csv.expect("there is a table").lines().count() > 1, "{part}");
+        let csv = desk.read(&format!("all/p1/{part}.csv"));
+        assert!(csv.lines().count() > 1, "{part}");
         assert!(report["parts"][part]["runs"][0].is_string(), "{part}");
     }
     // What the paper says stands beside what was measured.
@@ -49,8 +50,7 @@ fn a_reproduction_has_every_part_and_repeats() {
     assert_eq!(overlays[1]["push and pull alike"], "yes");
 
     // Some parts alone are the same as among all.
-    let some = ["--only", "baselines,fig4", "--out", "some"];
-    desk.good(&[&REPRODUCE[..], &some].concat());
+    desk.good(&reproduce("--only baselines,fig4 --out some"));
     for file in [
         "p1/fig4.csv",
         "p1/fig4-series.csv",
@@ -64,27 +64,25 @@ fn a_reproduction_has_every_part_and_repeats() {
     assert!(!desk.path("some/p1/fig5.csv").exists());
 
     // Any run can be repeated alone.
-    let config = ["--config", "some/p1/runs/95-push.toml", "--out", "again"];
-    desk.good(&[&["run"][..], &config].concat());
+    desk.good("run --config some/p1/runs/95-push.toml --out again");
     let runs = report["runs"].as_array().expect("there are runs");
     let run = runs.iter().find(|run| run["name"] == "95-push");
     let digest = &run.expect("it is among the runs")["digest"];
-    assert_eq!(&summary(&desk.path("again"))["digest"], digest);
+    assert_eq!(&desk.summary("again")["digest"], digest);
 }
 
 #[test]
 fn a_reproduction_under_several_seeds_has_confidence_intervals() {
     let desk = Desk::new();
-    let some = ["--only", "baselines", "--runs", "3", "--seed", "5"];
-    let text = desk.good(&[&REPRODUCE[..], &some, &["--json"]].concat());
-    let report: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
+    let text = desk.good(&reproduce("--only baselines --runs 3 --seed 5 --json"));
+    let report = json(&text);
     assert_eq!(report["seeds"], serde_json::json!([5, 6, 7]));
     let row = &report["parts"]["baselines"]["tables"][0]["rows"][2];
     assert!(row["wait s, 95 %"]["ci95"].as_f64() > Some(0.0), "{row}");
     let file = desk.path("gridweave-reproduce-p1/p1/runs/plain-push-seed-6.toml");
     assert!(file.is_file());
     // A second time replaces the first.
-    desk.good(&[&REPRODUCE[..], &["--only", "fig5"]].concat());
+    desk.good(&reproduce("--only fig5"));
     assert!(!file.exists());
     assert!(desk.path("gridweave-reproduce-p1/p1/fig5.csv").is_file());
 }
@@ -92,33 +90,31 @@ fn a_reproduction_under_several_seeds_has_confidence_intervals() {
 #[test]
 fn a_reproduction_refuses_what_it_does_not_know() {
     let desk = Desk::new();
-    let error = desk.bad(&["reproduce", "p1", "--quick", "--only", "fig4,fig7"]);
+    let error = desk.bad("reproduce p1 --quick --only fig4,fig7");
     assert!(
         error.contains("fig7") && error.contains("table2"),
         "{error}"
     );
-    desk.bad(&["reproduce", "p9"]);
-    let error = desk.bad(&["reproduce", "all", "--quick", "--only", "fig4"]);
+    desk.bad("reproduce p9");
+    let error = desk.bad("reproduce all --quick --only fig4");
     assert!(error.contains("--only"), "{error}");
-    desk.bad(&["reproduce", "p1", "--quick", "--nodes", "0"]);
-    desk.bad(&["reproduce", "p1", "--quick", "--trace", "missing.swf"]);
+    desk.bad("reproduce p1 --quick --nodes 0");
+    desk.bad("reproduce p1 --quick --trace missing.swf");
     desk.write("ours.txt", b"not a result");
-    fs::create_dir(desk.path("taken")).expect("a folder can be made");
+    desk.make_folder("taken");
     desk.write("taken/notes.txt", b"not a result");
-    let taken = ["--only", "fig5", "--out", "taken"];
-    desk.bad(&[&REPRODUCE[..], &taken].concat());
+    desk.bad(&reproduce("--only fig5 --out taken"));
     // Of all papers, the folder of the last is looked at before the first is made.
-    fs::create_dir_all(desk.path("papers/p4")).expect("a folder can be made");
+    desk.make_folder("papers/p4");
     desk.write("papers/p4/notes.txt", b"not a result");
-    let error = desk.bad(&["reproduce", "all", "--quick", "--out", "papers"]);
+    let error = desk.bad("reproduce all --quick --out papers");
     assert!(error.contains("papers/p4"), "{error}");
     // A part that was asked for by name is made, or nothing is.
-    let error = desk.bad(&["reproduce", "p3", "--quick", "--only", "trace"]);
+    let error = desk.bad("reproduce p3 --quick --only trace");
     assert!(error.contains("--only trace"), "{error}");
     // One paper does not replace another.
     desk.write("taken/p1.json", b"{}");
-    let other = ["reproduce", "p3", "--quick", "--only", "fig1"];
-    let error = desk.bad(&[&other[..], &["--out", "taken"]].concat());
+    let error = desk.bad("reproduce p3 --quick --only fig1 --out taken");
     assert!(error.contains("holds results of p1"), "{error}");
 }
 
@@ -130,25 +126,14 @@ fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
     let jobs: String = (0..200)
         .map(|job| trace.replace("\n1 0", &format!("\n{job} {}", job * 40)))
         .collect();
-    desk.write("serial.swf", jobs.as_bytes());
-    let text = desk.good(&[
-        "reproduce",
-        "p3",
-        "--quick",
-        "--trace",
-        "serial.swf",
-        "--nodes",
-        "340",
-        "--out",
-        "all",
-    ]);
+    desk.write("serial.swf", jobs);
+    let text = desk.good("reproduce p3 --quick --trace serial.swf --nodes 340 --out all");
     for part in ["fig1", "fig2", "fig10", "overlays", "faults", "trace"] {
         assert!(text.contains(part), "{part}");
-        let csv = fs::read_to_string(desk.path(&format!("all/p3/{part}.csv")));
-        assert!(csv.expect("there is a table").lines().count() > 3, "{part}");
+        let csv = desk.read(&format!("all/p3/{part}.csv"));
+        assert!(csv.lines().count() > 3, "{part}");
     }
-    let report = fs::read(desk.path("all/p3.json")).expect("there is a report");
-    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    let report = desk.json("all/p3.json");
     let runs = report["runs"].as_array().expect("there are runs");
     // 26 scenarios, four of them with literal lateness too, six more overlays, three sorts of faults, six on the trace.
     assert_eq!(runs.len(), 26 + 4 + 6 + 3 + 6);
@@ -166,12 +151,10 @@ fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
 #[test]
 fn an_interrupted_reproduction_leaves_nothing() {
     let desk = Desk::new();
-    let long = ["reproduce", "p1", "--nodes", "500"];
-    let mut child = desk.begin(&[&long[..], &["--only", "fig4", "--out", "out"]].concat());
+    let mut child = desk.begin("reproduce p1 --nodes 500 --only fig4 --out out");
     desk.await_more_than(0);
     send("-INT", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
+    await_interrupted(&mut child);
     assert!(desk.list().is_empty(), "{:?}", desk.list());
 }
 
@@ -179,20 +162,11 @@ fn an_interrupted_reproduction_leaves_nothing() {
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn the_fourth_paper_has_its_schemes_beside_the_centralised_one_and_no_job_is_lost() {
     let desk = Desk::new();
-    let text = desk.good(&[
-        "reproduce",
-        "p4",
-        "--quick",
-        "--only",
-        "varieties",
-        "--out",
-        "all",
-    ]);
+    let text = desk.good("reproduce p4 --quick --only varieties --out all");
     assert!(text.contains("LIQ-PULL") && text.contains("mixed nodes, mixed jobs"));
-    let csv = fs::read_to_string(desk.path("all/p4/varieties.csv")).expect("there is a table");
+    let csv = desk.read("all/p4/varieties.csv");
     assert_eq!(csv.lines().count(), 5, "{csv}");
-    let report = fs::read(desk.path("all/p4.json")).expect("there is a report");
-    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is JSON");
+    let report = desk.json("all/p4.json");
     let runs = report["runs"].as_array().expect("there are runs");
     // Two schemes and CENT, on nodes and jobs that are clustered or mixed.
     assert_eq!(runs.len(), 3 * 4);
@@ -204,41 +178,29 @@ fn the_fourth_paper_has_its_schemes_beside_the_centralised_one_and_no_job_is_los
 
 #[test]
 fn zones_are_written_down_as_often_as_is_asked_for() {
-    zones_are_whole(&[]);
+    zones_are_whole("");
 }
 
 #[test]
 fn nodes_that_join_one_by_one_share_the_space_before_the_first_job_comes() {
-    let (desk, out) = zones_are_whole(&["--set", "desktop.join_every=10s"]);
-    let jobs = fs::read_to_string(desk.path(out).join("jobs.csv")).expect("there are jobs");
+    let (desk, out) = zones_are_whole(" --set desktop.join_every=10s");
+    let jobs = desk.read(&format!("{out}/jobs.csv"));
     let first = jobs.lines().nth(1).and_then(|job| job.split(',').nth(3));
     let first: f64 = first.and_then(|at| at.parse().ok()).expect("it has a time");
     assert!((310.0..400.0).contains(&first), "{first}");
-    assert_eq!(summary(&desk.path(out))["jobs"]["completed"], 40);
-    assert_eq!(summary(&desk.path(out))["faults"]["starts"], 29);
+    assert_eq!(desk.summary(out)["jobs"]["completed"], 40);
+    assert_eq!(desk.summary(out)["faults"]["starts"], 29);
 }
 
 /// Runs a small grid of desktops, and looks at its pictures.
-fn zones_are_whole(more: &[&str]) -> (Desk, &'static str) {
+fn zones_are_whole(more: &str) -> (Desk, &'static str) {
     let (desk, out) = (Desk::new(), "drawn");
-    let common = [
-        "run",
-        "--scheduler",
-        "desktop",
-        "--workload",
-        "desktop",
-        "--set",
-        "workload.desktop.nodes=30",
-        "--set",
-        "workload.desktop.jobs=40",
-        "--set",
-        "report.zones=1h",
-        "--out",
-        out,
-    ];
-    desk.good(&[&common, more].concat());
-    let pictures = fs::read(desk.path(out).join("zones.json")).expect("there are pictures");
-    let pictures: serde_json::Value = serde_json::from_slice(&pictures).expect("it is JSON");
+    let sizes =
+        "--set workload.desktop.nodes=30 --set workload.desktop.jobs=40 --set report.zones=1h";
+    desk.good(&format!(
+        "run --scheduler desktop --workload desktop {sizes} --out {out}{more}"
+    ));
+    let pictures = desk.json(&format!("{out}/zones.json"));
     let pictures = pictures.as_array().expect("it is a list");
     assert!(pictures.len() >= 2);
     for (hour, picture) in pictures.iter().enumerate() {

@@ -4,25 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
 #[cfg(unix)]
-use crate::desk::send;
-use crate::desk::{Desk, summary};
-use gridweave_lab::schedulers::Scheduler;
+use std::process::{Command, Stdio};
 
-/// A trace of a hundred jobs on 16 processors.
-pub(crate) fn trace() -> String {
-    let mut text = String::from("; MaxProcs: 16\n; Acknowledge: Nobody\n");
-    for job in 0..100 {
-        let (submit, run, processors) = (job * 60, 100 + job * 7 % 500, 1 + job * 5 % 16);
-        let requested = run + 100 - job % 3 * 80;
-        text += &format!(
-            "{job} {submit} -1 {run} {processors} -1 -1 -1 {requested} -1 1 3 1 -1 -1 -1 -1 -1\n"
-        );
-    }
-    text
-}
+use crate::desk::{Desk, json, trace};
+#[cfg(unix)]
+use crate::desk::{await_interrupted, pause, send};
+use gridweave_lab::schedulers::Scheduler;
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -60,7 +48,7 @@ fn same_files(one: &Path, other: &Path) {
 #[test]
 fn help_shows_examples_and_every_command() {
     let desk = Desk::new();
-    let text = desk.good(&["--help"]);
+    let text = desk.good("--help");
     for word in [
         "run",
         "compare",
@@ -75,26 +63,16 @@ fn help_shows_examples_and_every_command() {
     ] {
         assert!(text.contains(word), "{word}");
     }
-    assert!(desk.good(&["--version"]).starts_with("gridweave "));
-    assert!(desk.good(&["completions", "bash"]).contains("gridweave"));
+    assert!(desk.good("--version").starts_with("gridweave "));
+    assert!(desk.good("completions bash").contains("gridweave"));
 }
 
 #[test]
 fn a_comparison_has_all_schedulers_and_repeats() {
     let desk = Desk::new();
     // What the bare command does, on a smaller grid, with the first jobs and hours of the bundled week and few heartbeats.
-    let first = [
-        "compare",
-        "--set",
-        "workload.first=60",
-        "--nodes",
-        "200",
-        "--set",
-        "grid.until=2h",
-        "--set",
-        "desktop.heartbeat=1d",
-    ];
-    let text = desk.good(&first);
+    let first = "compare --set workload.first=60 --nodes 200 --set grid.until=2h --set desktop.heartbeat=1d";
+    let text = desk.good(first);
     for word in [
         "central-fcfs",
         "central-easy",
@@ -118,58 +96,36 @@ fn a_comparison_has_all_schedulers_and_repeats() {
         "config.toml",
         "engine.json",
     ] {
-        assert!(
-            desk.path("gridweave-out/gangs/central-easy")
-                .join(file)
-                .is_file(),
-            "{file}"
-        );
-        assert!(
-            desk.path("gridweave-out/serial/random")
-                .join(file)
-                .is_file(),
-            "{file}"
-        );
+        for folder in ["gangs/central-easy", "serial/random"] {
+            let path = desk.path("gridweave-out").join(folder).join(file);
+            assert!(path.is_file(), "{}", path.display());
+        }
     }
     assert!(desk.path("gridweave-out/report.html").is_file());
-    let easy = summary(&desk.path("gridweave-out/gangs/central-easy"));
+    let easy = desk.summary("gridweave-out/gangs/central-easy");
     assert_eq!(easy["jobs"]["completed"], 60);
     // A second time the old results are replaced, and the new ones are the same.
     fs::rename(desk.path("gridweave-out"), desk.path("kept")).expect("folders can be renamed");
-    desk.good(&first);
-    desk.good(&first);
+    desk.good(first);
+    desk.good(first);
     same_files(&desk.path("kept"), &desk.path("gridweave-out"));
 }
 
 #[test]
 fn the_configuration_of_a_run_repeats_it() {
     let desk = Desk::new();
-    desk.write("log.swf.gz", &gzip(trace().as_bytes()));
-    let setup = [
-        "run",
-        "--trace",
-        "log.swf.gz",
-        "--set",
-        "workload.estimates=kill",
-        "--set",
-        "workload.load=0.9",
-    ];
-    let serial = [
-        "--set",
-        "workload.shape=serial",
-        "--set",
-        "workload.first=15",
-    ];
+    desk.write("log.swf.gz", gzip(trace().as_bytes()));
+    let setup = "run --trace log.swf.gz --set workload.estimates=kill --set workload.load=0.9";
     for scheduler in Scheduler::ALL {
-        let shape: &[&str] = if scheduler.side().places_gangs() {
-            &[]
-        } else {
-            &serial
+        let shape = match scheduler.side().places_gangs() {
+            true => "",
+            false => " --set workload.shape=serial --set workload.first=15",
         };
-        let (name, out) = (scheduler.name(), format!("{scheduler}-1"));
-        desk.good(&[&setup[..], shape, &["--scheduler", name, "--out", &out]].concat());
-        let config = format!("{out}/config.toml");
-        desk.good(&["run", "--config", &config, "--out", "again"]);
+        let out = format!("{scheduler}-1");
+        desk.good(&format!(
+            "{setup}{shape} --scheduler {scheduler} --out {out}"
+        ));
+        desk.good(&format!("run --config {out}/config.toml --out again"));
         same_files(&desk.path(&out), &desk.path("again"));
     }
 }
@@ -178,35 +134,17 @@ fn the_configuration_of_a_run_repeats_it() {
 fn the_seed_decides_where_there_is_chance() {
     let desk = Desk::new();
     let run = |seed: &str, out: &str| {
-        let setup = [
-            "run",
-            "--workload",
-            "desktop",
-            "--set",
-            "workload.desktop.jobs=200",
-        ];
-        desk.good(
-            &[
-                &setup[..],
-                &[
-                    "--scheduler",
-                    "central-greedy",
-                    "--seed",
-                    seed,
-                    "--out",
-                    out,
-                ],
-            ]
-            .concat(),
-        );
-        summary(&desk.path(out))["digest"].clone()
+        let setup =
+            "run --workload desktop --set workload.desktop.jobs=200 --scheduler central-greedy";
+        desk.good(&format!("{setup} --seed {seed} --out {out}"));
+        desk.summary(out)["digest"].clone()
     };
     let (one, again, other) = (run("1", "a"), run("1", "b"), run("2", "c"));
     same_files(&desk.path("a"), &desk.path("b"));
     assert_eq!(one, again);
     assert_ne!(one, other);
     let config = desk.path("a/config.toml");
-    desk.good(&["run", "--config", &config.to_string_lossy(), "--out", "d"]);
+    desk.good(&format!("run --config {} --out d", config.display()));
     same_files(&desk.path("a"), &desk.path("d"));
 }
 
@@ -215,13 +153,12 @@ fn a_network_and_faults_reach_a_decentralised_scheduler() {
     let desk = Desk::new();
     let config = "scheduler = 'random'\n[workload]\nshape = 'serial'\nfirst = 300\n[network]\nloss = 0.05\n\
         [network.delay]\nkind = 'plane'\nside = '100ms'\n[[faults]]\nwhat = 'crash'\nat = '1h'\nnode = 3\n";
-    desk.write("run.toml", config.as_bytes());
-    let output = desk.run(&["run", "--config", "run.toml", "--json"]);
+    desk.write("run.toml", config);
+    let output = desk.run("run --config run.toml --json");
     // Random placement has no answer to lost messages, so jobs are lost.
     assert_eq!(output.status.code(), Some(1));
-    let printed: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("stdout is JSON");
-    assert_eq!(printed, summary(&desk.path("gridweave-out")));
+    let printed = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(printed, desk.summary("gridweave-out"));
     assert!(printed["jobs"]["lost"].as_u64() > Some(0));
     assert_eq!(printed["faults"]["crashes"], 1);
     assert!(printed["messages"]["by_kind"]["Assign"]["bytes"].as_u64() > Some(300));
@@ -230,18 +167,11 @@ fn a_network_and_faults_reach_a_decentralised_scheduler() {
 #[test]
 fn several_runs_give_means_with_confidence_intervals() {
     let desk = Desk::new();
-    let setup = [
-        "run",
-        "--workload",
-        "aria",
-        "--set",
-        "workload.aria.jobs=100",
-        "--scheduler",
-        "central-greedy",
-    ];
-    let text = desk.good(&[&setup[..], &["--runs", "4"]].concat());
+    let text = desk.good(
+        "run --workload aria --set workload.aria.jobs=100 --scheduler central-greedy --runs 4",
+    );
     assert!(text.contains('±'), "{text}");
-    let joined = summary(&desk.path("gridweave-out"));
+    let joined = desk.summary("gridweave-out");
     assert_eq!(joined["seed"], serde_json::json!([0, 1, 2, 3]));
     assert!(joined["wait"]["mean"]["ci95"].as_f64() > Some(0.0));
     assert!(desk.path("gridweave-out/seed-3/jobs.csv").is_file());
@@ -249,43 +179,28 @@ fn several_runs_give_means_with_confidence_intervals() {
 
 #[test]
 fn traces_are_described_converted_and_made_up() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    let info = desk.good(&["trace", "info", "log.swf", "--json"]);
-    let info: serde_json::Value = serde_json::from_str(&info).expect("stdout is JSON");
+    let desk = Desk::with_trace();
+    let info = desk.good("trace info log.swf --json");
+    let info = json(&info);
     assert_eq!(info["jobs"], 100);
-    desk.good(&[
-        "trace",
-        "convert",
-        "log.swf",
-        "half.swf.gz",
-        "--until",
-        "50m",
-    ]);
-    let half = desk.good(&["trace", "info", "half.swf.gz"]);
+    desk.good("trace convert log.swf half.swf.gz --until 50m");
+    let half = desk.good("trace info half.swf.gz");
     assert!(half.contains("50"), "{half}");
     assert!(half.contains("Nobody"), "{half}");
-    desk.good(&[
-        "trace",
-        "generate",
-        "grid5000-like",
-        "like.swf",
-        "--set",
-        "workload.grid5000_like.jobs=500",
-    ]);
-    desk.good(&["run", "--trace", "like.swf", "--out", "out"]);
-    desk.bad(&["trace", "convert", "log.swf", "like.swf"]);
+    desk.good("trace generate grid5000-like like.swf --set workload.grid5000_like.jobs=500");
+    desk.good("run --trace like.swf --out out");
+    desk.bad("trace convert log.swf like.swf");
 }
 
 #[test]
 fn bad_input_is_one_line_and_leaves_nothing_behind() {
     let desk = Desk::new();
-    desk.write("good.swf", trace().as_bytes());
+    desk.write("good.swf", trace());
     let whole = gzip(trace().repeat(50).as_bytes());
     desk.write("cut.swf.gz", &whole[..whole.len() / 2]);
     desk.write(
         "binary.swf",
-        &(0..=255).cycle().take(5000).collect::<Vec<u8>>(),
+        (0..=255).cycle().take(5000).collect::<Vec<u8>>(),
     );
     desk.write(
         "empty.swf",
@@ -310,148 +225,85 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         "wide.swf",
         b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
     );
-    let deep = format!("{}b=1", "a.".repeat(20_000));
+    let deep = format!("run --set {}b=1", "a.".repeat(20_000));
     for (arguments, named) in [
-        (&["run", "--trace", "cut.swf.gz"][..], "cut.swf.gz"),
-        (&["run", "--trace", "binary.swf"], "binary.swf"),
-        (&["run", "--trace", "empty.swf"], "no usable job"),
-        (&["run", "--trace", "headerless.swf"], "--nodes"),
+        ("run --trace cut.swf.gz", "cut.swf.gz"),
+        ("run --trace binary.swf", "binary.swf"),
+        ("run --trace empty.swf", "no usable job"),
+        ("run --trace headerless.swf", "--nodes"),
+        ("run --trace missing.swf", "missing.swf: cannot be read"),
+        ("run --trace .", "cannot be read"),
+        ("run --config unknown.toml", "nodez"),
+        ("validate unknown.toml", "line 3"),
+        ("run --config broken.toml", "broken.toml"),
+        ("run --config missing.toml", "missing.toml"),
+        ("run --nodes 0", "grid.nodes"),
+        ("compare --nodes 0", "grid.nodes"),
+        ("run --workload aria --nodes 0", "nodes"),
         (
-            &["run", "--trace", "missing.swf"],
-            "missing.swf: cannot be read",
-        ),
-        (&["run", "--trace", "."], "cannot be read"),
-        (&["run", "--config", "unknown.toml"], "nodez"),
-        (&["validate", "unknown.toml"], "line 3"),
-        (&["run", "--config", "broken.toml"], "broken.toml"),
-        (&["run", "--config", "missing.toml"], "missing.toml"),
-        (&["run", "--nodes", "0"], "grid.nodes"),
-        (&["compare", "--nodes", "0"], "grid.nodes"),
-        (&["run", "--workload", "aria", "--nodes", "0"], "nodes"),
-        (
-            &["run", "--workload", "aria", "--scheduler", "central-easy"],
+            "run --workload aria --scheduler central-easy",
             "central-greedy",
         ),
         (
-            &["compare", "--workload", "desktop", "--schedulers", "random"],
+            "compare --workload desktop --schedulers random",
             "choose from central-greedy",
         ),
-        (&["run", "--out", "file"], "file"),
-        (&["run", "--out", "file/below"], "file"),
-        (&["run", "--out", "/proc/nowhere"], "/proc/nowhere"),
-        (&["run", "--out", "."], "name a folder"),
-        (&["run", "--out", "x/.."], "name a folder"),
-        (&["sweep", "broken.toml"], "broken.toml"),
+        ("run --out file", "file"),
+        ("run --out file/below", "file"),
+        ("run --out /proc/nowhere", "/proc/nowhere"),
+        ("run --out .", "name a folder"),
+        ("run --out x/..", "name a folder"),
+        ("sweep broken.toml", "broken.toml"),
+        ("run --seed 9223372036854775807 --runs 2", "--seed"),
+        ("run --config /dev/zero", "1 MiB"),
+        ("compare --nodes 4294967295", "10000000"),
+        ("run --workload aria --nodes 2000000", "1000000"),
+        ("run --set report.window=1us", "report.window"),
         (
-            &["run", "--seed", "9223372036854775807", "--runs", "2"],
-            "--seed",
-        ),
-        (&["run", "--config", "/dev/zero"], "1 MiB"),
-        (&["compare", "--nodes", "4294967295"], "10000000"),
-        (
-            &["run", "--workload", "aria", "--nodes", "2000000"],
-            "1000000",
-        ),
-        (&["run", "--set", "report.window=1us"], "report.window"),
-        (
-            &["compare", "--schedulers", "random,central-easy,random"],
+            "compare --schedulers random,central-easy,random",
             "random twice",
         ),
         (
-            &[
-                "trace",
-                "generate",
-                "aria",
-                "x.swf",
-                "--set",
-                "workload.source=desktop",
-            ],
+            "trace generate aria x.swf --set workload.source=desktop",
             "aria",
         ),
-        (&["run", "--set", "workload.from=100d"], "window"),
+        ("run --set workload.from=100d", "window"),
         (
-            &[
-                "run",
-                "--set",
-                "workload.from=2d",
-                "--set",
-                "workload.until=1d",
-            ],
+            "run --set workload.from=2d --set workload.until=1d",
             "workload.until",
         ),
-        (&["run", "--set", "workload.load=-1"], "workload.load"),
-        (&["run", "--set", "nonsense"], "key=value"),
+        ("run --set workload.load=-1", "workload.load"),
+        ("run --set nonsense", "key=value"),
         (
-            &[
-                "run",
-                "--set",
-                "network.loss=2",
-                "--scheduler",
-                "random",
-                "--set",
-                "workload.shape=serial",
-            ],
+            "run --set network.loss=2 --scheduler random --set workload.shape=serial",
             "network.loss",
         ),
         (
-            &[
-                "run",
-                "--scheduler",
-                "random",
-                "--set",
-                "faults=[{what='crash',at='1s',node=99999}]",
-            ],
+            "run --scheduler random --set faults=[{what='crash',at='1s',node=99999}]",
             "99999",
         ),
-        (&["trace", "info", "binary.swf"], "binary.swf"),
-        (&["run", "--set", &deep], "16 parts"),
+        ("trace info binary.swf", "binary.swf"),
+        (&deep, "16 parts"),
+        ("run --set criteria.places.sites=4294967295", "1000000"),
         (
-            &["run", "--set", "criteria.places.sites=4294967295"],
+            "run --nodes 4000000000 --set grid.sites=2000000000",
             "1000000",
         ),
         (
-            &[
-                "run",
-                "--nodes",
-                "4000000000",
-                "--set",
-                "grid.sites=2000000000",
-            ],
-            "1000000",
-        ),
-        (
-            &[
-                "run",
-                "--trace",
-                "wide.swf",
-                "--set",
-                "workload.shape=serial",
-            ],
+            "run --trace wide.swf --set workload.shape=serial",
             "5000000",
         ),
-        (&["run", "--config", "escape.toml"], "?[31m"),
+        ("run --config escape.toml", "?[31m"),
         (
-            &[
-                "run",
-                "--set",
-                "workload.source=trace",
-                "--set",
-                "workload.trace=''",
-            ],
+            "run --set workload.source=trace --set workload.trace=''",
             "source",
         ),
-        (&["run", "--config", "nameless.toml"], "name a file"),
-        (
-            &["trace", "convert", "good.swf", "missing/out.swf"],
-            "missing/out.swf",
-        ),
-        (
-            &["trace", "convert", "good.swf", "out.swf", "--from", "100d"],
-            "window",
-        ),
+        ("run --config nameless.toml", "name a file"),
+        ("trace convert good.swf missing/out.swf", "missing/out.swf"),
+        ("trace convert good.swf out.swf --from 100d", "window"),
     ] {
         let line = desk.bad(arguments);
-        assert!(line.contains(named), "{arguments:?}: {line}");
+        assert!(line.contains(named), "{arguments}: {line}");
         assert!(
             line.chars().count() < 2100 && !line.contains('\u{1b}'),
             "{line}"
@@ -463,14 +315,13 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
 
 #[test]
 fn another_trace_under_the_same_name_is_noticed() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    desk.good(&["run", "--trace", "log.swf", "--out", "out"]);
+    let desk = Desk::with_trace();
+    desk.good("run --trace log.swf --out out");
     desk.write(
         "log.swf",
         trace().replace("; Acknowledge: Nobody\n", "").as_bytes(),
     );
-    let line = desk.bad(&["run", "--config", "out/config.toml", "--out", "again"]);
+    let line = desk.bad("run --config out/config.toml --out again");
     assert!(line.contains("digest"), "{line}");
 }
 
@@ -478,29 +329,29 @@ fn another_trace_under_the_same_name_is_noticed() {
 fn bad_usage_is_told_by_name() {
     let desk = Desk::new();
     for (arguments, named) in [
-        (&["--fly"][..], "--fly"),
-        (&["run", "--scheduler", "slurm"], "slurm"),
-        (&["run", "--workload", "mine"], "mine"),
-        (&["run", "--runs", "0"], "--runs"),
-        (&["trace", "generate", "mine", "x.swf"], "mine"),
-        (&["sweep"], "FILE.toml"),
-        (&["run", "--seed", "18446744073709551615"], "--seed"),
+        ("--fly", "--fly"),
+        ("run --scheduler slurm", "slurm"),
+        ("run --workload mine", "mine"),
+        ("run --runs 0", "--runs"),
+        ("trace generate mine x.swf", "mine"),
+        ("sweep", "FILE.toml"),
+        ("run --seed 18446744073709551615", "--seed"),
         (
-            &["run", "--seed", "-1"],
+            "run --seed -1",
             "'-1' for '--seed <S>': it is not a whole number from 0",
         ),
         (
-            &["run", "--nodes", "-5"],
+            "run --nodes -5",
             "'-5' for '--nodes <N>': it is not a whole number from 0",
         ),
-        (&["run", "--workload", "two\n\nlines"], "two lines"),
-        (&["trace"], "info, convert or generate"),
-        (&["torture", "--seeds", "5"], "--seeds"),
-        (&["torture", "--seed", "1", "--without", "rain"], "rain"),
-        (&["torture", "--trace"], "--seed"),
+        ("run --workload two\n\nlines", "two lines"),
+        ("trace", "info, convert or generate"),
+        ("torture --seeds 5", "--seeds"),
+        ("torture --seed 1 --without rain", "rain"),
+        ("torture --trace", "--seed"),
     ] {
         let line = desk.bad(arguments);
-        assert!(line.contains(named), "{arguments:?}: {line}");
+        assert!(line.contains(named), "{arguments}: {line}");
         assert!(line.contains("see gridweave --help"), "{line}");
     }
     assert_eq!(desk.list(), Vec::<PathBuf>::new());
@@ -508,38 +359,28 @@ fn bad_usage_is_told_by_name() {
 
 /// A run that takes long.
 #[cfg(unix)]
-const LONG: [&str; 9] = [
-    "run",
-    "--scheduler",
-    "random",
-    "--workload",
-    "grid5000-like",
-    "--set",
-    "workload.grid5000_like.jobs=40000",
-    "--set",
-    "workload.shape=serial",
-];
+const LONG: &str = "run --scheduler random --workload grid5000-like --set workload.grid5000_like.jobs=40000 \
+    --set workload.shape=serial";
 
 /// Ctrl-C in the middle of a long run leaves whole files that say that they are partial.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_whole_partial_files() {
     let desk = Desk::new();
-    let mut child = desk.begin(&[&LONG[..], &["--out", "out"]].concat());
+    let mut child = desk.begin(&format!("{LONG} --out out"));
     // It reads and generates first; a draft beside the result tells that it has begun.
     desk.await_more_than(0);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    pause(200);
     send("-INT", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
-    let summary = summary(&desk.path("out"));
+    await_interrupted(&mut child);
+    let summary = desk.summary("out");
     assert_eq!(summary["partial"], true);
     let count = |what: &str| summary["jobs"][what].as_u64().expect("a number");
     assert!(count("unfinished") + count("not_submitted") > 0);
-    let jobs = fs::read_to_string(desk.path("out/jobs.csv")).expect("there are jobs");
+    let jobs = desk.read("out/jobs.csv");
     let all = count("submitted") + count("not_submitted");
     assert_eq!(jobs.lines().count() as u64, all + 1);
-    let report = fs::read_to_string(desk.path("out/report.html")).expect("there is a report");
+    let report = desk.read("out/report.html");
     assert!(report.contains("\"partial\":true") && report.ends_with("</html>\n"));
 }
 
@@ -548,13 +389,12 @@ fn an_interrupted_run_leaves_whole_partial_files() {
 #[test]
 fn interrupted_runs_say_how_many_are_missing() {
     let desk = Desk::new();
-    let mut child = desk.begin(&[&LONG[..], &["--runs", "9", "--out", "out"]].concat());
+    let mut child = desk.begin(&format!("{LONG} --runs 9 --out out"));
     desk.await_more_than(0);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    pause(200);
     send("-TERM", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
-    let summary = summary(&desk.path("out"));
+    await_interrupted(&mut child);
+    let summary = desk.summary("out");
     assert_eq!(summary["partial"], true);
     assert_eq!(summary["runs"]["wanted"], 9);
     assert!(summary["runs"]["made"].as_u64() < Some(9));
@@ -567,29 +407,23 @@ fn interrupted_runs_say_how_many_are_missing() {
 #[test]
 fn asked_twice_to_end_the_program_leaves_nothing_behind() {
     let desk = Desk::new();
-    let mut child = desk.begin(&[&LONG[..], &["--runs", "9", "--out", "out"]].concat());
+    let mut child = desk.begin(&format!("{LONG} --runs 9 --out out"));
     desk.await_more_than(0);
     send("-INT", &child);
     send("-TERM", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
+    await_interrupted(&mut child);
     assert!(!desk.path("out").exists() || desk.path("out/summary.json").is_file());
     let hidden = |path: &PathBuf| path.to_string_lossy().contains("/.gridweave-");
     assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
     // Nor does it leave the folders around its draft, or a part of a file.
-    let generate = ["trace", "generate", "grid5000-like", "x.swf.gz"];
-    let many = ["--set", "workload.grid5000_like.jobs=300000"];
-    for arguments in [
-        [&LONG[..], &["--out", "a/b/out"]].concat(),
-        [&generate[..], &many].concat(),
-    ] {
+    let generate = "trace generate grid5000-like x.swf.gz --set workload.grid5000_like.jobs=300000";
+    for line in [&format!("{LONG} --out a/b/out"), generate] {
         let desk = Desk::new();
-        let mut child = desk.begin(&arguments);
+        let mut child = desk.begin(line);
         desk.await_more_than(0);
         send("-INT", &child);
         send("-TERM", &child);
-        let status = child.wait().expect("the program ends");
-        assert_eq!(status.code(), Some(130), "{arguments:?}");
+        await_interrupted(&mut child);
         let whole = desk.path("a/b/out/summary.json").is_file() || desk.path("x.swf.gz").is_file();
         assert!(whole || desk.list().is_empty(), "{:?}", desk.list());
         assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
@@ -600,25 +434,23 @@ fn asked_twice_to_end_the_program_leaves_nothing_behind() {
 #[cfg(unix)]
 #[test]
 fn asked_twice_to_end_the_program_leaves_whole_results() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    desk.good(&["run", "--trace", "log.swf", "--out", "out"]);
-    let compare = ["compare", "--set", "workload.first=300", "--schedulers"];
-    let compare = [&compare[..], &["central-easy,asap", "--out", "out"]].concat();
+    let desk = Desk::with_trace();
+    desk.good("run --trace log.swf --out out");
+    let compare = "compare --set workload.first=300 --schedulers central-easy,asap --out out";
     for number in 0..8 {
         let before = desk.list().len();
-        let mut child = desk.begin(&compare);
+        let mut child = desk.begin(compare);
         desk.await_more_than(before);
-        std::thread::sleep(std::time::Duration::from_millis(100 * number));
+        pause(100 * number);
         send("-INT", &child);
-        std::thread::sleep(std::time::Duration::from_millis(2 * number));
+        pause(2 * number);
         // It may have ended already.
         let _ = Command::new("kill")
             .args(["-INT", &child.id().to_string()])
-            .stderr(std::process::Stdio::null())
+            .stderr(Stdio::null())
             .status();
         child.wait().expect("the program ends");
-        let found = summary(&desk.path("out"));
+        let found = desk.summary("out");
         let tables: Vec<&str> = ["gangs", "serial"]
             .into_iter()
             .filter(|table| desk.path("out").join(table).exists())
@@ -649,7 +481,7 @@ fn a_program_that_reads_ends_at_once_when_asked() {
     let desk = Desk::new();
     let made = Command::new("mkfifo").arg(desk.path("pipe.swf")).status();
     assert!(made.expect("mkfifo is there").success());
-    let mut child = desk.begin(&["trace", "info", "pipe.swf"]);
+    let mut child = desk.begin("trace info pipe.swf");
     // Once somebody writes, it reads, and waits for more than a line.
     let mut pipe = fs::OpenOptions::new()
         .write(true)
@@ -661,52 +493,49 @@ fn a_program_that_reads_ends_at_once_when_asked() {
         if child.try_wait().expect("it is our child").is_some() {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        pause(50);
     }
     // One that did not listen reads to the end, and fails for another reason.
     drop(pipe);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
+    await_interrupted(&mut child);
 }
 
 #[test]
 fn nothing_but_our_own_results_is_replaced() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    fs::create_dir(desk.path("project")).expect("a folder can be made");
+    let desk = Desk::with_trace();
+    desk.make_folder("project");
     desk.write("project/config.toml", b"[package]");
     desk.write("project/thesis.tex", b"years of work");
-    let run = ["run", "--trace", "log.swf", "--out"];
-    let line = desk.bad(&[&run[..], &["project"]].concat());
+    let run = |out: &str| format!("run --trace log.swf --out {out}");
+    let line = desk.bad(&run("project"));
     assert!(line.contains("no output of gridweave"), "{line}");
     assert!(desk.path("project/thesis.tex").is_file());
     // Names that we write, too, do not make it ours, at whatever depth.
-    fs::create_dir_all(desk.path("P/jobs")).expect("a folder can be made");
+    desk.make_folder("P/jobs");
     desk.write("P/config.toml", b"scheduler = 'central-easy'\n");
     desk.write("P/jobs/thesis.tex", b"years of work");
-    let inside = ["run", "--config", "P/config.toml", "--out", "P"];
-    assert!(desk.bad(&inside).contains("no output of gridweave"));
-    fs::remove_file(desk.path("P/jobs/thesis.tex")).expect("it is there");
+    let inside = "run --config P/config.toml --out P";
+    assert!(desk.bad(inside).contains("no output of gridweave"));
+    desk.remove("P/jobs/thesis.tex");
     fs::remove_dir(desk.path("P/jobs")).expect("it is there");
-    assert!(desk.bad(&inside).contains("no output of gridweave"));
+    assert!(desk.bad(inside).contains("no output of gridweave"));
     // Something that was put beside results keeps them from being replaced, too.
-    desk.good(&[&run[..], &["out"]].concat());
+    desk.good(&run("out"));
     desk.write("out/notes.txt", b"");
-    desk.bad(&[&run[..], &["out"]].concat());
-    fs::remove_file(desk.path("out/notes.txt")).expect("it is there");
-    desk.good(&[&run[..], &["out/."]].concat());
+    desk.bad(&run("out"));
+    desk.remove("out/notes.txt");
+    desk.good(&run("out/."));
 }
 
 /// That nobody reads what is said does not lose what was written.
 #[cfg(unix)]
 #[test]
 fn results_outlive_those_who_listen() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    for (number, arguments) in [
-        &["run", "--trace", "log.swf", "--json"][..],
-        &["compare", "--trace", "log.swf", "--json"],
-        &["run", "--trace", "log.swf"],
+    let desk = Desk::with_trace();
+    for (number, line) in [
+        "run --trace log.swf --json",
+        "compare --trace log.swf --json",
+        "run --trace log.swf",
     ]
     .iter()
     .enumerate()
@@ -715,21 +544,16 @@ fn results_outlive_those_who_listen() {
         drop(reader);
         let full = fs::OpenOptions::new().write(true).open("/dev/full");
         let out = format!("out-{number}");
-        let status = Command::new(env!("CARGO_BIN_EXE_gridweave"))
-            .args(*arguments)
-            .args(["--out", &out])
-            .current_dir(desk.path(""))
+        let status = desk
+            .command(&format!("{line} --out {out}"))
             .stdout(full.expect("there is a full device"))
             .stderr(writer)
             .status()
             .expect("the program runs");
         // Without --json nothing that was asked for is missing.
-        let wanted = if arguments.contains(&"--json") { 2 } else { 0 };
-        assert_eq!(status.code(), Some(wanted), "{arguments:?}");
-        assert!(
-            desk.path(&out).join("summary.json").is_file(),
-            "{arguments:?}"
-        );
+        let wanted = if line.contains("--json") { 2 } else { 0 };
+        assert_eq!(status.code(), Some(wanted), "{line}");
+        assert!(desk.path(&out).join("summary.json").is_file(), "{line}");
     }
 }
 
@@ -737,40 +561,32 @@ fn results_outlive_those_who_listen() {
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_said_is_an_error() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     desk.write("run.toml", b"scheduler = 'central-easy'\n");
-    for arguments in [
-        &["trace", "info", "log.swf"][..],
-        &["trace", "info", "log.swf", "--json"],
-        &["validate", "run.toml"],
-        &["torture", "--seeds", "0..1"],
-        &["completions", "bash"],
-        &["--help"],
+    for line in [
+        "trace info log.swf",
+        "trace info log.swf --json",
+        "validate run.toml",
+        "torture --seeds 0..1",
+        "completions bash",
+        "--help",
     ] {
-        let output = |stdout: std::process::Stdio| {
-            Command::new(env!("CARGO_BIN_EXE_gridweave"))
-                .args(arguments)
-                .current_dir(desk.path(""))
-                .stdout(stdout)
-                .output()
-                .expect("the program runs")
+        let output = |stdout: Stdio| {
+            let output = desk.command(line).stdout(stdout).output();
+            output.expect("the program runs")
         };
         let full = fs::OpenOptions::new().write(true).open("/dev/full");
         let output_full = output(full.expect("there is a full device").into());
         let errors = String::from_utf8_lossy(&output_full.stderr).into_owned();
-        assert_eq!(output_full.status.code(), Some(2), "{arguments:?}");
-        assert!(
-            errors.contains("standard output: "),
-            "{arguments:?}: {errors}"
-        );
+        assert_eq!(output_full.status.code(), Some(2), "{line}");
+        assert!(errors.contains("standard output: "), "{line}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{errors}");
         // Who does not listen any more does not mind.
         let (reader, writer) = std::io::pipe().expect("a pipe can be made");
         drop(reader);
         let closed = output(writer.into());
-        assert_eq!(closed.status.code(), Some(0), "{arguments:?}");
-        assert!(closed.stderr.is_empty(), "{arguments:?}");
+        assert_eq!(closed.status.code(), Some(0), "{line}");
+        assert!(closed.stderr.is_empty(), "{line}");
     }
 }
 
@@ -778,59 +594,56 @@ fn what_cannot_be_said_is_an_error() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_as_good_as_a_file() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     desk.write("bad.toml", b"sched = 5\n");
     desk.write("run.toml", b"[workload]\nfirst = 7\n");
-    let piped = |arguments: &[&str], file: &str| {
+    let piped = |line: &str, file: &str| {
         // Not a file as standard input, which could be read twice.
-        let mut child = Command::new(env!("CARGO_BIN_EXE_gridweave"))
-            .args(arguments)
-            .current_dir(desk.path(""))
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
+        let mut child = desk
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .expect("the program runs");
-        let text = fs::read(desk.path(file)).expect("it was written");
         let mut stdin = child.stdin.take().expect("it is piped");
         // It may be refused before it is read.
-        let _ = stdin.write_all(&text);
+        let _ = stdin.write_all(desk.read(file).as_bytes());
         drop(stdin);
         child.wait_with_output().expect("the program ends")
     };
-    let info = piped(&["trace", "info", "/dev/stdin", "--json"], "log.swf");
-    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("stdout is JSON");
+    let info = piped("trace info /dev/stdin --json", "log.swf");
+    let info = json(&String::from_utf8_lossy(&info.stdout));
     assert_eq!(info["jobs"], 100);
-    let run = piped(&["run", "--trace", "/dev/stdin", "--out", "a"], "log.swf");
+    let run = piped("run --trace /dev/stdin --out a", "log.swf");
     assert_eq!(run.status.code(), Some(0), "{run:?}");
-    desk.good(&["run", "--trace", "log.swf", "--out", "b"]);
+    desk.good("run --trace log.swf --out b");
     let digest = |out: &str| {
-        let config = fs::read_to_string(desk.path(out).join("config.toml")).expect("it is there");
+        let config = desk.read(&format!("{out}/config.toml"));
         let line = config.lines().find(|line| line.starts_with("trace_digest"));
         line.expect("it is pinned").to_owned()
     };
     assert_eq!(digest("a"), digest("b"));
-    let valid = piped(&["validate", "/dev/stdin"], "run.toml");
+    let valid = piped("validate /dev/stdin", "run.toml");
     assert!(
         String::from_utf8_lossy(&valid.stdout).contains("7 jobs"),
         "{valid:?}"
     );
-    let wrong = piped(&["validate", "/dev/stdin"], "bad.toml");
+    let wrong = piped("validate /dev/stdin", "bad.toml");
     assert_eq!(wrong.status.code(), Some(2));
     // What is read for many runs is refused.
     desk.write(
         "sweep.toml",
         b"[base.workload]\nsource = 'trace'\ntrace = '/dev/stdin'\n[vary]\nseed = [1, 2]\n",
     );
-    for arguments in [
-        &["sweep", "sweep.toml"][..],
-        &["reproduce", "p1", "--quick", "--trace", "/dev/stdin"],
+    for line in [
+        "sweep sweep.toml",
+        "reproduce p1 --quick --trace /dev/stdin",
     ] {
-        let refused = piped(arguments, "log.swf");
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
-        let line = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(line.contains("save it to a file"), "{line}");
+        let refused = piped(line, "log.swf");
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(error.contains("save it to a file"), "{error}");
     }
 }
 
@@ -841,14 +654,14 @@ fn wide_jobs_are_compared_whole_if_they_cannot_be_split() {
         "wide.swf",
         b"; MaxProcs: 50000000\n1 0 0 10 49000000 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
     );
-    let compare = ["compare", "--trace", "wide.swf", "--schedulers"];
-    desk.good(&[&compare[..], &["central-easy,central-fcfs"]].concat());
+    let compare = "compare --trace wide.swf --schedulers";
+    desk.good(&format!("{compare} central-easy,central-fcfs"));
     assert!(
         desk.path("gridweave-out/gangs/central-easy/jobs.csv")
             .is_file()
     );
     assert!(!desk.path("gridweave-out/serial").exists());
-    let line = desk.bad(&[&compare[..], &["central-easy,random"]].concat());
+    let line = desk.bad(&format!("{compare} central-easy,random"));
     assert!(line.contains("more than 5000000"), "{line}");
 }
 
@@ -859,35 +672,21 @@ fn nobody_waits_where_nothing_ran() {
         "wide.swf",
         b"1 0 0 10 9 -1 -1 -1 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
     );
-    let text = desk.good(&["run", "--trace", "wide.swf", "--nodes", "4"]);
+    let text = desk.good("run --trace wide.swf --nodes 4");
     let row = text.lines().find(|line| line.contains("central-easy"));
     let row = row.expect("it has a row");
     assert_eq!(row.matches(" - ").count(), 3, "{row}");
-    let output = desk.run(&["run", "--trace", "wide.swf", "--nodes", "4", "--json"]);
-    let printed: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    let output = desk.run("run --trace wide.swf --nodes 4 --json");
+    let printed = json(&String::from_utf8_lossy(&output.stdout));
     assert!(printed["wait"].is_null() && printed["bounded_slowdown"].is_null());
 }
 
 #[test]
 fn lost_jobs_are_told_also_if_nothing_else_is() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    let run = [
-        "run",
-        "--quiet",
-        "--trace",
-        "log.swf",
-        "--scheduler",
-        "random",
-    ];
-    let lossy = [
-        "--set",
-        "network.loss=0.5",
-        "--set",
-        "workload.shape=serial",
-    ];
-    let output = desk.run(&[&run[..], &lossy].concat());
+    let desk = Desk::with_trace();
+    let output = desk.run(
+        "run --quiet --trace log.swf --scheduler random --set network.loss=0.5 --set workload.shape=serial",
+    );
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).expect("errors are text");
     assert_eq!(errors.lines().count(), 1, "{errors}");
@@ -897,69 +696,46 @@ fn lost_jobs_are_told_also_if_nothing_else_is() {
 
 #[test]
 fn a_configuration_means_the_same_everywhere() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    fs::create_dir(desk.path("elsewhere")).expect("a folder can be made");
-    desk.good(&["run", "--trace", "log.swf", "--out", "out"]);
-    desk.good(&["compare", "--trace", "log.swf", "--out", "both"]);
-    let again = |config: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_gridweave"))
-            .args(["run", "--config", config, "--out", "again"])
+    let desk = Desk::with_trace();
+    desk.make_folder("elsewhere");
+    desk.good("run --trace log.swf --out out");
+    desk.good("compare --trace log.swf --out both");
+    for out in ["out", "both/gangs/central-easy", "both/serial/central-easy"] {
+        let output = desk
+            .command(&format!("run --config ../{out}/config.toml --out again"))
             .current_dir(desk.path("elsewhere"))
             .output()
             .expect("the program runs");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-    };
-    again("../out/config.toml");
-    same_files(&desk.path("out"), &desk.path("elsewhere/again"));
-    again("../both/gangs/central-easy/config.toml");
-    same_files(
-        &desk.path("both/gangs/central-easy"),
-        &desk.path("elsewhere/again"),
-    );
-    again("../both/serial/central-easy/config.toml");
-    same_files(
-        &desk.path("both/serial/central-easy"),
-        &desk.path("elsewhere/again"),
-    );
+        same_files(&desk.path(out), &desk.path("elsewhere/again"));
+    }
 }
 
 #[test]
 fn another_workload_brings_its_own_nodes() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    desk.good(&["run", "--trace", "log.swf", "--nodes", "20", "--out", "a"]);
-    let base = ["run", "--config", "a/config.toml", "--out", "b"];
+    let desk = Desk::with_trace();
+    desk.good("run --trace log.swf --nodes 20 --out a");
     for (more, nodes) in [
-        (&["--workload", "bundled"][..], 2004),
-        (&["--trace", "log.swf"], 16),
-        (&["--trace", "log.swf", "--nodes", "30"], 30),
-        (&[], 20),
+        (" --workload bundled", 2004),
+        (" --trace log.swf", 16),
+        (" --trace log.swf --nodes 30", 30),
+        ("", 20),
     ] {
-        desk.good(&[&base[..], more].concat());
-        assert_eq!(summary(&desk.path("b"))["nodes"], nodes, "{more:?}");
+        desk.good(&format!("run --config a/config.toml --out b{more}"));
+        assert_eq!(desk.summary("b")["nodes"], nodes, "{more}");
     }
 }
 
 #[test]
 fn both_tables_of_a_comparison_have_the_same_jobs() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
-    let settings = [
-        "workload.max_nodes=4",
-        "grid.cores_per_node=2",
-        "workload.first=20",
-        "workload.load=0.5",
-    ];
-    let mut arguments = vec!["compare", "--trace", "log.swf", "--quiet"];
-    for setting in settings {
-        arguments.extend(["--set", setting]);
-    }
-    desk.good(&arguments);
+    let desk = Desk::with_trace();
+    desk.good(
+        "compare --trace log.swf --quiet --set workload.max_nodes=4 --set grid.cores_per_node=2 \
+         --set workload.first=20 --set workload.load=0.5",
+    );
     // When jobs were submitted, how long they ran and on how many nodes, one entry per node.
     let parts = |table: &str| {
-        let path = desk.path(&format!("gridweave-out/{table}/central-easy/jobs.csv"));
-        let text = fs::read_to_string(path).expect("there are jobs");
+        let text = desk.read(&format!("gridweave-out/{table}/central-easy/jobs.csv"));
         let mut parts = Vec::new();
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
@@ -973,7 +749,7 @@ fn both_tables_of_a_comparison_have_the_same_jobs() {
     assert!(gangs.len() > 20);
     assert_eq!(gangs, parts("serial"));
     let used = |table: &str| {
-        let summary = summary(&desk.path(&format!("gridweave-out/{table}/central-easy")));
+        let summary = desk.summary(&format!("gridweave-out/{table}/central-easy"));
         (
             summary["nodes"].clone(),
             summary["utilization"]["requested"].clone(),
@@ -984,28 +760,22 @@ fn both_tables_of_a_comparison_have_the_same_jobs() {
 
 #[test]
 fn nodes_that_join_take_part() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     let config = "scheduler = 'random'\n[workload]\nsource = 'trace'\ntrace = 'log.swf'\nshape = 'serial'\n\
         [[faults]]\nwhat = 'join'\nat = '10m'\n[[faults]]\nwhat = 'crash'\nat = '20m'\nnode = 16\n";
-    desk.write("run.toml", config.as_bytes());
-    let output = desk.run(&["run", "--config", "run.toml", "--json"]);
-    let printed: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    desk.write("run.toml", config);
+    let output = desk.run("run --config run.toml --json");
+    let printed = json(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(printed["nodes"], 17);
     assert_eq!(printed["faults"]["starts"], 1);
     assert_eq!(printed["faults"]["crashes"], 1);
-    desk.write(
-        "more.toml",
-        config.replace("node = 16", "node = 17").as_bytes(),
-    );
-    assert!(desk.bad(&["run", "--config", "more.toml"]).contains("17"));
+    desk.write("more.toml", config.replace("node = 16", "node = 17"));
+    assert!(desk.bad("run --config more.toml").contains("17"));
 }
 
 #[test]
 fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     let trace = "[workload]\nsource = 'trace'\ntrace = 'log.swf'\n";
     for (number, (config, good)) in [
         // Also where a centralised scheduler does not look at the network.
@@ -1040,19 +810,18 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
     .into_iter()
     .enumerate()
     {
-        let file = desk.write(&format!("{number}.toml"), config.as_bytes());
+        let file = desk.write(&format!("{number}.toml"), &config);
         let base = config
             .replace("[", "[base.")
             .replace("[base.[base.", "[[base.");
         let base = format!("[base]\n{base}[vary]\nseed = [1]\n");
-        let sweep = desk.write(&format!("{number}-sweep.toml"), base.as_bytes());
-        let out = format!("{number}-out");
+        let sweep = desk.write(&format!("{number}-sweep.toml"), base);
         let commands = [
-            &["validate", &file][..],
-            &["validate", &sweep],
-            &["run", "--config", &file, "--out", &out, "--quiet"],
+            format!("validate {file}"),
+            format!("validate {sweep}"),
+            format!("run --config {file} --out {number}-out --quiet"),
         ];
-        for command in commands {
+        for command in &commands {
             if good {
                 desk.good(command);
             } else {
@@ -1064,54 +833,43 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
 
 #[test]
 fn what_is_not_a_run_can_be_read_by_programs_too() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     desk.write("run.toml", b"scheduler = 'central-easy'\n");
     for (arguments, key, value) in [
-        (&["validate", "run.toml", "--json"][..], "jobs", 1984),
-        (
-            &["trace", "convert", "log.swf", "b.swf", "--json"],
-            "jobs",
-            100,
-        ),
-        (
-            &["trace", "generate", "aria", "c.swf", "--json"],
-            "jobs",
-            1000,
-        ),
+        ("validate run.toml --json", "jobs", 1984),
+        ("trace convert log.swf b.swf --json", "jobs", 100),
+        ("trace generate aria c.swf --json", "jobs", 1000),
     ] {
         let text = desk.good(arguments);
-        let printed: serde_json::Value = serde_json::from_str(&text).expect("stdout is JSON");
-        assert_eq!(printed[key], value, "{arguments:?}");
+        let printed = json(&text);
+        assert_eq!(printed[key], value, "{arguments}");
     }
 }
 
 #[test]
 fn torture_says_what_it_ran_and_replays_a_seed() {
     let desk = Desk::new();
-    let text = desk.good(&["torture", "--seeds", "0..4"]);
+    let text = desk.good("torture --seeds 0..4");
     for word in ["4 runs", "jobs taken", "nothing broke", "job: finished"] {
         assert!(text.contains(word), "{word}: {text}");
     }
-    let replay = ["torture", "--seed", "2", "--without", "loss,liars"];
-    let replay = [&replay[..], &["--nodes", "5", "--jobs", "3", "--trace"]].concat();
-    let trace = desk.good(&replay);
+    let replay = "torture --seed 2 --without loss,liars --nodes 5 --jobs 3 --trace";
+    let trace = desk.good(replay);
     for word in ["is told Submit", "digest", "3 taken"] {
         assert!(trace.contains(word), "{word}: {trace}");
     }
-    assert_eq!(trace, desk.good(&replay));
-    let json = desk.good(&["torture", "--seeds", "0..2", "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert_eq!(json["runs"], 2);
-    assert_eq!(json["failing_seeds"], serde_json::json!([]));
+    assert_eq!(trace, desk.good(replay));
+    let told = json(&desk.good("torture --seeds 0..2 --json"));
+    assert_eq!(told["runs"], 2);
+    assert_eq!(told["failing_seeds"], serde_json::json!([]));
     let last = "18446744073709551613..18446744073709551615";
-    let text = desk.good(&["torture", "--seeds", last]);
+    let text = desk.good(&format!("torture --seeds {last}"));
     assert!(text.contains("2 runs"), "{text}");
-    let line = desk.bad(&["torture", "--scheduler", "random"]);
+    let line = desk.bad("torture --scheduler random");
     assert!(line.contains("random cannot be tortured"), "{line}");
-    let line = desk.bad(&["torture", "--seeds", "5..5"]);
+    let line = desk.bad("torture --seeds 5..5");
     assert!(line.contains("5..5 names no seed"), "{line}");
-    let help = desk.good(&["torture", "--help"]);
+    let help = desk.good("torture --help");
     for word in [
         "far-clocks",
         "one-execution",

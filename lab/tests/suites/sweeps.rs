@@ -2,21 +2,19 @@
 
 use std::fs;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, trace};
 #[cfg(unix)]
-use crate::desk::send;
-use crate::program::trace;
+use crate::desk::{await_interrupted, pause, send};
 
 #[test]
 fn a_sweep_skips_what_is_finished() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
         scheduler = ['central-easy', 'central-fcfs']\n'workload.estimates' = ['kill', 'exact']\n";
-    desk.write("sweep.toml", sweep.as_bytes());
-    assert!(desk.good(&["validate", "sweep.toml"]).contains("4 runs"));
-    desk.good(&["sweep", "sweep.toml", "--out", "s"]);
-    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    desk.write("sweep.toml", sweep);
+    assert!(desk.good("validate sweep.toml").contains("4 runs"));
+    desk.good("sweep sweep.toml --out s");
+    let table = desk.read("s/table.csv");
     assert!(desk.path("s/report.html").is_file());
     assert_eq!(table.lines().count(), 5, "{table}");
     let first = desk.path("s/scheduler=central-easy,workload.estimates=kill");
@@ -26,27 +24,21 @@ fn a_sweep_skips_what_is_finished() {
     fs::remove_dir_all(desk.path("s/scheduler=central-fcfs,workload.estimates=exact"))
         .expect("it was made");
     let report = fs::read(desk.path("s/report.html")).expect("there is a report");
-    let output = desk.run(&["sweep", "sweep.toml", "--out", "s"]);
+    let output = desk.run("sweep sweep.toml --out s");
     assert!(String::from_utf8_lossy(&output.stderr).contains("3 of 4 runs are finished already"));
     let after = fs::metadata(first.join("engine.json"))
         .and_then(|data| data.modified())
         .expect("it is still there");
     assert_eq!(before, after);
-    assert_eq!(
-        fs::read_to_string(desk.path("s/table.csv")).expect("there is a table"),
-        table
-    );
+    assert_eq!(desk.read("s/table.csv"), table);
     // The report does not know when and how fast runs were made.
     assert!(fs::read(desk.path("s/report.html")).expect("there is a report") == report);
     // Another file of the same name is another sweep.
-    desk.write("log.swf", trace().repeat(2).as_bytes());
-    let output = desk.run(&["sweep", "sweep.toml", "--out", "s"]);
+    desk.write("log.swf", trace().repeat(2));
+    let output = desk.run("sweep sweep.toml --out s");
     assert!(output.status.success());
     assert!(!String::from_utf8_lossy(&output.stderr).contains("finished already"));
-    assert_ne!(
-        fs::read_to_string(desk.path("s/table.csv")).expect("there is a table"),
-        table
-    );
+    assert_ne!(desk.read("s/table.csv"), table);
 }
 
 /// A sweep over the number of nodes, and schedulers that differ in more than their names.
@@ -57,14 +49,14 @@ const NODES: &str = "[base.workload]\nsource = 'grid5000-like'\ngrid5000_like = 
 #[test]
 fn costs_are_measured_in_a_process_per_run() {
     let desk = Desk::new();
-    desk.write("sweep.toml", NODES.as_bytes());
-    let together = desk.good(&["sweep", "sweep.toml", "--out", "s"]);
+    desk.write("sweep.toml", NODES);
+    let together = desk.good("sweep sweep.toml --out s");
     assert!(!together.contains("cpu_s"), "{together}");
-    let table = || fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    let table = || desk.read("s/table.csv");
     let before = table();
     // What was made together with others says nothing about costs, and is made again.
-    let costs = ["sweep", "sweep.toml", "--costs", "--out", "s"];
-    let output = desk.run(&costs);
+    let costs = "sweep sweep.toml --costs --out s";
+    let output = desk.run(costs);
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stderr.is_empty(), "{output:?}");
     let said = String::from_utf8(output.stdout).expect("output is text");
@@ -78,18 +70,12 @@ fn costs_are_measured_in_a_process_per_run() {
     assert!(memory_power(grown).abs() < 0.5, "{grown}");
     let heading = before.lines().next().expect("there is a heading");
     assert!(table().starts_with(&format!("{heading},cpu_s,peak_rss_bytes\n")));
-    let report = || fs::read_to_string(desk.path("s/report.html")).expect("there is a report");
+    let report = || desk.read("s/report.html");
     assert!(report().contains("\"costs\":[{\"figure\":\"cpu_s\",\"name\":\"flood\""));
     // What is measured is not measured again, and its results are as good as any.
-    let again = desk.run(&costs);
+    let again = desk.run(costs);
     assert!(String::from_utf8_lossy(&again.stderr).contains("6 of 6 runs are finished already"));
-    let output = desk.run(
-        &costs[..2]
-            .iter()
-            .chain(&costs[3..])
-            .copied()
-            .collect::<Vec<_>>(),
-    );
+    let output = desk.run("sweep sweep.toml --out s");
     assert!(String::from_utf8_lossy(&output.stderr).contains("6 of 6 runs are finished already"));
     assert_eq!(table(), before);
     assert!(!report().contains("\"costs\":"));
@@ -107,19 +93,16 @@ fn memory_power(grown: &str) -> f64 {
 fn costs_that_cannot_be_measured_are_refused_by_name() {
     let desk = Desk::new();
     desk.write("seeds.toml", b"[vary]\nseed = [1, 2]\n");
-    let line = desk.bad(&["sweep", "seeds.toml", "--costs", "--out", "s"]);
+    let line = desk.bad("sweep seeds.toml --costs --out s");
     assert!(line.contains("vary grid.nodes"), "{line}");
     // What cannot be run is told as if there were no processes.
-    desk.write(
-        "late.toml",
-        NODES.replace("days = 1", "days = 0").as_bytes(),
-    );
-    let line = desk.bad(&["sweep", "late.toml", "--costs", "--out", "s"]);
+    desk.write("late.toml", NODES.replace("days = 1", "days = 0"));
+    let line = desk.bad("sweep late.toml --costs --out s");
     assert!(
         line.starts_with("gridweave: scheduler=flood,workload.grid5000_like.nodes=20: "),
         "{line}"
     );
-    assert_eq!(line, desk.bad(&["sweep", "late.toml", "--out", "s"]));
+    assert_eq!(line, desk.bad("sweep late.toml --out s"));
 }
 
 /// The process of a run ends with the program, even if only the latter is asked to.
@@ -128,21 +111,20 @@ fn costs_that_cannot_be_measured_are_refused_by_name() {
 fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
     let desk = Desk::new();
     let long = NODES.replace("[40, 20], [80, 40]", "[5000, 40000]");
-    desk.write("sweep.toml", long.as_bytes());
-    let costs = ["sweep", "sweep.toml", "--costs", "--out", "s"];
-    let mut child = desk.begin(&costs);
+    desk.write("sweep.toml", long);
+    let costs = "sweep sweep.toml --costs --out s";
+    let mut child = desk.begin(costs);
     let short = "scheduler=flood,workload.grid5000_like.nodes=20";
     for _ in 0..600 {
         if desk.path("s").join(short).exists() {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        pause(50);
     }
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    pause(200);
     send("-INT", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
-    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    await_interrupted(&mut child);
+    let table = desk.read("s/table.csv");
     assert_eq!(table.lines().count(), 2, "{table}");
     let left = || {
         let entries = fs::read_dir(desk.path("s")).expect("there is a folder");
@@ -153,45 +135,40 @@ fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
     };
     assert_eq!(left(), ["report.html", short, "table.csv"]);
     // Asked twice, neither goes on.
-    let mut child = desk.begin(&costs);
+    let mut child = desk.begin(costs);
     for _ in 0..600 {
         if left().len() > 3 {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        pause(10);
     }
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    pause(100);
     send("-INT", &child);
     send("-TERM", &child);
-    let status = child.wait().expect("the program ends");
-    assert_eq!(status.code(), Some(130));
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    await_interrupted(&mut child);
+    pause(500);
     assert_eq!(left(), ["report.html", short, "table.csv"]);
 }
 
 #[test]
 fn a_sweep_that_fails_leaves_nothing_behind() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
         scheduler = ['central-easy', 'central-fcfs']\n";
     // All runs are checked before the first.
     let late = sweep.replace("[vary]\n", "[vary]\n'workload.from' = ['0s', '100d']\n");
-    desk.write("late.toml", late.as_bytes());
-    assert!(
-        desk.bad(&["sweep", "late.toml", "--out", "deep/er/s"])
-            .contains("100d")
-    );
+    desk.write("late.toml", late);
+    assert!(desk.bad("sweep late.toml --out deep/er/s").contains("100d"));
     // What could be made stays, with a table that others may read.
-    desk.write("one.toml", sweep.replace(", 'central-fcfs'", "").as_bytes());
-    desk.good(&["sweep", "one.toml", "--out", "s"]);
-    fs::create_dir(desk.path("s/scheduler=central-fcfs")).expect("a folder can be made");
+    desk.write("one.toml", sweep.replace(", 'central-fcfs'", ""));
+    desk.good("sweep one.toml --out s");
+    desk.make_folder("s/scheduler=central-fcfs");
     desk.write("s/scheduler=central-fcfs/thesis.tex", b"years of work");
-    desk.write("two.toml", sweep.as_bytes());
-    let output = desk.run(&["sweep", "two.toml", "--out", "s"]);
+    desk.write("two.toml", sweep);
+    let output = desk.run("sweep two.toml --out s");
     assert_eq!(output.status.code(), Some(2));
     assert!(desk.path("s/scheduler=central-fcfs/thesis.tex").is_file());
-    let table = fs::read_to_string(desk.path("s/table.csv")).expect("there is a table");
+    let table = desk.read("s/table.csv");
     assert_eq!(table.lines().count(), 2, "{table}");
     #[cfg(unix)]
     {
@@ -206,27 +183,26 @@ fn a_sweep_that_fails_leaves_nothing_behind() {
 
 #[test]
 fn a_sweep_goes_only_where_nothing_is_lost() {
-    let desk = Desk::new();
-    desk.write("log.swf", trace().as_bytes());
+    let desk = Desk::with_trace();
     let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\nseed = [1, 2]\n";
-    desk.write("sweep.toml", sweep.as_bytes());
-    fs::create_dir(desk.path("s")).expect("a folder can be made");
-    let run = ["sweep", "sweep.toml", "--out", "s"];
+    desk.write("sweep.toml", sweep);
+    desk.make_folder("s");
+    let run = "sweep sweep.toml --out s";
     desk.write("s/table.csv", b"year,price\n2020,5\n");
-    assert!(desk.bad(&run).contains("no sweep of gridweave"));
-    fs::remove_file(desk.path("s/table.csv")).expect("it is there");
+    assert!(desk.bad(run).contains("no sweep of gridweave"));
+    desk.remove("s/table.csv");
     desk.write("s/report.html", b"<title>mine</title>");
-    assert!(desk.bad(&run).contains("no sweep of gridweave"));
-    fs::remove_file(desk.path("s/report.html")).expect("it is there");
+    assert!(desk.bad(run).contains("no sweep of gridweave"));
+    desk.remove("s/report.html");
     // What is left of one that was killed does not stop it, and goes.
     let abandoned = desk.path("s/.gridweave-4194305-abc");
     fs::create_dir(&abandoned).expect("a folder can be made");
-    desk.good(&run);
+    desk.good(run);
     #[cfg(target_os = "linux")]
     assert!(!abandoned.exists());
     // A run of which something is missing is not finished.
-    fs::remove_file(desk.path("s/seed=1/jobs.csv")).expect("it is there");
-    let output = desk.run(&run);
+    desk.remove("s/seed=1/jobs.csv");
+    let output = desk.run(run);
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 runs are finished already"));
     assert!(desk.path("s/seed=1/jobs.csv").is_file());
 }
