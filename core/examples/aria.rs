@@ -6,20 +6,21 @@
 //! [`FairShare`] stands for the scheduler of a real site. It says what it would do ([`LocalScheduler::forecast`]), and `aria` makes an offer
 //! of that; it decides what runs. Behind the same trait could be a connection to a batch system that is asked for its queue.
 
-use std::collections::VecDeque;
+mod grid;
+
 use std::error::Error;
 use std::num::NonZeroU32;
 
 use gridweave_core::id::{JobId, NodeId, UserId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Submitter};
-use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue, Violation};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Submitter};
+use gridweave_core::machine::Violation;
 use gridweave_core::queue::{Change, Expected, LocalScheduler, NotRunning, QueueError, QueuedJob};
 use gridweave_core::resource::{Capability, Dimensions};
 use gridweave_core::scheduler::Bootstrap;
-use gridweave_core::scheduler::aria::{Aria, Config, Membership, Site, Timer};
+use gridweave_core::scheduler::aria::{Aria, Config, Membership, Site};
 use gridweave_core::time::{Span, Time};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+
+use grid::Grid;
 
 /// Runs next whoever's user has had the least so far; jobs take one processor each.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -166,14 +167,6 @@ impl LocalScheduler for FairShare {
 
 type Node = Aria<FairShare>;
 
-/// What a host is woken by.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Alarm {
-    Machine(usize, Timer),
-    /// The program that a site runs for a job is done.
-    Program(usize, JobId),
-}
-
 /// A job of a user, of ten minutes.
 fn job(number: u64, user: u32, now: Time) -> Result<Job, Box<dyn Error>> {
     let one = Demand::Cores(NonZeroU32::MIN);
@@ -189,7 +182,8 @@ fn job(number: u64, user: u32, now: Time) -> Result<Job, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     const JOBS: u64 = 12;
     let nobody = Dimensions::new(&[])?;
-    let node = |number: usize| {
+    let mut grid = Grid::new(Span::from_secs(600));
+    for number in 0..3 {
         let site = Site {
             dimensions: nobody.clone(),
             capability: Capability::none(),
@@ -201,67 +195,30 @@ fn main() -> Result<(), Box<dyn Error>> {
             0 => Bootstrap::Alone,
             _ => Bootstrap::Join(NodeId::new(0)),
         };
-        Node::new(NodeId::new(number as u64), Config::DEFAULT, bootstrap, site)
-    };
-    let mut nodes: Vec<Node> = (0..3).map(node).collect::<Result<_, _>>()?;
-    let mut inbox: VecDeque<(usize, Event<Node>)> =
-        (0..3).map(|node| (node, Event::Start)).collect();
-
+        let id = NodeId::new(number as u64);
+        grid.start(Node::new(id, Config::DEFAULT, bootstrap, site)?);
+    }
     // Twelve jobs of two users come to the first site, one every minute.
-    let (mut now, mut submitted, mut finished) = (Time::ZERO, 0, 0);
-    let (mut effects, mut alarms) = (EffectQueue::new(), TimerQueue::new());
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    loop {
-        while let Some((node, event)) = inbox.pop_front() {
-            effects.feed(&mut nodes[node], event, now, &mut rng);
-            // In this order: a record lasts before anything behind it is done.
-            for effect in effects.drain() {
-                match effect {
-                    // To a folder of files in an agent; nothing crashes here.
-                    Effect::Persist(..) | Effect::Forget(_) => {}
-                    Effect::Send { to, message } => {
-                        let from = NodeId::new(node as u64);
-                        inbox.push_back((to.get() as usize, Event::Message { from, message }));
-                    }
-                    Effect::Wake { at, timer } => alarms.wake(at, Alarm::Machine(node, timer)),
-                    Effect::Cancel(timer) => {
-                        alarms.cancel(Alarm::Machine(node, timer));
-                    }
-                    Effect::Notify(Notice { job, news }) => match news {
-                        News::Started => {
-                            println!("{now}: {job} starts at site {node}");
-                            let end = now + Span::from_secs(600);
-                            alarms.wake(end, Alarm::Program(node, job));
-                        }
-                        News::Finished => finished += 1,
-                        News::Moved { start } => {
-                            println!("{now}: {job} moves, to start at {start}");
-                        }
-                        _ => {}
-                    },
-                }
-            }
-        }
-        if finished == JOBS {
-            println!("{now}: all {JOBS} jobs are done");
-            return Ok(());
-        }
-        let submission = Time::from_secs(60 * (submitted + 1));
-        let alarm = alarms.next_at().ok_or("a node always has an alarm ahead")?;
-        if submitted < JOBS && submission <= alarm {
-            now = submission;
+    let (mut submitted, mut finished) = (0, 0);
+    while finished < JOBS {
+        let next = match submitted < JOBS {
+            true => Time::from_secs(60 * (submitted + 1)),
+            false => Time::MAX,
+        };
+        let Some((node, Notice { job: of, news })) = grid.news(next) else {
             submitted += 1;
-            let job = job(submitted, (submitted % 2) as u32, now)?;
-            inbox.push_back((0, Event::Command(Command::Submit(job))));
-        } else if let Some((at, alarm)) = alarms.pop_due(alarm) {
-            now = at;
-            inbox.push_back(match alarm {
-                Alarm::Machine(node, timer) => (node, Event::Timer(timer)),
-                Alarm::Program(node, job) => {
-                    let outcome = Outcome::Done;
-                    (node, Event::Command(Command::Ended { job, outcome }))
-                }
-            });
+            let job = job(submitted, (submitted % 2) as u32, grid.now)?;
+            grid.tell(0, Command::Submit(job));
+            continue;
+        };
+        let now = grid.now;
+        match news {
+            News::Started => println!("{now}: {of} starts at site {node}"),
+            News::Moved { start } => println!("{now}: {of} moves, to start at {start}"),
+            News::Finished => finished += 1,
+            _ => {}
         }
     }
+    println!("{}: all {JOBS} jobs are done", grid.now);
+    Ok(())
 }

@@ -17,7 +17,8 @@ use gridweave_core::time::{Span, Time};
 use gridweave_lab::overlay::warmed_up;
 use gridweave_sim::engine::{Checking, Happening, Simulated, Simulation};
 use gridweave_sim::hosting::{Happened, Invariant, Rooms, Terms, Watch, Wish, Word};
-use gridweave_sim::network::{Network, NetworkConfig};
+use gridweave_sim::network::{Delay, Network, NetworkConfig, Partition};
+use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -629,6 +630,83 @@ impl<M: Watched> Grid<M> {
             _ => {}
         }
     }
+}
+
+impl<M: Watched> Grid<M> {
+    /// Plays a scene and requires that nothing happened that must not, and that every job has its last word.
+    pub fn play_soundly(scene: &Scene<M::Config>) -> Self {
+        let grid = Self::play(scene);
+        let (ledger, seed) = (&grid.ledger, scene.seed);
+        let mishaps = grid.simulation.network().mishaps();
+        println!("seed {seed}, {:?}: {ledger:?}, {mishaps:?}", scene.config);
+        assert!(
+            ledger.faults.is_empty(),
+            "seed {seed}: {:#?}",
+            ledger.faults
+        );
+        assert_eq!(ledger.last_words(), scene.jobs, "seed {seed}");
+        grid
+    }
+}
+
+/// 20 to 200 ms, and of a hundred messages one is lost, one doubled and five held up.
+pub fn bad() -> NetworkConfig {
+    NetworkConfig {
+        delay: Delay::Uniform {
+            min: Span::from_millis(20),
+            max: Span::from_millis(200),
+        },
+        loss: 0.01,
+        duplication: 0.01,
+        reordering: 0.05,
+        held_up: Span::from_millis(1000),
+        ..NetworkConfig::default()
+    }
+}
+
+/// The network with ten nodes cut off for a minute, and five others for two.
+pub fn partitioned(network: NetworkConfig) -> NetworkConfig {
+    let cut = |from, until, first, last| Partition {
+        from: Time::from_secs(from),
+        until: Time::from_secs(until),
+        nodes: vec![[first, last]],
+    };
+    NetworkConfig {
+        partitions: vec![cut(100, 160, 0, 9), cut(300, 420, 10, 14)],
+        ..network
+    }
+}
+
+/// Scenes of any size in any weather, under these rules.
+pub fn scenes<C: Debug>(rules: impl Strategy<Value = C>) -> impl Strategy<Value = Scene<C>> {
+    let chances = (0..8_u32, 0..8_u32, 0..15_u32, any::<bool>());
+    let sizes = (any::<u64>(), 2..24_u32, 1..16_u32, 1..8_u32);
+    let faults = (0..10_u32, 0..4_u32, 0..4_u32, 0..40_u32);
+    (rules, chances, sizes, faults).prop_map(|(config, chances, sizes, faults)| {
+        let (lost, doubled, held_up, report_unreachable) = chances;
+        let share = |percent: u32| f64::from(percent) / 100.0;
+        let (seed, nodes, jobs, widest) = sizes;
+        let (crashes, joins, leaves, cancelled) = faults;
+        Scene {
+            seed,
+            nodes,
+            jobs,
+            widest,
+            config,
+            network: NetworkConfig {
+                loss: share(lost),
+                duplication: share(doubled),
+                reordering: share(held_up),
+                report_unreachable,
+                ..bad()
+            },
+            crashes,
+            joins,
+            leaves: leaves.min(nodes / 2),
+            cancelled,
+            late: 0,
+        }
+    })
 }
 
 /// The rules with these links and this exchange.

@@ -104,7 +104,7 @@ impl Subject for Scheduling {
 
     fn look(host: &mut Host<Self>) {
         let most_records = usize::from(CONFIG.tasks) + usize::from(CONFIG.held);
-        assert!(host.disk.len() <= most_records, "records pile up");
+        assert!(host.records() <= most_records, "records pile up");
     }
 
     fn crashed(&mut self) {
@@ -223,7 +223,7 @@ impl Host<Scheduling> {
     fn wait(&mut self, span: Span) {
         self.pass(span);
         for job in &self.subject.runs {
-            let lease = self.node.lease(*job);
+            let lease = self.node().lease(*job);
             assert!(lease > Some(self.now), "{job:?} runs without a lease");
         }
     }

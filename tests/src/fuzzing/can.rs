@@ -1,12 +1,10 @@
 //! One node of the CAN among liars: bytes choose messages of every kind, timers, commands and restarts.
 
-use std::collections::BTreeMap;
-
 use gridweave_core::id::{Incarnation, NodeId};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
+use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::overlay::can::{
     Account, Beyond, Can, Command, Config, Entries, Entry, Grant, Key, Load, MOST_NEIGHBOURS,
-    Message, Name, Notice, Point, Record, Refusal, Side, Split, Stretch, Timer, Told, Zone,
+    Message, Name, Notice, Point, Record, Refusal, Side, Split, Stretch, Told, Zone,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -19,12 +17,9 @@ use super::host::{ME, Seen};
 const PEERS: u8 = 7;
 
 struct Host {
-    node: Can<2>,
+    host: machine::Host<Can<2>>,
     now: Time,
     rng: Xoshiro256PlusPlus,
-    timers: TimerQueue<Timer>,
-    disk: BTreeMap<Key, Record>,
-    effects: EffectQueue<Can<2>>,
     has_left: bool,
     /// What it gave of its zone to others, who do not lie.
     granted: Vec<Shared<Grant<2>>>,
@@ -35,12 +30,9 @@ struct Host {
 pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, PEERS);
     let mut host = Host {
-        node: node(&mut choices),
+        host: machine::Host::unstarted(node(&mut choices)),
         now: Time::ZERO,
         rng: Xoshiro256PlusPlus::seed_from_u64(1),
-        timers: TimerQueue::new(),
-        disk: BTreeMap::new(),
-        effects: EffectQueue::new(),
         has_left: false,
         granted: Vec::new(),
         seen: Seen::new(),
@@ -95,8 +87,8 @@ impl Host {
 
     fn pass(&mut self, how_long: Span) {
         self.now += how_long;
-        while let Some((_, timer)) = self.timers.pop_due(self.now) {
-            self.feed(Event::Timer(timer));
+        while self.host.fire(self.now, &mut self.rng).is_some() {
+            self.execute();
         }
     }
 
@@ -142,7 +134,7 @@ impl Host {
 
     /// The number of the life that it is in, or wants to begin.
     fn life(&self) -> Option<Incarnation> {
-        match self.disk.get(&Key::Life) {
+        match self.host.records().get(&Key::Life) {
             Some(Record::Life(life)) => Some(*life),
             _ => None,
         }
@@ -153,24 +145,28 @@ impl Host {
         self.count("restart");
         self.has_left = false;
         self.granted.clear();
-        self.node = node(choices);
-        self.timers = TimerQueue::new();
-        for (key, record) in self.disk.clone() {
-            self.feed(Event::Restored(key, record));
-        }
-        self.feed(Event::Start);
+        self.host.start(node(choices), self.now, &mut self.rng);
+        self.execute();
         self.feed(Event::Command(Command::Found));
     }
 
     fn feed(&mut self, event: Event<Can<2>>) {
-        self.effects
-            .feed(&mut self.node, event, self.now, &mut self.rng);
-        self.node.check().expect("every invariant holds");
-        assert!(self.node.neighbours().count() <= MOST_NEIGHBOURS);
-        if let Some(zone) = self.node.zone() {
-            assert!(zone.contains(self.node.point()));
+        self.host.handle(event, self.now, &mut self.rng);
+        self.execute();
+    }
+
+    fn node(&self) -> &Can<2> {
+        self.host.machine().expect("it comes back at once")
+    }
+
+    fn execute(&mut self) {
+        let node = self.node();
+        node.check().expect("every invariant holds");
+        assert!(node.neighbours().count() <= MOST_NEIGHBOURS);
+        if let Some(zone) = node.zone() {
+            assert!(zone.contains(node.point()));
         }
-        for effect in self.effects.drain().collect::<Vec<_>>() {
+        while let Some(effect) = self.host.execute() {
             match effect {
                 Effect::Send { to, message } => {
                     assert_ne!(to, ME, "it talks to itself: {message:?}");
@@ -190,14 +186,6 @@ impl Host {
                         _ => "said",
                     });
                 }
-                Effect::Wake { at, timer } => self.timers.wake(at, timer),
-                Effect::Cancel(timer) => self.timers.cancel(timer),
-                Effect::Persist(key, record) => {
-                    self.disk.insert(key, record);
-                }
-                Effect::Forget(key) => {
-                    self.disk.remove(&key);
-                }
                 Effect::Notify(notice) => {
                     self.has_left |= notice == Notice::Left;
                     if notice == Notice::Evicted {
@@ -212,6 +200,7 @@ impl Host {
                         Notice::Unanswered(_) | Notice::Full => "waited",
                     });
                 }
+                _ => {}
             }
         }
     }
@@ -224,7 +213,7 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
     let life = own_life
         .filter(|_| choices.below(2) == 0)
         .unwrap_or_else(|| Incarnation::new(u32::from(choices.below(4))));
-    let own_epoch = host.node.entry().map_or(0, |entry| entry.epoch);
+    let own_epoch = host.node().entry().map_or(0, |entry| entry.epoch);
     let epoch = choices.pick([0, 1, own_epoch, own_epoch, u32::MAX]);
     match choices.below(23) {
         0 | 1 => Message::Join {

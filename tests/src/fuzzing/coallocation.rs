@@ -126,8 +126,8 @@ pub(super) fn drive<S: Scheduler>(scheduler: S, mut choices: Choices<'_>) -> See
     for _ in 0..200 {
         host.pass(Span::from_micros(50));
     }
-    assert!(S::jobs(&host.node).is_empty(), "a job has no last word");
-    let parts = S::commitments(&host.node);
+    assert!(S::jobs(host.node()).is_empty(), "a job has no last word");
+    let parts = S::commitments(host.node());
     assert!(parts.participant.schedule().is_empty());
     host.seen
 }
@@ -179,13 +179,14 @@ impl<S: Scheduler> Subject for Coallocator<S> {
 
     fn look(host: &mut Host<Self>) {
         let (seats, tasks) = (COMMIT.seats, COMMIT.tasks);
-        assert!(S::jobs(&host.node).len() <= usize::from(tasks));
-        let parts = S::commitments(&host.node);
+        assert!(S::jobs(host.node()).len() <= usize::from(tasks));
+        let parts = S::commitments(host.node());
         assert!(parts.participant.running().count() <= 1);
         // Two lives and whom it knows; a request and a task of each job, and the seats.
         let records = 3 + usize::from(seats + 2 * tasks);
-        assert!(host.disk.len() <= records, "{} records", host.disk.len());
-        host.subject.scheduler.look(&host.node, &mut host.seen);
+        assert!(host.records() <= records, "{} records", host.records());
+        let node = host.host.machine().expect("it comes back at once");
+        host.subject.scheduler.look(node, &mut host.seen);
     }
 
     fn crashed(&mut self) {
@@ -211,7 +212,7 @@ impl<S: Scheduler> Host<Coallocator<S>> {
         let job = choices.job();
         Some(match choices.below(16) {
             // What is known is not submitted again, so that each last word is an answer to something.
-            0..=7 if S::jobs(&self.node).contains(&job) => return None,
+            0..=7 if S::jobs(self.node()).contains(&job) => return None,
             0..=7 => {
                 self.subject.last_words.remove(&job);
                 let count = NonZeroU32::new(1 + u32::from(choices.below(3)))?;

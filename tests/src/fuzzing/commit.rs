@@ -108,16 +108,16 @@ impl Subject for Committing {
     }
 
     fn look(host: &mut Host<Self>) {
-        let schedule = host.node.participant.schedule();
+        let schedule = host.node().participant.schedule();
         assert!(schedule.len() <= 2 * usize::from(CONFIG.seats));
-        assert!(host.node.participant.running().count() <= 1);
-        let running = host.node.participant.running().next();
+        assert!(host.node().participant.running().count() <= 1);
+        let running = host.node().participant.running().next();
         if running.is_some() && running == host.subject.live && host.subject.ends <= host.now {
             host.subject.ends = Time::MAX;
             host.count("extended");
         }
         let records = usize::from(CONFIG.seats + CONFIG.tasks) + 1;
-        assert!(host.disk.len() <= records, "{} records", host.disk.len());
+        assert!(host.records() <= records, "{} records", host.records());
     }
 
     fn crashed(&mut self) {

@@ -118,7 +118,7 @@ impl Subject for Working {
         let Config { owners, runs, .. } = host.subject.config;
         // And the number of its life and a few peers, for each of two overlays.
         let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
-        let records = host.disk.len();
+        let records = host.records();
         assert!(records <= most_records as usize, "{records} records");
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{News, Notice};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -42,12 +42,10 @@ pub(super) trait Subject: Sized {
     fn crashed(&mut self);
 }
 
-/// A node with a clock, a disk and timers.
+/// A node, its clock, and what is known of it.
 pub(super) struct Host<S: Subject> {
-    pub node: S::Node,
+    pub host: machine::Host<S::Node>,
     pub now: Time,
-    pub disk: BTreeMap<<S::Node as Machine>::Key, <S::Node as Machine>::Record>,
-    alarms: BTreeMap<<S::Node as Machine>::Timer, Time>,
     rng: Xoshiro256PlusPlus,
     pub seen: Seen,
     pub subject: S,
@@ -58,16 +56,23 @@ impl<S: Subject> Host<S> {
     pub(super) fn start(subject: S, now: Time) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let mut host = Self {
-            node: subject.build(&mut rng),
+            host: machine::Host::unstarted(subject.build(&mut rng)),
             now,
-            disk: BTreeMap::new(),
-            alarms: BTreeMap::new(),
             rng,
             seen: Seen::new(),
             subject,
         };
         host.feed(Event::Start);
         host
+    }
+
+    pub(super) fn node(&self) -> &S::Node {
+        self.host.machine().expect("it comes back at once")
+    }
+
+    /// How many records it has on its disk.
+    pub(super) fn records(&self) -> usize {
+        self.host.records().len()
     }
 
     pub(super) fn count(&mut self, what: &'static str) {
@@ -80,22 +85,21 @@ impl<S: Subject> Host<S> {
 
     /// An event; if it is the last one before a crash, only so many of its effects come to pass.
     pub(super) fn feed_and_crash(&mut self, event: Event<S::Node>, crash: Option<usize>) {
-        if let Event::Timer(timer) = &event {
-            self.alarms.remove(timer);
-        }
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, self.now, &mut self.rng);
-        self.node
-            .check()
-            .unwrap_or_else(|violation| panic!("{violation}, at {:?}", self.now));
-        let effects: Vec<_> = effects.drain().collect();
-        assert!(
-            effects.len() <= S::MOST_EFFECTS,
-            "{} effects",
-            effects.len()
-        );
-        for effect in effects.into_iter().take(crash.unwrap_or(usize::MAX)) {
-            self.execute(effect);
+        self.host.handle(event, self.now, &mut self.rng);
+        self.execute(crash);
+    }
+
+    fn execute(&mut self, crash: Option<usize>) {
+        let check = self.host.check();
+        check.unwrap_or_else(|violation| panic!("{violation}, at {:?}", self.now));
+        let effects = self.host.pending();
+        assert!(effects <= S::MOST_EFFECTS, "{effects} effects");
+        for _ in 0..crash.unwrap_or(effects) {
+            match self.host.execute() {
+                Some(Effect::Send { to, message }) => S::said(self, to, message),
+                Some(Effect::Notify(notice)) => S::told(self, notice),
+                _ => {}
+            }
         }
         S::look(self);
         if crash.is_some() {
@@ -103,36 +107,16 @@ impl<S: Subject> Host<S> {
         }
     }
 
-    fn execute(&mut self, effect: Effect<S::Node>) {
-        match effect {
-            Effect::Persist(key, record) => {
-                self.disk.insert(key, record);
-            }
-            Effect::Forget(key) => {
-                self.disk.remove(&key);
-            }
-            Effect::Send { to, message } => S::said(self, to, message),
-            Effect::Wake { at, timer } => {
-                self.alarms.insert(timer, at);
-            }
-            Effect::Cancel(timer) => {
-                self.alarms.remove(&timer);
-            }
-            Effect::Notify(notice) => S::told(self, notice),
-        }
-    }
-
     /// Lets time pass, timer by timer.
     pub(super) fn pass(&mut self, span: Span) {
         let end = self.now + span;
         let mut rings = 0;
-        while let Some((at, timer)) = self.alarms.iter().map(|(timer, at)| (*at, *timer)).min()
-            && at <= end
-        {
+        while let Some(at) = self.host.next_at().filter(|at| *at <= end) {
             rings = if at > self.now { 0 } else { rings + 1 };
-            assert!(rings <= S::MOST_RINGS, "{timer:?} rings without end");
+            assert!(rings <= S::MOST_RINGS, "timers ring without end");
             self.now = self.now.max(at);
-            self.feed(Event::Timer(timer));
+            self.host.fire(self.now, &mut self.rng);
+            self.execute(None);
         }
         self.now = end;
     }
@@ -140,10 +124,10 @@ impl<S: Subject> Host<S> {
     /// Comes back from disk.
     pub(super) fn restart(&mut self) {
         self.count("restart");
-        self.node = self.subject.build(&mut self.rng);
-        self.alarms.clear();
+        let records = self.host.records().clone();
+        self.host = machine::Host::unstarted(self.subject.build(&mut self.rng));
         self.subject.crashed();
-        for (key, record) in self.disk.clone() {
+        for (key, record) in records {
             self.feed(Event::Restored(key, record));
         }
         self.feed(Event::Start);

@@ -11,12 +11,12 @@ use gridweave_core::queue::{Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
-    Aria, Config, Membership, Message, Overlay, Rescheduling, Serves, Site,
+    Aria, Config, Membership, Overlay, Rescheduling, Serves, Site,
 };
 use gridweave_core::time::{Interval, Span, Time};
-use stateright::Property;
 
-use super::{Exploration, State, Step};
+use super::Exploration;
+use super::leased::Leased;
 
 /// A node.
 pub type Node = Aria<SiteQueue>;
@@ -95,22 +95,7 @@ fn job() -> Job {
 }
 
 fn explored(nodes: u8, build: fn(NodeId) -> Node) -> Exploration<Node> {
-    Exploration {
-        build,
-        nodes,
-        commands: vec![(0, Command::Submit(job()))],
-        reactions: |_| Vec::new(),
-        crashes: 0,
-        // A node tells the times that it has the job from those of an earlier life by the clock.
-        restart: Span::from_micros(1),
-        horizon: Time::from_micros(15),
-        arrivals: None,
-        lateness: CONFIG.max_skew,
-        branching: 1,
-        remember: |notice| notice.news.is_last(),
-        judge,
-        properties: always(),
-    }
+    Exploration::leased(nodes, build, Command::Submit(job()), |_| Vec::new())
 }
 
 /// A node that submits, and so many sites that would run the job at once.
@@ -182,8 +167,13 @@ pub fn cancelled(mut case: Exploration<Node>) -> Exploration<Node> {
     case
 }
 
-/// A host that ends whatever runs.
-pub fn ending(node: &Node) -> Vec<Command> {
+/// The same with a host that ends what runs at any time.
+pub fn whole_life(mut case: Exploration<Node>) -> Exploration<Node> {
+    case.reactions = ending;
+    case
+}
+
+fn ending(node: &Node) -> Vec<Command> {
     let running = node.site().local.running().iter();
     let ended = running.map(|running| Command::Ended {
         job: running.job.job,
@@ -192,63 +182,28 @@ pub fn ending(node: &Node) -> Vec<Command> {
     ended.collect()
 }
 
-/// Whether a node runs the job.
-pub fn runs(node: &Node) -> bool {
-    !node.site().local.running().is_empty()
-}
+impl Leased for Node {
+    fn runs(&self) -> bool {
+        !self.site().local.running().is_empty()
+    }
 
-/// The nodes that are up, with their places.
-pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
-    let machines = state.nodes.iter().map(|host| host.machine());
-    machines
-        .enumerate()
-        .filter_map(|(place, machine)| Some((place, machine?)))
-}
+    fn lease(&self) -> Option<Time> {
+        self.lease(JOB)
+    }
 
-/// What must hold of each event.
-fn judge(step: &Step<'_, Node>) -> Option<&'static str> {
-    let starts = runs(step.after) && !runs(step.before);
-    let lasts = step.after.lease(JOB).is_some_and(|lease| lease > step.now);
-    (starts && !lasts).then_some("a job starts only under a lease")
-}
+    fn is_home(&self) -> bool {
+        self.jobs().count() == 1
+    }
 
-/// What every exploration must show.
-fn always() -> Vec<Property<Exploration<Node>>> {
-    vec![
-        Property::always("at most one node runs the job", |_, state: &State<Node>| {
-            up(state).filter(|(_, node)| runs(node)).count() <= 1
-        }),
-        Property::always(
-            "no job runs when its lease is over",
-            |case: &Exploration<Node>, state: &State<Node>| {
-                up(state).filter(|(_, node)| runs(node)).all(|(_, node)| {
-                    let lease = node.lease(JOB);
-                    lease.is_some_and(|lease| state.now <= lease + case.lateness)
-                })
-            },
-        ),
-        Property::always("there is one last word", |_, state: &State<Node>| {
-            words(state).count() <= 1
-        }),
-        Property::always(
-            "a job without a last word is remembered where it was submitted",
-            |_, state: &State<Node>| {
-                let submitted = state.given & 1 != 0;
-                let known = up(state).any(|(place, node)| place == 0 && node.jobs().count() == 1);
-                let down = state.nodes[0].machine().is_none();
-                !submitted || known || down || words(state).next().is_some() || state.crashes > 0
-            },
-        ),
-    ]
-}
+    fn placed_again(&self) -> u64 {
+        self.counts().placed_again
+    }
 
-/// The last words that were said; the same said again counts once.
-pub fn words(state: &State<Node>) -> impl Iterator<Item = News> + '_ {
-    let said = state.notices.iter();
-    said.filter_map(|(_, Notice { news, .. })| news.is_last().then_some(*news))
-}
+    fn moved(&self) -> u64 {
+        self.counts().moved
+    }
 
-/// Whether such a message was ever sent.
-pub fn sent(state: &State<Node>, what: fn(&Message) -> bool) -> bool {
-    state.network.iter().any(|(_, _, message)| what(message))
+    fn last_word(notice: &Notice) -> Option<News> {
+        Some(notice.news).filter(|news| news.is_last())
+    }
 }

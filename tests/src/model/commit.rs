@@ -12,7 +12,7 @@ use gridweave_core::schedule::{Holder, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use stateright::Property;
 
-use super::{Exploration, State, Step};
+use super::{Exploration, State, Step, up};
 
 /// A node of the commit protocol.
 pub type Peer = Node;
@@ -348,12 +348,6 @@ pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
 /// In these explorations, the job of coordinator `n` has the number `n`.
 fn coordinator_of(holder: Holder) -> Option<NodeId> {
     Some(NodeId::new(holder.job.get()))
-}
-
-/// The nodes that are up.
-pub fn up(state: &State<Peer>) -> impl Iterator<Item = (usize, &Peer)> {
-    let hosts = state.nodes.iter().enumerate();
-    hosts.filter_map(|(index, host)| host.machine().map(|machine| (index, machine)))
 }
 
 /// Every start there ever was.

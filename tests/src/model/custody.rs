@@ -16,7 +16,8 @@ use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use stateright::Property;
 
-use super::{Exploration, State, Step};
+use super::leased::Leased;
+use super::{Exploration, State};
 
 /// The only job.
 pub const JOB: JobId = JobId::new(0);
@@ -213,31 +214,6 @@ impl Node {
             gave: None,
             claim: None,
         }
-    }
-
-    /// Whether its host runs the job.
-    pub fn runs(&self) -> bool {
-        self.present == Present::Runs
-    }
-
-    /// Whether it answers for the job towards whoever submitted it.
-    pub fn is_home(&self) -> bool {
-        self.upper.answers_for(JOB)
-    }
-
-    /// How often it placed the job again, on either level.
-    pub fn placed_again(&self) -> u64 {
-        self.upper.counts().placed_again + self.lower.counts().placed_again
-    }
-
-    /// How often it gave the job away.
-    pub fn moved(&self) -> u64 {
-        self.upper.counts().moved + self.lower.counts().moved
-    }
-
-    /// Until when its host may have the job.
-    pub fn lease(&self) -> Option<Time> {
-        self.custody(self.host_level()).lease(JOB)
     }
 
     /// Whether nothing of the job is left in memory.
@@ -449,6 +425,35 @@ impl Node {
     }
 }
 
+impl Leased for Node {
+    fn runs(&self) -> bool {
+        self.present == Present::Runs
+    }
+
+    fn lease(&self) -> Option<Time> {
+        self.custody(self.host_level()).lease(JOB)
+    }
+
+    fn is_home(&self) -> bool {
+        self.upper.answers_for(JOB)
+    }
+
+    fn placed_again(&self) -> u64 {
+        self.upper.counts().placed_again + self.lower.counts().placed_again
+    }
+
+    fn moved(&self) -> u64 {
+        self.upper.counts().moved + self.lower.counts().moved
+    }
+
+    fn last_word(told: &Told) -> Option<News> {
+        match told {
+            Told::News(news) => Some(*news).filter(|news| news.is_last()),
+            Told::Ended => None,
+        }
+    }
+}
+
 impl Machine for Node {
     type Message = (Level, Message);
     type Timer = (Level, Timer);
@@ -489,25 +494,22 @@ fn job() -> Job {
 
 /// So many nodes, and a host that starts what waits, or moves it.
 pub fn explored(nodes: u8, skew: Span, build: fn(NodeId) -> Node) -> Exploration<Node> {
-    Exploration {
-        build,
-        nodes,
-        commands: vec![(0, Command::Submit)],
-        reactions: starting,
-        crashes: 0,
-        // So that no claim is made twice.
-        restart: Span::from_micros(1),
-        horizon: Time::from_micros(15),
-        arrivals: None,
-        lateness: skew,
-        branching: 1,
-        remember: |told| match told {
-            Told::News(news) => news.is_last(),
-            Told::Ended => true,
+    let mut case = Exploration::leased(nodes, build, Command::Submit, starting);
+    case.lateness = skew;
+    case.remember = |told| *told == Told::Ended || Node::last_word(told).is_some();
+    case.properties.push(Property::always(
+        "who waits for nothing has nothing left",
+        |_, state: &State<Node>| {
+            state.nodes.iter().all(|host| {
+                let idle = host.timers().is_empty();
+                let Some(node) = host.machine() else {
+                    return true;
+                };
+                !idle || (node.is_empty() && host.records().is_empty())
+            })
         },
-        judge,
-        properties: always(),
-    }
+    ));
+    case
 }
 
 /// The same, where the job may be cancelled at any time.
@@ -532,70 +534,4 @@ fn starting(node: &Node) -> Vec<Command> {
     let to = node.plan.moves[node.me.get() as usize].iter();
     let moves = to.map(|to| Command::Move(NodeId::new(*to)));
     core::iter::once(Command::Start).chain(moves).collect()
-}
-
-/// The nodes that are up, with their places.
-pub fn up(state: &State<Node>) -> impl Iterator<Item = (usize, &Node)> {
-    let machines = state.nodes.iter().map(|host| host.machine());
-    machines
-        .enumerate()
-        .filter_map(|(place, machine)| Some((place, machine?)))
-}
-
-/// The last words that were said; the same said again counts once.
-pub fn words(state: &State<Node>) -> impl Iterator<Item = News> + '_ {
-    let said = state.notices.iter();
-    said.filter_map(|(_, told)| match told {
-        Told::News(news) => news.is_last().then_some(*news),
-        Told::Ended => None,
-    })
-}
-
-/// What must hold of each event.
-fn judge(step: &Step<'_, Node>) -> Option<&'static str> {
-    let starts = step.after.runs() && !step.before.runs();
-    let lasts = step.after.lease().is_some_and(|lease| lease > step.now);
-    (starts && !lasts).then_some("a job starts only under a lease")
-}
-
-/// What every exploration must show.
-fn always() -> Vec<Property<Exploration<Node>>> {
-    vec![
-        Property::always("at most one node runs the job", |_, state: &State<Node>| {
-            up(state).filter(|(_, node)| node.runs()).count() <= 1
-        }),
-        Property::always(
-            "no job runs when its lease is over",
-            |case: &Exploration<Node>, state: &State<Node>| {
-                up(state).filter(|(_, node)| node.runs()).all(|(_, node)| {
-                    let lease = node.lease();
-                    lease.is_some_and(|lease| state.now <= lease + case.lateness)
-                })
-            },
-        ),
-        Property::always("there is one last word", |_, state: &State<Node>| {
-            words(state).count() <= 1
-        }),
-        Property::always(
-            "a job without a last word is remembered where it was submitted",
-            |_, state: &State<Node>| {
-                let submitted = state.given & 1 != 0;
-                let known = up(state).any(|(place, node)| place == 0 && node.is_home());
-                let down = state.nodes[0].machine().is_none();
-                !submitted || known || down || words(state).next().is_some() || state.crashes > 0
-            },
-        ),
-        Property::always(
-            "who waits for nothing has nothing left",
-            |_, state: &State<Node>| {
-                state.nodes.iter().all(|host| {
-                    let idle = host.timers().is_empty();
-                    let Some(node) = host.machine() else {
-                        return true;
-                    };
-                    !idle || (node.is_empty() && host.records().is_empty())
-                })
-            },
-        ),
-    ]
 }

@@ -8,6 +8,7 @@
 pub mod aria;
 pub mod commit;
 pub mod custody;
+pub mod leased;
 
 mod bag;
 
@@ -20,7 +21,7 @@ use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Effect, Event, Host, Machine};
 use gridweave_core::rand_core::TryRng;
 use gridweave_core::time::{Span, Time};
-use stateright::{Model, Property};
+use stateright::{Checker, Model, Property};
 
 /// What a run may contain, and what must hold in it.
 #[derive(Clone)]
@@ -142,7 +143,36 @@ impl TryRng for Script<'_> {
     }
 }
 
+/// The nodes that are up, with their numbers.
+pub fn up<M: Machine>(state: &State<M>) -> impl Iterator<Item = (usize, &M)> {
+    let hosts = state.nodes.iter().enumerate();
+    hosts.filter_map(|(index, host)| host.machine().map(|machine| (index, machine)))
+}
+
 impl<M: Machine> Exploration<M> {
+    /// Of all that is sent, at most so many messages arrive and change something.
+    #[must_use]
+    pub fn arriving(self, arrivals: u8) -> Self {
+        let arrivals = Some(arrivals);
+        Self { arrivals, ..self }
+    }
+
+    /// One node may crash, once.
+    #[must_use]
+    pub fn with_crash(self) -> Self {
+        Self { crashes: 1, ..self }
+    }
+
+    /// Explores to the end, which is at so many states, and checks that everything holds and everything named was seen.
+    pub fn explore(mut self, name: &str, seen: &[Property<Self>], expected: usize) {
+        self.properties.extend(seen.iter().cloned());
+        let checker = self.checker().threads(2).spawn_bfs().join();
+        let states = checker.unique_state_count();
+        println!("{name}: {states} states");
+        checker.assert_properties();
+        assert_eq!(states, expected, "{name}");
+    }
+
     fn event(&self, state: &State<M>, occurrence: &Occurrence<M>) -> (Event<M>, Time) {
         match occurrence {
             Occurrence::Delivery(from, message) => {

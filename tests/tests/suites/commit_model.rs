@@ -9,9 +9,9 @@ use gridweave_core::schedule::Reservation;
 use gridweave_core::time::Time;
 use gridweave_tests::model::commit::{
     Peer, asked, begun, ending, extending, improve, near, place, release, rivals, sent, slot,
-    starting, told, up,
+    starting, told,
 };
-use gridweave_tests::model::{Exploration, State};
+use gridweave_tests::model::{Exploration, State, up};
 use stateright::{Checker, Model, Property};
 
 type Case = Exploration<Peer>;

@@ -6,26 +6,11 @@ use gridweave_core::overlay::vivaldi;
 use gridweave_core::scheduler::criteria::{Config, Coordinates, Exploration};
 use gridweave_core::time::{Span, Time};
 use gridweave_lab::schedulers::criteria::SEARCH;
-use gridweave_sim::network::{Delay, NetworkConfig, Partition};
+use gridweave_sim::network::NetworkConfig;
 use gridweave_tests::scaled;
 use gridweave_tests::watched::criteria::{CONFIG, CRITERIA, Node, profile};
-use gridweave_tests::watched::{Grid, Scene};
+use gridweave_tests::watched::{Grid, Scene, bad, partitioned, scenes};
 use proptest::prelude::*;
-
-/// 20 to 200 ms, and of a hundred messages one is lost, one doubled and five held up.
-fn bad() -> NetworkConfig {
-    NetworkConfig {
-        delay: Delay::Uniform {
-            min: Span::from_millis(20),
-            max: Span::from_millis(200),
-        },
-        loss: 0.01,
-        duplication: 0.01,
-        reordering: 0.05,
-        held_up: Span::from_millis(1000),
-        ..NetworkConfig::default()
-    }
-}
 
 /// The rules in a few variants: along helpers and without, one after the other and at once, with a pause and without.
 fn variants() -> Vec<Config> {
@@ -46,23 +31,6 @@ fn variants() -> Vec<Config> {
     all[..scaled(4, 2) as usize].to_vec()
 }
 
-/// Plays a scene and requires that nothing happened that must not, and that every job has its last word.
-fn play(scene: &Scene<Config>) -> Grid<Node> {
-    let grid = Grid::<Node>::play(scene);
-    let (ledger, seed) = (&grid.ledger, scene.seed);
-    println!(
-        "seed {seed}: {ledger:?}, {:?}",
-        grid.simulation.network().mishaps()
-    );
-    assert!(
-        ledger.faults.is_empty(),
-        "seed {seed}: {:#?}",
-        ledger.faults
-    );
-    assert_eq!(ledger.last_words(), scene.jobs, "seed {seed}");
-    grid
-}
-
 #[test]
 fn with_delay_every_job_is_done_and_some_are_moved() {
     let mut moved = 0;
@@ -76,7 +44,7 @@ fn with_delay_every_job_is_done_and_some_are_moved() {
             },
             ..Scene::calm(1, config)
         };
-        let ledger = play(&scene).ledger;
+        let ledger = Grid::<Node>::play_soundly(&scene).ledger;
         assert_eq!(ledger.finished, 30, "{ledger:?}");
         moved += ledger.moved;
     }
@@ -91,7 +59,7 @@ fn losses_duplicates_and_delays_cost_no_job() {
             cancelled: 10,
             ..Scene::calm(2, config)
         };
-        let grid = play(&scene);
+        let grid = Grid::<Node>::play_soundly(&scene);
         let mishaps = grid.simulation.network().mishaps();
         assert!(mishaps.lost > 20 && mishaps.duplicated > 20 && mishaps.held_up > 100);
         assert!(grid.ledger.finished >= 24, "{:?}", grid.ledger);
@@ -101,20 +69,12 @@ fn losses_duplicates_and_delays_cost_no_job() {
 
 #[test]
 fn a_partition_that_heals_costs_time_but_no_job_its_last_word() {
-    let cut = |from, until, first, last| Partition {
-        from: Time::from_secs(from),
-        until: Time::from_secs(until),
-        nodes: vec![[first, last]],
-    };
     for config in variants() {
         let scene = Scene {
-            network: NetworkConfig {
-                partitions: vec![cut(100, 160, 0, 9), cut(300, 420, 10, 14)],
-                ..bad()
-            },
+            network: partitioned(bad()),
             ..Scene::calm(3, config)
         };
-        let grid = play(&scene);
+        let grid = Grid::<Node>::play_soundly(&scene);
         assert!(grid.simulation.network().mishaps().cut > 50);
         assert!(grid.ledger.finished >= 15, "{:?}", grid.ledger);
     }
@@ -129,7 +89,7 @@ fn nodes_that_crash_and_come_back_cost_no_job_its_last_word() {
             cancelled: 10,
             ..Scene::calm(seed, config)
         };
-        let ledger = play(&scene).ledger;
+        let ledger = Grid::<Node>::play_soundly(&scene).ledger;
         assert!(ledger.crashed > 10 && ledger.started > 10, "{ledger:?}");
         assert!(ledger.finished >= 15, "{ledger:?}");
     }
@@ -156,7 +116,7 @@ fn storm(seed: u64, config: Config) -> Scene<Config> {
 #[test]
 fn in_a_storm_faults_happen_and_jobs_are_done() {
     for (seed, config) in (20..).zip(variants()) {
-        let ledger = play(&storm(seed, config)).ledger;
+        let ledger = Grid::<Node>::play_soundly(&storm(seed, config)).ledger;
         assert!(ledger.crashed > 5 && ledger.left > 0, "{ledger:?}");
         assert!(
             ledger.finished > scaled(20, 10) && ledger.begun > scaled(60, 30),
@@ -172,50 +132,22 @@ fn the_same_seed_gives_the_same_history() {
     assert_ne!(digest(31), digest(32));
 }
 
-fn scenes() -> impl Strategy<Value = Scene<Config>> {
-    let rules = (0..variants().len(), 1..4_u16, 1..4_u8, 100..300_u16).prop_map(
+fn any_rules() -> impl Strategy<Value = Config> {
+    (0..variants().len(), 1..4_u16, 1..4_u8, 100..300_u16).prop_map(
         |(variant, iterations, width, alpha)| Config {
             iterations,
             width,
             alpha,
             ..variants()[variant]
         },
-    );
-    let chances = (0..8_u32, 0..8_u32, 0..15_u32, any::<bool>());
-    let sizes = (any::<u64>(), 2..24_u32, 1..16_u32, 1..8_u32);
-    let faults = (0..10_u32, 0..4_u32, 0..4_u32, 0..40_u32);
-    (rules, chances, sizes, faults).prop_map(|(config, chances, sizes, faults)| {
-        let (lost, doubled, held_up, report_unreachable) = chances;
-        let share = |percent: u32| f64::from(percent) / 100.0;
-        let (seed, nodes, jobs, widest) = sizes;
-        let (crashes, joins, leaves, cancelled) = faults;
-        Scene {
-            seed,
-            nodes,
-            jobs,
-            widest,
-            config,
-            network: NetworkConfig {
-                loss: share(lost),
-                duplication: share(doubled),
-                reordering: share(held_up),
-                report_unreachable,
-                ..bad()
-            },
-            crashes,
-            joins,
-            leaves: leaves.min(nodes / 2),
-            cancelled,
-            late: 0,
-        }
-    })
+    )
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: scaled(32, 4), failure_persistence: None, max_shrink_iters: 200, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..ProptestConfig::default() })]
 
     #[test]
-    fn in_any_weather_every_job_has_one_last_word_and_nothing_is_left(scene in scenes()) {
+    fn in_any_weather_every_job_has_one_last_word_and_nothing_is_left(scene in scenes(any_rules())) {
         let grid = Grid::<Node>::play(&scene);
         prop_assert!(grid.ledger.faults.is_empty(), "{:#?}", grid.ledger.faults);
         prop_assert_eq!(grid.ledger.last_words(), scene.jobs);

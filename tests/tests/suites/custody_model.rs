@@ -4,12 +4,14 @@
 //! `cargo test --release -p gridweave-tests --test custody_model -- --ignored --nocapture`.
 
 use gridweave_core::id::NodeId;
-use gridweave_core::job::News;
 use gridweave_core::time::{Span, Time};
 use gridweave_tests::model::custody::{
-    Fault, Levels, Node, Plan, TWO, Told, cancelled, explored, up, whole_life, words,
+    Fault, Levels, Node, Plan, TWO, Told, cancelled, explored, whole_life,
 };
-use gridweave_tests::model::{Exploration, State};
+use gridweave_tests::model::leased::{
+    Leased, finished, recovery, running, runs_again, taken_back, withdrawn,
+};
+use gridweave_tests::model::{Exploration, State, up};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 type Case = Exploration<Node>;
@@ -69,17 +71,6 @@ fn home_owns() -> Case {
     explored(3, Span::ZERO, |me| Node::new(me, HOME_OWNS))
 }
 
-/// Of all that is sent, at most so many messages arrive and change something.
-fn arriving(arrivals: u8, mut case: Case) -> Case {
-    case.arrivals = Some(arrivals);
-    case
-}
-
-fn with_crash(mut case: Case) -> Case {
-    case.crashes = 1;
-    case
-}
-
 /// Until then, which is before the first lease is over: what has ended must not run again.
 fn within_a_lease(mut case: Case) -> Case {
     case.horizon = Time::from_micros(6);
@@ -90,16 +81,6 @@ fn within_a_lease(mut case: Case) -> Case {
     let property = Property::always("what has ended does not run again", ended_runs);
     case.properties.push(property);
     case
-}
-
-/// Explores to the end, which is at so many states, and checks that everything holds and everything named was seen.
-fn explore(name: &str, mut case: Case, seen: &[Property<Case>], expected: usize) {
-    case.properties.extend(seen.iter().cloned());
-    let checker = case.checker().threads(2).spawn_bfs().join();
-    let states = checker.unique_state_count();
-    println!("{name}: {states} states");
-    checker.assert_properties();
-    assert_eq!(states, expected, "{name}");
 }
 
 /// Explores until this is seen not to hold.
@@ -114,22 +95,6 @@ fn finds(name: &str, case: Case, broken: &'static str) {
     checker.assert_any_discovery(broken);
 }
 
-fn running() -> Property<Case> {
-    Property::sometimes("a job runs", |_, state: &State<Node>| {
-        up(state).any(|(_, node)| node.runs())
-    })
-}
-
-fn runs_again() -> Property<Case> {
-    Property::sometimes(
-        "a job runs that was placed again",
-        |_, state: &State<Node>| {
-            up(state).any(|(_, node)| node.placed_again() > 0)
-                && up(state).any(|(_, node)| node.runs())
-        },
-    )
-}
-
 fn moved() -> Property<Case> {
     Property::sometimes(
         "a job runs where it was moved to",
@@ -140,37 +105,11 @@ fn moved() -> Property<Case> {
     )
 }
 
-fn taken_back() -> Property<Case> {
-    Property::sometimes(
-        "a job that was given away runs where it was",
-        |_, state: &State<Node>| up(state).any(|(_, node)| node.runs() && node.moved() > 0),
-    )
-}
-
-fn finished() -> Property<Case> {
-    Property::sometimes("a job is finished", |_, state: &State<Node>| {
-        words(state).any(|news| news == News::Finished)
-    })
-}
-
-fn withdrawn() -> Property<Case> {
-    Property::sometimes("a job is cancelled", |_, state: &State<Node>| {
-        words(state).any(|news| news == News::Cancelled)
-    })
-}
-
-fn recovery() -> Property<Case> {
-    Property::sometimes("a job runs after a crash", |_, state: &State<Node>| {
-        state.crashes > 0 && up(state).any(|(_, node)| node.runs())
-    })
-}
-
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_is_moved_or_taken_back() {
-    explore(
+    one().arriving(6).explore(
         "one level, 6 arrivals",
-        arriving(6, one()),
         &[running(), taken_back(), moved()],
         159_107,
     );
@@ -179,20 +118,21 @@ fn a_job_is_moved_or_taken_back() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
-    explore(
-        "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
-        arriving(4, with_crash(cancelled(whole_life(itself())))),
-        &[recovery(), finished(), withdrawn()],
-        368_917,
-    );
+    cancelled(whole_life(itself()))
+        .with_crash()
+        .arriving(4)
+        .explore(
+            "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
+            &[recovery(), finished(), withdrawn()],
+            368_917,
+        );
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_outlives_its_owner_and_never_runs_for_two() {
-    explore(
+    two().arriving(7).explore(
         "two levels, 7 arrivals",
-        arriving(7, two()),
         &[running(), runs_again()],
         104_129,
     );
@@ -201,31 +141,34 @@ fn a_job_outlives_its_owner_and_never_runs_for_two() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn an_owner_crashes_at_any_moment_of_a_jobs_life() {
-    explore(
-        "two levels, home and owner, 4 arrivals, one crash, cancelled, whole life",
-        arriving(4, with_crash(cancelled(whole_life(owner_runs())))),
-        &[recovery(), finished(), withdrawn()],
-        466_711,
-    );
+    cancelled(whole_life(owner_runs()))
+        .with_crash()
+        .arriving(4)
+        .explore(
+            "two levels, home and owner, 4 arrivals, one crash, cancelled, whole life",
+            &[recovery(), finished(), withdrawn()],
+            466_711,
+        );
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn what_has_ended_does_not_run_again_when_its_owner_crashes() {
-    explore(
-        "two levels, home and owner, 7 arrivals, one crash, whole life, within a lease",
-        arriving(7, with_crash(within_a_lease(whole_life(owner_runs())))),
-        &[recovery(), finished()],
-        331_148,
-    );
+    within_a_lease(whole_life(owner_runs()))
+        .with_crash()
+        .arriving(7)
+        .explore(
+            "two levels, home and owner, 7 arrivals, one crash, whole life, within a lease",
+            &[recovery(), finished()],
+            331_148,
+        );
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_is_moved_between_those_who_run_it() {
-    explore(
+    home_owns().arriving(6).explore(
         "two levels, the home owns, 6 arrivals",
-        arriving(6, home_owns()),
         &[running(), taken_back(), moved()],
         209_027,
     );
@@ -235,9 +178,8 @@ fn a_job_is_moved_between_those_who_run_it() {
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn clocks_are_apart_by_as_much_as_they_may_be() {
     let skewed = |me: NodeId| Node::new(me, Plan { skew: SKEW, ..TWO });
-    explore(
+    explored(3, SKEW, skewed).arriving(6).explore(
         "two levels, 6 arrivals, clocks apart",
-        arriving(6, explored(3, SKEW, skewed)),
         &[running()],
         187_143,
     );
@@ -249,7 +191,7 @@ fn clocks_that_are_further_apart_are_found() {
     let case = explored(3, SKEW.times(2), |me| Node::new(me, TWO));
     finds(
         "two levels, clocks too far apart",
-        arriving(6, case),
+        case.arriving(6),
         "at most one node runs the job",
     );
 }
@@ -262,7 +204,7 @@ fn an_owner_that_grants_beyond_its_bound_is_found() {
     };
     finds(
         "two levels, unbounded",
-        arriving(6, explored(3, Span::ZERO, unbounded)),
+        explored(3, Span::ZERO, unbounded).arriving(6),
         "at most one node runs the job",
     );
 }
@@ -276,7 +218,7 @@ fn a_take_back_under_a_fresh_term_is_found() {
     };
     finds(
         "one level, fresh term",
-        arriving(8, explored(3, Span::ZERO, fresh)),
+        explored(3, Span::ZERO, fresh).arriving(8),
         "at most one node runs the job",
     );
 }
@@ -291,7 +233,7 @@ fn who_believes_a_grant_from_an_earlier_time_is_found() {
     let case = whole_life(explored(2, Span::ZERO, believes));
     finds(
         "two levels, credulous",
-        arriving(7, within_a_lease(case)),
+        within_a_lease(case).arriving(7),
         "what has ended does not run again",
     );
 }
@@ -306,7 +248,7 @@ fn an_owner_that_forgets_a_last_word_is_found() {
     let case = whole_life(explored(2, Span::ZERO, forgets));
     finds(
         "two levels, forgetful",
-        arriving(7, with_crash(within_a_lease(case))),
+        within_a_lease(case).with_crash().arriving(7),
         "what has ended does not run again",
     );
 }
@@ -314,9 +256,8 @@ fn an_owner_that_forgets_a_last_word_is_found() {
 #[test]
 #[ignore = "takes a minute in release"]
 fn large_a_job_is_moved_or_taken_back() {
-    explore(
+    one().arriving(7).explore(
         "one level, 7 arrivals",
-        arriving(7, one()),
         &[running(), taken_back(), moved()],
         700_880,
     );
@@ -325,10 +266,12 @@ fn large_a_job_is_moved_or_taken_back() {
 #[test]
 #[ignore = "takes a minute in release"]
 fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
-    explore(
-        "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
-        arriving(5, with_crash(cancelled(whole_life(itself())))),
-        &[recovery(), finished(), withdrawn()],
-        1_345_340,
-    );
+    cancelled(whole_life(itself()))
+        .with_crash()
+        .arriving(5)
+        .explore(
+            "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
+            &[recovery(), finished(), withdrawn()],
+            1_345_340,
+        );
 }

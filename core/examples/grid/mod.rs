@@ -1,0 +1,116 @@
+//! What the examples of schedulers have in common: a grid in one process, on a virtual clock.
+//!
+//! An agent has one [`Host`]. It waits for its socket and the next timer, sends messages over the network, and writes records to disk
+//! before it goes on. Here all hosts are in one list, and messages take no time.
+
+use std::collections::VecDeque;
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Command, News, Notice, Outcome};
+use gridweave_core::machine::{Effect, Event, Host, Machine, TimerQueue};
+use gridweave_core::time::{Span, Time};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// Nodes, numbered as they start, and the programs that they run.
+pub struct Grid<M: Machine> {
+    hosts: Vec<Host<M>>,
+    /// Messages on their way, and to which node.
+    inbox: VecDeque<(usize, Event<M>)>,
+    /// When programs are done: on which node, and for which job.
+    programs: TimerQueue<(usize, JobId)>,
+    /// How long a program runs.
+    runs: Span,
+    pub now: Time,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
+    /// No nodes yet; programs will run for so long.
+    pub fn new(runs: Span) -> Self {
+        Self {
+            hosts: Vec::new(),
+            inbox: VecDeque::new(),
+            programs: TimerQueue::new(),
+            runs,
+            now: Time::ZERO,
+            rng: Xoshiro256PlusPlus::seed_from_u64(1),
+        }
+    }
+
+    /// The next node comes up.
+    pub fn start(&mut self, machine: M) {
+        let mut host = Host::new();
+        host.start(machine, self.now, &mut self.rng);
+        self.hosts.push(host);
+    }
+
+    /// A user or a program tells a node something.
+    pub fn tell(&mut self, node: usize, command: Command) {
+        self.hosts[node].handle(Event::Command(command), self.now, &mut self.rng);
+    }
+
+    /// Lets happen what comes before a time, until a node has news.
+    pub fn news(&mut self, before: Time) -> Option<(usize, Notice)> {
+        loop {
+            for node in 0..self.hosts.len() {
+                // In this order: a record lasts before anything behind it is done.
+                while let Some(effect) = self.hosts[node].execute() {
+                    match effect {
+                        Effect::Send { to, message } => {
+                            let from = NodeId::new(node as u64);
+                            let heard = Event::Message { from, message };
+                            self.inbox.push_back((to.get() as usize, heard));
+                        }
+                        Effect::Notify(notice) => {
+                            self.run_program(node, notice);
+                            return Some((node, notice));
+                        }
+                        // The host has set the timer or kept the record; an agent writes records to a folder of files.
+                        _ => {}
+                    }
+                }
+            }
+            if let Some((node, event)) = self.inbox.pop_front() {
+                self.hosts[node].handle(event, self.now, &mut self.rng);
+                continue;
+            }
+            let timers = self.hosts.iter().map(Host::next_at).zip(0..);
+            let timer = timers.filter_map(|(at, node)| Some((at?, node))).min();
+            let done = self.programs.next_at();
+            let next = [timer.map(|(at, _)| at), done].into_iter().flatten().min();
+            let Some(next) = next.filter(|at| *at < before) else {
+                self.now = before;
+                return None;
+            };
+            self.now = next;
+            match timer.filter(|(at, _)| *at == next) {
+                Some((_, node)) => {
+                    let host: &mut Host<M> = &mut self.hosts[node];
+                    host.fire(next, &mut self.rng);
+                }
+                None => {
+                    if let Some((_, (node, job))) = self.programs.pop_due(next) {
+                        let outcome = Outcome::Done;
+                        self.tell(node, Command::Ended { job, outcome });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts or stops the program of a job, as its node says.
+    fn run_program(&mut self, node: usize, Notice { job, news }: Notice) {
+        match news {
+            News::Started => self.programs.wake(self.now + self.runs, (node, job)),
+            News::Stopped => self.programs.cancel((node, job)),
+            _ => {}
+        }
+    }
+
+    /// What a node knows.
+    #[allow(dead_code, reason = "not every example looks")]
+    pub fn machine(&self, node: usize) -> Option<&M> {
+        self.hosts[node].machine()
+    }
+}
