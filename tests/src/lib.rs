@@ -8,12 +8,14 @@
 //! - [`committing`]: coordinators and participants over a bad network, with crashes.
 //! - [`model`]: machines under a model checker, every order of deliveries, timers and crashes.
 //! - [`wire`]: messages of every kind, a second reader that knows the grammar alone, and the test vectors.
+//! - [`healing`]: overlays in bad states, and what they promise once faults are over.
 //! - [`invariants`]: what must hold of any history, as checkers that know nothing of the code under test.
 //!
 //! The suites are in `tests/tests`; run them with `cargo test`.
 
 pub mod committing;
 pub mod fuzzing;
+pub mod healing;
 pub mod invariants;
 pub mod model;
 pub mod oracles;

@@ -3,6 +3,8 @@
 //! An agent has one [`Host`]. It waits for its socket and the next timer, sends messages over the network, and writes records to disk
 //! before it goes on. Here all hosts are in one list, and messages take no time.
 
+#![allow(unreachable_pub)]
+
 use std::collections::VecDeque;
 
 use gridweave_core::id::{JobId, NodeId};

@@ -204,6 +204,6 @@ impl Leased for Node {
     }
 
     fn last_word(notice: &Notice) -> Option<News> {
-        Some(notice.news).filter(|news| news.is_last())
+        Some(notice.news).filter(News::is_last)
     }
 }

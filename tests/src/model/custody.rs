@@ -448,7 +448,7 @@ impl Leased for Node {
 
     fn last_word(told: &Told) -> Option<News> {
         match told {
-            Told::News(news) => Some(*news).filter(|news| news.is_last()),
+            Told::News(news) => Some(*news).filter(News::is_last),
             Told::Ended => None,
         }
     }

@@ -14,6 +14,7 @@ mod cyclon;
 mod flood;
 mod fuzzing;
 mod golden;
+mod healing;
 mod invariants;
 mod select;
 mod site;

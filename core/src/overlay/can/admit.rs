@@ -9,7 +9,7 @@ use super::load::Load;
 use super::member::Member;
 use super::message::{Entries, Entry, Grant, MOST_NEIGHBOURS, Message, Name, Refusal};
 use super::peers::Neighbour;
-use super::search::Hop;
+use super::search::{Hop, MOST_JOINS};
 use super::space::Point;
 use crate::id::NodeId;
 use crate::machine::Context;
@@ -69,6 +69,9 @@ impl<const D: usize> Member<D> {
                 }
             }
             (Hop::To(next), Some(hops)) => {
+                if !self.passes_on(joiner, point, MOST_JOINS) {
+                    return;
+                }
                 self.meet(joiner.id);
                 cx.send(
                     next,

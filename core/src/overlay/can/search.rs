@@ -20,7 +20,10 @@ const ITSELF: u32 = 16;
 
 /// How many searches of others a node passes on between two beats. There are few, but where liars have made nodes wrong about each other's
 /// zones they go round, and become more on their way.
-pub(super) const MOST_PASSED_ON: usize = 64;
+pub(super) const MOST_SEARCHES: usize = 64;
+
+/// How many wishes to join, and searches, a node passes on between two beats: many may join through one node.
+pub(super) const MOST_JOINS: usize = 512;
 
 /// Where something that goes to a point is to be sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -85,14 +88,14 @@ impl<const D: usize> Member<D> {
 
     /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
     pub(super) fn seek_itself_at_times(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
-        let mut through = self.contacts.due(beat, |_| true);
-        if let Some(missed) = through {
+        let known = beat.is_multiple_of(ITSELF);
+        let known = known.then(|| self.contacts.next_wanted(|_| true)).flatten();
+        let missed = self.contacts.due(beat, |_| known.is_none());
+        if let Some(missed) = missed {
             // Until it is heard it has not answered, and others have their turns.
             self.contacts.miss(missed);
-        } else if beat.is_multiple_of(ITSELF) {
-            through = self.contacts.next_wanted(|_| true);
         }
-        if let Some(through) = through {
+        if let Some(through) = known.or(missed) {
             self.seek(self.point, through, cx);
         }
     }
@@ -110,10 +113,10 @@ impl<const D: usize> Member<D> {
         );
     }
 
-    /// Whether a search is passed on: the same once between two beats, and no more than so many. Whoever looks for somebody does so again.
-    fn passes_on(&mut self, seeker: Name, point: Point<D>) -> bool {
+    /// Whether a search or a wish to join is passed on: the same once between two beats, and no more than so many. Its sender asks again.
+    pub(super) fn passes_on(&mut self, seeker: Name, point: Point<D>, most: usize) -> bool {
         let is_new = !self.passed_on.contains(&(seeker, point));
-        let passes = is_new && self.passed_on.len() < MOST_PASSED_ON;
+        let passes = is_new && self.passed_on.len() < most;
         if passes {
             self.passed_on.push((seeker, point));
         }
@@ -139,7 +142,7 @@ impl<const D: usize> Member<D> {
                 self.learn(&seeker, cx);
                 self.introduce_to(&seeker, cx);
             }
-            (Hop::To(next), Some(hops)) if self.passes_on(seeker.name, point) => {
+            (Hop::To(next), Some(hops)) if self.passes_on(seeker.name, point, MOST_SEARCHES) => {
                 self.meet(id);
                 cx.send(
                     next,

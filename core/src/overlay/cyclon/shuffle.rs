@@ -41,10 +41,9 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         let mut again = self.contacts.due(cycle, |_| !self.view.is_empty());
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
-            if again.is_none() && !self.view.is_empty() {
-                let view = &self.view;
-                again = self.contacts.next_wanted(|peer| !view.contains(peer));
-            }
+            let view = &self.view;
+            let is_out = |peer| !view.is_empty() && !view.contains(peer);
+            again = self.contacts.next_wanted(is_out).or(again);
         }
         self.view.grow_older();
         let sample = self.draw_samples(cycle, cx);

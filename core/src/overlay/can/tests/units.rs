@@ -330,7 +330,7 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
     };
     let seek = seek(name, point, u16::MAX);
     let join = Message::Join {
-        joiner: name,
+        joiner: Name { id: id(7), ..name },
         point,
         hops: u16::MAX,
     };
@@ -348,12 +348,16 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
         sent.collect::<Vec<_>>()
     };
     for from in [farther, stranger] {
-        let mut seek = seek.clone();
-        if let Message::Seek { seeker, .. } = &mut seek {
-            seeker.name.life = Incarnation::new(from.get() as u32);
-        }
-        for message in [&seek, &join] {
-            let sent = said(from, message.clone());
+        for mut message in [seek.clone(), join.clone()] {
+            if let Message::Seek {
+                seeker: Entry { name, .. },
+                ..
+            }
+            | Message::Join { joiner: name, .. } = &mut message
+            {
+                name.life = Incarnation::new(from.get() as u32);
+            }
+            let sent = said(from, message);
             assert!(
                 matches!(
                     sent[..],
@@ -365,7 +369,7 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
         }
     }
     assert_eq!(said(nearer, seek), []);
-    assert_eq!(said(nearer, join), [(name.id, busy)]);
+    assert_eq!(said(nearer, join), [(id(7), busy)]);
 }
 
 #[test]
@@ -387,14 +391,15 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
             matches!(
                 effect,
                 Effect::Send {
-                    message: Message::Seek { seeker, .. },
+                    message: Message::Seek { seeker: Entry { name, .. }, .. }
+                        | Message::Join { joiner: name, .. },
                     ..
-                } if seeker.name.id != id(0)
+                } if name.id != id(0)
             )
         });
         sent.count()
     };
-    let most = search::MOST_PASSED_ON;
+    let most = search::MOST_SEARCHES;
     for number in 0..most {
         assert_eq!(passed_on(search(number), Time::ZERO), 1);
         assert_eq!(passed_on(search(number), Time::ZERO), 0);
@@ -403,6 +408,25 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     let beat = Event::Timer(Timer::Beat(0));
     assert_eq!(passed_on(beat, Time::ZERO + Config::DEFAULT.period), 0);
     assert_eq!(passed_on(search(most), Time::ZERO), 1);
+    // So are wishes to join, of which there may be more.
+    let wish = |number: usize| {
+        let name = Name {
+            id: id(10_000 + number as u64),
+            life: Incarnation::new(0),
+        };
+        let message = Message::Join {
+            joiner: name,
+            point: Point::new([plane + 100, END - 1]),
+            hops: 9,
+        };
+        let from = id(99);
+        Event::Message { from, message }
+    };
+    for number in 1..search::MOST_JOINS {
+        assert_eq!(passed_on(wish(number), Time::ZERO), 1);
+        assert_eq!(passed_on(wish(number), Time::ZERO), 0);
+    }
+    assert_eq!(passed_on(wish(search::MOST_JOINS), Time::ZERO), 0);
 }
 
 #[test]
