@@ -16,8 +16,6 @@ use gridweave_core::job::{Command, Demand, Job, News, Notice};
 use gridweave_core::resource::{Dimensions, Kind, Requirement, Speed};
 use gridweave_core::scheduler::desktop::{Bootstrap, Config, Desktop, Equipment};
 use gridweave_core::time::{Span, Time};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
 
 use grid::Grid;
 
@@ -43,9 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Nobody has more than this, and who claims to is not believed.
     let config = Config::new(dimensions.capability(&[64, 256, 8])?);
 
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     // Programs take eight minutes of the ten that their jobs ask for.
     let mut grid = Grid::new(Span::from_secs(480));
+    let mut nodes: Vec<Node> = Vec::new();
     for (number, has) in (0..).zip(&desktops) {
         let bootstrap = match number {
             0 => Bootstrap::Alone,
@@ -57,10 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             capability: dimensions.capability(has)?,
             speed: Speed::BASELINE,
         };
-        // One node after the other.
+        let (id, rng) = (NodeId::new(number), &mut grid.rng);
+        nodes.push(Node::new(id, config, bootstrap, equipment, rng)?);
+    }
+    // One node after the other.
+    for (number, node) in (0..).zip(nodes) {
         grid.news(Time::from_secs(30 * number));
-        let id = NodeId::new(number);
-        grid.start(Node::new(id, config, bootstrap, equipment, &mut rng)?);
+        grid.start(node);
     }
     // Jobs come to node 1 when all know each other.
     grid.news(Time::from_secs(300));

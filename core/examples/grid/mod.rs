@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 /// Nodes, numbered as they start, and the programs that they run.
-pub struct Grid<M: Machine> {
+pub(crate) struct Grid<M: Machine> {
     hosts: Vec<Host<M>>,
     /// Messages on their way, and to which node.
     inbox: VecDeque<(usize, Event<M>)>,
@@ -23,13 +23,13 @@ pub struct Grid<M: Machine> {
     programs: TimerQueue<(usize, JobId)>,
     /// How long a program runs.
     runs: Span,
-    pub now: Time,
-    rng: Xoshiro256PlusPlus,
+    pub(crate) now: Time,
+    pub(crate) rng: Xoshiro256PlusPlus,
 }
 
 impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
     /// No nodes yet; programs will run for so long.
-    pub fn new(runs: Span) -> Self {
+    pub(crate) fn new(runs: Span) -> Self {
         Self {
             hosts: Vec::new(),
             inbox: VecDeque::new(),
@@ -41,19 +41,19 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
     }
 
     /// The next node comes up.
-    pub fn start(&mut self, machine: M) {
+    pub(crate) fn start(&mut self, machine: M) {
         let mut host = Host::new();
         host.start(machine, self.now, &mut self.rng);
         self.hosts.push(host);
     }
 
     /// A user or a program tells a node something.
-    pub fn tell(&mut self, node: usize, command: Command) {
+    pub(crate) fn tell(&mut self, node: usize, command: Command) {
         self.hosts[node].handle(Event::Command(command), self.now, &mut self.rng);
     }
 
     /// Lets happen what comes before a time, until a node has news.
-    pub fn news(&mut self, before: Time) -> Option<(usize, Notice)> {
+    pub(crate) fn news(&mut self, before: Time) -> Option<(usize, Notice)> {
         loop {
             for node in 0..self.hosts.len() {
                 // In this order: a record lasts before anything behind it is done.
@@ -112,7 +112,7 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
 
     /// What a node knows.
     #[allow(dead_code, reason = "not every example looks")]
-    pub fn machine(&self, node: usize) -> Option<&M> {
+    pub(crate) fn machine(&self, node: usize) -> Option<&M> {
         self.hosts[node].machine()
     }
 }

@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use gridweave_core::commit::{self, Everyone, Permission};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
-use gridweave_core::machine::{Effect, EffectQueue, Event, TimerQueue};
+use gridweave_core::machine::{Effect, Event, Host, TimerQueue};
 use gridweave_core::overlay::cyclon;
-use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Timer};
+use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange};
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire;
 use rand::SeedableRng;
@@ -71,10 +71,9 @@ fn config() -> Config {
     }
 }
 
-/// What an agent is woken by.
+/// What an agent is woken by, beside the timers of its machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Alarm {
-    Machine(Timer),
     /// The program that runs for a job is done.
     Program(JobId),
     /// A job that found no place may find one now.
@@ -82,7 +81,7 @@ enum Alarm {
 }
 
 struct Agent {
-    node: Node,
+    host: Host<Node>,
     socket: UdpSocket,
     disk: Disk,
     /// Where others are, which is also how they are known.
@@ -109,7 +108,7 @@ pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
     // Chance comes from the host; an agent would ask its system.
     let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64 ^ id;
     let mut agent = Agent {
-        node,
+        host: Host::new(),
         socket,
         disk: Disk::open(folder)?,
         peers: BTreeMap::new(),
@@ -123,7 +122,7 @@ pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
     while agent.origin == 0 {
         agent.order(&orders.recv()?)?;
     }
-    agent.boot()?;
+    agent.boot(node)?;
     loop {
         match orders.try_recv() {
             Ok(order) => agent.order(&order)?,
@@ -151,15 +150,15 @@ fn orders() -> Receiver<String> {
 
 impl Agent {
     /// Restores what was persisted, then starts.
-    fn boot(&mut self) -> Result<(), Box<dyn Error>> {
+    fn boot(&mut self, node: Node) -> Result<(), Box<dyn Error>> {
         let records = self.disk.read()?;
         if !records.is_empty() {
             say(&format!("{} records are on its disk", records.len()))?;
         }
-        for (key, record) in records {
-            self.feed(Event::Restored(key, record))?;
-        }
-        self.feed(Event::Start)
+        self.host = Host::with_records(records.into_iter().collect());
+        let now = self.clock()?;
+        self.host.start(node, now, &mut self.rng);
+        self.execute()
     }
 
     fn order(&mut self, order: &str) -> Result<(), Box<dyn Error>> {
@@ -198,7 +197,8 @@ impl Agent {
     /// Waits for a datagram, no longer than until the next alarm.
     fn listen(&mut self) -> Result<(), Box<dyn Error>> {
         let now = self.clock()?;
-        let next = self.alarms.next_at().map_or(LONGEST_WAIT, |at| {
+        let next = [self.host.next_at(), self.alarms.next_at()];
+        let next = next.into_iter().flatten().min().map_or(LONGEST_WAIT, |at| {
             Duration::from_micros((at - now).as_micros())
         });
         let wait = next.clamp(Duration::from_millis(1), LONGEST_WAIT);
@@ -224,12 +224,14 @@ impl Agent {
         }
     }
 
-    /// All alarms that are due.
+    /// All timers and alarms that are due.
     fn ring(&mut self) -> Result<(), Box<dyn Error>> {
         let now = self.clock()?;
+        while self.host.fire(now, &mut self.rng).is_some() {
+            self.execute()?;
+        }
         while let Some((_, alarm)) = self.alarms.pop_due(now) {
             match alarm {
-                Alarm::Machine(timer) => self.feed(Event::Timer(timer))?,
                 Alarm::Program(job) => {
                     let outcome = Outcome::Done;
                     self.feed(Event::Command(Command::Ended { job, outcome }))?;
@@ -240,12 +242,16 @@ impl Agent {
         Ok(())
     }
 
-    /// Feeds an event, and executes its effects in order: a record lasts before anything behind it is done.
     fn feed(&mut self, event: Event<Node>) -> Result<(), Box<dyn Error>> {
         let now = self.clock()?;
-        let mut effects = EffectQueue::new();
-        effects.feed(&mut self.node, event, now, &mut self.rng);
-        for effect in effects.drain() {
+        self.host.handle(event, now, &mut self.rng);
+        self.execute()
+    }
+
+    /// Executes effects in order: a record lasts before anything behind it is done.
+    fn execute(&mut self) -> Result<(), Box<dyn Error>> {
+        let now = self.now;
+        while let Some(effect) = self.host.execute() {
             match effect {
                 Effect::Persist(key, record) => self.disk.write(&key, &record)?,
                 Effect::Forget(key) => self.disk.erase(&key)?,
@@ -257,8 +263,8 @@ impl Agent {
                         let _ = self.socket.send_to(&room[..length], address);
                     }
                 }
-                Effect::Wake { at, timer } => self.alarms.wake(at, Alarm::Machine(timer)),
-                Effect::Cancel(timer) => self.alarms.cancel(Alarm::Machine(timer)),
+                // The host has set its timers.
+                Effect::Wake { .. } | Effect::Cancel(_) => {}
                 Effect::Notify(Notice { job, news }) => {
                     let number = job.get();
                     match news {
