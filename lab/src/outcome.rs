@@ -3,7 +3,7 @@
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
 
-use crate::config::setting::names;
+use crate::config::setting::words;
 use crate::workload::Submission;
 use crate::workload::generate::actual_run_time;
 
@@ -45,26 +45,21 @@ pub enum Ending {
     Killed,
 }
 
-/// What schedulers are told about how long a job takes, and what happens if it takes longer.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Estimates {
-    /// What the user asked for; the job ends when that is over.
-    Kill,
-    /// What the user asked for, or the run time if that is longer.
-    Extend,
-    /// The run time.
-    #[default]
-    Exact,
-    /// What the user asked for; a job that takes longer just does. Centralised schedulers take it for [`Extend`](Self::Extend).
-    Overrun,
+words! {
+    /// What schedulers are told about how long a job takes, and what happens if it takes longer.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Estimates {
+        /// What the user asked for; the job ends when that is over.
+        Kill = "kill",
+        /// What the user asked for, or the run time if that is longer.
+        Extend = "extend",
+        /// The run time.
+        #[default]
+        Exact = "exact",
+        /// What the user asked for; a job that takes longer just does. Centralised schedulers take it for [`Extend`](Self::Extend).
+        Overrun = "overrun",
+    }
 }
-
-names!(Estimates {
-    Kill = "kill",
-    Extend = "extend",
-    Exact = "exact",
-    Overrun = "overrun",
-});
 
 /// How long a job is said to run, and how long it will be let run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -285,9 +285,7 @@ impl Config {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
         self.workload.checked().map_err(ConfigError)?;
-        self.network
-            .check()
-            .map_err(|error| ConfigError(error.to_string()))?;
+        network::check(&self.network).map_err(|error| ConfigError(error.to_string()))?;
         self.rules.checked()?;
         Ok(self)
     }

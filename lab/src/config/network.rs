@@ -6,44 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
-use gridweave_core::time::{Span, Time};
+use gridweave_core::time::Span;
+pub use gridweave_sim::network::Partition;
 use gridweave_sim::network::{self, Delay, Network, Plane, RoundTrips};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::setting::{kinds, record, section};
+use super::setting::{keys, kinds, record};
 
-section! {
-    /// How a network behaves.
-    #[derive(Clone, PartialEq, Debug)]
-    pub struct NetworkConfig {
-        /// How long messages travel.
-        pub delay: DelayConfig,
-        /// How likely a message is lost, from 0 to 1.
-        pub loss: f64,
-        /// How likely a message that arrives comes a second time.
-        pub duplication: f64,
-        /// How likely a message is held up, so that later ones overtake it.
-        pub reordering: f64,
-        /// The longest that a message is held up.
-        pub held_up: Span,
-        /// Whether a sender learns, a delay later, that its message reached no node.
-        pub report_unreachable: bool,
-        /// Times in which some nodes are cut off from the others.
-        pub partitions: Vec<Partition>,
-    }
-}
+/// How a network behaves, with delays that files and the seed may decide on.
+pub type NetworkConfig = network::NetworkConfig<DelayConfig>;
 
-/// For some time, nothing passes between these nodes and all the others.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Partition {
-    /// When it begins.
-    pub from: Time,
-    /// When it is over.
-    pub until: Time,
-    /// The nodes that are cut off: ranges of numbers, both ends included.
-    pub nodes: Vec<[u32; 2]>,
-}
+keys!(NetworkConfig {
+    delay,
+    loss,
+    duplication,
+    reordering,
+    held_up,
+    report_unreachable,
+    partitions,
+});
 
 record!(Partition { from, until, nodes });
 
@@ -151,48 +133,25 @@ pub enum NetworkError {
     },
 }
 
-impl NetworkConfig {
-    /// Refuses what can be seen to be wrong without reading files or counting nodes.
-    pub fn check(&self) -> Result<(), network::NetworkError> {
-        let delay = match self.delay {
-            DelayConfig::Uniform { min, max } => Delay::Uniform { min, max },
-            _ => Delay::default(),
-        };
-        self.with_delay(delay).check()
-    }
+/// Refuses what can be seen to be wrong without reading files or counting nodes.
+pub(crate) fn check(config: &NetworkConfig) -> Result<(), network::NetworkError> {
+    let delay = match config.delay {
+        DelayConfig::Uniform { min, max } => Delay::Uniform { min, max },
+        _ => Delay::default(),
+    };
+    config.with_delay(delay).check()
+}
 
-    /// Whether no message is ever lost on the way.
-    pub(crate) fn loses_nothing(&self) -> bool {
-        self.loss == 0.0 && self.partitions.is_empty()
-    }
-
-    /// The last node that a partition names.
-    pub(crate) fn last_cut_off(&self) -> Option<u32> {
-        self.with_delay(Delay::default()).last_cut_off()
-    }
-
-    /// A network of this kind for so many nodes, whose chances follow from the seed. Reads the files that are named.
-    pub fn network(&self, nodes: u32, seed: u64) -> Result<Network, NetworkError> {
-        self.check()?;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let config = self.with_delay(self.delay.delay(nodes, &mut rng)?);
-        Ok(Network::drawing(&config, rng)?)
-    }
-
-    fn with_delay(&self, delay: Delay) -> network::NetworkConfig {
-        let partitions = self.partitions.iter().cloned();
-        network::NetworkConfig {
-            delay,
-            loss: self.loss,
-            duplication: self.duplication,
-            reordering: self.reordering,
-            held_up: self.held_up,
-            report_unreachable: self.report_unreachable,
-            partitions: partitions
-                .map(|Partition { from, until, nodes }| network::Partition { from, until, nodes })
-                .collect(),
-        }
-    }
+/// A network of this kind for so many nodes, whose chances follow from the seed. Reads the files that are named.
+pub(crate) fn connect(
+    config: &NetworkConfig,
+    nodes: u32,
+    seed: u64,
+) -> Result<Network, NetworkError> {
+    check(config)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let config = config.with_delay(config.delay.delay(nodes, &mut rng)?);
+    Ok(Network::drawing(&config, rng)?)
 }
 
 /// The points in a file.
@@ -256,6 +215,7 @@ fn limited(from: impl Read) -> std::io::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridweave_core::time::Time;
 
     #[test]
     fn files_that_are_none_are_refused_by_name() {
@@ -264,7 +224,7 @@ mod tests {
                 delay,
                 ..NetworkConfig::default()
             };
-            config.network(2, 1).unwrap_err().to_string()
+            connect(&config, 2, 1).unwrap_err().to_string()
         };
         let file = "no/such/file".into();
         assert!(refused(DelayConfig::Matrix { file }).contains("no/such/file"));
@@ -283,7 +243,7 @@ mod tests {
             ..NetworkConfig::default()
         };
         let arrivals = |seed| -> Vec<Vec<Time>> {
-            let mut network = config.network(2, seed).unwrap();
+            let mut network = connect(&config, 2, seed).unwrap();
             let sent = (0..100).map(|_| network.transmit(Time::ZERO, 0, 1).collect());
             sent.collect()
         };

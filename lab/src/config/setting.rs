@@ -1,7 +1,7 @@
 //! How the values of a configuration are read and written: one way for files, `--set` and what a run writes back.
 //!
-//! `section!` and `record!` list the keys of a table, `names!` the words that stand for values, `kinds!` tables that begin with which kind they are. A
-//! field that a list leaves out does not compile.
+//! `section!`, `keys!` and `record!` list the keys of a table, `words!` and `names!` the words that stand for values, `kinds!` tables that begin
+//! with which kind they are. A field that a list leaves out does not compile.
 
 use std::path::PathBuf;
 
@@ -96,6 +96,23 @@ pub(crate) fn put(table: &mut Table, key: &str, value: Option<Value>) {
     }
 }
 
+/// A table of these values, but for those that are left out.
+pub(crate) fn written(values: Vec<(&str, Option<Value>)>) -> Option<Value> {
+    let mut table = Table::new();
+    for (key, value) in values {
+        put(&mut table, key, value);
+    }
+    Some(Value::Table(table))
+}
+
+/// Refuses a table with other keys than these.
+pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(unknown(key, known)),
+        None => Ok(()),
+    }
+}
+
 /// Which of some words a value is.
 pub(crate) fn word(value: &Value, words: &[&str]) -> Result<usize, Wrong> {
     let found = value.as_str();
@@ -121,6 +138,14 @@ macro_rules! section {
             }
         }
 
+        $crate::config::setting::keys!($type { $($field),* });
+    };
+}
+pub(crate) use section;
+
+/// A table each of whose keys may be left out, and is then as by default: `keys!(Type { field, field })`.
+macro_rules! keys {
+    ($type:ty { $($field:ident),* $(,)? }) => {
         impl $crate::config::setting::Setting for $type {
             fn read(value: &::toml::Value) -> Result<Self, $crate::config::setting::Wrong> {
                 let mut all = Self::default();
@@ -141,18 +166,14 @@ macro_rules! section {
 
             fn write(&self) -> Option<::toml::Value> {
                 let Self { $($field),* } = self;
-                let mut table = ::toml::Table::new();
-                $($crate::config::setting::put(
-                    &mut table,
-                    stringify!($field),
-                    $crate::config::setting::Setting::write($field),
-                );)*
-                Some(::toml::Value::Table(table))
+                $crate::config::setting::written(::std::vec![$(
+                    (stringify!($field), $crate::config::setting::Setting::write($field)),
+                )*])
             }
         }
     };
 }
-pub(crate) use section;
+pub(crate) use keys;
 
 /// A table all of whose keys must be given: `record!(Type { field, field })`.
 macro_rules! record {
@@ -160,10 +181,7 @@ macro_rules! record {
         impl $crate::config::setting::Setting for $type {
             fn read(value: &::toml::Value) -> Result<Self, $crate::config::setting::Wrong> {
                 let table = $crate::config::setting::table(value)?;
-                let known = [$(stringify!($field)),*];
-                if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
-                    return Err($crate::config::setting::unknown(key, &known));
-                }
+                $crate::config::setting::only(table, &[$(stringify!($field)),*])?;
                 Ok(Self {
                     $($field: $crate::config::setting::required(table, stringify!($field))?,)*
                 })
@@ -171,13 +189,9 @@ macro_rules! record {
 
             fn write(&self) -> Option<::toml::Value> {
                 let Self { $($field),* } = self;
-                let mut table = ::toml::Table::new();
-                $($crate::config::setting::put(
-                    &mut table,
-                    stringify!($field),
-                    $crate::config::setting::Setting::write($field),
-                );)*
-                Some(::toml::Value::Table(table))
+                $crate::config::setting::written(::std::vec![$(
+                    (stringify!($field), $crate::config::setting::Setting::write($field)),
+                )*])
             }
         }
     };
@@ -208,6 +222,21 @@ macro_rules! names {
 }
 pub(crate) use names;
 
+/// An enum each of whose values is a word: `words! { enum Type { Value = "word", } }`.
+macro_rules! words {
+    ($(#[$about:meta])* $visible:vis enum $type:ident {
+        $($(#[$says:meta])* $value:ident = $word:literal,)*
+    }) => {
+        $(#[$about])*
+        $visible enum $type {
+            $($(#[$says])* $value,)*
+        }
+
+        $crate::config::setting::names!($type { $($value = $word),* });
+    };
+}
+pub(crate) use words;
+
 /// Tables that say of which kind they are: `kinds!(Type by "kind" { Variant { field } = "word" })`. All fields of a kind must be given.
 macro_rules! kinds {
     ($type:ident by $tag:literal { $($variant:ident { $($field:ident),* } = $word:literal),* $(,)? }) => {
@@ -220,10 +249,7 @@ macro_rules! kinds {
                 let kind = [$($word),*][index.map_err(|wrong| wrong.at($tag))?];
                 match kind {
                     $($word => {
-                        let known: &[&str] = &[$tag, $(stringify!($field)),*];
-                        if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
-                            return Err($crate::config::setting::unknown(key, known));
-                        }
+                        $crate::config::setting::only(table, &[$tag, $(stringify!($field)),*])?;
                         Ok(Self::$variant {
                             $($field: $crate::config::setting::required(table, stringify!($field))?,)*
                         })
@@ -233,18 +259,12 @@ macro_rules! kinds {
             }
 
             fn write(&self) -> Option<::toml::Value> {
-                let mut table = ::toml::Table::new();
                 match self {
-                    $(Self::$variant { $($field),* } => {
-                        table.insert($tag.into(), $word.into());
-                        $($crate::config::setting::put(
-                            &mut table,
-                            stringify!($field),
-                            $crate::config::setting::Setting::write($field),
-                        );)*
-                    })*
+                    $(Self::$variant { $($field),* } => $crate::config::setting::written(::std::vec![
+                        ($tag, Some($word.into())),
+                        $((stringify!($field), $crate::config::setting::Setting::write($field)),)*
+                    ]),)*
                 }
-                Some(::toml::Value::Table(table))
             }
         }
     };

@@ -3,7 +3,7 @@
 use gridweave_core::time::Span;
 use std::path::PathBuf;
 
-use super::setting::{names, section};
+use super::setting::{section, words};
 use crate::outcome::Estimates;
 use crate::workload::generate::{Aria, Desktop, Grid5000Like};
 
@@ -46,29 +46,23 @@ section! {
     }
 }
 
-/// Where jobs come from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Source {
-    /// A week of UniLu Gaia, which is part of the program.
-    #[default]
-    Bundled,
-    /// A file.
-    Trace,
-    /// Made up after P3.
-    Aria,
-    /// Made up after P4.
-    Desktop,
-    /// Made up to fit what P1 says of its trace.
-    Grid5000Like,
+words! {
+    /// Where jobs come from.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Source {
+        /// A week of UniLu Gaia, which is part of the program.
+        #[default]
+        Bundled = "bundled",
+        /// A file.
+        Trace = "trace",
+        /// Made up after P3.
+        Aria = "aria",
+        /// Made up after P4.
+        Desktop = "desktop",
+        /// Made up to fit what P1 says of its trace.
+        Grid5000Like = "grid5000-like",
+    }
 }
-
-names!(Source {
-    Bundled = "bundled",
-    Trace = "trace",
-    Aria = "aria",
-    Desktop = "desktop",
-    Grid5000Like = "grid5000-like",
-});
 
 impl Source {
     /// The names of all that need no file.
@@ -94,20 +88,17 @@ impl Source {
     }
 }
 
-/// Whether parallel jobs stay whole.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Shape {
-    /// They start on all their nodes at once.
-    #[default]
-    Gangs,
-    /// Each becomes as many serial jobs.
-    Serial,
+words! {
+    /// Whether parallel jobs stay whole.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Shape {
+        /// They start on all their nodes at once.
+        #[default]
+        Gangs = "gangs",
+        /// Each becomes as many serial jobs.
+        Serial = "serial",
+    }
 }
-
-names!(Shape {
-    Gangs = "gangs",
-    Serial = "serial",
-});
 
 impl WorkloadConfig {
     pub(super) fn checked(&self) -> Result<(), String> {

@@ -15,7 +15,7 @@ use super::error::{InputError, MOST_NODES};
 use super::prepare::Prepared;
 use crate::config::Config;
 use crate::config::fault::Fault;
-use crate::config::network::NetworkError;
+use crate::config::network::{NetworkError, connect};
 use crate::grid::Grid;
 use crate::overlay::warmed_up;
 use crate::picture::Drawn;
@@ -157,7 +157,7 @@ impl Prepared {
     /// The network between all nodes that there will ever be.
     fn network(&self) -> Result<Network, NetworkError> {
         let seed = stream(self.config.seed, 1);
-        self.config.network.network(self.nodes_ever(), seed)
+        connect(&self.config.network, self.nodes_ever(), seed)
     }
 
     /// Whom each node that is there at the beginning knows then, in the order of ids.

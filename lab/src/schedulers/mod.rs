@@ -13,6 +13,7 @@ pub mod random;
 
 mod list;
 pub(crate) mod name;
+mod reserving;
 pub(crate) mod rules;
 mod section;
 mod side;

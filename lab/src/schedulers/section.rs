@@ -29,3 +29,16 @@ pub(crate) trait Section: Setting {
         None
     }
 }
+
+/// The most rounds of an overlay before the first job comes.
+const MOST_ROUNDS: u32 = 10_000;
+
+/// Refuses a longer warm-up than any overlay needs.
+pub(super) fn check_warm_up(scheduler: &str, rounds: u32) -> Result<(), ConfigError> {
+    match rounds > MOST_ROUNDS {
+        true => Err(ConfigError::from(format!(
+            "{scheduler}.warm_up is above {MOST_ROUNDS}; an overlay has settled long before"
+        ))),
+        false => Ok(()),
+    }
+}

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use gridweave_core::commit::{self, Overrun, Permission};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Demand, Job};
+use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::time::Span;
@@ -66,6 +67,17 @@ pub(crate) fn bootstraps_with(
             Bootstrap::Meet(peers.collect())
         }
         None => Bootstrap::Join(scenario.introducer(me)),
+    }
+}
+
+/// A random overlay that gossips often, and is else like this one.
+pub(crate) fn overlay(scenario: &Scenario, default: cyclon::Config) -> cyclon::Config {
+    cyclon::Config {
+        view: DEGREE,
+        shuffle: SHUFFLE,
+        period: Span::from_secs(15),
+        samples: samples(scenario),
+        ..default
     }
 }
 
@@ -144,7 +156,7 @@ pub(crate) const fn most_nodes(scenario: &Scenario) -> usize {
 }
 
 /// How many peers that nobody can choose a node keeps, in every third run.
-pub(crate) fn samples(scenario: &Scenario) -> u8 {
+fn samples(scenario: &Scenario) -> u8 {
     match Dice::new(scenario.request.seed, For::Samples, 0).below(3) {
         0 => 8,
         _ => 0,

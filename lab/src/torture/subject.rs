@@ -7,6 +7,7 @@ use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Span;
 
 use super::dice::Dice;
+use super::rules::WHOLE;
 use super::scenario::{Equipped, Scenario};
 use super::witness::Counters;
 use gridweave_sim::engine::Simulated;
@@ -25,11 +26,15 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     /// A job that runs for so long, as far as this scheduler can take one.
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job;
 
-    /// What a job takes on each of its nodes.
-    fn takes(job: &Job) -> Equipped;
+    /// What a job takes on each of its nodes; if nothing is said, all of it.
+    fn takes(_job: &Job) -> Equipped {
+        WHOLE
+    }
 
-    /// What a node has room for.
-    fn room(scenario: &Scenario, node: NodeId) -> Equipped;
+    /// What a node has room for; if nothing is said, one job.
+    fn room(_scenario: &Scenario, _node: NodeId) -> Equipped {
+        WHOLE
+    }
 
     /// Which attempt at a job runs at this node. Where a job runs on one node, each start is an attempt of its own, and this is none.
     fn attempt(&self, _job: JobId) -> Option<u64> {

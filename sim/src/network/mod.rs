@@ -74,11 +74,11 @@ pub enum NetworkError {
     },
 }
 
-/// How a network behaves.
+/// How a network behaves. `D` says how long messages travel, or from what that follows.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct NetworkConfig {
+pub struct NetworkConfig<D = Delay> {
     /// How long messages travel.
-    pub delay: Delay,
+    pub delay: D,
     /// How likely a message is lost, from 0 to 1.
     pub loss: f64,
     /// How likely a message that arrives comes a second time.
@@ -129,6 +129,21 @@ impl NetworkConfig {
         match self.delay {
             Delay::Uniform { min, max } if max < min => Err(NetworkError::Bounds { min, max }),
             _ => Ok(()),
+        }
+    }
+}
+
+impl<D> NetworkConfig<D> {
+    /// The same with other delays.
+    pub fn with_delay<E>(&self, delay: E) -> NetworkConfig<E> {
+        NetworkConfig {
+            delay,
+            loss: self.loss,
+            duplication: self.duplication,
+            reordering: self.reordering,
+            held_up: self.held_up,
+            report_unreachable: self.report_unreachable,
+            partitions: self.partitions.clone(),
         }
     }
 

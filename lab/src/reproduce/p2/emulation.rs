@@ -12,6 +12,7 @@ use gridweave_core::time::{Span, Time};
 
 use super::{Setting, Setup, id};
 use crate::config::NetworkConfig;
+use crate::config::network::connect;
 use crate::experiment::nodes::bootstrap;
 use crate::overlay::warmed_up;
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
@@ -93,9 +94,7 @@ impl Emulation {
         let views = warmed_up(nodes, config.degree, config.shuffle, config.warm_up, seed);
         let network = NetworkConfig::default();
         let machines = config.for_machines(&network);
-        let network = network
-            .network(nodes, seed)
-            .expect("no delay is always possible");
+        let network = connect(&network, nodes, seed).expect("no delay is always possible");
         let (profiles, catalogue) = (profiles.to_vec(), config.catalogue());
         let build = move |me: gridweave_core::id::NodeId| {
             let profile = profiles[me.get() as usize];

@@ -9,9 +9,9 @@ use gridweave_core::time::Span;
 use crate::config::error::ConfigError;
 use crate::config::fault::Fault;
 use crate::config::network::NetworkConfig;
-use crate::config::setting::{names, section};
+use crate::config::setting::{names, section, words};
 use crate::lasting::Lasting;
-use crate::schedulers::section::Section;
+use crate::schedulers::section::{Section, check_warm_up};
 
 section! {
     /// How `aria` schedules.
@@ -66,26 +66,21 @@ section! {
     }
 }
 
-/// What decides at a site what runs next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PolicyName {
-    /// First come, first served.
-    #[default]
-    Fcfs,
-    /// The shortest job first.
-    Sjf,
-    /// The earliest deadline first.
-    Edf,
-    /// Half of the sites the first, half the second, by chance.
-    Mixed,
+words! {
+    /// What decides at a site what runs next.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum PolicyName {
+        /// First come, first served.
+        #[default]
+        Fcfs = "fcfs",
+        /// The shortest job first.
+        Sjf = "sjf",
+        /// The earliest deadline first.
+        Edf = "edf",
+        /// Half of the sites the first, half the second, by chance.
+        Mixed = "mixed",
+    }
 }
-
-names!(PolicyName {
-    Fcfs = "fcfs",
-    Sjf = "sjf",
-    Edf = "edf",
-    Mixed = "mixed",
-});
 
 impl PolicyName {
     /// The policy of a site for which this was drawn from two.
@@ -110,51 +105,37 @@ names!(Lateness {
     Literal = "literal",
 });
 
-/// Who passes floods on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ForwardName {
-    /// Those that cannot run the job, as in P3.
-    Unmatched,
-    /// Those, and within `near_hops` everyone.
-    #[default]
-    Near,
-    /// Everyone.
-    Always,
+words! {
+    /// Who passes floods on.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ForwardName {
+        /// Those that cannot run the job, as in P3.
+        Unmatched = "unmatched",
+        /// Those, and within `near_hops` everyone.
+        #[default]
+        Near = "near",
+        /// Everyone.
+        Always = "always",
+    }
 }
 
-names!(ForwardName {
-    Unmatched = "unmatched",
-    Near = "near",
-    Always = "always",
-});
-
-/// What keeps nodes in touch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum OverlayName {
-    /// BLATANT-S.
-    #[default]
-    Blatant,
-    /// CYCLON.
-    Cyclon,
-    /// A random graph in which all have as many links, which stays.
-    Regular,
+words! {
+    /// What keeps nodes in touch.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum OverlayName {
+        /// BLATANT-S.
+        #[default]
+        Blatant = "blatant",
+        /// CYCLON.
+        Cyclon = "cyclon",
+        /// A random graph in which all have as many links, which stays.
+        Regular = "regular",
+    }
 }
-
-names!(OverlayName {
-    Blatant = "blatant",
-    Cyclon = "cyclon",
-    Regular = "regular",
-});
 
 impl Section for AriaConfig {
     fn checked(&self) -> Result<(), ConfigError> {
-        if self.warm_up > Self::MOST_ITERATIONS {
-            return Err(format!(
-                "aria.warm_up is above {}; an overlay has settled long before",
-                Self::MOST_ITERATIONS
-            )
-            .into());
-        }
+        check_warm_up("aria", self.warm_up)?;
         // Nine times as long as an answer is waited for.
         let shortest = Config::DEFAULT.retry.times(9);
         if self.lease.is_some_and(|lease| lease < shortest) {
@@ -172,9 +153,6 @@ impl Section for AriaConfig {
 }
 
 impl AriaConfig {
-    /// The most iterations before the first job.
-    pub const MOST_ITERATIONS: u32 = 10_000;
-
     /// As the machines take it, where this happens to nodes and messages.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let often = if faults.is_empty() { 86_400 } else { 300 };

@@ -1,15 +1,15 @@
 //! The `asap` scheduler's part of a configuration.
 
-use gridweave_core::commit::{self, Permission};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{Choice, Config, Exchange, Links, Searcher};
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
 use crate::config::fault::Fault;
-use crate::config::network::{DelayConfig, NetworkConfig};
-use crate::config::setting::{names, section};
-use crate::schedulers::section::Section;
+use crate::config::network::NetworkConfig;
+use crate::config::setting::{names, section, words};
+use crate::schedulers::reserving::{commit, lead};
+use crate::schedulers::section::{Section, check_warm_up};
 
 section! {
     /// How `asap` schedules.
@@ -61,23 +61,19 @@ section! {
     }
 }
 
-/// How nodes know the schedules of others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ExchangeName {
-    /// Changes are told.
-    #[default]
-    Push,
-    /// They ask when they search.
-    Pull,
-    /// They ask from time to time.
-    Poll,
+words! {
+    /// How nodes know the schedules of others.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ExchangeName {
+        /// Changes are told.
+        #[default]
+        Push = "push",
+        /// They ask when they search.
+        Pull = "pull",
+        /// They ask from time to time.
+        Poll = "poll",
+    }
 }
-
-names!(ExchangeName {
-    Push = "push",
-    Pull = "pull",
-    Poll = "poll",
-});
 
 names!(Links {
     Static = "static",
@@ -102,26 +98,15 @@ pub const MOST_SHUFFLED: usize = 8;
 
 impl Section for AsapConfig {
     fn checked(&self) -> Result<(), ConfigError> {
-        if self.warm_up > Self::MOST_CYCLES {
-            return Err(ConfigError::from(format!(
-                "asap.warm_up is above {}; an overlay has settled long before",
-                Self::MOST_CYCLES
-            )));
-        }
-        Ok(())
+        check_warm_up("asap", self.warm_up)
     }
 }
 
 impl AsapConfig {
-    /// The most cycles of a warm-up.
-    pub const MOST_CYCLES: u32 = 10_000;
-
     /// The same for machines on this network, where nodes stay up or not.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let slot = self.slot;
         let max_delay = self.max_delay;
-        let half = Span::from_micros(max_delay.as_micros() / 2);
-        let instant = network.delay == DelayConfig::Zero;
         // A node that comes up again does not know who had subscribed, and a change that is lost is told again only when a
         // subscription is renewed.
         let lease = match self.lease {
@@ -129,11 +114,7 @@ impl AsapConfig {
             None if faults.is_empty() && network.loses_nothing() => Span::MAX,
             None => Span::from_secs(600),
         };
-        let lead = match self.lead {
-            Some(lead) => lead,
-            None if instant => Span::ZERO,
-            None => slot,
-        };
+        let lead = lead(self.lead, network, slot);
         Config {
             overlay: cyclon::Config {
                 view: self.degree,
@@ -163,18 +144,7 @@ impl AsapConfig {
             timeout: max_delay.times(2),
             search_limit: max_delay.times(20),
             candidates: u16::MAX,
-            commit: commit::Config {
-                lease: max_delay.times(5),
-                max_delay,
-                retry: max_delay + half,
-                jitter: half,
-                lead: commit::Config::DEFAULT.lead.min(lead),
-                permission: self
-                    .permission
-                    .map_or(Permission::UntilEnd, Permission::Renewed),
-                members: u16::MAX,
-                ..commit::Config::DEFAULT
-            },
+            commit: commit(max_delay, lead, self.permission),
             ..Config::DEFAULT
         }
     }

@@ -3,28 +3,21 @@
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::Job;
-use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Config, Exchange, Links};
 use gridweave_core::time::Span;
 
 use super::Node;
 use crate::torture::dice::Dice;
-use crate::torture::rules::{self, DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
-use crate::torture::scenario::{Equipped, Scenario};
+use crate::torture::rules::{self, HORIZON, SLOT};
+use crate::torture::scenario::Scenario;
 use crate::torture::subject::{Build, Caps, Subject};
 
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
     let commit = rules::commit(scenario, &mut dice);
     Config {
-        overlay: cyclon::Config {
-            view: DEGREE,
-            shuffle: SHUFFLE,
-            period: Span::from_secs(15),
-            samples: rules::samples(scenario),
-            ..Config::DEFAULT.overlay
-        },
+        overlay: rules::overlay(scenario, Config::DEFAULT.overlay),
         links: match dice.percent(40) && scenario.joins.is_empty() {
             true => Links::Static,
             false => Links::Dynamic,
@@ -63,14 +56,6 @@ impl Subject for Node {
 
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
         rules::gang(id, estimate, scenario, dice)
-    }
-
-    fn takes(_: &Job) -> Equipped {
-        WHOLE
-    }
-
-    fn room(_: &Scenario, _: NodeId) -> Equipped {
-        WHOLE
     }
 
     fn attempt(&self, job: JobId) -> Option<u64> {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use gridweave_core::commit::{self, Permission};
 use gridweave_core::job::Criterion;
 use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
 use gridweave_core::profile::Coordinate;
@@ -11,13 +10,14 @@ use gridweave_core::select::{self, Bandwidth, Combined, Limit, Standard, Weight}
 use gridweave_core::time::Span;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use toml::{Table, Value};
+use toml::Value;
 
 use crate::config::error::ConfigError;
 use crate::config::network::read_plane;
-use crate::config::network::{DelayConfig, NetworkConfig, NetworkError};
-use crate::config::setting::{self, Setting, Wrong, kinds, names, section};
-use crate::schedulers::section::Section;
+use crate::config::network::{NetworkConfig, NetworkError};
+use crate::config::setting::{self, Setting, Wrong, kinds, names, section, words};
+use crate::schedulers::reserving::{commit, lead};
+use crate::schedulers::section::{Section, check_warm_up};
 use gridweave_sim::network::Plane;
 
 section! {
@@ -81,26 +81,21 @@ section! {
     }
 }
 
-/// What a job asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CriterionName {
-    /// The earliest start.
-    #[default]
-    Soonest,
-    /// Nodes close to each other.
-    Closest,
-    /// Nodes far from each other.
-    Farthest,
-    /// What `parts` and `start_within` say.
-    Combined,
+words! {
+    /// What a job asks for.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum CriterionName {
+        /// The earliest start.
+        #[default]
+        Soonest = "soonest",
+        /// Nodes close to each other.
+        Closest = "closest",
+        /// Nodes far from each other.
+        Farthest = "farthest",
+        /// What `parts` and `start_within` say.
+        Combined = "combined",
+    }
 }
-
-names!(CriterionName {
-    Soonest = "soonest",
-    Closest = "closest",
-    Farthest = "farthest",
-    Combined = "combined",
-});
 
 /// One of the things that count.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -114,10 +109,7 @@ pub struct PartConfig {
 impl Setting for PartConfig {
     fn read(value: &Value) -> Result<Self, Wrong> {
         let table = setting::table(value)?;
-        let known = ["objective", "weight"];
-        if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(setting::unknown(key, &known));
-        }
+        setting::only(table, &["objective", "weight"])?;
         let weight = table.get("weight").map(f64::read).transpose();
         Ok(Self {
             objective: setting::required(table, "objective")?,
@@ -126,10 +118,10 @@ impl Setting for PartConfig {
     }
 
     fn write(&self) -> Option<Value> {
-        let mut table = Table::new();
-        setting::put(&mut table, "objective", self.objective.write());
-        setting::put(&mut table, "weight", self.weight.write());
-        Some(Value::Table(table))
+        setting::written(vec![
+            ("objective", self.objective.write()),
+            ("weight", self.weight.write()),
+        ])
     }
 }
 
@@ -195,12 +187,12 @@ impl Setting for ObjectiveConfig {
                 .find(|(_, it)| it == self)
                 .map(|(word, _)| (*word).into());
         };
-        let mut below = Table::new();
-        setting::put(&mut below, "location", location.write());
-        setting::put(&mut below, "volume", volume.write());
-        setting::put(&mut below, "rate", rate.write());
-        let table = Table::from_iter([("bandwidth".to_owned(), Value::Table(below))]);
-        Some(Value::Table(table))
+        let below = setting::written(vec![
+            ("location", location.write()),
+            ("volume", volume.write()),
+            ("rate", rate.write()),
+        ]);
+        setting::written(vec![("bandwidth", below)])
     }
 }
 
@@ -294,12 +286,7 @@ impl Section for CriteriaConfig {
                 "criteria.alpha must be from 1 to 600; fewer nodes than wanted are never enough",
             );
         }
-        if self.warm_up > Self::MOST_CYCLES {
-            return Err(ConfigError::from(format!(
-                "criteria.warm_up is above {}; an overlay has settled long before",
-                Self::MOST_CYCLES
-            )));
-        }
+        check_warm_up("criteria", self.warm_up)?;
         if self.criterion == CriterionName::Combined && self.parts.is_empty() {
             return wrong(
                 "criteria.criterion is 'combined', but criteria.parts says nothing; give at least one part",
@@ -344,9 +331,6 @@ impl Section for CriteriaConfig {
 }
 
 impl CriteriaConfig {
-    /// The most cycles of a warm-up.
-    pub const MOST_CYCLES: u32 = 10_000;
-
     /// The most sites that nodes are around.
     pub const MOST_SITES: u32 = 1_000_000;
 
@@ -415,12 +399,7 @@ impl CriteriaConfig {
     pub fn for_machines(&self, network: &NetworkConfig) -> Config {
         let slot = self.slot;
         let max_delay = self.max_delay;
-        let half = Span::from_micros(max_delay.as_micros() / 2);
-        let lead = match self.lead {
-            Some(lead) => lead,
-            None if network.delay == DelayConfig::Zero => Span::ZERO,
-            None => slot,
-        };
+        let lead = lead(self.lead, network, slot);
         let kept = match &self.helpers {
             Some(helpers) => helpers.clone(),
             None => self.suitable().into_iter().collect(),
@@ -469,18 +448,7 @@ impl CriteriaConfig {
             horizon: self.horizon,
             rounds: self.rounds,
             timeout,
-            commit: commit::Config {
-                lease: max_delay.times(5),
-                max_delay,
-                retry: max_delay + half,
-                jitter: half,
-                lead: commit::Config::DEFAULT.lead.min(lead),
-                permission: self
-                    .permission
-                    .map_or(Permission::UntilEnd, Permission::Renewed),
-                members: u16::MAX,
-                ..commit::Config::DEFAULT
-            },
+            commit: commit(max_delay, lead, self.permission),
             candidates: u16::MAX,
             ..Config::DEFAULT
         }

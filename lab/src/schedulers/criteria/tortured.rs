@@ -3,7 +3,7 @@
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Criterion, Job};
-use gridweave_core::overlay::{cyclon, vicinity};
+use gridweave_core::overlay::vicinity;
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::criteria::{Config, Exploration};
@@ -12,23 +12,17 @@ use gridweave_core::time::Span;
 
 use super::{Catalogue, Node};
 use crate::torture::dice::Dice;
-use crate::torture::rules::{self, DEGREE, HORIZON, SHUFFLE, SLOT, WHOLE};
-use crate::torture::scenario::{Equipped, Scenario};
+use crate::torture::rules::{self, HORIZON, SLOT};
+use crate::torture::scenario::Scenario;
 use crate::torture::subject::{Build, Caps, Subject};
 
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
     let commit = rules::commit(scenario, &mut dice);
     Config {
-        overlay: cyclon::Config {
-            view: DEGREE,
-            shuffle: SHUFFLE,
-            period: Span::from_secs(15),
-            samples: rules::samples(scenario),
-            ..Config::DEFAULT.overlay
-        },
+        overlay: rules::overlay(scenario, Config::DEFAULT.overlay),
         helper: vicinity::Config {
-            links: DEGREE,
+            links: rules::DEGREE,
             gossip: 5,
             period: Span::from_secs(20),
             ..vicinity::Config::DEFAULT
@@ -80,14 +74,6 @@ impl Subject for Node {
             _ => Criterion::Farthest,
         };
         job
-    }
-
-    fn takes(_: &Job) -> Equipped {
-        WHOLE
-    }
-
-    fn room(_: &Scenario, _: NodeId) -> Equipped {
-        WHOLE
     }
 
     fn attempt(&self, job: JobId) -> Option<u64> {

@@ -9,7 +9,7 @@ use gridweave_core::time::Span;
 use crate::config::error::ConfigError;
 use crate::config::fault::Fault;
 use crate::config::network::NetworkConfig;
-use crate::config::setting::{names, section};
+use crate::config::setting::{names, section, words};
 use crate::lasting::Lasting;
 use crate::schedulers::section::Section;
 
@@ -56,32 +56,25 @@ section! {
     }
 }
 
-/// What is done for jobs that wait: P4's names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SchedulingName {
-    /// Nothing.
-    Vanilla,
-    /// Local scheduling.
-    L,
-    /// Internode scheduling, too, by who has jobs.
-    LiPush,
-    /// Internode scheduling, too, by who has room.
-    LiPull,
-    /// Queue balancing, too, by who has jobs.
-    LiqPush,
-    /// Queue balancing, too, by who has room.
-    #[default]
-    LiqPull,
+words! {
+    /// What is done for jobs that wait: P4's names.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum SchedulingName {
+        /// Nothing.
+        Vanilla = "vanilla",
+        /// Local scheduling.
+        L = "l",
+        /// Internode scheduling, too, by who has jobs.
+        LiPush = "li-push",
+        /// Internode scheduling, too, by who has room.
+        LiPull = "li-pull",
+        /// Queue balancing, too, by who has jobs.
+        LiqPush = "liq-push",
+        /// Queue balancing, too, by who has room.
+        #[default]
+        LiqPull = "liq-pull",
+    }
 }
-
-names!(SchedulingName {
-    Vanilla = "vanilla",
-    L = "l",
-    LiPush = "li-push",
-    LiPull = "li-pull",
-    LiqPush = "liq-push",
-    LiqPull = "liq-pull",
-});
 
 impl SchedulingName {
     /// All of them, in P4's order.

@@ -2,7 +2,7 @@ use gridweave_core::overlay::cyclon;
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
-use crate::config::setting::{names, section};
+use crate::config::setting::{section, words};
 use crate::schedulers::asap::config::{MOST_LINKS as LINKS, MOST_SHUFFLED as SHUFFLED};
 use crate::schedulers::section::Section;
 
@@ -43,19 +43,16 @@ section! {
     }
 }
 
-/// Whether links are exchanged while jobs run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OverlayMode {
-    /// Links stay as they are in the beginning.
-    Static,
-    /// They are shuffled.
-    Dynamic,
+words! {
+    /// Whether links are exchanged while jobs run.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum OverlayMode {
+        /// Links stay as they are in the beginning.
+        Static = "static",
+        /// They are shuffled.
+        Dynamic = "dynamic",
+    }
 }
-
-names!(OverlayMode {
-    Static = "static",
-    Dynamic = "dynamic",
-});
 
 impl FloodConfig {
     /// Refuses times and sizes that cannot work together, and names the key.
