@@ -27,15 +27,10 @@ pub fn workload(jobs: usize, seed: u64) -> Workload {
         let run = 60 + u64::from(rng.below(3600));
         let requested = run * u64::from(1 + rng.below(10));
         for place in 0..burst {
+            let (number, at) = (list.len() as u64, Time::from_secs(now + u64::from(place)));
             list.push(Submission {
-                number: list.len() as u64,
-                at: Time::from_secs(now + u64::from(place)),
-                run_time: Span::from_secs(run),
                 requested_time: Some(Span::from_secs(requested)),
-                processors,
-                user: 0,
-                group: 0,
-                site: None,
+                ..Submission::new(number, at, Span::from_secs(run), processors)
             });
         }
         // On average as long as the burst keeps an 80 % busy machine at work.

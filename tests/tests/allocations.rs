@@ -324,15 +324,11 @@ fn days(days: u64) -> Workload {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut day = || {
         let run = u64::from(rng.below(3000)) + 60;
+        let at = Time::from_secs(u64::from(rng.below(20_000)));
+        let requested = Span::from_secs(run + u64::from(rng.below(9000)));
         Submission {
-            number: 0,
-            at: Time::from_secs(u64::from(rng.below(20_000))),
-            run_time: Span::from_secs(run),
-            requested_time: Some(Span::from_secs(run + u64::from(rng.below(9000)))),
-            processors: rng.below(60) + 1,
-            user: 0,
-            group: 0,
-            site: None,
+            requested_time: Some(requested),
+            ..Submission::new(0, at, Span::from_secs(run), rng.below(60) + 1)
         }
     };
     let day: Vec<Submission> = (0..200).map(|_| day()).collect();

@@ -7,16 +7,12 @@ use gridweave_core::wire::Kind;
 use gridweave_sim::engine::Traffic;
 
 fn job(number: u64, at: u64, run: u64, processors: u32) -> Submission {
-    Submission {
+    Submission::new(
         number,
-        at: Time::from_secs(at),
-        run_time: Span::from_secs(run),
-        requested_time: None,
+        Time::from_secs(at),
+        Span::from_secs(run),
         processors,
-        user: 0,
-        group: 0,
-        site: None,
-    }
+    )
 }
 
 fn ran(start: u64, end: u64) -> Outcome {

@@ -37,12 +37,7 @@ impl Gwf {
             return Err(Reason::NoProcessors);
         }
         // Zero is "unknown", so the first name is 1; names of skipped records are not numbered.
-        let nobody = Provenance {
-            user: 0,
-            group: 0,
-            site: None,
-        };
-        let job = record.to_submission(&nobody, oddities)?;
+        let job = record.to_submission(&Provenance::NOBODY, oddities)?;
         oddities.short += u64::from(columns.count() < LEAST_COLUMNS);
         let number = |names: &mut Numbering, column| {
             let number = names.number(columns.column(column));
@@ -96,11 +91,6 @@ impl Named {
             requested: columns.column(self.requested),
             requested_time: &[],
         };
-        let nobody = Provenance {
-            user: 0,
-            group: 0,
-            site: None,
-        };
-        record.to_submission(&nobody, oddities)
+        record.to_submission(&Provenance::NOBODY, oddities)
     }
 }

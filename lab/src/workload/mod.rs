@@ -80,6 +80,22 @@ pub struct Submission {
     pub site: Option<u32>,
 }
 
+impl Submission {
+    /// A job of which no more is known than this.
+    pub const fn new(number: u64, at: Time, run_time: Span, processors: u32) -> Self {
+        Self {
+            number,
+            at,
+            run_time,
+            requested_time: None,
+            processors,
+            user: 0,
+            group: 0,
+            site: None,
+        }
+    }
+}
+
 /// Jobs in the order of submission, with what else is known about them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Workload {

@@ -44,6 +44,15 @@ pub(super) struct Provenance {
     pub(super) site: Option<u32>,
 }
 
+impl Provenance {
+    /// Nothing is known of either.
+    pub(super) const NOBODY: Self = Self {
+        user: 0,
+        group: 0,
+        site: None,
+    };
+}
+
 impl Record<'_> {
     /// The job, with its submit time as in the file.
     pub(super) fn to_submission(

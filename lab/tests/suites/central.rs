@@ -10,16 +10,12 @@ use gridweave_sim::history::History;
 use gridweave_sim::monitor::{Monitor, Progress};
 
 fn job(number: u64, at: u64, processors: u32, run: u64) -> Submission {
-    Submission {
+    Submission::new(
         number,
-        at: Time::from_secs(at),
-        run_time: Span::from_secs(run),
-        requested_time: None,
+        Time::from_secs(at),
+        Span::from_secs(run),
         processors,
-        user: 0,
-        group: 0,
-        site: None,
-    }
+    )
 }
 
 fn workload(jobs: Vec<Submission>) -> Workload {

@@ -115,15 +115,10 @@ impl Case {
         let mut jobs = Vec::new();
         for raw in &self.jobs {
             at += raw.gap;
+            let (number, run_time) = (1000 + jobs.len() as u64, Span::from_micros(raw.run));
             jobs.push(Submission {
-                number: 1000 + jobs.len() as u64,
-                at: Time::from_micros(at),
-                run_time: Span::from_micros(raw.run),
                 requested_time: raw.requested.map(Span::from_micros),
-                processors: raw.size,
-                user: 0,
-                group: 0,
-                site: None,
+                ..Submission::new(number, Time::from_micros(at), run_time, raw.size)
             });
         }
         Workload {

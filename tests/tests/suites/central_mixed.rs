@@ -79,14 +79,13 @@ fn greedy_places_every_job_where_its_rule_says_on_nodes_that_differ() {
                 .map_or(some, |kind| some.with(architecture, kind))
         };
         let submission = |(number, job): (u64, &Part)| Submission {
-            number,
-            at: Time::from_micros(job.at),
-            run_time: Span::from_micros(job.run),
             requested_time: Some(Span::from_micros(1)),
-            processors: 1,
-            user: 0,
-            group: 0,
-            site: None,
+            ..Submission::new(
+                number,
+                Time::from_micros(job.at),
+                Span::from_micros(job.run),
+                1,
+            )
         };
         let workload = Workload {
             jobs: (0..).zip(&jobs).map(submission).collect(),

@@ -37,16 +37,7 @@ fn seconds(seconds: u64) -> Span {
 }
 
 fn submission(at: u64, run_time: u64, processors: u32) -> Submission {
-    Submission {
-        number: at,
-        at: Time::from_secs(at),
-        run_time: seconds(run_time),
-        requested_time: None,
-        processors,
-        user: 0,
-        group: 0,
-        site: None,
-    }
+    Submission::new(at, Time::from_secs(at), seconds(run_time), processors)
 }
 
 /// Jobs of up to 20 nodes, which keep the grid busy.

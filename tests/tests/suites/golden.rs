@@ -19,15 +19,10 @@ fn golden(text: &str) -> (Central, u32, Workload, Vec<u64>) {
             ["scheduler", name] => central = Central::named(name),
             ["processors", _] => processors = Some(value(1) as u32),
             [_, _, _, _, _, _] => {
+                let (at, run_time) = (Time::from_secs(value(1)), Span::from_secs(value(4)));
                 workload.jobs.push(Submission {
-                    number: value(0),
-                    at: Time::from_secs(value(1)),
-                    run_time: Span::from_secs(value(4)),
                     requested_time: Some(Span::from_secs(value(3))),
-                    processors: value(2) as u32,
-                    user: 0,
-                    group: 0,
-                    site: None,
+                    ..Submission::new(value(0), at, run_time, value(2) as u32)
                 });
                 starts.push(value(5));
             }

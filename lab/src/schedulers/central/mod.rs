@@ -18,15 +18,8 @@
 //! use gridweave_lab::outcome::{Estimates, Outcome};
 //! use gridweave_lab::workload::{Submission, Workload};
 //!
-//! let job = |number, processors, seconds| Submission {
-//!     number,
-//!     at: Time::ZERO,
-//!     run_time: Span::from_secs(seconds),
-//!     requested_time: None,
-//!     processors,
-//!     user: 0,
-//!     group: 0,
-//!     site: None,
+//! let job = |number, processors, seconds| {
+//!     Submission::new(number, Time::ZERO, Span::from_secs(seconds), processors)
 //! };
 //! // The second job must wait for the first. The third fits beside the first and is gone before the second can start.
 //! let jobs = vec![job(1, 3, 60), job(2, 4, 60), job(3, 1, 30)];

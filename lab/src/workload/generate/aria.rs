@@ -10,7 +10,7 @@ use rand_distr::{Distribution, Normal};
 
 use super::draw::{self, LONGEST, Stream};
 use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count, require_mixed};
-use crate::config::setting::{names, section};
+use crate::config::setting::{section, words};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
@@ -61,20 +61,17 @@ section! {
     }
 }
 
-/// To which side of the estimate actual run times lie.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Drift {
-    /// Evenly to both.
-    #[default]
-    Balanced,
-    /// Always beyond it (P3's *AccuracyBad*).
-    Late,
+words! {
+    /// To which side of the estimate actual run times lie.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Drift {
+        /// Evenly to both.
+        #[default]
+        Balanced = "balanced",
+        /// Always beyond it (P3's *AccuracyBad*).
+        Late = "late",
+    }
 }
-
-names!(Drift {
-    Balanced = "balanced",
-    Late = "late",
-});
 
 /// How long a job of this generator runs at this speed, as P3 defines it: its estimate scales with the speed, its drift
 /// does not (PROTOCOLS A19). Scaling [`Submission::run_time`] instead makes the drift smaller on faster nodes.
@@ -209,17 +206,15 @@ impl Aria {
         };
         let mut at = Time::ZERO + self.start;
         for number in 1..=u64::from(self.jobs) {
-            let requirement = self.draw_requirement(places, nodes, number, rng)?;
+            let requirement = self
+                .infeasible
+                .redraw(number, &places.dimensions, nodes, || {
+                    Drawn::draw(rng).requirement(places)
+                })?;
             let estimate = self.draw_estimate(rng);
             workload.jobs.push(Submission {
-                number,
-                at,
-                run_time: self.draw_actual(estimate, rng),
                 requested_time: Some(estimate),
-                processors: 1,
-                user: 0,
-                group: 0,
-                site: None,
+                ..Submission::new(number, at, self.draw_actual(estimate, rng), 1)
             });
             workload.requirements.push(requirement);
             if self.deadline_slack > 0 {
@@ -231,23 +226,6 @@ impl Aria {
             at += self.interval;
         }
         Ok(workload)
-    }
-
-    fn draw_requirement(
-        &self,
-        places: &Places,
-        nodes: &[Profile],
-        job: u64,
-        rng: &mut Stream,
-    ) -> Result<Requirement, GenerateError> {
-        for _ in 0..MOST_REDRAWS {
-            let requirement = Drawn::draw(rng).requirement(places);
-            let runs = |node: &Profile| places.dimensions.matches(&node.capability, &requirement);
-            if self.infeasible == Infeasible::Keep || nodes.iter().any(runs) {
-                return Ok(requirement);
-            }
-        }
-        Err(GenerateError::Infeasible { job })
     }
 
     fn draw_estimate(&self, rng: &mut Stream) -> Span {

@@ -10,8 +10,8 @@ use gridweave_core::time::{Span, Time};
 use rand_distr::{Distribution, Exp1};
 
 use super::draw::{self, LONGEST, Stream};
-use super::{GenerateError, Infeasible, MOST_REDRAWS, require, require_count, require_mixed};
-use crate::config::setting::{names, section};
+use super::{GenerateError, Infeasible, require, require_count, require_mixed};
+use crate::config::setting::{section, words};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
@@ -58,20 +58,17 @@ section! {
     }
 }
 
-/// How nodes, or jobs, differ.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Variety {
-    /// There are few kinds, each of them many times.
-    #[default]
-    Clustered,
-    /// Each has values of its own.
-    Mixed,
+words! {
+    /// How nodes, or jobs, differ.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Variety {
+        /// There are few kinds, each of them many times.
+        #[default]
+        Clustered = "clustered",
+        /// Each has values of its own.
+        Mixed = "mixed",
+    }
 }
-
-names!(Variety {
-    Clustered = "clustered",
-    Mixed = "mixed",
-});
 
 /// The dimensions by name, so that a position is never written twice.
 struct Places {
@@ -250,40 +247,18 @@ impl Desktop {
         let shortest = Span::from_micros(self.mean_run_time.as_micros() / 2);
         let mut at = Time::ZERO;
         for number in 1..=u64::from(self.jobs) {
-            let requirement = self.draw_requirement(places, nodes, &source, number, rng)?;
+            let requirement = self
+                .infeasible
+                .redraw(number, &places.dimensions, nodes, || {
+                    self.constrain(places, source.draw(rng), rng)
+                })?;
             workload.requirements.push(requirement);
-            workload.jobs.push(Submission {
-                number,
-                at,
-                run_time: draw::uniform(rng, shortest, shortest + self.mean_run_time),
-                requested_time: None,
-                processors: 1,
-                user: 0,
-                group: 0,
-                site: None,
-            });
+            let run_time = draw::uniform(rng, shortest, shortest + self.mean_run_time);
+            workload.jobs.push(Submission::new(number, at, run_time, 1));
             let gaps: f64 = Exp1.sample(rng);
             at += draw::rounded(gaps * draw::seconds(self.mean_gap));
         }
         Ok(workload)
-    }
-
-    fn draw_requirement(
-        &self,
-        places: &Places,
-        nodes: &[Profile],
-        source: &Source,
-        job: u64,
-        rng: &mut Stream,
-    ) -> Result<Requirement, GenerateError> {
-        for _ in 0..MOST_REDRAWS {
-            let requirement = self.constrain(places, source.draw(rng), rng);
-            let runs = |node: &Profile| places.dimensions.matches(&node.capability, &requirement);
-            if self.infeasible == Infeasible::Keep || nodes.iter().any(runs) {
-                return Ok(requirement);
-            }
-        }
-        Err(GenerateError::Infeasible { job })
     }
 
     /// Each resource is named or not, independently of the others.

@@ -160,16 +160,8 @@ impl Grid5000Like {
     fn draw_job(&self, number: u64, at: Time, rng: &mut Stream) -> Submission {
         let nodes = draw_octave(&NODES, rng);
         let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
-        Submission {
-            number,
-            at,
-            run_time: Span::from_secs(draw_octave(&RUN_TIMES, rng)),
-            requested_time: None,
-            processors: nodes.min(self.largest),
-            user: 0,
-            group: 0,
-            site: None,
-        }
+        let run_time = Span::from_secs(draw_octave(&RUN_TIMES, rng));
+        Submission::new(number, at, run_time, nodes.min(self.largest))
     }
 
     /// Scales run times, in whole seconds, so that all jobs together are the load of all days.

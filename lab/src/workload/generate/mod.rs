@@ -25,7 +25,11 @@ pub use aria::{Aria, Drift, actual_run_time};
 pub use desktop::{Desktop, Variety};
 pub use grid5000::Grid5000Like;
 
-use crate::config::setting::names;
+use gridweave_core::resource::{Dimensions, Requirement};
+
+use crate::config::setting::words;
+use crate::grid::Profile;
+
 /// The most jobs that a generator makes, and the most nodes if they are equal.
 pub const LARGEST: u32 = 10_000_000;
 
@@ -35,20 +39,37 @@ pub const MOST_MIXED_NODES: u32 = 1_000_000;
 /// How often a job is redrawn before its generator gives up.
 const MOST_REDRAWS: u32 = 100_000;
 
-/// What becomes of a job that no node could ever run (PROTOCOLS A4).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Infeasible {
-    /// It is drawn again.
-    #[default]
-    Redraw,
-    /// It is submitted all the same.
-    Keep,
+words! {
+    /// What becomes of a job that no node could ever run (PROTOCOLS A4).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Infeasible {
+        /// It is drawn again.
+        #[default]
+        Redraw = "redraw",
+        /// It is submitted all the same.
+        Keep = "keep",
+    }
 }
 
-names!(Infeasible {
-    Redraw = "redraw",
-    Keep = "keep",
-});
+impl Infeasible {
+    /// What a job asks for, drawn again until one of the nodes can run it, unless it may stay as it is.
+    fn redraw(
+        self,
+        job: u64,
+        dimensions: &Dimensions,
+        nodes: &[Profile],
+        mut draw: impl FnMut() -> Requirement,
+    ) -> Result<Requirement, GenerateError> {
+        for _ in 0..MOST_REDRAWS {
+            let requirement = draw();
+            let runs = |node: &Profile| dimensions.matches(&node.capability, &requirement);
+            if self == Self::Keep || nodes.iter().any(runs) {
+                return Ok(requirement);
+            }
+        }
+        Err(GenerateError::Infeasible { job })
+    }
+}
 
 /// Why nothing can be generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -28,16 +28,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
 
 /// A job of one second on some processors.
 fn job(number: u64, at: u64, processors: u32) -> Submission {
-    Submission {
-        number,
-        at: Time::from_secs(at),
-        run_time: Span::from_secs(1),
-        requested_time: None,
-        processors,
-        user: 0,
-        group: 0,
-        site: None,
-    }
+    Submission::new(number, Time::from_secs(at), Span::from_secs(1), processors)
 }
 
 fn numbers(workload: &Workload) -> Vec<u64> {

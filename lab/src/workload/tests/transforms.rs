@@ -50,6 +50,26 @@ fn nodes(nodes: u32) -> NonZeroU32 {
     NonZeroU32::new(nodes).expect("some nodes")
 }
 
+/// Only what comes between these seconds.
+fn within(from: u64, until: Span) -> Transform {
+    let from = Span::from_secs(from);
+    Transform {
+        window: Some(Window { from, until }),
+        ..Transform::default()
+    }
+}
+
+/// No jobs above so many nodes.
+fn capped(most: u32, above: AboveCap) -> Option<Cap> {
+    let nodes = nodes(most);
+    Some(Cap { nodes, above })
+}
+
+/// Something of each job that is left.
+fn each<T>(done: &Transformed, of: fn(&Submission) -> T) -> Vec<T> {
+    done.workload.jobs.iter().map(of).collect()
+}
+
 #[test]
 fn no_change_changes_nothing() {
     let done = Transform::default().apply(four()).unwrap();
@@ -59,15 +79,7 @@ fn no_change_changes_nothing() {
 
 #[test]
 fn a_window_is_half_open_and_its_start_becomes_zero() {
-    let window = Window {
-        from: Span::from_secs(5),
-        until: Span::from_secs(40),
-    };
-    let transform = Transform {
-        window: Some(window),
-        ..Transform::default()
-    };
-    let done = transform.apply(four()).unwrap();
+    let done = within(5, Span::from_secs(40)).apply(four()).unwrap();
     assert_eq!(numbers(&done.workload), [12, 13]);
     assert_eq!(done.workload.jobs[0].at, Time::from_secs(5));
     assert_eq!(done.outside_window, 2);
@@ -76,14 +88,7 @@ fn a_window_is_half_open_and_its_start_becomes_zero() {
 
 #[test]
 fn a_window_that_holds_nothing_is_an_error() {
-    let window = Window {
-        from: Span::from_secs(41),
-        until: Span::from_secs(90),
-    };
-    let transform = Transform {
-        window: Some(window),
-        ..Transform::default()
-    };
+    let transform = within(41, Span::from_secs(90));
     let error = transform.apply(four()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -97,33 +102,17 @@ fn a_window_that_holds_nothing_is_an_error() {
 fn whole_nodes_are_rounded_up_before_the_cap_applies() {
     let mut transform = Transform {
         cores_per_node: Some(nodes(16)),
-        cap: Some(Cap {
-            nodes: nodes(2),
-            above: AboveCap::Drop,
-        }),
+        cap: capped(2, AboveCap::Drop),
         ..Transform::default()
     };
     let done = transform.apply(four()).unwrap();
-    let sizes: Vec<u32> = done
-        .workload
-        .jobs
-        .iter()
-        .map(|job| job.processors)
-        .collect();
+    let sizes = each(&done, |job| job.processors);
     assert_eq!((sizes, done.dropped), (vec![1, 2, 1], 1));
     assert_in_step(&done);
 
-    transform.cap = Some(Cap {
-        nodes: nodes(2),
-        above: AboveCap::Clamp,
-    });
+    transform.cap = capped(2, AboveCap::Clamp);
     let done = transform.apply(four()).unwrap();
-    let sizes: Vec<u32> = done
-        .workload
-        .jobs
-        .iter()
-        .map(|job| job.processors)
-        .collect();
+    let sizes = each(&done, |job| job.processors);
     assert_eq!(
         (sizes, done.dropped, done.clamped),
         (vec![1, 2, 1, 2], 0, 1)
@@ -133,10 +122,7 @@ fn whole_nodes_are_rounded_up_before_the_cap_applies() {
 #[test]
 fn a_cap_below_every_job_is_an_error() {
     let transform = Transform {
-        cap: Some(Cap {
-            nodes: nodes(2),
-            above: AboveCap::Drop,
-        }),
+        cap: capped(2, AboveCap::Drop),
         ..Transform::default()
     };
     let large = workload(vec![job(1, 0, 3)]);
@@ -165,14 +151,8 @@ fn a_split_job_is_as_many_serial_jobs_with_numbers_of_their_own() {
 #[test]
 fn whole_jobs_and_their_parts_are_the_same_jobs() {
     let whole = Transform {
-        window: Some(Window {
-            from: Span::from_secs(1),
-            until: Span::MAX,
-        }),
-        cap: Some(Cap {
-            nodes: NonZeroU32::new(4).unwrap(),
-            above: AboveCap::Drop,
-        }),
+        window: within(1, Span::MAX).window,
+        cap: capped(4, AboveCap::Drop),
         first: NonZeroUsize::new(2),
         ..at_load(0.5, Estimates::Exact)
     };
@@ -200,13 +180,7 @@ fn whole_jobs_and_their_parts_are_the_same_jobs() {
 
 #[test]
 fn an_open_window_has_no_end_in_words() {
-    let transform = Transform {
-        window: Some(Window {
-            from: Span::from_secs(100),
-            until: Span::MAX,
-        }),
-        ..Transform::default()
-    };
+    let transform = within(100, Span::MAX);
     let error = transform.apply(workload(vec![job(1, 0, 1)])).unwrap_err();
     assert!(error.to_string().contains("from 100s on;"), "{error}");
 }
@@ -266,8 +240,7 @@ fn submit_times_are_scaled_to_the_target_load_and_nothing_else_is() {
     let before = four();
     assert_eq!(before.load(7, Estimates::Exact).ratio(), Some(0.25));
     let done = at_load(0.5, Estimates::Exact).apply(before).unwrap();
-    let times: Vec<Time> = done.workload.jobs.iter().map(|job| job.at).collect();
-    assert_eq!(times, [0, 5, 10, 20].map(Time::from_secs));
+    assert_eq!(each(&done, |job| job.at.as_secs()), [0, 5, 10, 20]);
     assert_eq!(done.workload.load(7, Estimates::Exact).ratio(), Some(0.5));
     assert_in_step(&done);
     let spread = at_load(0.125, Estimates::Exact).apply(four()).unwrap();
@@ -320,10 +293,8 @@ fn whole_slots_round_every_time_of_a_job_up() {
     };
     let done = transform.apply(before).unwrap();
     let jobs = &done.workload.jobs;
-    let times: Vec<u64> = jobs.iter().map(|job| job.at.as_secs()).collect();
-    assert_eq!(times, [0, 30, 30, 60]);
-    let run_times: Vec<u64> = jobs.iter().map(|job| job.run_time.as_secs()).collect();
-    assert_eq!(run_times, [60, 90, 30, 30]);
+    assert_eq!(each(&done, |job| job.at.as_secs()), [0, 30, 30, 60]);
+    assert_eq!(each(&done, |job| job.run_time.as_secs()), [60, 90, 30, 30]);
     let requested = jobs[1].requested_time.map(Span::as_secs);
     assert_eq!((requested, jobs[0].requested_time), (Some(120), None));
     assert_in_step(&done);
@@ -337,12 +308,7 @@ fn whole_slots_come_after_the_load() {
     };
     let done = transform.apply(four()).unwrap();
     // Scaled to 0, 5, 10 and 20 seconds by run times of one second; then rounded.
-    let times: Vec<u64> = done
-        .workload
-        .jobs
-        .iter()
-        .map(|job| job.at.as_secs())
-        .collect();
+    let times = each(&done, |job| job.at.as_secs());
     assert_eq!(times, [0, 6, 12, 21]);
     let again = Transform {
         load: None,
@@ -381,12 +347,7 @@ fn times_are_stretched_from_zero_on() {
         ..Transform::default()
     };
     let done = transform.apply(before.clone()).unwrap();
-    let times: Vec<u64> = done
-        .workload
-        .jobs
-        .iter()
-        .map(|job| job.at.as_secs())
-        .collect();
+    let times = each(&done, |job| job.at.as_secs());
     assert_eq!(times, [3, 6, 12]);
     assert_in_step(&done);
     for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
