@@ -1,7 +1,7 @@
 //! What the examples of schedulers have in common: a grid in one process, on a virtual clock.
 //!
-//! An agent has one [`Host`]. It waits for its socket and the next timer, sends messages over the network, and writes records to disk
-//! before it goes on. Here all hosts are in one list, and messages take no time.
+//! An agent has one [`Host`]. It waits for its socket and the next timer, sends messages over the network, and writes
+//! records to disk before it goes on. Here all hosts are in one list, and messages take no time.
 
 #![allow(unreachable_pub)]
 

@@ -1,7 +1,7 @@
 //! How the values of a configuration are read and written: one way for files, `--set` and what a run writes back.
 //!
-//! `section!`, `keys!` and `record!` list the keys of a table, `words!` and `names!` the words that stand for values, `kinds!` tables that begin
-//! with which kind they are. A field that a list leaves out does not compile.
+//! `section!`, `keys!` and `record!` list the keys of a table, `words!` and `names!` the words that stand for values,
+//! `kinds!` tables that begin with which kind they are. A field that a list leaves out does not compile.
 
 use std::path::PathBuf;
 

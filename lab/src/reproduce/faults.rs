@@ -17,8 +17,8 @@ pub(super) const CASES: [(&str, &str); 4] = [
     ("and 10 % crash for ever", "crash"),
 ];
 
-/// Lets go wrong what the case of this name says. Of so many nodes, those that crash do so one after the other in so many
-/// seconds, after half an hour; whoever has to notice looks as often as `heed` says.
+/// Lets go wrong what the case of this name says. Of so many nodes, those that crash do so one after the other within so
+/// many seconds, after half an hour. `heed` sets how often nodes look for others that are gone.
 pub(super) fn apply(
     case: &str,
     config: &mut Config,
@@ -38,7 +38,8 @@ pub(super) fn apply(
     }
 }
 
-/// A tenth of the nodes, drawn by a seed of their own, go down one after the other; each is back after so many seconds, if ever.
+/// A tenth of the nodes, drawn by a seed of their own, go down one after the other; each is back after so many seconds, if
+/// ever.
 fn crash(config: &mut Config, nodes: u32, lasting: u64, back_after: Option<u64>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
     let mut drawn: Vec<u32> = (0..nodes).collect();

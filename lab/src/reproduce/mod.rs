@@ -454,7 +454,7 @@ impl Sample<'_> {
     }
 }
 
-/// Runs of one name are one run; the configurations of all, for more tests.
+/// Requires that runs of one name have one configuration, and runs of two names two.
 #[cfg(test)]
 fn assert_names_tell_runs_apart(plans: &[Planned]) {
     for one in plans {

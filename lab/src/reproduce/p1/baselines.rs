@@ -100,7 +100,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         let mut table = Table::new(
             name,
             title,
-            "scheduler | failures, plain | wait s, plain | - conservative s, plain | failures, 95 % | wait s, 95 % | / conservative, 95 %",
+            "scheduler | failures, plain | wait s, plain | - conservative s, plain | failures, 95 % | \
+             wait s, 95 % | / conservative, 95 %",
         );
         let (plain, full) = (samples[0], samples[1]);
         for (Case(title, ..), pair) in CONTENDERS.iter().zip(samples.chunks_exact(2)) {

@@ -35,8 +35,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "table3",
         "mean waits in seconds",
-        "trace | published dynamic | measured dynamic | published static | measured static, push | measured static, pull | \
-         push and pull alike | published difference % | measured difference %",
+        "trace | published dynamic | measured dynamic | published static | measured static, push | \
+         measured static, pull | push and pull alike | published difference % | measured difference %",
     );
     for ((trace, dynamic, still), samples) in PUBLISHED.into_iter().zip(samples.chunks_exact(3)) {
         let (moving, pushing, pulling) = (samples[0], samples[1], samples[2]);

@@ -71,8 +71,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "windows",
         "all jobs want to start as soon as possible",
-        "scheduler | failures | wait s | wait / asap's | search messages for each job | schedules and gossip for each job | \
-         all kilobytes for each job",
+        "scheduler | failures | wait s | wait / asap's | search messages for each job | \
+         schedules and gossip for each job | all kilobytes for each job",
     );
     let asap = samples[0];
     for (Case(title, ..), sample) in CONTENDERS.iter().zip(samples) {

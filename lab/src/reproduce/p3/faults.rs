@@ -31,7 +31,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "faults",
         "what became of jobs",
-        "faults | completed | failed | initiator gone | interrupted | run again after min | worst min | let go by sites | completion min | violations",
+        "faults | completed | failed | initiator gone | interrupted | run again after min | worst min | \
+         let go by sites | completion min | violations",
     );
     for ((title, _), sample) in CASES.iter().zip(samples) {
         table.push(row(

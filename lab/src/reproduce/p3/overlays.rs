@@ -48,7 +48,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "overlays",
         "the same jobs, nodes and policies",
-        "overlay | waiting min | completion min | REQUEST for each job | ACCEPT for each job | INFORM for each job | completed",
+        "overlay | waiting min | completion min | REQUEST for each job | ACCEPT for each job | \
+         INFORM for each job | completed",
     );
     for (Case(title, ..), sample) in CASES.iter().zip(samples) {
         let per_job = |kind: &str| sample.mean(0, &|run| run.sent_per_job(&[kind]));

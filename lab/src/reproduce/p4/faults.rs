@@ -32,7 +32,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "faults",
         "what became of jobs, a job every 3 s",
-        "faults | completed | failed | submitter gone | interrupted | run again after min | worst min | let go by nodes | mean wait s | violations",
+        "faults | completed | failed | submitter gone | interrupted | run again after min | worst min | \
+         let go by nodes | mean wait s | violations",
     );
     for ((title, _), sample) in CASES.iter().zip(samples) {
         table.push(row(title, sample, wait(sample)));
