@@ -13,7 +13,7 @@ use std::time::Instant;
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::ledger::{Hold, Slot, SlotLedger, SlotRange, SlotScale};
-use gridweave_core::schedule::{Holder, Reservation, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -61,7 +61,7 @@ pub struct Locked {
 }
 
 impl Node for Locked {
-    type Ticket<'a> = Holder;
+    type Ticket<'a> = Attempt;
 
     fn idle() -> Self {
         Self {
@@ -70,19 +70,19 @@ impl Node for Locked {
             scale: SlotScale::new(Time::ZERO, Span::from_secs(60)).expect("a minute"),
         }
     }
-    fn claim(&self, slots: SlotRange) -> Option<Holder> {
-        let holder = Holder {
-            job: JobId::new(self.claims.fetch_add(1, Ordering::Relaxed)),
-            epoch: Epoch::new(0),
-        };
+    fn claim(&self, slots: SlotRange) -> Option<Attempt> {
+        let attempt = Attempt::new(
+            JobId::new(self.claims.fetch_add(1, Ordering::Relaxed)),
+            Epoch::new(0),
+        );
         let interval = self.scale.interval_of(slots).ok()?;
         let mut schedule = self.schedule.lock().expect("nobody panics with it");
-        schedule.hold(holder, interval, Time::MAX).ok()?;
-        Some(holder)
+        schedule.hold(attempt, interval, Time::MAX).ok()?;
+        Some(attempt)
     }
-    fn release(&self, holder: Holder) {
+    fn release(&self, attempt: Attempt) {
         let mut schedule = self.schedule.lock().expect("nobody panics with it");
-        schedule.release(holder);
+        schedule.release(attempt);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::rng::Choose;
-use gridweave_core::schedule::{Holder, Reservation, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -21,9 +21,9 @@ pub trait Node {
     /// The earliest free interval of this length at or after `from`.
     fn fit(&self, from: Time, length: Span) -> Interval;
     /// Holds, then commits; `false` if another job is there.
-    fn take(&mut self, holder: Holder, interval: Interval) -> bool;
+    fn take(&mut self, attempt: Attempt, interval: Interval) -> bool;
     /// Gives back what was taken.
-    fn give(&mut self, holder: Holder, interval: Interval);
+    fn give(&mut self, attempt: Attempt, interval: Interval);
 }
 
 /// The schedule of the core.
@@ -36,11 +36,11 @@ impl Node for Ours {
     fn fit(&self, from: Time, length: Span) -> Interval {
         self.earliest_fit(from, length).expect("time goes on")
     }
-    fn take(&mut self, holder: Holder, interval: Interval) -> bool {
-        self.hold(holder, interval, Time::MAX).is_ok() && self.commit(holder).is_ok()
+    fn take(&mut self, attempt: Attempt, interval: Interval) -> bool {
+        self.hold(attempt, interval, Time::MAX).is_ok() && self.commit(attempt).is_ok()
     }
-    fn give(&mut self, holder: Holder, _: Interval) {
-        self.release(holder);
+    fn give(&mut self, attempt: Attempt, _: Interval) {
+        self.release(attempt);
     }
 }
 
@@ -48,10 +48,10 @@ impl Node for Ours {
 ///
 /// It has no leases, epochs or swaps, so it does less for its time.
 #[derive(Debug, Default)]
-pub struct LockedMap(Mutex<BTreeMap<Time, (Time, Holder)>>);
+pub struct LockedMap(Mutex<BTreeMap<Time, (Time, Attempt)>>);
 
 impl LockedMap {
-    fn locked<T>(&self, work: impl FnOnce(&mut BTreeMap<Time, (Time, Holder)>) -> T) -> T {
+    fn locked<T>(&self, work: impl FnOnce(&mut BTreeMap<Time, (Time, Attempt)>) -> T) -> T {
         work(&mut self.0.lock().expect("nobody panics while holding it"))
     }
 }
@@ -78,23 +78,23 @@ impl Node for LockedMap {
         })
     }
 
-    fn take(&mut self, holder: Holder, interval: Interval) -> bool {
+    fn take(&mut self, attempt: Attempt, interval: Interval) -> bool {
         // Holding and committing are two messages, hence two locks.
         let held = self.locked(|map| {
             let before = map.range(..interval.end()).next_back();
             let free = before.is_none_or(|(_, (end, _))| *end <= interval.start());
             if free {
-                map.insert(interval.start(), (interval.end(), holder));
+                map.insert(interval.start(), (interval.end(), attempt));
             }
             free
         });
         held && self.locked(|map| {
             map.get(&interval.start())
-                .is_some_and(|(_, by)| *by == holder)
+                .is_some_and(|(_, by)| *by == attempt)
         })
     }
 
-    fn give(&mut self, _: Holder, interval: Interval) {
+    fn give(&mut self, _: Attempt, interval: Interval) {
         self.locked(|map| map.remove(&interval.start()));
     }
 }
@@ -103,7 +103,7 @@ impl Node for LockedMap {
 #[derive(Clone, Debug)]
 pub struct Work<N> {
     node: N,
-    held: Vec<(Holder, Interval)>,
+    held: Vec<(Attempt, Interval)>,
     rng: Xoshiro256PlusPlus,
     jobs: u64,
     horizon: u32,
@@ -131,8 +131,8 @@ impl<N: Node> Work<N> {
     /// One round: a new reservation, and a random other one released. Returns when the new one starts.
     pub fn round(&mut self) -> Time {
         let start = self.add();
-        let (holder, interval) = self.held.swap_remove(self.rng.index(self.held.len()));
-        self.node.give(holder, interval);
+        let (attempt, interval) = self.held.swap_remove(self.rng.index(self.held.len()));
+        self.node.give(attempt, interval);
         start
     }
 
@@ -150,13 +150,10 @@ impl<N: Node> Work<N> {
     fn add(&mut self) -> Time {
         let (from, length) = self.wish();
         let fit = self.node.fit(from, length);
-        let holder = Holder {
-            job: JobId::new(self.jobs),
-            epoch: Epoch::new(0),
-        };
+        let attempt = Attempt::new(JobId::new(self.jobs), Epoch::new(0));
         self.jobs += 1;
-        assert!(self.node.take(holder, fit), "a fit is free");
-        self.held.push((holder, fit));
+        assert!(self.node.take(attempt, fit), "a fit is free");
+        self.held.push((attempt, fit));
         fit.start()
     }
 }

@@ -50,7 +50,7 @@ impl FairShare {
             let user = had.iter().find(|(user, _)| *user == job.submitter.user);
             user.map_or(Span::ZERO, |(_, had)| *had)
         };
-        let rank = |place: &usize| (share(&waiting[*place]), waiting[*place].submitted, *place);
+        let rank = |index: &usize| (share(&waiting[*index]), waiting[*index].submitted, *index);
         (0..waiting.len()).min_by_key(rank)
     }
 
@@ -93,8 +93,8 @@ impl LocalScheduler for FairShare {
     }
 
     fn withdraw(&mut self, job: JobId) -> Option<QueuedJob> {
-        let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
-        Some(self.waiting.remove(place))
+        let index = self.waiting.iter().position(|waiting| waiting.job == job)?;
+        Some(self.waiting.remove(index))
     }
 
     fn start_next(&mut self, now: Time) -> Option<JobId> {
@@ -108,11 +108,11 @@ impl LocalScheduler for FairShare {
     }
 
     fn finish(&mut self, _: Time, job: JobId) -> Result<(), NotRunning> {
-        let place = self
+        let index = self
             .running
             .iter()
             .position(|(running, _)| running.job == job);
-        self.running.remove(place.ok_or(NotRunning)?);
+        self.running.remove(index.ok_or(NotRunning)?);
         Ok(())
     }
 
@@ -123,9 +123,9 @@ impl LocalScheduler for FairShare {
     /// Plays its own rules through, as if run times were as estimated.
     fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected)) {
         let mut free = vec![now; self.processors];
-        for (place, (job, started)) in self.running.iter().enumerate() {
+        for (index, (job, started)) in self.running.iter().enumerate() {
             let (start, end) = (*started, now.max(*started + job.estimate));
-            free[place] = end;
+            free[index] = end;
             let (job, deadline) = (job.job, job.deadline);
             tell(Expected {
                 job,
@@ -140,8 +140,8 @@ impl LocalScheduler for FairShare {
             Change::With(job) => waiting.push(*job),
             Change::Without(job) => waiting.retain(|waiting| waiting.job != job),
         }
-        while let Some(place) = Self::next(&waiting, &had) {
-            let job = waiting.remove(place);
+        while let Some(index) = Self::next(&waiting, &had) {
+            let job = waiting.remove(index);
             Self::charge(&mut had, &job);
             free.sort_unstable();
             let start = free[0];

@@ -34,13 +34,13 @@
 //! ```
 //! use gridweave_core::id::{Epoch, JobId};
 //! use gridweave_core::schedule::common_slot::{CommonSearch, InOrder};
-//! use gridweave_core::schedule::{Holder, Reservation, Schedule};
+//! use gridweave_core::schedule::{Attempt, Reservation, Schedule};
 //! use gridweave_core::time::{Interval, Span, Time};
 //!
 //! // 1. Each node has a schedule. Here two of them are busy, one until 9:30, one from 9:00 to noon.
 //! let at = |hour: u64, minute: u64| Time::from_secs(3600 * hour + 60 * minute);
 //! let mut grid = vec![Schedule::<Vec<Reservation>>::new(); 4];
-//! let other = Holder { job: JobId::new(1), epoch: Epoch::new(0) };
+//! let other = Attempt::new(JobId::new(1), Epoch::new(0));
 //! grid[0].reserve(other, Interval::new(at(8, 0), at(9, 30))?)?;
 //! grid[2].reserve(other, Interval::new(at(9, 0), at(12, 0))?)?;
 //!
@@ -54,7 +54,7 @@
 //! assert_eq!((slot.start, slot.chosen), (at(9, 30), &[0, 1, 3][..]));
 //!
 //! // 4. Snapshots may be old by now, so the slot is held on each node first, under a lease, and committed when all agree.
-//! let me = Holder { job: JobId::new(2), epoch: Epoch::new(0) };
+//! let me = Attempt::new(JobId::new(2), Epoch::new(0));
 //! let interval = Interval::starting(slot.start, Span::from_secs(3600))?;
 //! let lease = now + Span::from_secs(5);
 //! for &node in slot.chosen {

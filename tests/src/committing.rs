@@ -12,7 +12,7 @@ use gridweave_core::commit::{
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
 use gridweave_core::rng::Choose;
-use gridweave_core::schedule::{Holder, Reservation, Status};
+use gridweave_core::schedule::{Attempt, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::engine::{Checking, Happening, Simulation};
 use gridweave_sim::network::{Delay, Network, NetworkConfig};
@@ -71,18 +71,18 @@ pub struct Weather {
 /// What is known of a run, and what it has broken.
 #[derive(Default, Debug)]
 pub struct Ledger {
-    placed: BTreeSet<Holder>,
+    placed: BTreeSet<Attempt>,
     coordinators: BTreeMap<JobId, NodeId>,
-    running: BTreeMap<(NodeId, JobId), Holder>,
+    running: BTreeMap<(NodeId, JobId), Attempt>,
     executions: Executions,
     /// How many nodes a job wants at a start; the fewest, if two of its candidates have the same.
     gangs: BTreeMap<(JobId, Time), usize>,
     /// What nodes hold and have not committed.
-    held: BTreeMap<NodeId, Vec<Holder>>,
+    held: BTreeMap<NodeId, Vec<Attempt>>,
     /// When the reservation ended with which it began.
-    ends: BTreeMap<(NodeId, Holder), Time>,
+    ends: BTreeMap<(NodeId, Attempt), Time>,
     /// What ran for longer than that.
-    pub overran: BTreeSet<(NodeId, Holder)>,
+    pub overran: BTreeSet<(NodeId, Attempt)>,
     /// How many were cut at their end.
     pub cut: u64,
     /// How many starts there were.
@@ -106,7 +106,7 @@ impl Ledger {
         }
     }
 
-    fn commit(&mut self, at: Time, node: NodeId, Holder { job, epoch }: Holder) {
+    fn commit(&mut self, at: Time, node: NodeId, Attempt { job, epoch }: Attempt) {
         self.observe(at, Observation::Committed { job, epoch, node });
     }
 
@@ -115,19 +115,19 @@ impl Ledger {
         let mut held = Vec::new();
         for reservation in all {
             match reservation.status {
-                Status::Held { .. } => held.push(reservation.holder),
-                Status::Committed => self.commit(at, node, reservation.holder),
+                Status::Held { .. } => held.push(reservation.attempt),
+                Status::Committed => self.commit(at, node, reservation.attempt),
             }
         }
         self.held.insert(node, held);
     }
 
     /// Some of what ran on a node runs there no longer.
-    fn stop(&mut self, at: Time, node: NodeId, is_over: impl Fn(Holder) -> bool) {
+    fn stop(&mut self, at: Time, node: NodeId, is_over: impl Fn(Attempt) -> bool) {
         let running = self.running.iter();
-        let over = running.filter(|((place, _), holder)| *place == node && is_over(**holder));
-        let over: Vec<Holder> = over.map(|(_, holder)| *holder).collect();
-        for Holder { job, epoch } in over {
+        let over = running.filter(|((place, _), attempt)| *place == node && is_over(**attempt));
+        let over: Vec<Attempt> = over.map(|(_, attempt)| *attempt).collect();
+        for Attempt { job, epoch } in over {
             self.running.remove(&(node, job));
             self.observe(at, Observation::Stopped { job, epoch, node });
         }
@@ -137,16 +137,16 @@ impl Ledger {
         self.crashed += 1;
         self.stop(at, node, |_| true);
         // It may have committed with its last breath, and been heard.
-        for holder in self.held.remove(&node).unwrap_or_default() {
-            self.commit(at, node, holder);
+        for attempt in self.held.remove(&node).unwrap_or_default() {
+            self.commit(at, node, attempt);
         }
     }
 
     fn hear(&mut self, at: Time, node: NodeId, notice: &Notice) {
         match *notice {
-            Notice::Coordinator(Told::Placed { holder, .. }) => {
-                self.placed.insert(holder);
-                self.coordinators.insert(holder.job, node);
+            Notice::Coordinator(Told::Placed { attempt, .. }) => {
+                self.placed.insert(attempt);
+                self.coordinators.insert(attempt.job, node);
             }
             Notice::Coordinator(Told::Unplaced { setback, .. }) => {
                 self.unplaced += 1;
@@ -160,21 +160,21 @@ impl Ledger {
             Notice::Coordinator(Told::Cleared { job }) => {
                 self.cleared.insert(job);
             }
-            Notice::Participant(Heard::Begin { holder, interval }) => {
+            Notice::Participant(Heard::Begin { attempt, interval }) => {
                 self.begun += 1;
-                self.ends.insert((node, holder), interval.end());
-                if !self.placed.contains(&holder) {
+                self.ends.insert((node, attempt), interval.end());
+                if !self.placed.contains(&attempt) {
                     self.faults.push(format!(
-                        "{at:?}: {node} starts {holder:?} before all have committed"
+                        "{at:?}: {node} starts {attempt:?} before all have committed"
                     ));
                 }
                 let here = self.running.iter().filter(|((place, _), _)| *place == node);
                 for (_, other) in here {
                     self.faults.push(format!(
-                        "{at:?}: {node} starts {holder:?} while it runs {other:?}"
+                        "{at:?}: {node} starts {attempt:?} while it runs {other:?}"
                     ));
                 }
-                let Holder { job, epoch } = holder;
+                let Attempt { job, epoch } = attempt;
                 let gang = self.gangs.get(&(job, interval.start())).copied();
                 let gang = gang.unwrap_or(usize::MAX);
                 let started = Observation::Started {
@@ -184,11 +184,11 @@ impl Ledger {
                     gang,
                 };
                 self.observe(at, started);
-                self.running.insert((node, job), holder);
+                self.running.insert((node, job), attempt);
             }
-            Notice::Participant(Heard::Stop { holder, cause }) => {
+            Notice::Participant(Heard::Stop { attempt, cause }) => {
                 self.cut += u64::from(cause == Cause::Overran);
-                self.stop(at, node, |running| running == holder);
+                self.stop(at, node, |running| running == attempt);
             }
             Notice::Coordinator(Told::Kept { .. })
             | Notice::Participant(Heard::Changed | Heard::Declined { .. }) => {}
@@ -199,15 +199,15 @@ impl Ledger {
 /// Whatever runs, its coordinator knows that it may.
 fn watch(ledger: &mut Ledger, grid: &Simulation<Node>) {
     let now = grid.now();
-    for (&(node, job), &holder) in &ledger.running {
-        if ledger.ends.get(&(node, holder)) < Some(&now) {
-            ledger.overran.insert((node, holder));
+    for (&(node, job), &attempt) in &ledger.running {
+        if ledger.ends.get(&(node, attempt)) < Some(&now) {
+            ledger.overran.insert((node, attempt));
         }
         let coordinator = ledger.coordinators.get(&job);
         let machine = coordinator.and_then(|coordinator| grid.machine(*coordinator));
         if machine.is_some_and(|machine| machine.coordinator.may_run_until(job, node) < Some(now)) {
             ledger.faults.push(format!(
-                "{now:?}: {node} runs {holder:?} for longer than its coordinator knows"
+                "{now:?}: {node} runs {attempt:?} for longer than its coordinator knows"
             ));
         }
     }
@@ -298,21 +298,21 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
         grid.restart(at + Span::from_secs(u64::from(1 + rng.below(60))), node);
     }
     // What is to end by itself, and when.
-    let mut endings: BTreeSet<(Time, NodeId, Holder)> = BTreeSet::new();
+    let mut endings: BTreeSet<(Time, NodeId, Attempt)> = BTreeSet::new();
     // Long enough for every lease, permission and memory to end after the last job.
     let end = Time::from_secs(1500);
     loop {
         let next = grid.next_at().unwrap_or(Time::MAX);
         match endings.first().copied() {
-            Some((at, node, holder)) if at <= next.min(end) => {
+            Some((at, node, attempt)) if at <= next.min(end) => {
                 endings.pop_first();
-                let outcome = if holder.job.get() % 11 == 10 {
+                let outcome = if attempt.job.get() % 11 == 10 {
                     Outcome::Broke
                 } else {
                     Outcome::Done
                 };
-                ledger.stop(at, node, |running| running == holder);
-                let ended = participant::Command::Ended { holder, outcome };
+                ledger.stop(at, node, |running| running == attempt);
+                let ended = participant::Command::Ended { attempt, outcome };
                 grid.command_first(at, node, Command::Participant(ended));
             }
             _ if next <= end => {
@@ -335,10 +335,10 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
             match happening {
                 Happening::Notice { at, node, notice } => {
                     ledger.hear(at, node, &notice);
-                    if let Notice::Participant(Heard::Begin { holder, .. }) = notice {
+                    if let Notice::Participant(Heard::Begin { attempt, .. }) = notice {
                         // Most jobs end before their time; some run into its end.
-                        let length = Span::from_secs(20 + holder.job.get() * 7 % weather.spread);
-                        endings.insert((at + length, node, holder));
+                        let length = Span::from_secs(20 + attempt.job.get() * 7 % weather.spread);
+                        endings.insert((at + length, node, attempt));
                     }
                 }
                 Happening::Crashed { at, node } => ledger.crash(at, node),

@@ -7,7 +7,7 @@ use gridweave_core::overlay::{can as zones, vicinity as near};
 use gridweave_core::profile::Profile;
 use gridweave_core::queue::{Cost, MigrantRefusal, Waiting};
 use gridweave_core::resource::{Capability, Dimensions, Requirement, Speed};
-use gridweave_core::schedule::{CommitError, Holder, ReserveError, Snapshot};
+use gridweave_core::schedule::{Attempt, CommitError, ReserveError, Snapshot};
 use gridweave_core::time::{Interval, Time};
 use gridweave_core::{commit as protocol, heartbeat, scheduler};
 use proptest::strategy::{Strategy, ValueTree};
@@ -109,7 +109,7 @@ pub fn decode(bytes: &[u8]) -> usize {
         round_trip::<Cost>(bytes),
         round_trip::<Waiting>(bytes),
         round_trip::<MigrantRefusal>(bytes),
-        round_trip::<Holder>(bytes),
+        round_trip::<Attempt>(bytes),
         round_trip::<ReserveError>(bytes),
         round_trip::<CommitError>(bytes),
         round_trip::<Snapshot>(bytes),

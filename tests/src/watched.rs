@@ -591,11 +591,11 @@ impl<M: Watched> Grid<M> {
         };
         let id = self.jobs[number].job.id;
         let mut running = machine.commitments().participant.running();
-        let Some(holder) = running.find(|holder| holder.job == id) else {
+        let Some(attempt) = running.find(|attempt| attempt.job == id) else {
             return;
         };
         drop(running);
-        let epoch = holder.epoch.get();
+        let epoch = attempt.epoch.get();
         if self.watch.started(at, node, number, Some(epoch)).is_some() {
             let end = Todo::End {
                 job: number,

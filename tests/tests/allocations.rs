@@ -17,7 +17,7 @@ use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, Seeded};
 use gridweave_core::schedule::ledger::{Slot, SlotLedger, SlotRange};
-use gridweave_core::schedule::{Holder, Reservation, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule};
 use gridweave_core::select::{Closest, Config, Problem, Selector, Starts};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_lab::grid::Grid;
@@ -43,21 +43,15 @@ fn churn(
         schedule.prune(now);
         schedule.expire(now);
         let job = JobId::new(u64::from(rng.below(40)));
-        let holder = Holder {
-            job,
-            epoch: Epoch::new(round),
-        };
+        let attempt = Attempt::new(job, Epoch::new(round));
         let length = Span::from_secs(u64::from(rng.below(60)) + 1);
         let from = now + Span::from_secs(u64::from(rng.below(600)));
         let fit = schedule.earliest_fit(from, length).unwrap();
         let lease = now + Span::from_secs(u64::from(rng.below(30)));
-        if schedule.hold(holder, fit, lease).is_ok() && rng.below(3) > 0 {
-            schedule.commit(holder).unwrap();
+        if schedule.hold(attempt, fit, lease).is_ok() && rng.below(3) > 0 {
+            schedule.commit(attempt).unwrap();
             // The same job holds time that overlaps its own, and takes it for good or not.
-            let newer = Holder {
-                job,
-                epoch: Epoch::new(round + rounds),
-            };
+            let newer = Attempt::new(job, Epoch::new(round + rounds));
             let half = Span::from_micros(length.as_micros() / 2);
             let better = Interval::starting(fit.start() + half, length).unwrap();
             if schedule.hold(newer, better, lease).is_ok() {
@@ -74,7 +68,7 @@ fn churn(
             .sum();
         assert!(free <= 900 && schedule.is_free(fit) <= (free > 0));
         if rng.below(4) == 0 {
-            schedule.release(holder);
+            schedule.release(attempt);
         }
     }
     swaps
@@ -152,14 +146,11 @@ fn a_schedule_without_allocator_allocates_nothing_at_all() {
     let work = measure(|| {
         let mut schedule = Schedule::<heapless::Vec<Reservation, 16>>::new();
         for n in 0..100 {
-            let holder = Holder {
-                job: JobId::new(n),
-                epoch: Epoch::new(0),
-            };
+            let attempt = Attempt::new(JobId::new(n), Epoch::new(0));
             let fit = schedule
                 .earliest_fit(Time::from_secs(n), Span::from_secs(5))
                 .unwrap();
-            let _ = schedule.reserve(holder, fit);
+            let _ = schedule.reserve(attempt, fit);
             schedule.prune(Time::from_secs(n));
         }
     });

@@ -37,12 +37,12 @@ pub struct Quaternary {
 
 impl Quaternary {
     /// Puts the entry where it belongs between a place and the root.
-    fn sift_up(&mut self, mut place: usize, entry: (u128, u32)) {
-        while place > 0 && entry.0 < self.heap[(place - 1) / 4].0 {
-            self.heap[place] = self.heap[(place - 1) / 4];
-            place = (place - 1) / 4;
+    fn sift_up(&mut self, mut index: usize, entry: (u128, u32)) {
+        while index > 0 && entry.0 < self.heap[(index - 1) / 4].0 {
+            self.heap[index] = self.heap[(index - 1) / 4];
+            index = (index - 1) / 4;
         }
-        self.heap[place] = entry;
+        self.heap[index] = entry;
     }
 
     /// Puts the entry where it belongs below the root, whose own is gone.

@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::id::{Epoch, JobId};
 use crate::job::{Outcome, Submitter};
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
 
 /// What coordinators and participants say to each other.
@@ -12,7 +12,7 @@ pub enum Message {
     /// To a participant: hold this time for so long.
     Prepare {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// When the job would run.
         interval: Interval,
         /// For how long the hold is needed.
@@ -23,14 +23,14 @@ pub enum Message {
     /// To a coordinator: the time is held, for so long from when the question first came.
     Prepared {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// How long the lease is in all; the same in every answer, so that a lost one does no harm.
         lease: Span,
     },
     /// To a coordinator: the time is not held.
     Refused {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// Why not.
         reason: Refused,
         /// From when on the job would fit, if that is known.
@@ -39,27 +39,27 @@ pub enum Message {
     /// To a participant: everyone holds; the time is yours to keep.
     Commit {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
     },
     /// To a coordinator: the time is committed.
     Committed {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
     },
     /// To a coordinator: the commit came too late, there is no such hold.
     Expired {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
     },
     /// To a participant: forget this hold, it will not be committed.
     Abort {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
     },
     /// To a participant: everyone has committed, so the job may start and run, until then. Also asks for a sign of life.
     Permit {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// Until when the permission lasts, by the coordinator's clock. None permits nothing: long before the start, only the sign
         /// of life is wanted.
         until: Option<Time>,
@@ -67,20 +67,20 @@ pub enum Message {
     /// To a coordinator: the answer to a permission.
     Alive {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// How it stands here.
         standing: Standing,
     },
     /// To a coordinator: the job is to start and there is no permission.
     Query {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
     },
     /// To a coordinator: the job needs longer, and the time is free here. The answer is a permission that lasts beyond the end
     /// that was known, or none.
     Extend {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// The end that it would have.
         until: Time,
     },
@@ -101,7 +101,7 @@ pub enum Message {
     /// To a coordinator: the job has ended here.
     Ended {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// How.
         outcome: Outcome,
     },
@@ -109,35 +109,34 @@ pub enum Message {
 
 impl Message {
     /// The attempt that it is about; for what frees several, the latest.
-    pub const fn holder(&self) -> Holder {
+    pub const fn attempt(&self) -> Attempt {
         match *self {
-            Self::Prepare { holder, .. }
-            | Self::Prepared { holder, .. }
-            | Self::Refused { holder, .. }
-            | Self::Commit { holder }
-            | Self::Committed { holder }
-            | Self::Expired { holder }
-            | Self::Abort { holder }
-            | Self::Permit { holder, .. }
-            | Self::Alive { holder, .. }
-            | Self::Query { holder }
-            | Self::Extend { holder, .. }
-            | Self::Ended { holder, .. } => holder,
-            Self::Release { job, through } | Self::Released { job, through } => Holder {
-                job,
-                epoch: through,
-            },
+            Self::Prepare { attempt, .. }
+            | Self::Prepared { attempt, .. }
+            | Self::Refused { attempt, .. }
+            | Self::Commit { attempt }
+            | Self::Committed { attempt }
+            | Self::Expired { attempt }
+            | Self::Abort { attempt }
+            | Self::Permit { attempt, .. }
+            | Self::Alive { attempt, .. }
+            | Self::Query { attempt }
+            | Self::Extend { attempt, .. }
+            | Self::Ended { attempt, .. } => attempt,
+            Self::Release { job, through } | Self::Released { job, through } => {
+                Attempt::new(job, through)
+            }
         }
     }
 
     /// The job that it is about.
     pub const fn job(&self) -> JobId {
-        self.holder().job
+        self.attempt().job
     }
 
     /// The number of the attempt that it is about.
     pub const fn epoch(&self) -> Epoch {
-        self.holder().epoch
+        self.attempt().epoch
     }
 
     /// Whether it is for a participant; the others are for a coordinator.

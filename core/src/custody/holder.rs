@@ -78,7 +78,7 @@ pub enum Taking {
 /// How far a job is, as far as its holder must not forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Place {
+pub enum Progress {
     /// It is to be run here.
     Here,
     /// This node was asked to take it, under the next term.
@@ -134,17 +134,17 @@ impl Custody {
             claim,
             carried,
             arrived,
-            place,
+            progress,
         } = record
         else {
             return;
         };
-        let state = match place {
-            Place::Here => State::Claiming { tries: 0 },
-            Place::Given { to } => State::Giving { to, tries: 0 },
+        let state = match progress {
+            Progress::Here => State::Claiming { tries: 0 },
+            Progress::Given { to } => State::Giving { to, tries: 0 },
             // It ran when the node went down.
-            Place::Started => State::Ended(Ending::Lost),
-            Place::Ended(ending) => State::Ended(ending),
+            Progress::Started => State::Ended(Ending::Lost),
+            Progress::Ended(ending) => State::Ended(ending),
         };
         if let Err(index) = self.held_index(id)
             && job.get().id == id
@@ -181,7 +181,7 @@ impl Custody {
         self.attend_held(job, cx);
     }
 
-    fn persist_place(held: &Held, place: Place, cx: &mut dyn Context<Self>) {
+    fn persist_progress(held: &Held, progress: Progress, cx: &mut dyn Context<Self>) {
         let record = Record::Held {
             job: held.job.clone(),
             home: held.home,
@@ -189,7 +189,7 @@ impl Custody {
             claim: held.claim,
             carried: held.carried,
             arrived: held.arrived.unwrap_or(held.since),
-            place,
+            progress,
         };
         cx.persist(Key::Held(held.job.get().id), record);
     }
@@ -272,7 +272,7 @@ impl Custody {
                 since: cx.now(),
                 due: cx.now(),
             };
-            Self::persist_place(&held, Place::Here, cx);
+            Self::persist_progress(&held, Progress::Here, cx);
             self.held.insert(index, held);
         }
     }
@@ -471,7 +471,7 @@ impl Custody {
             return;
         }
         held.state = State::Running;
-        Self::persist_place(held, Place::Started, cx);
+        Self::persist_progress(held, Progress::Started, cx);
         Self::tell(job, News::Started, cx);
     }
 
@@ -485,7 +485,7 @@ impl Custody {
         };
         held.state = State::Ended(ending);
         (held.since, held.due) = (now, now);
-        Self::persist_place(held, Place::Ended(ending), cx);
+        Self::persist_progress(held, Progress::Ended(ending), cx);
         self.attend_held(job, cx);
     }
 
@@ -540,7 +540,7 @@ impl Custody {
         held.carried = carried;
         held.state = State::Giving { to, tries };
         held.due = now;
-        Self::persist_place(held, Place::Given { to }, cx);
+        Self::persist_progress(held, Progress::Given { to }, cx);
         self.counts.moved = self.counts.moved.saturating_add(1);
         self.attend_held(job, cx);
     }
@@ -604,7 +604,7 @@ impl Custody {
         held.start = None;
         held.state = State::Claiming { tries };
         held.due = now;
-        Self::persist_place(held, Place::Here, cx);
+        Self::persist_progress(held, Progress::Here, cx);
         self.attend_held(job, cx);
     }
 }

@@ -42,7 +42,7 @@ mod message;
 mod tests;
 
 pub use config::{Config, ConfigError};
-pub use holder::{Gift, Place, Taking};
+pub use holder::{Gift, Progress, Taking};
 pub use home::{Holding, Past, Stage};
 pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
 
@@ -133,7 +133,7 @@ pub enum Record {
         /// When it came here.
         arrived: Time,
         /// How far it is.
-        place: Place,
+        progress: Progress,
     },
 }
 

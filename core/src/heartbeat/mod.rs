@@ -138,11 +138,11 @@ enum Life {
 struct Watched {
     peer: NodeId,
     incarnation: Option<Incarnation>,
-    standing: Standing,
+    trust: Trust,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Standing {
+enum Trust {
     Trusted { unanswered: u8 },
     Suspected,
 }
@@ -256,10 +256,10 @@ impl<const N: usize> Detector<N> {
 
     /// Whether this peer is watched and suspected.
     pub fn suspects(&self, peer: NodeId) -> bool {
-        self.place(peer)
+        self.index_of(peer)
             .ok()
             .and_then(|at| self.peers.get(at))
-            .is_some_and(|watched| watched.standing == Standing::Suspected)
+            .is_some_and(|watched| watched.trust == Trust::Suspected)
     }
 
     /// The number of this life, once it has started.
@@ -275,7 +275,7 @@ impl<const N: usize> Detector<N> {
         self.peers.iter().map(|watched| watched.peer)
     }
 
-    fn place(&self, peer: NodeId) -> Result<usize, usize> {
+    fn index_of(&self, peer: NodeId) -> Result<usize, usize> {
         self.peers
             .binary_search_by_key(&peer, |watched| watched.peer)
     }
@@ -315,15 +315,15 @@ impl<const N: usize> Detector<N> {
         }
         let round = round.wrapping_add(1);
         for watched in &mut self.peers {
-            watched.standing = match watched.standing {
-                Standing::Trusted { unanswered } if unanswered < self.limit => Standing::Trusted {
+            watched.trust = match watched.trust {
+                Trust::Trusted { unanswered } if unanswered < self.limit => Trust::Trusted {
                     unanswered: unanswered.saturating_add(1),
                 },
-                Standing::Trusted { .. } => {
+                Trust::Trusted { .. } => {
                     cx.notify(Notice::Suspected { peer: watched.peer });
-                    Standing::Suspected
+                    Trust::Suspected
                 }
-                Standing::Suspected => Standing::Suspected,
+                Trust::Suspected => Trust::Suspected,
             };
             cx.send(
                 watched.peer,
@@ -377,8 +377,10 @@ impl<const N: usize> Detector<N> {
     }
 
     fn heard(&mut self, from: NodeId, life: Incarnation, cx: &mut dyn Context<Self>) {
-        let Ok(place) = self.place(from) else { return };
-        let Some(watched) = self.peers.get_mut(place) else {
+        let Ok(index) = self.index_of(from) else {
+            return;
+        };
+        let Some(watched) = self.peers.get_mut(index) else {
             return;
         };
         match watched.incarnation {
@@ -389,42 +391,44 @@ impl<const N: usize> Detector<N> {
                     incarnation: life,
                 });
             }
-            _ if watched.standing == Standing::Suspected => {
+            _ if watched.trust == Trust::Suspected => {
                 cx.notify(Notice::Returned { peer: from });
             }
             _ => {}
         }
         watched.incarnation = Some(life);
-        watched.standing = Standing::Trusted { unanswered: 0 };
+        watched.trust = Trust::Trusted { unanswered: 0 };
     }
 
     fn unreachable(&mut self, to: NodeId) {
-        let Ok(place) = self.place(to) else { return };
-        let Some(watched) = self.peers.get_mut(place) else {
+        let Ok(index) = self.index_of(to) else { return };
+        let Some(watched) = self.peers.get_mut(index) else {
             return;
         };
         // The transport's word shortens the wait to one last ping. It does not replace it, for the transport may be wrong.
-        if let Standing::Trusted { unanswered } = watched.standing {
+        if let Trust::Trusted { unanswered } = watched.trust {
             let unanswered = unanswered.max(self.limit.saturating_sub(1));
-            watched.standing = Standing::Trusted { unanswered };
+            watched.trust = Trust::Trusted { unanswered };
         }
     }
 
     fn watch(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
-        let Err(place) = self.place(peer) else { return };
+        let Err(index) = self.index_of(peer) else {
+            return;
+        };
         let watched = Watched {
             peer,
             incarnation: None,
-            standing: Standing::Trusted { unanswered: 0 },
+            trust: Trust::Trusted { unanswered: 0 },
         };
-        if peer == self.me || self.peers.insert(place, watched).is_err() {
+        if peer == self.me || self.peers.insert(index, watched).is_err() {
             cx.notify(Notice::NotWatched { peer });
         }
     }
 
     fn unwatch(&mut self, peer: NodeId) {
-        if let Ok(place) = self.place(peer) {
-            self.peers.remove(place);
+        if let Ok(index) = self.index_of(peer) {
+            self.peers.remove(index);
         }
     }
 }
@@ -459,13 +463,13 @@ impl<const N: usize> Machine for Detector<N> {
             "watched peers are sorted and distinct",
         )?;
         Violation::unless(
-            self.place(self.me).is_err(),
+            self.index_of(self.me).is_err(),
             "a detector does not watch its own node",
         )?;
         Violation::unless(
-            self.peers.iter().all(|watched| match watched.standing {
-                Standing::Trusted { unanswered } => unanswered <= self.limit,
-                Standing::Suspected => true,
+            self.peers.iter().all(|watched| match watched.trust {
+                Trust::Trusted { unanswered } => unanswered <= self.limit,
+                Trust::Suspected => true,
             }),
             "a peer is suspected once its limit of unanswered pings is passed",
         )

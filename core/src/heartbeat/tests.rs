@@ -270,12 +270,12 @@ fn at_most_n_peers_are_watched_and_never_oneself() {
 #[test]
 fn a_broken_state_is_named() {
     let mut bench = Bench::watching(A);
-    let watched = |peer, standing| Watched {
+    let watched = |peer, trust| Watched {
         peer,
         incarnation: None,
-        standing,
+        trust,
     };
-    let trusted = Standing::Trusted { unanswered: 0 };
+    let trusted = Trust::Trusted { unanswered: 0 };
     let named = |detector: &Small| detector.check().unwrap_err().invariant;
     bench.machine_mut().peers.push(watched(A, trusted)).unwrap();
     assert_eq!(
@@ -296,7 +296,7 @@ fn a_broken_state_is_named() {
     bench
         .machine_mut()
         .peers
-        .push(watched(A, Standing::Trusted { unanswered: 3 }))
+        .push(watched(A, Trust::Trusted { unanswered: 3 }))
         .unwrap();
     assert!(named(bench.machine()).starts_with("a peer is suspected"));
 }

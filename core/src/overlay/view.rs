@@ -135,7 +135,7 @@ pub enum Change {
 
 /// What an exchange makes of a link that was there before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Fate {
     /// It stays, unless another needs its place.
     Kept,
     /// It came in as well, so it stays.
@@ -194,26 +194,26 @@ impl<const C: usize> View<C> {
 
     /// The link to a node.
     pub fn link(&self, id: NodeId) -> Option<Link> {
-        self.at(self.place(id).ok()?)
+        self.at(self.index_of(id).ok()?)
     }
 
     /// Whether there is a link to this node.
     pub fn contains(&self, id: NodeId) -> bool {
-        self.place(id).is_ok()
+        self.index_of(id).is_ok()
     }
 
     /// Where the link to a node is, or where it would be.
-    fn place(&self, id: NodeId) -> Result<usize, usize> {
-        let place = self.count_below(id);
-        if self.is_at(place, id) {
-            Ok(place)
+    fn index_of(&self, id: NodeId) -> Result<usize, usize> {
+        let index = self.count_below(id);
+        if self.is_at(index, id) {
+            Ok(index)
         } else {
-            Err(place)
+            Err(index)
         }
     }
 
-    fn is_at(&self, place: usize, id: NodeId) -> bool {
-        place < self.len() && self.ids.get(place) == Some(&id)
+    fn is_at(&self, index: usize, id: NodeId) -> bool {
+        index < self.len() && self.ids.get(index) == Some(&id)
     }
 
     /// How many ids are smaller: first by fours, then one by one. It counts rather than branches, for where an id belongs is
@@ -233,8 +233,8 @@ impl<const C: usize> View<C> {
         })
     }
 
-    fn at(&self, place: usize) -> Option<Link> {
-        let (id, facts) = (self.ids().get(place)?, self.facts.get(place)?);
+    fn at(&self, index: usize) -> Option<Link> {
+        let (id, facts) = (self.ids().get(index)?, self.facts.get(index)?);
         Some(facts.of(*id))
     }
 
@@ -243,15 +243,15 @@ impl<const C: usize> View<C> {
         if link.id == self.owner {
             return Err(NotInserted::Own);
         }
-        let Err(place) = self.place(link.id) else {
+        let Err(index) = self.index_of(link.id) else {
             return Err(NotInserted::Known);
         };
         if self.is_full() {
             return Err(NotInserted::Full);
         }
         let end = self.len();
-        shift(&mut self.ids, end, place, link.id);
-        shift(&mut self.facts, end, place, link.into());
+        shift(&mut self.ids, end, index, link.id);
+        shift(&mut self.facts, end, index, link.into());
         self.len = self.len.saturating_add(1);
         Ok(())
     }
@@ -262,37 +262,37 @@ impl<const C: usize> View<C> {
         if link.id == self.owner {
             return None;
         }
-        let (gone, place) = (self.place(old).ok()?, self.place(link.id).err()?);
+        let (gone, index) = (self.index_of(old).ok()?, self.index_of(link.id).err()?);
         let replaced = self.at(gone)?;
         // The places behind the old link are one less without it.
-        let place = place.saturating_sub(usize::from(place > gone));
-        shift(&mut self.ids, gone, place, link.id);
-        shift(&mut self.facts, gone, place, link.into());
+        let index = index.saturating_sub(usize::from(index > gone));
+        shift(&mut self.ids, gone, index, link.id);
+        shift(&mut self.facts, gone, index, link.into());
         Some(replaced)
     }
 
     /// Takes the link to a node out, if there is one.
     pub fn remove(&mut self, id: NodeId) -> Option<Link> {
-        let place = self.place(id).ok()?;
-        let link = self.at(place)?;
+        let index = self.index_of(id).ok()?;
+        let link = self.at(index)?;
         self.len = self.len.saturating_sub(1);
         let end = self.len();
-        shift(&mut self.ids, place, end, NOBODY);
-        shift(&mut self.facts, place, end, Facts::default());
+        shift(&mut self.ids, index, end, NOBODY);
+        shift(&mut self.facts, index, end, Facts::default());
         Some(link)
     }
 
     /// Takes what is newer from another link to the same node: the smaller age, the later life. News of an earlier life is
     /// none (PROTOCOLS 1.3, 1.4).
     pub fn refresh(&mut self, news: Link) -> Refreshed {
-        match self.place(news.id) {
-            Ok(place) => self.refresh_at(place, news),
+        match self.index_of(news.id) {
+            Ok(index) => self.refresh_at(index, news),
             Err(_) => Refreshed::Unknown,
         }
     }
 
-    fn refresh_at(&mut self, place: usize, news: Link) -> Refreshed {
-        let facts = self.facts.get_mut(place);
+    fn refresh_at(&mut self, index: usize, news: Link) -> Refreshed {
+        let facts = self.facts.get_mut(index);
         facts.map_or(Refreshed::Unknown, |facts| facts.refresh(news))
     }
 
@@ -303,26 +303,26 @@ impl<const C: usize> View<C> {
     /// only once.
     pub fn take_in(&mut self, received: &[Link], given: &[NodeId], mut tell: impl FnMut(Change)) {
         let received = received.get(..C).unwrap_or(received);
-        let mut standing = [Standing::Kept; C];
+        let mut fate = [Fate::Kept; C];
         let mut places = [0_usize; C];
         for (link, to) in received.iter().zip(&mut places) {
-            let place = self.count_below(link.id);
-            *to = place;
-            if self.is_at(place, link.id)
-                && let Some(standing) = standing.get_mut(place)
+            let index = self.count_below(link.id);
+            *to = index;
+            if self.is_at(index, link.id)
+                && let Some(fate) = fate.get_mut(index)
             {
-                *standing = Standing::Confirmed;
+                *fate = Fate::Confirmed;
             }
         }
         let mut added: Added<C> = [None; C];
         let mut room = usize::from(self.limit.saturating_sub(self.len));
         let mut given = given.iter();
-        for (&link, &place) in received.iter().zip(&places) {
+        for (&link, &index) in received.iter().zip(&places) {
             if link.id == self.owner && !canary!(OwnLinkTaken) {
                 continue;
             }
-            if self.is_at(place, link.id) {
-                if self.refresh_at(place, link) == Refreshed::LaterLife {
+            if self.is_at(index, link.id) {
+                if self.refresh_at(index, link) == Refreshed::LaterLife {
                     tell(Change::Restarted(link.id, link.incarnation));
                 }
                 continue;
@@ -341,28 +341,28 @@ impl<const C: usize> View<C> {
             }
             if let Some(less) = room.checked_sub(1) {
                 room = less;
-            } else if let Some(gone) = self.make_room(&mut given, &mut standing) {
+            } else if let Some(gone) = self.make_room(&mut given, &mut fate) {
                 tell(Change::Left(gone));
             } else {
                 continue;
             }
             tell(Change::Entered(link.id));
-            *to = Some((place, link));
+            *to = Some((index, link));
         }
-        self.rebuild(&standing, added.get(..received.len()).unwrap_or(&added));
+        self.rebuild(&fate, added.get(..received.len()).unwrap_or(&added));
     }
 
     /// The next of the links given that nothing speaks for, which is gone now.
     fn make_room(
         &self,
         given: &mut core::slice::Iter<'_, NodeId>,
-        standing: &mut [Standing; C],
+        fate: &mut [Fate; C],
     ) -> Option<NodeId> {
         given.copied().find(|&id| {
-            let place = self.count_below(id);
-            match standing.get_mut(place) {
-                Some(standing) if self.is_at(place, id) && *standing == Standing::Kept => {
-                    *standing = Standing::Gone;
+            let index = self.count_below(id);
+            match fate.get_mut(index) {
+                Some(fate) if self.is_at(index, id) && *fate == Fate::Kept => {
+                    *fate = Fate::Gone;
                     true
                 }
                 _ => false,
@@ -371,10 +371,10 @@ impl<const C: usize> View<C> {
     }
 
     /// Moves the links that stay, and puts in between those that are added.
-    fn rebuild(&mut self, standing: &[Standing; C], added: &[Option<(usize, Link)>]) {
+    fn rebuild(&mut self, fate: &[Fate; C], added: &[Option<(usize, Link)>]) {
         let mut added_before = [0_u8; C];
-        for (place, _) in added.iter().flatten() {
-            if let Some(more) = added_before.get_mut(*place) {
+        for (index, _) in added.iter().flatten() {
+            if let Some(more) = added_before.get_mut(*index) {
                 *more = more.wrapping_add(1);
             }
         }
@@ -382,18 +382,18 @@ impl<const C: usize> View<C> {
         let mut kept_before = [0_usize; C];
         let (mut kept, mut new) = (0_usize, 0_usize);
         let old = ids.iter().zip(&facts).take(len);
-        let about = standing.iter().zip(&added_before).zip(&mut kept_before);
-        for ((id, facts), ((standing, more), before)) in old.zip(about) {
+        let about = fate.iter().zip(&added_before).zip(&mut kept_before);
+        for ((id, facts), ((fate, more), before)) in old.zip(about) {
             *before = kept;
             new = new.wrapping_add(usize::from(*more));
             // What is gone is written, too, to be written over by what comes there or, behind the last, by nothing: that is
             // faster than to ask.
             self.put(kept.wrapping_add(new), *id, *facts);
-            kept = kept.wrapping_add(usize::from(*standing != Standing::Gone));
+            kept = kept.wrapping_add(usize::from(*fate != Fate::Gone));
         }
         let mut smaller = 0_usize;
-        for (place, link) in added.iter().flatten() {
-            let before = kept_before.get(*place).filter(|_| *place < len);
+        for (index, link) in added.iter().flatten() {
+            let before = kept_before.get(*index).filter(|_| *index < len);
             let before = *before.unwrap_or(&kept);
             self.put(before.wrapping_add(smaller), link.id, (*link).into());
             smaller = smaller.wrapping_add(1);
@@ -403,8 +403,8 @@ impl<const C: usize> View<C> {
         self.len = u8::try_from(len).unwrap_or(u8::MAX);
     }
 
-    fn put(&mut self, place: usize, id: NodeId, facts: Facts) {
-        if let (Some(to_id), Some(to_facts)) = (self.ids.get_mut(place), self.facts.get_mut(place))
+    fn put(&mut self, index: usize, id: NodeId, facts: Facts) {
+        if let (Some(to_id), Some(to_facts)) = (self.ids.get_mut(index), self.facts.get_mut(index))
         {
             (*to_id, *to_facts) = (id, facts);
         }
@@ -424,10 +424,10 @@ impl<const C: usize> View<C> {
         let most = ages().max()?;
         let mut oldest = [0_u8; C];
         let mut count = 0_usize;
-        for (place, age) in (0..).zip(ages()) {
+        for (index, age) in (0..).zip(ages()) {
             // Written over by the next if it is none of the oldest, which is faster than to ask.
             if let Some(free) = oldest.get_mut(count) {
-                *free = place;
+                *free = index;
             }
             count = count.wrapping_add(usize::from(age == most));
         }
@@ -485,12 +485,12 @@ impl<const C: usize> View<C> {
 }
 
 /// Takes the value at one place out and puts another in at a place that is counted without it; those between move by one.
-fn shift<T: Copy>(slots: &mut [T], gone: usize, place: usize, value: T) {
-    let (first, last) = (gone.min(place), gone.max(place));
+fn shift<T: Copy>(slots: &mut [T], gone: usize, index: usize, value: T) {
+    let (first, last) = (gone.min(index), gone.max(index));
     let Some(moved) = slots.get_mut(first..=last) else {
         return;
     };
-    let free = if gone < place {
+    let free = if gone < index {
         moved.copy_within(1.., 0);
         moved.last_mut()
     } else {

@@ -147,34 +147,34 @@ impl BackfillQueue {
         {
             return Err(QueueError::Full);
         }
-        let place = self
+        let index = self
             .waiting
             .partition_point(|other| other.submitted <= job.submitted);
-        self.waiting.insert(place, job);
+        self.waiting.insert(index, job);
         Ok(())
     }
 
     /// Takes a waiting job out, to wait elsewhere or never to run.
     pub fn remove(&mut self, job: JobId) -> Option<Waiting> {
-        let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
-        Some(self.waiting.remove(place))
+        let index = self.waiting.iter().position(|waiting| waiting.job == job)?;
+        Some(self.waiting.remove(index))
     }
 
     /// Starts one waiting job, if one may start now: the head, or under [`Discipline::Backfill`] the best-scoring job that
     /// fits and was passed no less often than the head. All that stood ahead of it have then been passed once more.
     pub fn start_next(&mut self, discipline: Discipline) -> Option<JobId> {
         let head = self.waiting.first()?;
-        let place = if self.pool.fits(&head.requirement) {
+        let index = if self.pool.fits(&head.requirement) {
             0
         } else if discipline == Discipline::HeadOnly {
             return None;
         } else {
             best(&self.waiting, &self.pool, head.passed)?
         };
-        let job = *self.waiting.get(place)?;
+        let job = *self.waiting.get(index)?;
         self.run(&job).ok()?;
-        self.waiting.remove(place);
-        let passed = if canary!(PassingNotCounted) { 0 } else { place };
+        self.waiting.remove(index);
+        let passed = if canary!(PassingNotCounted) { 0 } else { index };
         for passed in self.waiting.iter_mut().take(passed) {
             passed.passed = passed.passed.saturating_add(1);
         }
@@ -209,11 +209,11 @@ impl BackfillQueue {
 
     /// Frees what an ended job used.
     pub fn finish(&mut self, job: JobId) -> Result<(), NotRunning> {
-        let place = self
+        let index = self
             .running
             .binary_search_by_key(&job, |(id, _)| *id)
             .map_err(|_| NotRunning)?;
-        let (_, requirement) = self.running.remove(place);
+        let (_, requirement) = self.running.remove(index);
         let returned = self.pool.give_back(&requirement);
         debug_assert!(returned.is_ok(), "a running job took what it now returns");
         Ok(())
@@ -250,14 +250,14 @@ impl BackfillQueue {
     }
 
     fn run(&mut self, job: &Waiting) -> Result<(), MigrantRefusal> {
-        let place = self.running.binary_search_by_key(&job.job, |(id, _)| *id);
-        let Err(place) = place else {
+        let index = self.running.binary_search_by_key(&job.job, |(id, _)| *id);
+        let Err(index) = index else {
             return Err(MigrantRefusal::Known);
         };
         self.pool
             .take(&job.requirement)
             .map_err(|_| MigrantRefusal::NoRoom)?;
-        self.running.insert(place, (job.job, job.requirement));
+        self.running.insert(index, (job.job, job.requirement));
         Ok(())
     }
 
@@ -282,9 +282,9 @@ fn best(waiting: &[Waiting], pool: &Pool, least_passed: u32) -> Option<usize> {
         .iter()
         .enumerate()
         .filter(|(_, job)| job.passed >= least_passed)
-        .filter_map(|(place, job)| Some((pool.score(&job.requirement)?, place)))
+        .filter_map(|(index, job)| Some((pool.score(&job.requirement)?, index)))
         .min()
-        .map(|(_, place)| place)
+        .map(|(_, index)| index)
 }
 
 impl fmt::Display for MigrantRefusal {

@@ -25,8 +25,8 @@ impl Capability {
     /// The same with this value in one dimension.
     #[must_use]
     pub fn with(mut self, dimension: Dimension, value: u64) -> Self {
-        if let Some(place) = self.values.get_mut(dimension.position()) {
-            *place = value;
+        if let Some(index) = self.values.get_mut(dimension.position()) {
+            *index = value;
         }
         self
     }
@@ -49,8 +49,8 @@ impl Requirement {
     /// The same with this value needed in one dimension.
     #[must_use]
     pub fn with(mut self, dimension: Dimension, value: u64) -> Self {
-        if let Some(place) = self.values.get_mut(dimension.position()) {
-            *place = Some(value);
+        if let Some(index) = self.values.get_mut(dimension.position()) {
+            *index = Some(value);
         }
         self
     }

@@ -1,7 +1,7 @@
 use core::cmp::Ordering;
 use core::fmt;
 
-use super::{BusyWindows, FreeWindows, Holder, Reservation, Status, Storage};
+use super::{Attempt, BusyWindows, FreeWindows, Reservation, Status, Storage};
 use crate::id::JobId;
 use crate::machine::Violation;
 use crate::time::{Interval, IntervalError, Span, Time};
@@ -112,8 +112,9 @@ impl<S: Storage<Reservation>> Schedule<S> {
     }
 
     /// The reservation of this attempt.
-    pub fn find(&self, holder: Holder) -> Option<&Reservation> {
-        self.iter().find(|reservation| reservation.holder == holder)
+    pub fn find(&self, attempt: Attempt) -> Option<&Reservation> {
+        self.iter()
+            .find(|reservation| reservation.attempt == attempt)
     }
 
     /// Whether no reservation overlaps this interval.
@@ -148,21 +149,21 @@ impl<S: Storage<Reservation>> Schedule<S> {
     }
 
     /// Reserves time for good: [`hold`](Self::hold) and [`commit`](Self::commit) in one.
-    pub fn reserve(&mut self, holder: Holder, interval: Interval) -> Result<(), ReserveError> {
-        self.hold(holder, interval, Time::MAX)?;
-        self.commit(holder).map_err(|_| ReserveError::Stale)
+    pub fn reserve(&mut self, attempt: Attempt, interval: Interval) -> Result<(), ReserveError> {
+        self.hold(attempt, interval, Time::MAX)?;
+        self.commit(attempt).map_err(|_| ReserveError::Stale)
     }
 
     /// Holds time until `lease`. Holding the same again changes nothing, the lease included.
     pub fn hold(
         &mut self,
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
         lease: Time,
     ) -> Result<(), ReserveError> {
-        let Attempts { older, newest } = self.attempts(holder.job);
-        if let Some(known) = newest.and_then(|place| self.at(place)) {
-            match known.holder.epoch.cmp(&holder.epoch) {
+        let Attempts { older, newest } = self.attempts(attempt.job);
+        if let Some(known) = newest.and_then(|index| self.at(index)) {
+            match known.attempt.epoch.cmp(&attempt.epoch) {
                 Ordering::Greater if !canary!(StaleHoldTaken) => return Err(ReserveError::Stale),
                 Ordering::Greater => {}
                 Ordering::Equal if known.interval == interval => return Ok(()),
@@ -174,7 +175,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
             let overlapping = overlapping(list.as_ref(), interval);
             overlapping
                 .iter()
-                .any(|known| known.holder.job != holder.job)
+                .any(|known| known.attempt.job != attempt.job)
         };
         if others(&self.firm) || others(&self.swaps) {
             return Err(ReserveError::Taken);
@@ -184,11 +185,11 @@ impl<S: Storage<Reservation>> Schedule<S> {
         if self.len() >= self.limit && superseded.is_none() {
             return Err(ReserveError::Full);
         }
-        if let Some(place) = superseded {
-            self.remove(place);
+        if let Some(index) = superseded {
+            self.remove(index);
         }
         self.insert(Reservation {
-            holder,
+            attempt,
             interval,
             status: Status::Held { lease },
         });
@@ -198,11 +199,11 @@ impl<S: Storage<Reservation>> Schedule<S> {
     /// Makes a hold firm and drops the job's older reservation. Committing again changes nothing.
     ///
     /// Whether the lease still stands is for [`expire`](Self::expire), which an owner calls first.
-    pub fn commit(&mut self, holder: Holder) -> Result<(), CommitError> {
-        let Attempts { older, newest } = self.attempts(holder.job);
+    pub fn commit(&mut self, attempt: Attempt) -> Result<(), CommitError> {
+        let Attempts { older, newest } = self.attempts(attempt.job);
         let newest = newest.ok_or(CommitError::NotHeld)?;
         let known = self.at_mut(newest).ok_or(CommitError::NotHeld)?;
-        match known.holder.epoch.cmp(&holder.epoch) {
+        match known.attempt.epoch.cmp(&attempt.epoch) {
             Ordering::Greater => return Err(CommitError::Stale),
             Ordering::Less => return Err(CommitError::NotHeld),
             Ordering::Equal => known.status = Status::Committed,
@@ -215,9 +216,9 @@ impl<S: Storage<Reservation>> Schedule<S> {
 
     /// Makes a committed reservation last until `end`, if the time behind it is free. One that lasts as long anyway stays as it
     /// is: nothing is ever made shorter but by giving it back.
-    pub fn lengthen(&mut self, holder: Holder, end: Time) -> Result<(), LengthenError> {
-        let place = self.place(holder).ok_or(LengthenError::NotCommitted)?;
-        let known = self.at(place).ok_or(LengthenError::NotCommitted)?;
+    pub fn lengthen(&mut self, attempt: Attempt, end: Time) -> Result<(), LengthenError> {
+        let index = self.index_of(attempt).ok_or(LengthenError::NotCommitted)?;
+        let known = self.at(index).ok_or(LengthenError::NotCommitted)?;
         if known.status != Status::Committed {
             return Err(LengthenError::NotCommitted);
         }
@@ -228,15 +229,15 @@ impl<S: Storage<Reservation>> Schedule<S> {
         if !self.is_free(more) {
             return Err(LengthenError::Taken);
         }
-        if let (Some(known), Ok(interval)) = (self.at_mut(place), Interval::new(start, end)) {
+        if let (Some(known), Ok(interval)) = (self.at_mut(index), Interval::new(start, end)) {
             known.interval = interval;
         }
         Ok(())
     }
 
     /// Gives time back, held or committed. `None` if this attempt has none.
-    pub fn release(&mut self, holder: Holder) -> Option<Reservation> {
-        self.remove(self.place(holder)?)
+    pub fn release(&mut self, attempt: Attempt) -> Option<Reservation> {
+        self.remove(self.index_of(attempt)?)
     }
 
     /// Drops the holds whose lease has ended by `now`, and says how many.
@@ -269,7 +270,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
             disjoint(&self.firm) && disjoint(&self.swaps),
             "no two reservations on a node overlap",
         )?;
-        let jobs = self.firm.as_ref().iter().map(|known| &known.holder.job);
+        let jobs = self.firm.as_ref().iter().map(|known| &known.attempt.job);
         Violation::unless(
             jobs.eq(self.jobs.as_ref()),
             "the jobs stand in the order of their reservations",
@@ -280,7 +281,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
         )?;
         Violation::unless(
             self.iter()
-                .all(|known| self.of_job(known.holder.job).count() <= 2),
+                .all(|known| self.of_job(known.attempt.job).count() <= 2),
             "a job has at most two reservations on a node",
         )?;
         Violation::unless(
@@ -292,13 +293,13 @@ impl<S: Storage<Reservation>> Schedule<S> {
     fn is_sound(&self, swap: &Reservation) -> bool {
         let older = overlapping(self.firm.as_ref(), swap.interval);
         let of_same_job = |firm: &Reservation| {
-            firm.holder.job == swap.holder.job && firm.holder.epoch < swap.holder.epoch
+            firm.attempt.job == swap.attempt.job && firm.attempt.epoch < swap.attempt.epoch
         };
         swap.status != Status::Committed && !older.is_empty() && older.iter().all(of_same_job)
     }
 
     fn of_job(&self, job: JobId) -> impl Iterator<Item = &Reservation> {
-        self.iter().filter(move |known| known.holder.job == job)
+        self.iter().filter(move |known| known.attempt.job == job)
     }
 
     /// Where the reservations of a job are; one pass over the jobs.
@@ -308,75 +309,78 @@ impl<S: Storage<Reservation>> Schedule<S> {
             newest: None,
         };
         let mut newest = None;
-        let mut found = |place: usize, known: &Reservation| {
-            let epoch = Some(known.holder.epoch);
+        let mut found = |index: usize, known: &Reservation| {
+            let epoch = Some(known.attempt.epoch);
             if epoch > newest {
                 attempts = Attempts {
                     older: attempts.newest,
-                    newest: Some(place),
+                    newest: Some(index),
                 };
                 newest = epoch;
             } else {
-                attempts.older = Some(place);
+                attempts.older = Some(index);
             }
         };
         let mut next = 0;
-        while let Some(place) = place_of(job, self.jobs.as_ref(), next) {
-            if let Some(known) = self.firm.as_ref().get(place) {
-                found(place, known);
+        while let Some(index) = place_of(job, self.jobs.as_ref(), next) {
+            if let Some(known) = self.firm.as_ref().get(index) {
+                found(index, known);
             }
-            next = place.saturating_add(1);
+            next = index.saturating_add(1);
         }
-        for (place, known) in self.swaps.as_ref().iter().enumerate() {
-            if known.holder.job == job {
-                found(self.firm.as_ref().len().saturating_add(place), known);
+        for (index, known) in self.swaps.as_ref().iter().enumerate() {
+            if known.attempt.job == job {
+                found(self.firm.as_ref().len().saturating_add(index), known);
             }
         }
         attempts
     }
 
-    fn place(&self, holder: Holder) -> Option<usize> {
-        let Attempts { older, newest } = self.attempts(holder.job);
-        let is_held = |place: &usize| self.at(*place).is_some_and(|known| known.holder == holder);
+    fn index_of(&self, attempt: Attempt) -> Option<usize> {
+        let Attempts { older, newest } = self.attempts(attempt.job);
+        let is_held = |index: &usize| {
+            self.at(*index)
+                .is_some_and(|known| known.attempt == attempt)
+        };
         newest.filter(is_held).or(older.filter(is_held))
     }
 
     /// Puts a reservation where it belongs: beside the others, or over its own job's older one.
     fn insert(&mut self, reservation: Reservation) {
-        let place = unfinished_from(self.firm.as_ref(), reservation.interval.start());
-        let next = self.firm.as_ref().get(place);
+        let index = unfinished_from(self.firm.as_ref(), reservation.interval.start());
+        let next = self.firm.as_ref().get(index);
         let inserted = if next.is_none_or(|next| !next.interval.overlaps(reservation.interval)) {
-            self.jobs.insert_at(place, reservation.holder.job).is_ok()
-                && self.firm.insert_at(place, reservation).is_ok()
+            self.jobs.insert_at(index, reservation.attempt.job).is_ok()
+                && self.firm.insert_at(index, reservation).is_ok()
         } else {
-            let place = unfinished_from(self.swaps.as_ref(), reservation.interval.start());
-            self.swaps.insert_at(place, reservation).is_ok()
+            let index = unfinished_from(self.swaps.as_ref(), reservation.interval.start());
+            self.swaps.insert_at(index, reservation).is_ok()
         };
         debug_assert!(inserted, "the limit keeps room for every reservation");
     }
 
     /// The reservation at a place in the order of [`iter`](Self::iter).
-    fn at(&self, place: usize) -> Option<&Reservation> {
-        match place.checked_sub(self.firm.as_ref().len()) {
-            None => self.firm.as_ref().get(place),
-            Some(place) => self.swaps.as_ref().get(place),
+    fn at(&self, index: usize) -> Option<&Reservation> {
+        match index.checked_sub(self.firm.as_ref().len()) {
+            None => self.firm.as_ref().get(index),
+            Some(index) => self.swaps.as_ref().get(index),
         }
     }
 
-    fn at_mut(&mut self, place: usize) -> Option<&mut Reservation> {
-        match place.checked_sub(self.firm.as_ref().len()) {
-            None => self.firm.as_mut().get_mut(place),
-            Some(place) => self.swaps.as_mut().get_mut(place),
+    fn at_mut(&mut self, index: usize) -> Option<&mut Reservation> {
+        match index.checked_sub(self.firm.as_ref().len()) {
+            None => self.firm.as_mut().get_mut(index),
+            Some(index) => self.swaps.as_mut().get_mut(index),
         }
     }
 
-    fn remove(&mut self, place: usize) -> Option<Reservation> {
-        let removed = match place.checked_sub(self.firm.as_ref().len()) {
+    fn remove(&mut self, index: usize) -> Option<Reservation> {
+        let removed = match index.checked_sub(self.firm.as_ref().len()) {
             None => {
-                self.jobs.remove_at(place);
-                self.firm.remove_at(place)
+                self.jobs.remove_at(index);
+                self.firm.remove_at(index)
             }
-            Some(place) => self.swaps.remove_at(place),
+            Some(index) => self.swaps.remove_at(index),
         };
         self.settle();
         removed
@@ -505,19 +509,16 @@ mod tests {
 
     fn held(job: u64, epoch: u64, start: u64, end: u64) -> Reservation {
         let interval = Interval::new(Time::from_secs(start), Time::from_secs(end)).unwrap();
-        let holder = Holder {
-            job: JobId::new(job),
-            epoch: Epoch::new(epoch),
-        };
+        let attempt = Attempt::new(JobId::new(job), Epoch::new(epoch));
         Reservation {
-            holder,
+            attempt,
             interval,
             status: Status::Held { lease: Time::MAX },
         }
     }
 
     fn named(limit: usize, firm: &[Reservation], swaps: &[Reservation]) -> &'static str {
-        let jobs = firm.iter().map(|known| known.holder.job).collect();
+        let jobs = firm.iter().map(|known| known.attempt.job).collect();
         let schedule = Schedule {
             limit,
             firm: firm.to_vec(),
@@ -569,9 +570,9 @@ mod tests {
         for length in 0..40 {
             let jobs: Vec<_> = (0..length).map(JobId::new).collect();
             for job in 0..length {
-                let place = job as usize;
+                let index = job as usize;
                 for from in 0..=jobs.len() + 1 {
-                    let expected = (from <= place).then_some(place);
+                    let expected = (from <= index).then_some(index);
                     assert_eq!(place_of(JobId::new(job), &jobs, from), expected);
                 }
             }

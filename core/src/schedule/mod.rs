@@ -8,12 +8,12 @@
 //! # Reserving time on one node
 //! ```
 //! use gridweave_core::id::{Epoch, JobId};
-//! use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule};
+//! use gridweave_core::schedule::{Attempt, Reservation, ReserveError, Schedule};
 //! use gridweave_core::time::{Interval, Span, Time};
 //!
 //! let mut schedule = Schedule::<Vec<Reservation>>::new();
 //! let hour = Span::from_secs(3600);
-//! let attempt = |job, epoch| Holder { job: JobId::new(job), epoch: Epoch::new(epoch) };
+//! let attempt = |job, epoch| Attempt::new(JobId::new(job), Epoch::new(epoch));
 //!
 //! // A coordinator asks for the earliest free hour, holds it for five seconds, and commits.
 //! let slot = schedule.earliest_fit(Time::ZERO, hour)?;
@@ -52,7 +52,7 @@ mod windows;
 
 pub use busy::BusyTime;
 pub use exclusive::{CommitError, LengthenError, ReserveError, Schedule};
-pub use reservation::{Holder, Reservation, Status};
+pub use reservation::{Attempt, Reservation, Status};
 #[cfg(feature = "alloc")]
 pub use snapshot::{Snapshot, SnapshotError};
 pub use storage::Storage;

@@ -12,10 +12,10 @@ pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[
 
     /// Puts an item at this place and moves the later ones back. Gives the item back if it is full or `place` is beyond
     /// its length.
-    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T>;
+    fn insert_at(&mut self, index: usize, item: T) -> Result<(), T>;
 
     /// Takes out the item at this place, if there is one, and moves the later ones up.
-    fn remove_at(&mut self, place: usize) -> Option<T>;
+    fn remove_at(&mut self, index: usize) -> Option<T>;
 
     /// Keeps only the items for which `keep` says so, in their order.
     fn keep_if(&mut self, keep: impl FnMut(&T) -> bool);
@@ -27,16 +27,16 @@ impl<T: Clone + Eq + Hash + Debug> Storage<T> for alloc::vec::Vec<T> {
 
     type Of<U: Clone + Eq + Hash + Debug> = alloc::vec::Vec<U>;
 
-    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
-        if place > self.len() {
+    fn insert_at(&mut self, index: usize, item: T) -> Result<(), T> {
+        if index > self.len() {
             return Err(item);
         }
-        self.insert(place, item);
+        self.insert(index, item);
         Ok(())
     }
 
-    fn remove_at(&mut self, place: usize) -> Option<T> {
-        (place < self.len()).then(|| self.remove(place))
+    fn remove_at(&mut self, index: usize) -> Option<T> {
+        (index < self.len()).then(|| self.remove(index))
     }
 
     fn keep_if(&mut self, keep: impl FnMut(&T) -> bool) {
@@ -49,15 +49,15 @@ impl<T: Clone + Eq + Hash + Debug, const N: usize> Storage<T> for heapless::Vec<
 
     type Of<U: Clone + Eq + Hash + Debug> = heapless::Vec<U, N>;
 
-    fn insert_at(&mut self, place: usize, item: T) -> Result<(), T> {
-        if place > self.len() {
+    fn insert_at(&mut self, index: usize, item: T) -> Result<(), T> {
+        if index > self.len() {
             return Err(item);
         }
-        self.insert(place, item)
+        self.insert(index, item)
     }
 
-    fn remove_at(&mut self, place: usize) -> Option<T> {
-        (place < self.len()).then(|| self.remove(place))
+    fn remove_at(&mut self, index: usize) -> Option<T> {
+        (index < self.len()).then(|| self.remove(index))
     }
 
     fn keep_if(&mut self, keep: impl FnMut(&T) -> bool) {

@@ -7,11 +7,8 @@ use std::vec::Vec;
 type Growable = Schedule<Vec<Reservation>>;
 type Fixed = Schedule<heapless::Vec<Reservation, 2>>;
 
-fn attempt(job: u64, epoch: u64) -> Holder {
-    Holder {
-        job: JobId::new(job),
-        epoch: Epoch::new(epoch),
-    }
+fn attempt(job: u64, epoch: u64) -> Attempt {
+    Attempt::new(JobId::new(job), Epoch::new(epoch))
 }
 
 fn secs(start: u64, end: u64) -> Interval {
@@ -36,7 +33,7 @@ fn three() -> Growable {
 fn spans(schedule: &Growable) -> Vec<(u64, Interval)> {
     schedule
         .iter()
-        .map(|r| (r.holder.job.get(), r.interval))
+        .map(|r| (r.attempt.job.get(), r.interval))
         .collect()
 }
 
@@ -259,9 +256,9 @@ fn what_is_committed_is_lengthened_if_the_time_behind_it_is_free() {
         assert_eq!(schedule.lengthen(attempt(2, 0), t(end)), Ok(()));
     }
     // Of another attempt there is nothing.
-    for holder in [attempt(2, 1), attempt(4, 0)] {
+    for attempt in [attempt(2, 1), attempt(4, 0)] {
         assert_eq!(
-            schedule.lengthen(holder, t(90)),
+            schedule.lengthen(attempt, t(90)),
             Err(LengthenError::NotCommitted)
         );
     }
@@ -395,7 +392,7 @@ fn a_full_schedule_refuses_and_stays_as_it_is() {
 fn storage_refuses_places_beyond_its_end() {
     fn refuses<S: Storage<Reservation>>() {
         let reservation = Reservation {
-            holder: attempt(1, 0),
+            attempt: attempt(1, 0),
             interval: secs(0, 1),
             status: Status::Committed,
         };

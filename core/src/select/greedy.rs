@@ -49,7 +49,7 @@ enum Towards {
     Far,
 }
 
-type Place = [f64; Coordinate::DIMENSIONS];
+type Position = [f64; Coordinate::DIMENSIONS];
 
 impl Greedy {
     /// The best sets that the rules make, best first, one behind the other.
@@ -127,7 +127,7 @@ impl Greedy {
         &mut self,
         pool: &Pool<'_>,
         objective: &O,
-        mut place: Place,
+        mut place: Position,
         towards: Towards,
     ) -> Result<(), NoSelection> {
         let mut best: Option<Rank> = None;
@@ -145,7 +145,7 @@ impl Greedy {
     }
 
     /// Makes the nearest to a place, or the farthest, the set at hand.
-    fn gather(&mut self, pool: &Pool<'_>, place: Place, towards: Towards) {
+    fn gather(&mut self, pool: &Pool<'_>, place: Position, towards: Towards) {
         self.keyed.clear();
         let key = |&at: &u32| (pool.key(at, place, towards), at);
         self.keyed.extend(self.free.iter().map(key));
@@ -291,7 +291,7 @@ impl Greedy {
     }
 
     /// Sorts members by how gladly they are let go, and the others by how welcome they are.
-    fn sort(&mut self, pool: &Pool<'_>, place: Place, towards: Towards, chosen: &mut [u32]) {
+    fn sort(&mut self, pool: &Pool<'_>, place: Position, towards: Towards, chosen: &mut [u32]) {
         for (list, reverse) in [(chosen, true), (self.outside.as_mut_slice(), false)] {
             self.keyed.clear();
             let key = |&at: &u32| (pool.key(at, place, towards), at);
@@ -385,7 +385,7 @@ fn by_key(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
 
 impl Pool<'_> {
     /// Where a candidate is.
-    fn place(&self, at: u32) -> Place {
+    fn place(&self, at: u32) -> Position {
         let profile = self.problem.profiles.get(at as usize);
         profile.map_or([0.0; Coordinate::DIMENSIONS], |profile| {
             profile.coordinate.point.map(f64::from)
@@ -393,7 +393,7 @@ impl Pool<'_> {
     }
 
     /// Where a candidate is, seen from the midst of all.
-    fn relative(&self, at: u32) -> Place {
+    fn relative(&self, at: u32) -> Position {
         let mut place = self.place(at);
         for (part, middle) in place.iter_mut().zip(self.points.midst()) {
             *part -= middle;
@@ -407,7 +407,7 @@ impl Pool<'_> {
     }
 
     /// Who is nearer to a place, or farther from it, has the smaller key.
-    fn key(&self, at: u32, place: Place, towards: Towards) -> f64 {
+    fn key(&self, at: u32, place: Position, towards: Towards) -> f64 {
         let profile = self.problem.profiles.get(at as usize);
         let square = profile.map_or(0.0, |profile| square_distance(profile, place));
         match towards {

@@ -15,7 +15,7 @@ use crate::overlay::view::Link;
 use crate::profile::{Coordinate, Profile};
 use crate::queue::{Cost, Waiting};
 use crate::resource::{Capability, MAX_DIMENSIONS, Requirement, Speed};
-use crate::schedule::{Holder, Snapshot};
+use crate::schedule::{Attempt, Snapshot};
 use crate::scheduler::{asap, criteria, desktop};
 use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
@@ -136,7 +136,7 @@ made_of! {
     Speed: NonZeroU32;
     Submitter: UserId, OrganisationId;
     Job: JobId, Submitter, Time, Demand, Requirement, Span, Option<Time>, Criterion, Scope;
-    Holder: JobId, Epoch;
+    Attempt: JobId, Epoch;
     Cost: i64;
     Waiting: JobId, Requirement, Time, u32;
 }

@@ -18,7 +18,7 @@ use crate::overlay::vicinity;
 use crate::overlay::view::{Link, Links};
 use crate::profile::Profile;
 use crate::queue::{Cost, Waiting};
-use crate::schedule::{Holder, Snapshot};
+use crate::schedule::{Attempt, Snapshot};
 use crate::scheduler::aria::links;
 use crate::scheduler::criteria::{Descriptor, Descriptors, LookId, Through};
 use crate::scheduler::desktop::{MoveTo, Quest, Status};
@@ -150,20 +150,20 @@ framed! {
 
 framed! {
     commit::Message = Protocol::COMMIT;
-    Prepare: Holder, Interval, Span, Submitter;
-    Prepared: Holder, Span;
-    Refused: Holder, commit::Refused, Option<Time>;
-    Commit: Holder;
-    Committed: Holder;
-    Expired: Holder;
-    Abort: Holder;
-    Permit: Holder, Option<Time>;
-    Alive: Holder, commit::Standing;
-    Query: Holder;
-    Extend: Holder, Time;
+    Prepare: Attempt, Interval, Span, Submitter;
+    Prepared: Attempt, Span;
+    Refused: Attempt, commit::Refused, Option<Time>;
+    Commit: Attempt;
+    Committed: Attempt;
+    Expired: Attempt;
+    Abort: Attempt;
+    Permit: Attempt, Option<Time>;
+    Alive: Attempt, commit::Standing;
+    Query: Attempt;
+    Extend: Attempt, Time;
     Release: JobId, Epoch;
     Released: JobId, Epoch;
-    Ended: Holder, Outcome;
+    Ended: Attempt, Outcome;
 }
 
 framed! {

@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Map, Value};
 
 use super::Ending;
-use super::execute::Task;
+use super::execute::PlannedRun;
 use super::options::Setup;
 use super::run::{ending, is_partial, join, note_violations, place, write_config};
 use super::session::Session;
@@ -128,12 +128,12 @@ pub(super) fn compare(
 
 impl Table {
     /// All runs: those of the first scheduler, one per seed, then those of the second, and so on.
-    fn tasks(&self, setup: &Setup) -> Vec<Task> {
+    fn tasks(&self, setup: &Setup) -> Vec<PlannedRun> {
         let mut tasks = Vec::new();
         for &scheduler in &self.schedulers {
             let prepared = self.prepared.under(scheduler);
             let folder = Path::new(self.name).join(scheduler.name());
-            tasks.extend(setup.seeds(&prepared.config).map(|seed| Task {
+            tasks.extend(setup.seeds(&prepared.config).map(|seed| PlannedRun {
                 place: folder.join(place(setup.runs(), seed)),
                 prepared: prepared.clone(),
                 seed,

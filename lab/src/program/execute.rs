@@ -9,7 +9,7 @@ use crate::report::Page;
 use crate::results::Draft;
 
 /// One run to be made, and where its files go in the draft.
-pub(super) struct Task {
+pub(super) struct PlannedRun {
     pub(super) place: PathBuf,
     /// Under any seed.
     pub(super) prepared: Prepared,
@@ -33,7 +33,7 @@ impl Session {
     /// someone pressed Ctrl-C are missing. From here to [`Session::publish`] the program does not end at once.
     pub(super) fn execute<K: Send>(
         &self,
-        tasks: Vec<Task>,
+        tasks: Vec<PlannedRun>,
         draft: &Draft,
         keep: impl Fn(&Prepared, Results) -> K + Sync,
     ) -> anyhow::Result<Vec<Option<K>>> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::Ending;
-use super::execute::Task;
+use super::execute::PlannedRun;
 use super::options::Setup;
 use super::session::{Session, complain};
 use super::table::{Line, draw};
@@ -30,7 +30,7 @@ pub(super) fn run(
     prepared.check()?;
     let draft = session.draft(&setup.out())?;
     let wanted = setup.runs();
-    let tasks = setup.seeds(&config).map(|seed| Task {
+    let tasks = setup.seeds(&config).map(|seed| PlannedRun {
         place: place(wanted, seed),
         prepared: prepared.clone(),
         seed,

@@ -99,9 +99,9 @@ fn names(grid: &Grid, count: usize) -> Vec<String> {
         Grid::Uniform(_) => Vec::new(),
         Grid::Mixed(mixed) => mixed.dimensions.iter().map(|(_, name, _)| name).collect(),
     };
-    let name = |place: usize| match known.get(place) {
+    let name = |index: usize| match known.get(index) {
         Some(name) => (*name).to_owned(),
-        None => format!("virtual {}", place + 1 - known.len()),
+        None => format!("virtual {}", index + 1 - known.len()),
     };
     (0..count).map(name).collect()
 }

@@ -39,25 +39,25 @@ impl Forgery {
     }
 
     fn apply(self, bytes: &mut Vec<u8>, dice: &mut Dice) {
-        let place = dice.index(bytes.len());
+        let index = dice.index(bytes.len());
         match self {
             Self::Nudged => {
                 let by = if dice.percent(70) { 1 } else { 255 };
-                bytes[place] = bytes[place].wrapping_add(by);
+                bytes[index] = bytes[index].wrapping_add(by);
             }
             Self::Oversized => {
                 // The number that ends at the next byte without its highest bit, in postcard's encoding.
-                let rest = bytes[place..].iter();
+                let rest = bytes[index..].iter();
                 let length = rest.take_while(|byte| **byte >= 0x80).count() + 1;
-                let end = (place + length).min(bytes.len());
+                let end = (index + length).min(bytes.len());
                 let huge: &[u8] = match dice.below(3) {
                     0 => &[0xff, 0xff, 0x03],
                     1 => &[0xff, 0xff, 0xff, 0xff, 0x0f],
                     _ => &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
                 };
-                bytes.splice(place..end, huge.iter().copied());
+                bytes.splice(index..end, huge.iter().copied());
             }
-            Self::Scrambled => bytes[place] = dice.below(256) as u8,
+            Self::Scrambled => bytes[index] = dice.below(256) as u8,
         }
     }
 }
@@ -109,8 +109,8 @@ impl<M: Machine<Message: Serialize + DeserializeOwned>> Liar<M> {
         } else if known.len() < MEMORY {
             known.push(new);
         } else {
-            let place = dice.index(known.len());
-            known[place] = new;
+            let index = dice.index(known.len());
+            known[index] = new;
         }
     }
 

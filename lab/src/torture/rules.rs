@@ -115,8 +115,8 @@ pub(crate) fn gang(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Di
 /// Under what a job runs that was confirmed there.
 pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<u64> {
     let mut running = node.participant.running();
-    let holder = running.find(|holder| holder.job == job)?;
-    Some(holder.epoch.get())
+    let attempt = running.find(|attempt| attempt.job == job)?;
+    Some(attempt.epoch.get())
 }
 
 /// How much there is of jobs that are being confirmed, or were.

@@ -19,11 +19,11 @@ pub(super) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     number: u64,
-    place: Place,
+    state: ReadState,
 }
 
 /// Where the reader stands.
-enum Place {
+enum ReadState {
     LineStart,
     /// In a line that was too long.
     WithinLine,
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
             reader,
             buffer: Vec::new(),
             number: 0,
-            place: Place::LineStart,
+            state: ReadState::LineStart,
         }
     }
 
@@ -47,9 +47,9 @@ impl<R: BufRead> Lines<R> {
     /// The next line; `None` at the end.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         // Not earlier: whoever sees from its start that the input is hopeless need not read a line without end.
-        if let Place::WithinLine = self.place {
+        if let ReadState::WithinLine = self.state {
             self.reader.skip_until(b'\n')?;
-            self.place = Place::LineStart;
+            self.state = ReadState::LineStart;
         }
         self.buffer.clear();
         let limit = LONGEST_LINE as u64 + 1;
@@ -64,7 +64,7 @@ impl<R: BufRead> Lines<R> {
         if self.buffer.len() <= LONGEST_LINE {
             return Ok(Some(Line::Whole(&self.buffer)));
         }
-        self.place = Place::WithinLine;
+        self.state = ReadState::WithinLine;
         Ok(Some(Line::TooLong(&self.buffer)))
     }
 }

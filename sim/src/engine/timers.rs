@@ -27,9 +27,9 @@ impl<T: Copy + Ord> Timers<T> {
                 None
             }
             Self::Many(timers) => match timers.binary_search_by_key(&timer, |(timer, _)| *timer) {
-                Ok(place) => Some(std::mem::replace(&mut timers[place].1, slot)),
-                Err(place) => {
-                    timers.insert(place, (timer, slot));
+                Ok(index) => Some(std::mem::replace(&mut timers[index].1, slot)),
+                Err(index) => {
+                    timers.insert(index, (timer, slot));
                     None
                 }
             },
@@ -46,8 +46,8 @@ impl<T: Copy + Ord> Timers<T> {
             }
             Self::None | Self::One(..) => None,
             Self::Many(timers) => {
-                let place = timers.binary_search_by_key(&timer, |(timer, _)| *timer);
-                Some(timers.remove(place.ok()?).1)
+                let index = timers.binary_search_by_key(&timer, |(timer, _)| *timer);
+                Some(timers.remove(index.ok()?).1)
             }
         }
     }

@@ -67,13 +67,13 @@ impl<T: Copy> Run<T> {
     /// Adds an event behind all others for the same instant, moving those on the shorter side of it.
     pub(super) fn insert(&mut self, at: Time, what: T) {
         let before = self.until(at).len();
-        let place = self.popped + before;
-        if self.popped > 0 && before < self.events.len() - place {
-            self.events.copy_within(self.popped..place, self.popped - 1);
+        let index = self.popped + before;
+        if self.popped > 0 && before < self.events.len() - index {
+            self.events.copy_within(self.popped..index, self.popped - 1);
             self.popped -= 1;
-            self.events[place - 1] = (at, what);
+            self.events[index - 1] = (at, what);
         } else {
-            self.events.insert(place, (at, what));
+            self.events.insert(index, (at, what));
         }
     }
 

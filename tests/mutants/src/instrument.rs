@@ -12,11 +12,11 @@ pub struct Instrumented {
 
 impl Instrumented {
     /// Those that a complaint about this place is about: of the smallest part around it.
-    pub fn blamed(&self, place: usize) -> &[usize] {
+    pub fn blamed(&self, index: usize) -> &[usize] {
         let around = self
             .written
             .iter()
-            .filter(|(range, _)| range.contains(&place));
+            .filter(|(range, _)| range.contains(&index));
         around
             .min_by_key(|(range, _)| range.len())
             .map_or(&[], |(_, mutants)| mutants)

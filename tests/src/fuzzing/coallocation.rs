@@ -9,7 +9,7 @@ use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Submitter
 use gridweave_core::machine::{Event, Machine};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::overlay::view::{Link, Links};
-use gridweave_core::schedule::{Holder, Snapshot};
+use gridweave_core::schedule::{Attempt, Snapshot};
 use gridweave_core::time::{Interval, Span, Time};
 
 use super::choices::Choices;
@@ -238,44 +238,44 @@ pub(super) fn vote(
 ) -> Option<commit::Message> {
     use commit::Message as Vote;
     Some(match message {
-        Vote::Prepare { holder, lease, .. } if choices.below(8) > 0 => {
-            Vote::Prepared { holder, lease }
+        Vote::Prepare { attempt, lease, .. } if choices.below(8) > 0 => {
+            Vote::Prepared { attempt, lease }
         }
-        Vote::Prepare { holder, .. } => Vote::Refused {
-            holder,
+        Vote::Prepare { attempt, .. } => Vote::Refused {
+            attempt,
             reason: Refused::Busy,
             next_free: None,
         },
-        Vote::Prepared { holder, .. } => Vote::Commit { holder },
-        Vote::Commit { holder } => Vote::Committed { holder },
-        Vote::Permit { holder, .. } => match choices.below(8) {
+        Vote::Prepared { attempt, .. } => Vote::Commit { attempt },
+        Vote::Commit { attempt } => Vote::Committed { attempt },
+        Vote::Permit { attempt, .. } => match choices.below(8) {
             0..=3 => Vote::Ended {
-                holder,
+                attempt,
                 outcome: Outcome::Done,
             },
             4 => Vote::Ended {
-                holder,
+                attempt,
                 outcome: Outcome::Broke,
             },
             5 | 6 => Vote::Alive {
-                holder,
+                attempt,
                 standing: Standing::Gone,
             },
             _ => Vote::Alive {
-                holder,
+                attempt,
                 standing: Standing::Running,
             },
         },
-        Vote::Committed { holder } | Vote::Query { holder } | Vote::Alive { holder, .. } => {
+        Vote::Committed { attempt } | Vote::Query { attempt } | Vote::Alive { attempt, .. } => {
             Vote::Permit {
-                holder,
+                attempt,
                 until: Some(now + Span::from_micros(30)),
             }
         }
         Vote::Release { job, through } => Vote::Released { job, through },
-        Vote::Ended { holder, .. } => Vote::Release {
-            job: holder.job,
-            through: holder.epoch,
+        Vote::Ended { attempt, .. } => Vote::Release {
+            job: attempt.job,
+            through: attempt.epoch,
         },
         _ => return None,
     })
@@ -284,7 +284,7 @@ pub(super) fn vote(
 /// A request for a node's time that nobody may have made.
 pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Message {
     commit::Message::Prepare {
-        holder: holder(now, choices),
+        attempt: attempt(now, choices),
         interval: interval(now, choices),
         lease: Span::from_micros(number(now, choices)),
         submitter: Submitter::default(),
@@ -293,16 +293,16 @@ pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Me
 
 /// Any other word on a job.
 pub(super) fn forged_vote(now: Time, choices: &mut Choices<'_>) -> commit::Message {
-    let holder = holder(now, choices);
+    let attempt = attempt(now, choices);
     let outcome = Outcome::Done;
     let votes = [
-        commit::Message::Commit { holder },
-        commit::Message::Abort { holder },
-        commit::Message::Committed { holder },
-        commit::Message::Expired { holder },
-        commit::Message::Ended { holder, outcome },
+        commit::Message::Commit { attempt },
+        commit::Message::Abort { attempt },
+        commit::Message::Committed { attempt },
+        commit::Message::Expired { attempt },
+        commit::Message::Ended { attempt, outcome },
         commit::Message::Permit {
-            holder,
+            attempt,
             until: Some(time(now, choices)),
         },
     ];
@@ -324,11 +324,8 @@ pub(super) fn forged_exchange(choices: &mut Choices<'_>) -> cyclon::Message<3> {
     }
 }
 
-fn holder(now: Time, choices: &mut Choices<'_>) -> Holder {
-    Holder {
-        job: choices.job(),
-        epoch: Epoch::new(number(now, choices)),
-    }
+fn attempt(now: Time, choices: &mut Choices<'_>) -> Attempt {
+    Attempt::new(choices.job(), Epoch::new(number(now, choices)))
 }
 
 /// A number that is likely to matter: small, about now, or next to the end.

@@ -9,7 +9,7 @@ use gridweave_core::commit::{
 use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
 use gridweave_core::machine::Event;
-use gridweave_core::schedule::Holder;
+use gridweave_core::schedule::Attempt;
 use gridweave_core::time::{Interval, Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -31,7 +31,7 @@ const CONFIG: Config = Config {
 struct Committing {
     sent: Sent<Message>,
     /// What runs here.
-    live: Option<Holder>,
+    live: Option<Attempt>,
     /// When its reservation ended with which it began; never, once it has run for longer.
     ends: Time,
 }
@@ -128,16 +128,16 @@ impl Subject for Committing {
 impl Host<Committing> {
     fn heard(&mut self, notice: Heard) {
         match notice {
-            Heard::Begin { holder, interval } => {
-                let live = self.subject.live.replace(holder);
-                assert_eq!(live, None, "nothing runs when {holder:?} begins");
+            Heard::Begin { attempt, interval } => {
+                let live = self.subject.live.replace(attempt);
+                assert_eq!(live, None, "nothing runs when {attempt:?} begins");
                 assert!(interval.contains(self.now));
                 self.subject.ends = interval.end();
                 self.count("begun");
             }
-            Heard::Stop { holder, .. } => {
+            Heard::Stop { attempt, .. } => {
                 let live = self.subject.live.take();
-                assert!(live.is_none_or(|live| live == holder));
+                assert!(live.is_none_or(|live| live == attempt));
                 self.count("stopped");
             }
             Heard::Declined { .. } => self.count("declined"),
@@ -152,34 +152,34 @@ impl Host<Committing> {
             return Some(Event::Message { from, message });
         }
         let message = match message {
-            Message::Prepare { holder, lease, .. } => Message::Prepared { holder, lease },
-            Message::Prepared { holder, .. } => Message::Commit { holder },
-            Message::Commit { holder } => Message::Committed { holder },
-            Message::Permit { holder, .. } if choices.below(2) == 0 => Message::Ended {
-                holder,
+            Message::Prepare { attempt, lease, .. } => Message::Prepared { attempt, lease },
+            Message::Prepared { attempt, .. } => Message::Commit { attempt },
+            Message::Commit { attempt } => Message::Committed { attempt },
+            Message::Permit { attempt, .. } if choices.below(2) == 0 => Message::Ended {
+                attempt,
                 outcome: outcome(choices),
             },
-            Message::Permit { holder, .. } => Message::Alive {
-                holder,
+            Message::Permit { attempt, .. } => Message::Alive {
+                attempt,
                 standing: Standing::Running,
             },
-            Message::Committed { holder }
-            | Message::Query { holder }
-            | Message::Alive { holder, .. } => Message::Permit {
-                holder,
+            Message::Committed { attempt }
+            | Message::Query { attempt }
+            | Message::Alive { attempt, .. } => Message::Permit {
+                attempt,
                 until: Some(self.now + Span::from_micros(30)),
             },
-            Message::Extend { holder, until } => Message::Permit {
-                holder,
+            Message::Extend { attempt, until } => Message::Permit {
+                attempt,
                 until: Some(until),
             },
             Message::Release { job, through } => Message::Released { job, through },
-            Message::Ended { holder, .. }
-            | Message::Expired { holder }
-            | Message::Refused { holder, .. }
-            | Message::Abort { holder } => Message::Release {
-                job: holder.job,
-                through: holder.epoch,
+            Message::Ended { attempt, .. }
+            | Message::Expired { attempt }
+            | Message::Refused { attempt, .. }
+            | Message::Abort { attempt } => Message::Release {
+                job: attempt.job,
+                through: attempt.epoch,
             },
             Message::Released { .. } => return None,
         };
@@ -190,44 +190,44 @@ impl Host<Committing> {
     fn forge(&self, choices: &mut Choices<'_>) -> Message {
         let job = choices.job();
         let epoch = Epoch::new(self.number(choices));
-        let holder = Holder { job, epoch };
+        let attempt = Attempt::new(job, epoch);
         let through = epoch;
         let outcome = outcome(choices);
         match choices.below(14) {
             0 | 1 => Message::Prepare {
-                holder,
+                attempt,
                 interval: self.interval(choices),
                 lease: Span::from_micros(self.number(choices)),
                 submitter: Submitter::default(),
             },
             2 => Message::Prepared {
-                holder,
+                attempt,
                 lease: Span::from_micros(self.number(choices)),
             },
             3 => Message::Refused {
-                holder,
+                attempt,
                 reason: Refused::Busy,
                 next_free: Some(Time::from_micros(self.number(choices))),
             },
-            4 => Message::Commit { holder },
-            5 => Message::Committed { holder },
-            6 => Message::Expired { holder },
-            7 => Message::Abort { holder },
+            4 => Message::Commit { attempt },
+            5 => Message::Committed { attempt },
+            6 => Message::Expired { attempt },
+            7 => Message::Abort { attempt },
             8 => Message::Permit {
-                holder,
+                attempt,
                 until: Some(Time::from_micros(self.number(choices))).filter(|at| *at > Time::ZERO),
             },
             9 => Message::Alive {
-                holder,
+                attempt,
                 standing: choices.pick([Standing::Waiting, Standing::Running, Standing::Gone]),
             },
-            10 => Message::Query { holder },
+            10 => Message::Query { attempt },
             11 => Message::Release { job, through },
             12 => Message::Extend {
-                holder,
+                attempt,
                 until: Time::from_micros(self.number(choices)),
             },
-            _ => Message::Ended { holder, outcome },
+            _ => Message::Ended { attempt, outcome },
         }
     }
 
@@ -274,9 +274,9 @@ impl Host<Committing> {
             3 => coordinator::Command::Release { job },
             _ => {
                 let epoch = Epoch::new(u64::from(choices.below(4)));
-                let holder = self.subject.live.take().unwrap_or(Holder { job, epoch });
+                let attempt = self.subject.live.take().unwrap_or(Attempt::new(job, epoch));
                 let outcome = outcome(choices);
-                return Command::Participant(participant::Command::Ended { holder, outcome });
+                return Command::Participant(participant::Command::Ended { attempt, outcome });
             }
         })
     }

@@ -158,11 +158,11 @@ impl<M: Clone> Sent<M> {
 
     /// One of them. Most are answered once, some again.
     pub(super) fn pick(&mut self, choices: &mut Choices<'_>) -> Option<(NodeId, M)> {
-        let place = self.0.len().checked_sub(1)?;
-        let place = place - usize::from(choices.below(Self::MOST)).min(place);
+        let index = self.0.len().checked_sub(1)?;
+        let index = index - usize::from(choices.below(Self::MOST)).min(index);
         match choices.below(8) {
-            0 => self.0.get(place).cloned(),
-            _ => self.0.remove(place),
+            0 => self.0.get(index).cloned(),
+            _ => self.0.remove(index),
         }
     }
 }

@@ -223,9 +223,9 @@ impl<D: Distance<Profile>> Host<D> {
         };
         let (own, others) = descriptors.split_first().expect("it says who it is");
         assert_eq!(*own, self.node.own());
-        for (place, other) in others.iter().enumerate() {
+        for (index, other) in others.iter().enumerate() {
             assert!(other.id != to && other.id != ME);
-            assert!(others[..place].iter().all(|first| first.id != other.id));
+            assert!(others[..index].iter().all(|first| first.id != other.id));
             let known = before.view().iter().chain(before.random());
             assert!(known.into_iter().any(|known| known.id == other.id));
         }

@@ -51,15 +51,15 @@ pub fn reservations_never_overlap<'a>(
     reservations: impl IntoIterator<Item = &'a Reservation>,
 ) -> Result<(), Violation> {
     let all: Vec<_> = reservations.into_iter().collect();
-    for (place, a) in all.iter().enumerate() {
-        for b in &all[place + 1..] {
-            let (older, newer) = if a.holder.epoch < b.holder.epoch {
+    for (index, a) in all.iter().enumerate() {
+        for b in &all[index + 1..] {
+            let (older, newer) = if a.attempt.epoch < b.attempt.epoch {
                 (a, b)
             } else {
                 (b, a)
             };
-            let swap = older.holder.job == newer.holder.job
-                && older.holder.epoch < newer.holder.epoch
+            let swap = older.attempt.job == newer.attempt.job
+                && older.attempt.epoch < newer.attempt.epoch
                 && newer.status != Status::Committed;
             Violation::unless(swap || !a.interval.overlaps(b.interval), NO_OVERLAP)?;
         }

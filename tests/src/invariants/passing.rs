@@ -16,12 +16,12 @@ pub struct Passes {
 impl Passes {
     /// A job was started out of this queue.
     pub fn started(&mut self, before: &[Waiting], job: JobId) -> Result<(), Violation> {
-        let place = before
+        let index = before
             .iter()
             .position(|waiting| waiting.job == job)
             .unwrap_or(0);
-        for (ahead, other) in before.iter().take(place).enumerate() {
-            let (passed, bound) = self.passed.entry(other.job).or_insert((0, place - ahead));
+        for (ahead, other) in before.iter().take(index).enumerate() {
+            let (passed, bound) = self.passed.entry(other.job).or_insert((0, index - ahead));
             *passed += 1;
             self.most = self.most.max(*passed);
             Violation::unless(*passed <= *bound, super::PASSING_BOUNDED)?;

@@ -18,8 +18,8 @@ pub fn starts_are_in_order(plan: &Plan) -> Result<(), Violation> {
 /// A promised start never moves later, and a job starts no later than it was promised: holds of EASY's first waiting job and
 /// of every job of a conservative scheduler (PROTOCOLS 7.1, 7.2).
 pub fn promises_are_kept(plan: &Plan) -> Result<(), Violation> {
-    for (place, promise) in plan.promises.iter().enumerate() {
-        let later = plan.promises[place + 1..].iter();
+    for (index, promise) in plan.promises.iter().enumerate() {
+        let later = plan.promises[index + 1..].iter();
         let mut renewed = later.filter(|other| other.job == promise.job);
         Violation::unless(
             renewed.all(|other| other.start <= promise.start),
@@ -43,10 +43,10 @@ pub fn reservations_fit_together(
     let instants = plan.promises.iter().map(|promise| promise.now);
     for now in instants.chain(ends) {
         let mut reserved = Vec::new();
-        for (place, job) in jobs.iter().enumerate() {
+        for (index, job) in jobs.iter().enumerate() {
             let told = plan.promises.iter().rev();
-            let mut told = told.filter(|promise| promise.job == place && promise.now <= now);
-            let from = match plan.starts[place] {
+            let mut told = told.filter(|promise| promise.job == index && promise.now <= now);
+            let from = match plan.starts[index] {
                 Some(start) if start + job.actual <= now => continue,
                 Some(start) if start <= now => Some(start),
                 _ => told.next().map(|promise| promise.start),

@@ -14,12 +14,12 @@ impl<T: Hash + Eq> Bag<T> {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
         let hash = hasher.finish();
-        let place = self.items.partition_point(|(other, _)| *other < hash);
-        let same = self.items[place..]
+        let index = self.items.partition_point(|(other, _)| *other < hash);
+        let same = self.items[index..]
             .iter()
             .take_while(|(other, _)| *other == hash);
         if !same.into_iter().any(|(_, other)| **other == value) {
-            self.items.insert(place, (hash, Arc::new(value)));
+            self.items.insert(index, (hash, Arc::new(value)));
         }
     }
 

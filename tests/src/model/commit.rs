@@ -8,7 +8,7 @@ use gridweave_core::commit::{
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Outcome, Submitter};
 use gridweave_core::machine::Event;
-use gridweave_core::schedule::{Holder, Reservation, Status};
+use gridweave_core::schedule::{Attempt, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use stateright::Property;
 
@@ -144,9 +144,9 @@ pub fn near(mut case: Exploration<Peer>) -> Exploration<Peer> {
 /// A host that ends whatever runs.
 pub fn ending(node: &Peer) -> Vec<Command> {
     let running = node.participant.running();
-    let ended = running.map(|holder| {
+    let ended = running.map(|attempt| {
         Command::Participant(participant::Command::Ended {
-            holder,
+            attempt,
             outcome: Outcome::Done,
         })
     });
@@ -159,19 +159,19 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
         Property::always(
             "no node starts unless all nodes of its epoch committed",
             |_, state: &State<Peer>| {
-                begun(state).all(|(_, holder)| {
-                    members(state, holder).all(|node| committed(state, node, holder))
+                begun(state).all(|(_, attempt)| {
+                    members(state, attempt).all(|node| committed(state, node, attempt))
                 })
             },
         ),
         Property::always(
             "at most one attempt at a job runs",
             |_, state: &State<Peer>| {
-                let running: Vec<Holder> = up(state)
+                let running: Vec<Attempt> = up(state)
                     .flat_map(|(_, node)| node.participant.running())
                     .collect();
                 running.iter().all(|one| {
-                    let same = |other: &&Holder| other.job == one.job;
+                    let same = |other: &&Attempt| other.job == one.job;
                     running
                         .iter()
                         .filter(same)
@@ -198,12 +198,12 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
         Property::always(
             "a job that keeps its place still has it",
             |_, state: &State<Peer>| {
-                kept(state).all(|holder| {
-                    members(state, holder).all(|node| {
+                kept(state).all(|attempt| {
+                    members(state, attempt).all(|node| {
                         let host = &state.nodes[node.get() as usize];
                         let machine = host.machine().filter(|_| state.now < slot().start());
                         machine.is_none_or(|machine| {
-                            machine.participant.schedule().find(holder).is_some()
+                            machine.participant.schedule().find(attempt).is_some()
                         })
                     })
                 })
@@ -212,12 +212,12 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
         Property::always("a vote outlives a crash", |_, state: &State<Peer>| {
             // What a node said it holds is on its disk or in its schedule until the lease ends, unless it was told otherwise.
             state.network.iter().all(|(from, to, message)| {
-                let Message::Prepared { holder, .. } = message else {
+                let Message::Prepared { attempt, .. } = message else {
                     return true;
                 };
                 let released = state.network.iter().any(|(by, at, other)| {
                     (by, at) == (to, from)
-                        && other.job() == holder.job
+                        && other.job() == attempt.job
                         && matches!(other, Message::Abort { .. } | Message::Release { .. })
                 });
                 let host = &state.nodes[from.get() as usize];
@@ -226,8 +226,8 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
                 };
                 released
                     || state.now >= Time::ZERO + CONFIG.lease
-                    || node.participant.schedule().find(*holder).is_some()
-                    || node.participant.newest(holder.job) > Some(holder.epoch)
+                    || node.participant.schedule().find(*attempt).is_some()
+                    || node.participant.newest(attempt.job) > Some(attempt.epoch)
             })
         }),
     ]
@@ -239,7 +239,7 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
         "a coordinator knows until when a node may run",
         |_, state: &State<Peer>| {
             state.network.iter().all(|(from, to, message)| {
-                let Message::Permit { holder, until } = message else {
+                let Message::Permit { attempt, until } = message else {
                     return true;
                 };
                 let machine = |id: &NodeId| state.nodes[id.get() as usize].machine();
@@ -251,8 +251,8 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
                 };
                 // What is over is stopped, if not quite yet.
                 *until <= Some(state.now)
-                    || !running.any(|one| one == *holder)
-                    || coordinator.coordinator.may_run_until(holder.job, *to) >= *until
+                    || !running.any(|one| one == *attempt)
+                    || coordinator.coordinator.may_run_until(attempt.job, *to) >= *until
             })
         },
     )
@@ -280,7 +280,7 @@ fn waits_for_its_time() -> Property<Exploration<Peer>> {
 /// What must not happen in one event.
 pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
     let (before, after) = (&step.before.participant, &step.after.participant);
-    let kept = |known: &Reservation| after.schedule().find(known.holder).map(|now| now.status);
+    let kept = |known: &Reservation| after.schedule().find(known.attempt).map(|now| now.status);
     for known in before.schedule().iter() {
         if known.has_expired(step.now) && kept(known) == Some(Status::Committed) {
             return Some("a hold is never committed after its lease");
@@ -292,7 +292,7 @@ pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
     let newest = before.newest(message.job());
     if message.is_for_participant() && newest > Some(message.epoch()) {
         let of_newest = |known: &&Reservation| {
-            known.holder.job == message.job() && Some(known.holder.epoch) == newest
+            known.attempt.job == message.job() && Some(known.attempt.epoch) == newest
         };
         // Leases end by themselves, whatever the message.
         let lives = |known: &&Reservation| !known.has_expired(step.now);
@@ -306,7 +306,7 @@ pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
             return Some("an older epoch never changes a newer one");
         }
         let older = |known: &&Reservation| {
-            known.holder.job == message.job() && known.holder.epoch == message.epoch()
+            known.attempt.job == message.job() && known.attempt.epoch == message.epoch()
         };
         if before.schedule().iter().filter(older).count()
             < after.schedule().iter().filter(older).count()
@@ -314,21 +314,21 @@ pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
             return Some("an older epoch never gets time");
         }
     }
-    if let Message::Abort { holder } = message {
+    if let Message::Abort { attempt } = message {
         let firm = |known: &&Reservation| known.status == Status::Committed;
         let lives = |known: &&Reservation| known.interval.end() > step.now;
         let ours = before.schedule().iter().filter(firm).filter(lives);
         let mut ours = ours;
         if ours.any(|known| {
             kept(known).is_none()
-                && known.holder.job == holder.job
+                && known.attempt.job == attempt.job
                 && step.now < known.interval.start()
         }) {
             return Some("an abort leaves what is committed");
         }
     }
     let foreign = |known: &&Reservation| {
-        known.holder.job == message.job() && coordinator_of(known.holder) != Some(*from)
+        known.attempt.job == message.job() && coordinator_of(known.attempt) != Some(*from)
     };
     let lives =
         |known: &&Reservation| !known.has_expired(step.now) && known.interval.start() > step.now;
@@ -346,25 +346,25 @@ pub fn judge(step: &Step<'_, Peer>) -> Option<&'static str> {
 }
 
 /// In these explorations, the job of coordinator `n` has the number `n`.
-fn coordinator_of(holder: Holder) -> Option<NodeId> {
-    Some(NodeId::new(holder.job.get()))
+fn coordinator_of(attempt: Attempt) -> Option<NodeId> {
+    Some(NodeId::new(attempt.job.get()))
 }
 
 /// Every start there ever was.
-pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Holder)> + '_ {
+pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Attempt)> + '_ {
     state
         .notices
         .iter()
         .filter_map(|(node, notice)| match notice {
-            Notice::Participant(Heard::Begin { holder, .. }) => Some((*node, *holder)),
+            Notice::Participant(Heard::Begin { attempt, .. }) => Some((*node, *attempt)),
             _ => None,
         })
 }
 
 /// The attempts of jobs that were told to keep what they have, and that nobody gave up.
-fn kept(state: &State<Peer>) -> impl Iterator<Item = Holder> + '_ {
+fn kept(state: &State<Peer>) -> impl Iterator<Item = Attempt> + '_ {
     let told = state.notices.iter().filter_map(|(_, notice)| match notice {
-        Notice::Coordinator(Told::Placed { holder, .. }) => Some(*holder),
+        Notice::Coordinator(Told::Placed { attempt, .. }) => Some(*attempt),
         _ => None,
     });
     told.filter(|placed| {
@@ -373,7 +373,7 @@ fn kept(state: &State<Peer>) -> impl Iterator<Item = Holder> + '_ {
             matches!(notice, Notice::Coordinator(Told::Kept { job: other, .. }) if *other == job)
         };
         let later = |(_, notice): &(NodeId, Notice)| {
-            matches!(notice, Notice::Coordinator(Told::Placed { holder, .. }) if holder.job == job && holder.epoch > placed.epoch)
+            matches!(notice, Notice::Coordinator(Told::Placed { attempt, .. }) if attempt.job == job && attempt.epoch > placed.epoch)
         };
         let unplaced = |(_, notice): &(NodeId, Notice)| {
             matches!(notice, Notice::Coordinator(Told::Unplaced { job: other, .. }) if *other == job)
@@ -385,19 +385,19 @@ fn kept(state: &State<Peer>) -> impl Iterator<Item = Holder> + '_ {
 }
 
 /// Whoever was asked to take part in an attempt.
-fn members(state: &State<Peer>, attempt: Holder) -> impl Iterator<Item = NodeId> + '_ {
+fn members(state: &State<Peer>, of: Attempt) -> impl Iterator<Item = NodeId> + '_ {
     state
         .network
         .iter()
         .filter_map(move |(_, to, message)| match message {
-            Message::Prepare { holder, .. } if *holder == attempt => Some(*to),
+            Message::Prepare { attempt, .. } if *attempt == of => Some(*to),
             _ => None,
         })
 }
 
-fn committed(state: &State<Peer>, node: NodeId, attempt: Holder) -> bool {
+fn committed(state: &State<Peer>, node: NodeId, to: Attempt) -> bool {
     state.network.iter().any(|(from, _, message)| {
-        *from == node && matches!(message, Message::Committed { holder } if *holder == attempt)
+        *from == node && matches!(message, Message::Committed { attempt } if *attempt == to)
     })
 }
 

@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{
-    self, Claim, Config, Custody, Ending, Key, Message, Notice, Place, Record, Taking, Tenure,
+    self, Claim, Config, Custody, Ending, Key, Message, Notice, Progress, Record, Taking, Tenure,
     Term, Timer,
 };
 use gridweave_core::id::{JobId, NodeId};
@@ -185,8 +185,8 @@ impl Embed<Custody, Node> for As {
         (self.level, key)
     }
     fn record(&mut self, record: Record) -> Record {
-        let here = Place::Ended(Ending::Done);
-        self.ended |= matches!(record, Record::Held { place, .. } if place == here);
+        let here = Progress::Ended(Ending::Done);
+        self.ended |= matches!(record, Record::Held { progress, .. } if progress == here);
         record
     }
     fn notice(&mut self, notice: Notice, _: &mut dyn Context<Node>) {

@@ -49,8 +49,8 @@ pub fn greedy_on_desktops(
 ) -> Vec<Option<(u64, u64, usize)>> {
     let mut ran: Vec<Option<(u64, u64, usize)>> = vec![None; jobs.len()];
     for now in 0..ticks {
-        for (place, job) in jobs.iter().enumerate() {
-            if job.at > now || ran[place].is_some() {
+        for (index, job) in jobs.iter().enumerate() {
+            if job.at > now || ran[index].is_some() {
                 continue;
             }
             let mut best: Option<usize> = None;
@@ -74,7 +74,7 @@ pub fn greedy_on_desktops(
             }
             if let Some(node) = best {
                 let takes = (job.run * 1_000_000).div_ceil(nodes[node].speed);
-                ran[place] = Some((now, now + takes, node));
+                ran[index] = Some((now, now + takes, node));
             }
         }
     }

@@ -127,9 +127,9 @@ impl Lists {
     fn best(&self, busy: [u64; 2], least_passed: u32) -> Option<usize> {
         let may = |job: &Described| job.passed >= least_passed && fits(busy, job.needs);
         (0..self.waiting.len())
-            .filter(|&place| may(&self.waiting[place]))
+            .filter(|&index| may(&self.waiting[index]))
             .min_by(|&a, &b| {
-                let of = |place: usize| score(busy, self.waiting[place].needs);
+                let of = |index: usize| score(busy, self.waiting[index].needs);
                 compare_scores(of(a), of(b))
             })
     }

@@ -2,7 +2,7 @@
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, NoCommonSlot, Seeded};
-use gridweave_core::schedule::{Holder, Reservation, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule};
 use gridweave_core::time::{Interval, Span, Time};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -234,20 +234,17 @@ impl Twins for Grids {
     }
 
     fn real(grid: &mut Grid, step: &Step) -> Answer {
-        let holder = |job| Holder {
-            job: JobId::new(job),
-            epoch: Epoch::new(0),
-        };
+        let attempt = |job| Attempt::new(JobId::new(job), Epoch::new(0));
         match *step {
             Step::Reserve { node, interval } => {
                 let reserved = grid.nodes[node]
-                    .reserve(holder(grid.jobs), interval)
+                    .reserve(attempt(grid.jobs), interval)
                     .is_ok();
                 grid.jobs += 1;
                 Answer::Done(reserved)
             }
             Step::Release { node, job } => {
-                Answer::Done(grid.nodes[node].release(holder(job)).is_some())
+                Answer::Done(grid.nodes[node].release(attempt(job)).is_some())
             }
             Step::Search {
                 from,

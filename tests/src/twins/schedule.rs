@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::{
-    BusyTime, CommitError, Holder, LengthenError, Reservation, ReserveError, Schedule, Status,
+    Attempt, BusyTime, CommitError, LengthenError, Reservation, ReserveError, Schedule, Status,
     Storage,
 };
 use gridweave_core::time::{Interval, Span, Time};
@@ -33,23 +33,23 @@ pub type Fixed = Schedules<heapless::Vec<Reservation, 8>>;
 #[expect(missing_docs, reason = "named after the methods they call")]
 pub enum Step {
     Hold {
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
         lease: Time,
     },
     Reserve {
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
     },
     Commit {
-        holder: Holder,
+        attempt: Attempt,
     },
     Lengthen {
-        holder: Holder,
+        attempt: Attempt,
         end: Time,
     },
     Release {
-        holder: Holder,
+        attempt: Attempt,
     },
     Expire {
         now: Time,
@@ -117,7 +117,7 @@ impl Bitmaps {
 
     fn hold(
         &mut self,
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
         lease: Time,
     ) -> Result<(), ReserveError> {
@@ -125,12 +125,12 @@ impl Bitmaps {
             .0
             .iter()
             .map(|(r, _)| *r)
-            .filter(|r| r.holder.job == holder.job)
+            .filter(|r| r.attempt.job == attempt.job)
             .collect();
-        if own.iter().any(|r| r.holder.epoch > holder.epoch) {
+        if own.iter().any(|r| r.attempt.epoch > attempt.epoch) {
             return Err(ReserveError::Stale);
         }
-        if let Some(same) = own.iter().find(|r| r.holder == holder) {
+        if let Some(same) = own.iter().find(|r| r.attempt == attempt) {
             return if same.interval == interval {
                 Ok(())
             } else {
@@ -141,19 +141,19 @@ impl Bitmaps {
         if self
             .0
             .iter()
-            .any(|(r, taken)| r.holder.job != holder.job && taken & wanted != 0)
+            .any(|(r, taken)| r.attempt.job != attempt.job && taken & wanted != 0)
         {
             return Err(ReserveError::Taken);
         }
         if own.len() == 2 {
-            let newer = own.iter().map(|r| r.holder).max().unwrap();
-            self.0.retain(|(r, _)| r.holder != newer);
+            let newer = own.iter().map(|r| r.attempt).max().unwrap();
+            self.0.retain(|(r, _)| r.attempt != newer);
         } else if self.0.len() == LIMIT {
             return Err(ReserveError::Full);
         }
         self.0.push((
             Reservation {
-                holder,
+                attempt,
                 interval,
                 status: Status::Held { lease },
             },
@@ -162,31 +162,32 @@ impl Bitmaps {
         Ok(())
     }
 
-    fn commit(&mut self, holder: Holder) -> Result<(), CommitError> {
+    fn commit(&mut self, attempt: Attempt) -> Result<(), CommitError> {
         if self
             .0
             .iter()
-            .any(|(r, _)| r.holder.job == holder.job && r.holder.epoch > holder.epoch)
+            .any(|(r, _)| r.attempt.job == attempt.job && r.attempt.epoch > attempt.epoch)
         {
             return Err(CommitError::Stale);
         }
-        if !self.0.iter().any(|(r, _)| r.holder == holder) {
+        if !self.0.iter().any(|(r, _)| r.attempt == attempt) {
             return Err(CommitError::NotHeld);
         }
         self.0
-            .retain(|(r, _)| r.holder.job != holder.job || r.holder == holder);
+            .retain(|(r, _)| r.attempt.job != attempt.job || r.attempt == attempt);
         for (reservation, _) in &mut self.0 {
-            if reservation.holder == holder {
+            if reservation.attempt == attempt {
                 reservation.status = Status::Committed;
             }
         }
         Ok(())
     }
 
-    fn lengthen(&mut self, holder: Holder, end: Time) -> Result<(), LengthenError> {
+    fn lengthen(&mut self, attempt: Attempt, end: Time) -> Result<(), LengthenError> {
         let busy = self.busy();
-        let committed =
-            |(r, _): &&mut (Reservation, u64)| r.holder == holder && r.status == Status::Committed;
+        let committed = |(r, _): &&mut (Reservation, u64)| {
+            r.attempt == attempt && r.status == Status::Committed
+        };
         let (known, taken) = self
             .0
             .iter_mut()
@@ -229,11 +230,9 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
 
     fn steps() -> BoxedStrategy<Step> {
         let time = || (0..END).prop_map(Time::from_micros);
-        let holder = || {
-            (0..5_u64, 0..4_u64).prop_map(|(job, epoch)| Holder {
-                job: JobId::new(job),
-                epoch: Epoch::new(epoch),
-            })
+        let attempt = || {
+            (0..5_u64, 0..4_u64)
+                .prop_map(|(job, epoch)| Attempt::new(JobId::new(job), Epoch::new(epoch)))
         };
         let interval = || {
             (0..END - 1, 1..16_u64).prop_map(|(start, length)| {
@@ -242,13 +241,13 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
             })
         };
         prop_oneof![
-            6 => (holder(), interval(), time())
-                .prop_map(|(holder, interval, lease)| Step::Hold { holder, interval, lease }),
-            3 => (holder(), interval()).prop_map(|(holder, interval)| Step::Reserve { holder, interval }),
-            3 => holder().prop_map(|holder| Step::Commit { holder }),
-            3 => (holder(), 0..=END)
-                .prop_map(|(holder, end)| Step::Lengthen { holder, end: Time::from_micros(end) }),
-            2 => holder().prop_map(|holder| Step::Release { holder }),
+            6 => (attempt(), interval(), time())
+                .prop_map(|(attempt, interval, lease)| Step::Hold { attempt, interval, lease }),
+            3 => (attempt(), interval()).prop_map(|(attempt, interval)| Step::Reserve { attempt, interval }),
+            3 => attempt().prop_map(|attempt| Step::Commit { attempt }),
+            3 => (attempt(), 0..=END)
+                .prop_map(|(attempt, end)| Step::Lengthen { attempt, end: Time::from_micros(end) }),
+            2 => attempt().prop_map(|attempt| Step::Release { attempt }),
             1 => time().prop_map(|now| Step::Expire { now }),
             1 => (0..24_u64).prop_map(|now| Step::Prune { now: Time::from_micros(now) }),
             2 => (time(), 1..20_u64)
@@ -262,19 +261,23 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
     fn model(model: &mut Bitmaps, step: &Step) -> Answer {
         match *step {
             Step::Hold {
-                holder,
+                attempt,
                 interval,
                 lease,
-            } => Answer::Reserved(model.hold(holder, interval, lease)),
-            Step::Reserve { holder, interval } => {
-                let held = model.hold(holder, interval, Time::MAX);
-                Answer::Reserved(held.map(|()| model.commit(holder).unwrap()))
+            } => Answer::Reserved(model.hold(attempt, interval, lease)),
+            Step::Reserve { attempt, interval } => {
+                let held = model.hold(attempt, interval, Time::MAX);
+                Answer::Reserved(held.map(|()| model.commit(attempt).unwrap()))
             }
-            Step::Commit { holder } => Answer::Committed(model.commit(holder)),
-            Step::Lengthen { holder, end } => Answer::Lengthened(model.lengthen(holder, end)),
-            Step::Release { holder } => {
-                let released = model.0.iter().map(|(r, _)| *r).find(|r| r.holder == holder);
-                model.drop_where(|r| r.holder == holder);
+            Step::Commit { attempt } => Answer::Committed(model.commit(attempt)),
+            Step::Lengthen { attempt, end } => Answer::Lengthened(model.lengthen(attempt, end)),
+            Step::Release { attempt } => {
+                let released = model
+                    .0
+                    .iter()
+                    .map(|(r, _)| *r)
+                    .find(|r| r.attempt == attempt);
+                model.drop_where(|r| r.attempt == attempt);
                 Answer::Released(released)
             }
             Step::Expire { now } => Answer::Dropped(
@@ -299,14 +302,16 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
     fn real(real: &mut Schedule<S>, step: &Step) -> Answer {
         match *step {
             Step::Hold {
-                holder,
+                attempt,
                 interval,
                 lease,
-            } => Answer::Reserved(real.hold(holder, interval, lease)),
-            Step::Reserve { holder, interval } => Answer::Reserved(real.reserve(holder, interval)),
-            Step::Commit { holder } => Answer::Committed(real.commit(holder)),
-            Step::Lengthen { holder, end } => Answer::Lengthened(real.lengthen(holder, end)),
-            Step::Release { holder } => Answer::Released(real.release(holder)),
+            } => Answer::Reserved(real.hold(attempt, interval, lease)),
+            Step::Reserve { attempt, interval } => {
+                Answer::Reserved(real.reserve(attempt, interval))
+            }
+            Step::Commit { attempt } => Answer::Committed(real.commit(attempt)),
+            Step::Lengthen { attempt, end } => Answer::Lengthened(real.lengthen(attempt, end)),
+            Step::Release { attempt } => Answer::Released(real.release(attempt)),
             Step::Expire { now } => Answer::Dropped(real.expire(now)),
             Step::Prune { now } => Answer::Dropped(real.prune(now)),
             Step::EarliestFit { from, length } => {
@@ -324,7 +329,7 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
         real.check().unwrap();
         invariants::reservations_never_overlap(real.iter()).unwrap();
         let by_holder = |mut all: Vec<Reservation>| {
-            all.sort_by_key(|r| r.holder);
+            all.sort_by_key(|r| r.attempt);
             all
         };
         let (expected, stand) = (

@@ -192,35 +192,45 @@ impl Each for commit::Message {
     fn each(fill: &mut dyn Fill) -> Vec<Self> {
         vec![
             Self::Prepare {
-                holder: some(fill),
+                attempt: some(fill),
                 interval: some(fill),
                 lease: some(fill),
                 submitter: some(fill),
             },
             Self::Prepared {
-                holder: some(fill),
+                attempt: some(fill),
                 lease: some(fill),
             },
             Self::Refused {
-                holder: some(fill),
+                attempt: some(fill),
                 reason: some(fill),
                 next_free: some(fill),
             },
-            Self::Commit { holder: some(fill) },
-            Self::Committed { holder: some(fill) },
-            Self::Expired { holder: some(fill) },
-            Self::Abort { holder: some(fill) },
+            Self::Commit {
+                attempt: some(fill),
+            },
+            Self::Committed {
+                attempt: some(fill),
+            },
+            Self::Expired {
+                attempt: some(fill),
+            },
+            Self::Abort {
+                attempt: some(fill),
+            },
             Self::Permit {
-                holder: some(fill),
+                attempt: some(fill),
                 until: some(fill),
             },
             Self::Alive {
-                holder: some(fill),
+                attempt: some(fill),
                 standing: some(fill),
             },
-            Self::Query { holder: some(fill) },
+            Self::Query {
+                attempt: some(fill),
+            },
             Self::Extend {
-                holder: some(fill),
+                attempt: some(fill),
                 until: some(fill),
             },
             Self::Release {
@@ -232,7 +242,7 @@ impl Each for commit::Message {
                 through: some(fill),
             },
             Self::Ended {
-                holder: some(fill),
+                attempt: some(fill),
                 outcome: some(fill),
             },
         ]

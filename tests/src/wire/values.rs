@@ -15,7 +15,7 @@ use gridweave_core::overlay::{can, cyclon, vicinity};
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::queue::{Cost, Waiting};
 use gridweave_core::resource::{Capability, Requirement, Speed};
-use gridweave_core::schedule::{Holder, Snapshot};
+use gridweave_core::schedule::{Attempt, Snapshot};
 use gridweave_core::scheduler::{asap, criteria, desktop};
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Interval, Span, Time};
@@ -164,7 +164,7 @@ made! {
         2 => Self::Broke,
         _ => Self::Refused(some(fill)),
     };
-    Holder: |fill| Self { job: some(fill), epoch: some(fill) };
+    Attempt: |fill| Self { job: some(fill), epoch: some(fill) };
     Snapshot: |fill| {
         let mut bounds: Vec<u64> = list(fill, 2 * Self::MAX_WINDOWS);
         // The largest number again and again is no schedule; these are nearly as large.

@@ -14,23 +14,20 @@ use gridweave_core::rng::Choose;
 use gridweave_core::schedule::ledger::{
     ClaimError, Slot, SlotLedger, SlotRange, SlotRangeError, SlotScale, ZeroLength,
 };
-use gridweave_core::schedule::{Holder, Reservation, ReserveError, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, ReserveError, Schedule};
 use gridweave_core::time::{Interval, IntervalError, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-const HOLDER: Holder = Holder {
-    job: JobId::new(1),
-    epoch: Epoch::new(u64::MAX),
-};
+const ATTEMPT: Attempt = Attempt::new(JobId::new(1), Epoch::new(u64::MAX));
 
 #[test]
 fn zero_capacity_refuses_everything_by_name() {
     let now = Interval::starting(Time::ZERO, Span::from_secs(1)).unwrap();
     let mut none = Schedule::<Vec<Reservation>>::with_limit(0);
-    assert_eq!(none.reserve(HOLDER, now), Err(ReserveError::Full));
+    assert_eq!(none.reserve(ATTEMPT, now), Err(ReserveError::Full));
     let mut none = Schedule::<heapless::Vec<Reservation, 0>>::new();
-    assert_eq!(none.hold(HOLDER, now, Time::MAX), Err(ReserveError::Full));
+    assert_eq!(none.hold(ATTEMPT, now, Time::MAX), Err(ReserveError::Full));
     let slot = SlotRange::new(Slot::new(0), 1).unwrap();
     let refused = SlotLedger::<0>::new().claim(slot).map(|_| ());
     assert_eq!(refused, Err(ClaimError::Beyond));
@@ -67,7 +64,7 @@ fn the_end_of_time_is_an_error_or_saturates() {
     );
     let mut schedule = Schedule::<Vec<Reservation>>::new();
     let last = Interval::new(Time::MAX - Span::from_micros(2), Time::MAX).unwrap();
-    schedule.reserve(HOLDER, last).unwrap();
+    schedule.reserve(ATTEMPT, last).unwrap();
     let fit = |from, length| schedule.earliest_fit(from, Span::from_micros(length));
     assert_eq!(fit(last.start(), 1), Err(IntervalError::BeyondTime));
     assert_eq!(fit(Time::MAX, 1), Err(IntervalError::BeyondTime));
@@ -82,7 +79,7 @@ fn the_end_of_time_is_an_error_or_saturates() {
     );
     let end = ledger.advance(Slot::new(u32::MAX));
     assert_eq!((end, ledger.window()), (SlotLedger::<4>::END, None));
-    assert_eq!(HOLDER.epoch.next(), None);
+    assert_eq!(ATTEMPT.epoch.next(), None);
     assert_eq!(
         Incarnation::new(u32::MAX).next(),
         Incarnation::new(u32::MAX)

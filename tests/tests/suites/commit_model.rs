@@ -99,7 +99,7 @@ fn swap() -> Property<Case> {
                 let over = |one: &Reservation| {
                     schedule.iter().any(|other| {
                         one.interval.overlaps(other.interval)
-                            && one.holder.epoch > other.holder.epoch
+                            && one.attempt.epoch > other.attempt.epoch
                     })
                 };
                 schedule.iter().any(over)

@@ -13,7 +13,7 @@ fn golden(text: &str) -> (Central, u32, Workload, Vec<u64>) {
     let (mut workload, mut starts) = (Workload::default(), Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let value = |place: usize| -> u64 { words[place].parse().expect("a number") };
+        let value = |index: usize| -> u64 { words[index].parse().expect("a number") };
         match words.as_slice() {
             [] => {}
             ["scheduler", name] => central = Central::named(name),

@@ -7,7 +7,7 @@ use gridweave_core::queue::{BackfillQueue, Discipline, Waiting};
 use gridweave_core::resource::{Dimensions, Kind, Pool, Requirement};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::availability::Availability;
-use gridweave_core::schedule::{Holder, Reservation, Schedule, Status};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_tests::invariants::{self, Executions, Observation, Passes};
 use rand::SeedableRng;
@@ -24,23 +24,23 @@ fn t(ticks: u32) -> Time {
 /// A node that takes reservations, rightly or wrongly.
 trait Node {
     fn reservations(&self) -> Vec<Reservation>;
-    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool;
+    fn hold(&mut self, attempt: Attempt, interval: Interval, lease: Time) -> bool;
     fn expire(&mut self, now: Time);
-    fn release(&mut self, holder: Holder);
+    fn release(&mut self, attempt: Attempt);
 }
 
 impl Node for Schedule<Vec<Reservation>> {
     fn reservations(&self) -> Vec<Reservation> {
         self.iter().copied().collect()
     }
-    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool {
-        Schedule::hold(self, holder, interval, lease).is_ok()
+    fn hold(&mut self, attempt: Attempt, interval: Interval, lease: Time) -> bool {
+        Schedule::hold(self, attempt, interval, lease).is_ok()
     }
     fn expire(&mut self, now: Time) {
         Schedule::expire(self, now);
     }
-    fn release(&mut self, holder: Holder) {
-        Schedule::release(self, holder);
+    fn release(&mut self, attempt: Attempt) {
+        Schedule::release(self, attempt);
     }
 }
 
@@ -60,7 +60,7 @@ impl Node for Buggy {
     fn reservations(&self) -> Vec<Reservation> {
         self.0.clone()
     }
-    fn hold(&mut self, holder: Holder, interval: Interval, lease: Time) -> bool {
+    fn hold(&mut self, attempt: Attempt, interval: Interval, lease: Time) -> bool {
         let last = interval.end() - Span::from_micros(1);
         let hit =
             |r: &Reservation| r.interval.contains(interval.start()) || r.interval.contains(last);
@@ -71,7 +71,7 @@ impl Node for Buggy {
         };
         if !taken {
             self.0.push(Reservation {
-                holder,
+                attempt,
                 interval,
                 status: Status::Held { lease },
             });
@@ -85,8 +85,8 @@ impl Node for Buggy {
         };
         self.0.retain(|r| !r.has_expired(until));
     }
-    fn release(&mut self, holder: Holder) {
-        self.0.retain(|r| r.holder != holder);
+    fn release(&mut self, attempt: Attempt) {
+        self.0.retain(|r| r.attempt != attempt);
     }
 }
 
@@ -99,12 +99,9 @@ fn hammer(node: &mut impl Node, seed: u64) -> (Result<(), Violation>, u32) {
         node.expire(now);
         let start = now + Span::from_micros(u64::from(rng.below(40)));
         let length = Span::from_micros(u64::from(rng.below(12) + 1));
-        let holder = Holder {
-            job: JobId::new(u64::from(job)),
-            epoch: Epoch::new(0),
-        };
+        let attempt = Attempt::new(JobId::new(u64::from(job)), Epoch::new(0));
         let lease = now + Span::from_micros(u64::from(rng.below(30) + 1));
-        granted += u32::from(node.hold(holder, Interval::starting(start, length).unwrap(), lease));
+        granted += u32::from(node.hold(attempt, Interval::starting(start, length).unwrap(), lease));
         let all = node.reservations();
         let checked = invariants::reservations_never_overlap(&all)
             .and_then(|()| invariants::holds_end_with_their_lease(&all, now));
@@ -138,12 +135,9 @@ fn a_hold_never_outlives_its_lease() {
     let (caught, _) = hammer(&mut Buggy(Vec::new(), Bug::LeasesOneInstantTooLong), 0);
     assert_eq!(caught, broken("a hold never outlives its lease"));
     let mut schedule = Schedule::<Vec<Reservation>>::new();
-    let holder = Holder {
-        job: JobId::new(1),
-        epoch: Epoch::new(0),
-    };
+    let attempt = Attempt::new(JobId::new(1), Epoch::new(0));
     let interval = Interval::new(t(0), t(9)).unwrap();
-    Schedule::hold(&mut schedule, holder, interval, t(5)).unwrap();
+    Schedule::hold(&mut schedule, attempt, interval, t(5)).unwrap();
     assert!(invariants::holds_end_with_their_lease(schedule.iter(), t(4)).is_ok());
     assert!(invariants::holds_end_with_their_lease(schedule.iter(), t(5)).is_err());
     Schedule::expire(&mut schedule, t(5));
@@ -156,26 +150,23 @@ fn attempts(node: &mut impl Node, seed: u64) -> (Result<(), Violation>, u32) {
     let mut stale = 0;
     for step in 0..3000_u64 {
         let job = JobId::new(u64::from(rng.below(4)));
-        let holder = Holder {
-            job,
-            epoch: Epoch::new(u64::from(rng.below(30)) + step / 100),
-        };
+        let attempt = Attempt::new(job, Epoch::new(u64::from(rng.below(30)) + step / 100));
         let interval = Interval::starting(t(rng.below(60)), Span::from_micros(5)).unwrap();
         let before = node.reservations();
         let newest = before
             .iter()
-            .filter(|r| r.holder.job == job)
-            .map(|r| r.holder.epoch)
+            .filter(|r| r.attempt.job == job)
+            .map(|r| r.attempt.epoch)
             .max();
-        let held = node.hold(holder, interval, Time::MAX);
-        if newest > Some(holder.epoch) {
+        let held = node.hold(attempt, interval, Time::MAX);
+        if newest > Some(attempt.epoch) {
             stale += 1;
             let checked = invariants::an_older_epoch_changes_nothing(&before, &node.reservations());
             if checked.is_err() {
                 return (checked, stale);
             }
         } else if held && rng.below(3) == 0 {
-            node.release(holder);
+            node.release(attempt);
         }
     }
     (Ok(()), stale)
@@ -252,26 +243,26 @@ impl Desktop for Careless {
         self.running.iter().map(|job| job.job).collect()
     }
     fn finish(&mut self, job: JobId) {
-        let place = self
+        let index = self
             .running
             .iter()
             .position(|other| other.job == job)
             .unwrap();
         self.pool
-            .give_back(&self.running.remove(place).requirement)
+            .give_back(&self.running.remove(index).requirement)
             .unwrap();
     }
     fn start_next(&mut self) -> Option<JobId> {
-        let place = self
+        let index = self
             .waiting
             .iter()
             .position(|job| self.pool.fits(&job.requirement))?;
-        let job = self.waiting.remove(place);
+        let job = self.waiting.remove(index);
         self.pool.take(&job.requirement).unwrap();
         self.running.push(job);
         let passed = match self.rule {
-            Rule::NoCounters => 0..place,
-            Rule::CountsTheWrongSide => place..self.waiting.len(),
+            Rule::NoCounters => 0..index,
+            Rule::CountsTheWrongSide => index..self.waiting.len(),
         };
         self.waiting[passed]
             .iter_mut()

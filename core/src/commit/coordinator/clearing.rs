@@ -1,24 +1,24 @@
 //! Freeing what is left of attempts that are over. Until a node has let go, or must have, the job may run there.
 
-use super::task::{Attempt, Old, Task};
-use super::{Desk, Message, Notice, Setback};
+use super::task::{Decision, Old, Task};
+use super::{Message, Notice, Setback, Work};
 use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
 
-impl Desk {
+impl Work {
     /// Gives up what is committed, and tries the next candidate.
     pub(super) fn fail_attempt(&mut self, task: &mut Task, setback: Setback) {
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
         let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
-        let may_have_run = |attempt: &Attempt| {
-            let mut members = attempt.members.iter();
+        let may_have_run = |decision: &Decision| {
+            let mut members = decision.members.iter();
             let permitted = members.any(|member| member.permitted.is_some());
-            attempt.interval.start() <= self.now && (lost || permitted)
+            decision.interval.start() <= self.now && (lost || permitted)
         };
         if self.config.after_loss == AfterLoss::GiveUp
-            && task.attempt.as_ref().is_some_and(may_have_run)
+            && task.decision.as_ref().is_some_and(may_have_run)
         {
             task.candidates.clear();
         }
@@ -39,11 +39,11 @@ impl Desk {
     }
 
     pub(super) fn retire_attempt(&mut self, task: &mut Task) {
-        let Some(attempt) = task.attempt.take() else {
+        let Some(decision) = task.decision.take() else {
             return;
         };
-        for member in &attempt.members {
-            task.retire(member, &attempt, &self.config);
+        for member in &decision.members {
+            task.retire(member, &decision, &self.config);
         }
         // On disk before anyone is told, so that a later life does not take the attempt up again.
         self.persist(task);
@@ -81,7 +81,7 @@ impl Desk {
             self.persist(task);
         }
         // While a later attempt is not committed everywhere, the earlier one is kept.
-        let standing = task.attempt.as_ref().is_none_or(Attempt::is_committed);
+        let standing = task.decision.as_ref().is_none_or(Decision::is_committed);
         if standing {
             self.release_again(task);
         } else {
@@ -94,7 +94,7 @@ impl Desk {
     /// Tells that nobody has the job any more, if all who are left were asked as often as may be and cannot start it.
     fn tell_if_cleared(&mut self, task: &mut Task) {
         let (now, config) = (self.now, self.config);
-        let idle = task.trial.is_none() && task.attempt.is_none();
+        let idle = task.trial.is_none() && task.decision.is_none();
         let asked = now - task.clear_since >= config.patience();
         let can_start = |old: &Old| old.permitted.map(|until| config.passed(until)) > Some(now);
         if idle && asked && !task.is_cleared && !task.is_over() && !task.old.iter().any(can_start) {
@@ -116,10 +116,10 @@ impl Desk {
     }
 
     fn permit_if_waiting(&mut self, task: &mut Task) {
-        let waits = |attempt: &Attempt| {
-            attempt.waits_for_permission() && attempt.opens(&self.config) <= self.now
+        let waits = |decision: &Decision| {
+            decision.waits_for_permission() && decision.opens(&self.config) <= self.now
         };
-        if task.attempt.as_ref().is_some_and(waits) {
+        if task.decision.as_ref().is_some_and(waits) {
             self.permit_when_safe(task);
         }
     }

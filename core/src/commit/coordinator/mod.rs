@@ -9,16 +9,16 @@ mod task;
 mod tests;
 mod voting;
 
-pub use task::{Candidate, Place};
+pub use task::{Candidate, Saved};
 
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::Submitter;
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
-use task::{Attempt, Purpose, Stage, Task};
+use task::{Decision, Purpose, Stage, Task};
 
 /// The coordinator of one node: it gets jobs their time on all of their nodes, or on none, and watches over them.
 ///
@@ -78,7 +78,7 @@ pub enum Notice {
     /// The job has its time on all of its nodes.
     Placed {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// When it will run.
         interval: Interval,
     },
@@ -193,7 +193,7 @@ pub enum Record {
     /// The latest life.
     Life(Incarnation),
     /// A job that is committed or being cleared up.
-    Task(Place),
+    Task(Saved),
 }
 
 /// The most candidates of a job at once.
@@ -209,13 +209,13 @@ const LAST_ATTEMPT: u32 = u32::MAX - 16;
 enum Out {
     Send(NodeId, Message),
     Notify(Notice),
-    Persist(Place),
+    Persist(Saved),
 }
 
 /// Where a coordinator works on one task: all that it needs beside the task, and what comes of it.
 ///
 /// `voting` gets a job its time, `standing` watches over it, `clearing` frees what is left of earlier attempts.
-struct Desk {
+struct Work {
     config: Config,
     life: Incarnation,
     attempts: u32,
@@ -224,7 +224,7 @@ struct Desk {
     outs: Vec<Out>,
 }
 
-impl Desk {
+impl Work {
     fn send(&mut self, to: NodeId, message: Message) {
         self.outs.push(Out::Send(to, message));
     }
@@ -260,9 +260,9 @@ impl Desk {
             self.ask_again(task, trial);
         }
         if task
-            .attempt
+            .decision
             .as_ref()
-            .is_some_and(|attempt| attempt.next <= now)
+            .is_some_and(|decision| decision.next <= now)
         {
             self.attend_attempt(task);
         }
@@ -293,9 +293,9 @@ impl<P: Policy> Coordinator<P> {
     /// Until when a node may run a job, by this clock and by all that this life and the earlier ones permitted. `None` if it may
     /// not, and never could or has let go.
     pub fn may_run_until(&self, job: JobId, node: NodeId) -> Option<Time> {
-        let task = self.tasks.get(self.place(job).ok()?)?;
-        let attempt = task.attempt.iter().flat_map(|attempt| &attempt.members);
-        let open = attempt.filter(|member| member.node == node && member.ended.is_none());
+        let task = self.tasks.get(self.index_of(job).ok()?)?;
+        let decision = task.decision.iter().flat_map(|decision| &decision.members);
+        let open = decision.filter(|member| member.node == node && member.ended.is_none());
         let old = task.old.iter().filter(|old| old.node == node);
         let permitted = open.filter_map(|member| member.permitted);
         permitted.chain(old.filter_map(|old| old.permitted)).max()
@@ -303,11 +303,14 @@ impl<P: Policy> Coordinator<P> {
 
     /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
     pub fn is_placing(&self, job: JobId) -> bool {
-        let task = self.place(job).ok().and_then(|place| self.tasks.get(place));
-        task.is_some_and(|task| task.trial.is_some() || task.attempt.is_some())
+        let task = self
+            .index_of(job)
+            .ok()
+            .and_then(|index| self.tasks.get(index));
+        task.is_some_and(|task| task.trial.is_some() || task.decision.is_some())
     }
 
-    fn place(&self, job: JobId) -> Result<usize, usize> {
+    fn index_of(&self, job: JobId) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }
 
@@ -316,17 +319,17 @@ impl<P: Policy> Coordinator<P> {
         &mut self,
         job: JobId,
         cx: &mut dyn Context<Self>,
-        work: impl FnOnce(&mut Desk, &mut Task),
+        act: impl FnOnce(&mut Work, &mut Task),
     ) -> bool {
-        let Ok(place) = self.place(job) else {
+        let Ok(index) = self.index_of(job) else {
             return false;
         };
         if self.attempts >= LAST_ATTEMPT {
             // A life without numbers left: the next one begins, as after a crash.
             self.begin_life(cx);
         }
-        let mut task = self.tasks.remove(place);
-        let mut desk = Desk {
+        let mut task = self.tasks.remove(index);
+        let mut work = Work {
             config: self.config,
             life: self.life,
             attempts: self.attempts,
@@ -334,9 +337,9 @@ impl<P: Policy> Coordinator<P> {
             jitter: self.config.draw_jitter(cx.rng()),
             outs: Vec::new(),
         };
-        work(&mut desk, &mut task);
-        self.attempts = desk.attempts;
-        for out in desk.outs {
+        act(&mut work, &mut task);
+        self.attempts = work.attempts;
+        for out in work.outs {
             match out {
                 Out::Send(to, message) => cx.send(to, message),
                 Out::Notify(notice) => cx.notify(notice),
@@ -349,7 +352,7 @@ impl<P: Policy> Coordinator<P> {
                 cx.notify(Notice::Cleared { job });
             }
         } else {
-            self.tasks.insert(place, task);
+            self.tasks.insert(index, task);
         }
         true
     }
@@ -361,11 +364,11 @@ impl<P: Policy> Coordinator<P> {
             return true;
         }
         let is_cleared =
-            |task: &Task| task.is_cleared && task.trial.is_none() && task.attempt.is_none();
-        let Some(place) = self.tasks.iter().position(is_cleared) else {
+            |task: &Task| task.is_cleared && task.trial.is_none() && task.decision.is_none();
+        let Some(index) = self.tasks.iter().position(is_cleared) else {
             return false;
         };
-        let task = self.tasks.remove(place);
+        let task = self.tasks.remove(index);
         cx.forget(Key::Task(task.job));
         true
     }
@@ -386,7 +389,7 @@ impl<P: Policy> Coordinator<P> {
             Some(Setback::NotAuthorised)
         } else if !sound {
             Some(Setback::BadCandidate)
-        } else if self.place(job).is_err() && !self.make_room(cx) {
+        } else if self.index_of(job).is_err() && !self.make_room(cx) {
             Some(Setback::Full)
         } else {
             None
@@ -395,46 +398,46 @@ impl<P: Policy> Coordinator<P> {
             cx.notify(Notice::Unplaced { job, setback });
             return;
         }
-        if let Err(place) = self.place(job) {
-            self.tasks.insert(place, Task::new(job, submitter));
+        if let Err(index) = self.index_of(job) {
+            self.tasks.insert(index, Task::new(job, submitter));
         }
         candidates.reverse();
-        self.with_task(job, cx, |desk, task| {
+        self.with_task(job, cx, |work, task| {
             // A job that has its time, or is being tried, is not placed again on top of it; and what is left of earlier
             // attempts must not pile up.
-            if task.attempt.is_some()
+            if task.decision.is_some()
                 || task.trial.is_some()
                 || task.old.len() > most.saturating_mul(MOST_OLD)
             {
                 let setback = Setback::Full;
-                desk.notify(Notice::Unplaced { job, setback });
+                work.notify(Notice::Unplaced { job, setback });
                 return;
             }
             task.submitter = submitter;
             task.spares = spares;
             task.candidates = candidates;
             task.is_cleared = false;
-            desk.try_next(task, Setback::Full);
+            work.try_next(task, Setback::Full);
         });
     }
 
     fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut dyn Context<Self>) {
         let most = usize::from(self.config.members);
-        let known = self.with_task(job, cx, |desk, task| {
+        let known = self.with_task(job, cx, |work, task| {
             // What is about to start, or runs, is not moved.
-            let soonest = desk.now + desk.config.lead;
-            let movable = |attempt: &Attempt| {
-                attempt.stage == Stage::Standing && attempt.interval.start() >= soonest
+            let soonest = work.now + work.config.lead;
+            let movable = |decision: &Decision| {
+                decision.stage == Stage::Standing && decision.interval.start() >= soonest
             };
-            let possible = task.attempt.as_ref().is_some_and(movable)
+            let possible = task.decision.as_ref().is_some_and(movable)
                 && task.trial.is_none()
                 && task.old.len() <= most.saturating_mul(MOST_OLD)
                 && candidate.is_sound(most);
             if possible {
-                desk.try_candidate(task, candidate, Purpose::Improve);
+                work.try_candidate(task, candidate, Purpose::Improve);
             } else {
                 let setback = None;
-                desk.notify(Notice::Kept { job, setback });
+                work.notify(Notice::Kept { job, setback });
             }
         });
         if !known {
@@ -445,8 +448,8 @@ impl<P: Policy> Coordinator<P> {
 
     fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         let (job, epoch) = (message.job(), message.epoch());
-        let known = self.with_task(job, cx, |desk, task| match message {
-            Message::Prepared { lease, .. } => desk.voted(task, from, epoch, lease),
+        let known = self.with_task(job, cx, |work, task| match message {
+            Message::Prepared { lease, .. } => work.voted(task, from, epoch, lease),
             Message::Refused {
                 reason, next_free, ..
             } => {
@@ -455,15 +458,15 @@ impl<P: Policy> Coordinator<P> {
                     reason,
                     next_free,
                 };
-                desk.refused(task, from, epoch, setback);
+                work.refused(task, from, epoch, setback);
             }
-            Message::Committed { .. } => desk.committed(task, from, epoch),
-            Message::Expired { .. } => desk.expired(task, from, epoch),
-            Message::Alive { standing, .. } => desk.alive(task, from, epoch, standing),
-            Message::Query { .. } => desk.queried(task, from, epoch),
-            Message::Extend { until, .. } => desk.extend(task, from, epoch, until),
-            Message::Released { through, .. } => desk.released(task, from, through),
-            Message::Ended { outcome, .. } => desk.ended(task, from, epoch, outcome),
+            Message::Committed { .. } => work.committed(task, from, epoch),
+            Message::Expired { .. } => work.expired(task, from, epoch),
+            Message::Alive { standing, .. } => work.alive(task, from, epoch, standing),
+            Message::Query { .. } => work.queried(task, from, epoch),
+            Message::Extend { until, .. } => work.extend(task, from, epoch, until),
+            Message::Released { through, .. } => work.released(task, from, through),
+            Message::Ended { outcome, .. } => work.ended(task, from, epoch, outcome),
             // For participants.
             Message::Prepare { .. }
             | Message::Commit { .. }
@@ -476,7 +479,7 @@ impl<P: Policy> Coordinator<P> {
         }
         // What nobody knows was aborted, or is over.
         match message {
-            Message::Prepared { holder, .. } => cx.send(from, Message::Abort { holder }),
+            Message::Prepared { attempt, .. } => cx.send(from, Message::Abort { attempt }),
             Message::Committed { .. }
             | Message::Query { .. }
             | Message::Extend { .. }
@@ -510,12 +513,12 @@ impl<P: Policy> Coordinator<P> {
         for task in &mut self.tasks {
             task.clear_since = now;
             task.clear_at = now;
-            if let Some(attempt) = task.attempt.as_mut() {
-                attempt.resume(now, &self.config);
+            if let Some(decision) = task.decision.as_mut() {
+                decision.resume(now, &self.config);
             }
         }
         // What all nodes had done is said before anything else can become of it: the earlier life may have said so.
-        let done = |task: &&Task| task.attempt.as_ref().is_some_and(Attempt::is_done);
+        let done = |task: &&Task| task.decision.as_ref().is_some_and(Decision::is_done);
         let done: Vec<JobId> = self
             .tasks
             .iter()
@@ -523,16 +526,16 @@ impl<P: Policy> Coordinator<P> {
             .map(|task| task.job)
             .collect();
         for job in done {
-            self.with_task(job, cx, Desk::attend);
+            self.with_task(job, cx, Work::attend);
         }
     }
 
     fn restore(&mut self, key: Key, record: Record) {
         match (key, record) {
             (Key::Life, Record::Life(life)) => self.life = life,
-            (Key::Task(job), Record::Task(place)) => {
-                if let Err(position) = self.place(job) {
-                    self.tasks.insert(position, Task::restored(job, place));
+            (Key::Task(job), Record::Task(index)) => {
+                if let Err(position) = self.index_of(job) {
+                    self.tasks.insert(position, Task::restored(job, index));
                 }
             }
             // No such pair was ever written.
@@ -548,7 +551,7 @@ impl<P: Policy> Coordinator<P> {
             .filter(|task| task.next_due().is_some_and(|due| due <= now));
         let due: Vec<JobId> = due.map(|task| task.job).collect();
         for job in due {
-            self.with_task(job, cx, Desk::attend);
+            self.with_task(job, cx, Work::attend);
         }
     }
 
@@ -588,7 +591,7 @@ impl<P: Policy> Machine for Coordinator<P> {
                 self.improve(job, &candidate, cx);
             }
             Event::Command(Command::Release { job }) => {
-                self.with_task(job, cx, Desk::give_up);
+                self.with_task(job, cx, Work::give_up);
             }
             // Silence says the same.
             Event::Unreachable { .. } => {}
@@ -605,9 +608,9 @@ impl<P: Policy> Machine for Coordinator<P> {
             self.tasks.len() <= usize::from(self.config.tasks),
             "a coordinator sees to no more jobs than it may",
         )?;
-        let attempts = || self.tasks.iter().filter_map(|task| task.attempt.as_ref());
+        let attempts = || self.tasks.iter().filter_map(|task| task.decision.as_ref());
         Violation::unless(
-            attempts().all(Attempt::keeps_the_barrier),
+            attempts().all(Decision::keeps_the_barrier),
             "nobody may start before everyone has committed",
         )
     }

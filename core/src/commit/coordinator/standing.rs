@@ -2,24 +2,24 @@
 
 use alloc::vec::Vec;
 
-use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task};
-use super::{Desk, Message, Notice, Setback};
+use super::task::{Candidate, Decision, Member, Purpose, Stage, Task};
+use super::{Message, Notice, Setback, Work};
 use crate::commit::Standing;
 use crate::id::{Epoch, NodeId};
 use crate::job::Outcome;
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::Time;
 
-impl Desk {
+impl Work {
     pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let job = task.job;
-        let Some(attempt) = task.attempt_mut(epoch) else {
+        let Some(decision) = task.decision_mut(epoch) else {
             // Of an attempt that is over.
             let through = epoch;
             self.send(node, Message::Release { job, through });
             return;
         };
-        if let Some(member) = attempt.member_mut(node) {
+        if let Some(member) = decision.member_mut(node) {
             member.committed = true;
             member.unanswered = 0;
             // It has let go of anything earlier.
@@ -32,14 +32,15 @@ impl Desk {
     /// Goes on when everyone has committed.
     fn stand_if_committed(&mut self, task: &mut Task) {
         let job = task.job;
-        let committing = |attempt: &&mut Attempt| matches!(attempt.stage, Stage::Committing { .. });
-        let attempt = task.attempt.as_mut().filter(committing);
-        if let Some(attempt) = attempt.filter(|attempt| attempt.is_committed()) {
-            attempt.stage = Stage::Standing;
-            let interval = attempt.interval;
-            let epoch = attempt.epoch;
-            let holder = Holder { job, epoch };
-            self.notify(Notice::Placed { holder, interval });
+        let committing =
+            |decision: &&mut Decision| matches!(decision.stage, Stage::Committing { .. });
+        let decision = task.decision.as_mut().filter(committing);
+        if let Some(decision) = decision.filter(|decision| decision.is_committed()) {
+            decision.stage = Stage::Standing;
+            let interval = decision.interval;
+            let epoch = decision.epoch;
+            let attempt = Attempt::new(job, epoch);
+            self.notify(Notice::Placed { attempt, interval });
             // Only now: until here, the earlier attempt was all the job had.
             self.release_old(task);
             self.permit_when_safe(task);
@@ -49,7 +50,7 @@ impl Desk {
     /// All nodes have done the job: nothing else comes of it.
     fn finish(&mut self, task: &mut Task) {
         let job = task.job;
-        task.attempt = None;
+        task.decision = None;
         task.candidates.clear();
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
@@ -58,12 +59,12 @@ impl Desk {
     }
 
     pub(super) fn expired(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
-        let member = |attempt: &mut Attempt| {
-            attempt
+        let member = |decision: &mut Decision| {
+            decision
                 .member_mut(node)
                 .is_some_and(|member| member.ended.is_none())
         };
-        if task.attempt_mut(epoch).is_some_and(member) {
+        if task.decision_mut(epoch).is_some_and(member) {
             self.fail_attempt(task, Setback::Expired { node });
         }
     }
@@ -71,11 +72,11 @@ impl Desk {
     /// Lets the job start, or run on, if its time is near and no earlier attempt can still run.
     pub(super) fn permit_when_safe(&mut self, task: &mut Task) {
         let (now, config) = (self.now, self.config);
-        let Some(attempt) = task.attempt.as_mut() else {
+        let Some(decision) = task.decision.as_mut() else {
             return;
         };
-        let waits = attempt.waits_for_permission();
-        if waits && now < attempt.opens(&config) {
+        let waits = decision.waits_for_permission();
+        if waits && now < decision.opens(&config) {
             self.look_after(task);
             return;
         }
@@ -83,7 +84,7 @@ impl Desk {
         let lapses = permitted.map(|until| config.passed(until));
         match lapses.max().filter(|lapse| *lapse > now) {
             Some(lapse) if waits && !canary!(EarlierPermissionsIgnored) => {
-                attempt.next = lapse.min(attempt.closes(&config));
+                decision.next = lapse.min(decision.closes(&config));
             }
             _ => self.permit(task),
         }
@@ -92,11 +93,11 @@ impl Desk {
     /// Asks for signs of life long before the start, by permissions that permit nothing.
     fn look_after(&mut self, task: &mut Task) {
         let job = task.job;
-        let Some(attempt) = task.attempt.as_mut() else {
+        let Some(decision) = task.decision.as_mut() else {
             return;
         };
-        let opens = attempt.opens(&self.config);
-        attempt.next = opens;
+        let opens = decision.opens(&self.config);
+        decision.next = opens;
         let Some(renewal) = self.config.renewal() else {
             return;
         };
@@ -106,28 +107,28 @@ impl Desk {
             return;
         }
         if opens - after >= renewal {
-            attempt.next = after;
+            decision.next = after;
         }
-        let epoch = attempt.epoch;
-        let holder = Holder { job, epoch };
+        let epoch = decision.epoch;
+        let attempt = Attempt::new(job, epoch);
         let until = None;
         let open = |member: &&mut Member| member.ended.is_none();
-        for member in attempt.members.iter_mut().filter(open) {
+        for member in decision.members.iter_mut().filter(open) {
             member.unanswered = member.unanswered.saturating_add(1);
-            let permit = Message::Permit { holder, until };
+            let permit = Message::Permit { attempt, until };
             self.outs.push(super::Out::Send(member.node, permit));
         }
     }
 
     pub(super) fn permit(&mut self, task: &mut Task) {
         let job = task.job;
-        let Some(attempt) = task.attempt.as_mut() else {
+        let Some(decision) = task.decision.as_mut() else {
             return;
         };
-        attempt.resumed = false;
-        let epoch = attempt.epoch;
-        let holder = Holder { job, epoch };
-        for member in attempt
+        decision.resumed = false;
+        let epoch = decision.epoch;
+        let attempt = Attempt::new(job, epoch);
+        for member in decision
             .members
             .iter_mut()
             .filter(|member| member.ended.is_none())
@@ -137,44 +138,44 @@ impl Desk {
             member.unanswered = member.unanswered.saturating_add(1);
             self.outs.push(super::Out::Send(
                 member.node,
-                Message::Permit { holder, until },
+                Message::Permit { attempt, until },
             ));
         }
-        attempt.next = match self.config.renewal() {
+        decision.next = match self.config.renewal() {
             Some(renewal) => self.now + renewal,
-            None => attempt.closes(&self.config),
+            None => decision.closes(&self.config),
         };
     }
 
     pub(super) fn queried(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let (job, now, config) = (task.job, self.now, self.config);
-        let Some(attempt) = task.attempt_mut(epoch) else {
+        let Some(decision) = task.decision_mut(epoch) else {
             // What nobody knows was aborted.
             let through = epoch;
             self.send(node, Message::Release { job, through });
             return;
         };
         // Before everyone has committed, and while an earlier attempt may run, there is nothing to say yet.
-        if attempt.stage != Stage::Standing || attempt.waits_for_permission() {
+        if decision.stage != Stage::Standing || decision.waits_for_permission() {
             return;
         }
-        if let Some(member) = attempt.member_mut(node) {
+        if let Some(member) = decision.member_mut(node) {
             let until = Some(config.permitted(now, member.end));
             member.permitted = member.permitted.max(until);
-            let holder = Holder { job, epoch };
-            self.send(node, Message::Permit { holder, until });
+            let attempt = Attempt::new(job, epoch);
+            self.send(node, Message::Permit { attempt, until });
         }
     }
 
     /// A node has time for the job until then, which is longer than was agreed.
     pub(super) fn extend(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, until: Time) {
         let (now, config) = (self.now, self.config);
-        let standing = |attempt: &&mut Attempt| {
-            attempt.stage == Stage::Standing && !attempt.waits_for_permission()
+        let standing = |decision: &&mut Decision| {
+            decision.stage == Stage::Standing && !decision.waits_for_permission()
         };
-        if let Some(attempt) = task.attempt_mut(epoch).filter(standing) {
-            let committed = attempt.interval.end();
-            let Some(member) = attempt.member_mut(node) else {
+        if let Some(decision) = task.decision_mut(epoch).filter(standing) {
+            let committed = decision.interval.end();
+            let Some(member) = decision.member_mut(node) else {
                 return;
             };
             // What is over by our clock may be over by theirs, and word of it on its way.
@@ -187,7 +188,7 @@ impl Desk {
                 }
                 member.end = until;
                 member.unanswered = 0;
-                attempt.rest(&config);
+                decision.rest(&config);
                 // On disk before it is permitted, so that a later life knows until when the node may run.
                 if !canary!(ExtensionInMemory) {
                     self.persist(task);
@@ -204,15 +205,15 @@ impl Desk {
         epoch: Epoch,
         standing: Standing,
     ) {
-        let Some(attempt) = task.attempt_mut(epoch) else {
+        let Some(decision) = task.decision_mut(epoch) else {
             return;
         };
-        let Some(member) = attempt.member_mut(node) else {
+        let Some(member) = decision.member_mut(node) else {
             return;
         };
         member.unanswered = 0;
         let open = member.ended.is_none();
-        if standing == Standing::Gone && open && attempt.stage != Stage::Broken {
+        if standing == Standing::Gone && open && decision.stage != Stage::Broken {
             self.lose(task, node);
         } else {
             self.decide_if_ready(task);
@@ -223,15 +224,15 @@ impl Desk {
     fn lose(&mut self, task: &mut Task, node: NodeId) {
         let soonest = self.now + self.config.lead;
         let lead = self.config.lead;
-        let Some(attempt) = task.attempt.as_mut() else {
+        let Some(decision) = task.decision.as_mut() else {
             return;
         };
-        let stood = attempt.stage == Stage::Standing || attempt.resumed;
-        let early = attempt.interval.start() >= soonest;
+        let stood = decision.stage == Stage::Standing || decision.resumed;
+        let early = decision.interval.start() >= soonest;
         if stood && early && task.trial.is_none() {
-            attempt.stage = Stage::Broken;
+            decision.stage = Stage::Broken;
             // If nobody stands in for it by then, the attempt is over.
-            attempt.next = attempt.interval.start() - lead;
+            decision.next = decision.interval.start() - lead;
             self.replace(task, node);
         } else {
             self.fail_attempt(task, Setback::Lost { node });
@@ -255,11 +256,11 @@ impl Desk {
 
     /// Tries the same time with a spare node in place of a lost one.
     fn replace(&mut self, task: &mut Task, lost: NodeId) {
-        let Some(attempt) = task.attempt.as_ref() else {
+        let Some(decision) = task.decision.as_ref() else {
             return;
         };
-        let interval = attempt.interval;
-        let mut nodes: Vec<NodeId> = attempt.members.iter().map(|member| member.node).collect();
+        let interval = decision.interval;
+        let mut nodes: Vec<NodeId> = decision.members.iter().map(|member| member.node).collect();
         let in_time = interval.start() >= self.now + self.config.lead;
         task.spares.retain(|spare| !nodes.contains(spare));
         let place = nodes.iter_mut().find(|node| **node == lost);
@@ -275,13 +276,13 @@ impl Desk {
 
     pub(super) fn ended(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, outcome: Outcome) {
         let job = task.job;
-        if let Some(attempt) = task.attempt_mut(epoch)
-            && let Some(member) = attempt.member_mut(node)
+        if let Some(decision) = task.decision_mut(epoch)
+            && let Some(member) = decision.member_mut(node)
         {
             let is_news = member.ended != Some(outcome);
             member.ended = Some(outcome);
             member.committed = true;
-            let all = attempt.is_done() || canary!(DoneWhenOneIs);
+            let all = decision.is_done() || canary!(DoneWhenOneIs);
             if is_news {
                 self.persist(task);
             }
@@ -292,8 +293,8 @@ impl Desk {
             if all {
                 self.finish(task);
             } else {
-                if let Some(attempt) = task.attempt.as_mut() {
-                    attempt.rest(&self.config);
+                if let Some(decision) = task.decision.as_mut() {
+                    decision.rest(&self.config);
                 }
                 self.stand_if_committed(task);
             }
@@ -304,32 +305,32 @@ impl Desk {
     }
 
     pub(super) fn attend_attempt(&mut self, task: &mut Task) {
-        let Some(attempt) = task.attempt.as_ref() else {
+        let Some(decision) = task.decision.as_ref() else {
             return;
         };
-        let holder = task.holder(attempt.epoch);
-        let open = |attempt: &Attempt| {
-            let open = attempt.next_to_end().or(attempt.members.first());
+        let attempt = task.attempt(decision.epoch);
+        let open = |decision: &Decision| {
+            let open = decision.next_to_end().or(decision.members.first());
             open.map(|member| member.node)
         };
-        match attempt.stage {
+        match decision.stage {
             // An earlier life knew, and did not get to say so.
-            Stage::Committing { .. } if attempt.is_done() => self.finish(task),
+            Stage::Committing { .. } if decision.is_done() => self.finish(task),
             Stage::Committing { since, until } => {
-                let missing: Vec<NodeId> = attempt.missing().collect();
+                let missing: Vec<NodeId> = decision.missing().collect();
                 match missing.first() {
                     // It may have committed in an earlier life, so it counts as lost.
-                    Some(&node) if until <= self.now && attempt.resumed => self.lose(task, node),
+                    Some(&node) if until <= self.now && decision.resumed => self.lose(task, node),
                     Some(&node) if until <= self.now => {
                         self.fail_attempt(task, Setback::Silent { node });
                     }
                     _ => {
                         for node in missing {
-                            self.send(node, Message::Commit { holder });
+                            self.send(node, Message::Commit { attempt });
                         }
                         let again = self.again(since).min(until);
-                        if let Some(attempt) = task.attempt.as_mut() {
-                            attempt.next = again;
+                        if let Some(decision) = task.decision.as_mut() {
+                            decision.next = again;
                         }
                     }
                 }
@@ -338,13 +339,13 @@ impl Desk {
                 let limit = self.config.retries;
                 let is_silent =
                     |member: &&Member| member.ended.is_none() && member.unanswered > limit;
-                let silent = attempt
+                let silent = decision
                     .members
                     .iter()
                     .find(is_silent)
                     .map(|member| member.node);
-                let over = attempt.closes(&self.config) <= self.now;
-                match (silent, open(attempt)) {
+                let over = decision.closes(&self.config) <= self.now;
+                match (silent, open(decision)) {
                     (Some(node), _) => self.lose(task, node),
                     // It should have ended by now; whoever has not said so has nothing left to say.
                     (None, Some(node)) if over => self.fail_attempt(task, Setback::Lost { node }),
@@ -352,7 +353,7 @@ impl Desk {
                 }
             }
             Stage::Broken => {
-                if let Some(node) = open(attempt) {
+                if let Some(node) = open(decision) {
                     self.fail_attempt(task, Setback::Lost { node });
                 }
             }

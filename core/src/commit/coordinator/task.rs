@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::commit::{Config, Permission};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Submitter};
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
 
 /// When and where a job could run.
@@ -39,7 +39,7 @@ pub(super) struct Task {
     /// The attempt that is being voted on.
     pub(super) trial: Option<Trial>,
     /// The attempt that was decided on.
-    pub(super) attempt: Option<Attempt>,
+    pub(super) decision: Option<Decision>,
     /// Nodes that may still have something of an earlier attempt; each once.
     pub(super) old: Vec<Old>,
     /// When they were first asked to let go of it.
@@ -85,7 +85,7 @@ pub(super) struct Voter {
 
 /// An attempt that was decided on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Attempt {
+pub(super) struct Decision {
     pub(super) epoch: Epoch,
     pub(super) interval: Interval,
     pub(super) members: Vec<Member>,
@@ -136,7 +136,7 @@ pub(super) struct Old {
 /// What of a task is on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Place {
+pub struct Saved {
     submitter: Submitter,
     spares: Vec<NodeId>,
     decided: Option<Decided>,
@@ -168,7 +168,7 @@ impl Task {
             candidates: Vec::new(),
             spares: Vec::new(),
             trial: None,
-            attempt: None,
+            decision: None,
             old: Vec::new(),
             clear_since: Time::ZERO,
             clear_at: Time::ZERO,
@@ -177,47 +177,44 @@ impl Task {
     }
 
     /// The attempt that was decided on, if it is this one.
-    pub(super) fn attempt_mut(&mut self, epoch: Epoch) -> Option<&mut Attempt> {
-        self.attempt
+    pub(super) fn decision_mut(&mut self, epoch: Epoch) -> Option<&mut Decision> {
+        self.decision
             .as_mut()
-            .filter(|attempt| attempt.epoch == epoch)
+            .filter(|decision| decision.epoch == epoch)
     }
 
     /// Whether a node belongs to the attempt that was decided on.
     pub(super) fn is_member(&self, node: NodeId) -> bool {
-        let mut members = self.attempt.iter().flat_map(|attempt| &attempt.members);
+        let mut members = self.decision.iter().flat_map(|decision| &decision.members);
         members.any(|member| member.node == node)
     }
 
-    pub(super) fn holder(&self, epoch: Epoch) -> Holder {
-        Holder {
-            job: self.job,
-            epoch,
-        }
+    pub(super) fn attempt(&self, epoch: Epoch) -> Attempt {
+        Attempt::new(self.job, epoch)
     }
 
     /// Whether nothing of it is left.
     pub(super) fn is_over(&self) -> bool {
-        self.trial.is_none() && self.attempt.is_none() && self.old.is_empty()
+        self.trial.is_none() && self.decision.is_none() && self.old.is_empty()
     }
 
     /// When something has to be done about it.
     pub(super) fn next_due(&self) -> Option<Time> {
         let trial = self.trial.as_ref().map(|trial| trial.resend);
-        let attempt = self.attempt.as_ref().map(|attempt| attempt.next);
+        let decision = self.decision.as_ref().map(|decision| decision.next);
         let old = (!self.old.is_empty()).then_some(self.clear_at);
-        [trial, attempt, old].into_iter().flatten().min()
+        [trial, decision, old].into_iter().flatten().min()
     }
 
     /// Moves a member of an attempt that is over to those that have to let go.
-    pub(super) fn retire(&mut self, member: &Member, attempt: &Attempt, config: &Config) {
-        let unstarted = attempt.interval.start() + config.grace;
+    pub(super) fn retire(&mut self, member: &Member, decision: &Decision, config: &Config) {
+        let unstarted = decision.interval.start() + config.grace;
         let by_itself = member
             .permitted
             .map_or(unstarted, |until| until.max(unstarted));
         let gone = Old {
             node: member.node,
-            through: attempt.epoch,
+            through: decision.epoch,
             permitted: member.permitted,
             free_by: config.passed(by_itself),
         };
@@ -231,14 +228,14 @@ impl Task {
         }
     }
 
-    pub(super) fn record(&self) -> Place {
-        Place {
+    pub(super) fn record(&self) -> Saved {
+        Saved {
             submitter: self.submitter,
             spares: self.spares.clone(),
-            decided: self.attempt.as_ref().map(|attempt| Decided {
-                epoch: attempt.epoch,
-                interval: attempt.interval,
-                members: attempt
+            decided: self.decision.as_ref().map(|decision| Decided {
+                epoch: decision.epoch,
+                interval: decision.interval,
+                members: decision
                     .members
                     .iter()
                     .map(|member| Stander {
@@ -252,11 +249,11 @@ impl Task {
         }
     }
 
-    pub(super) fn restored(job: JobId, place: Place) -> Self {
-        let mut task = Self::new(job, place.submitter);
-        task.spares = place.spares;
-        task.old = place.old;
-        task.attempt = place.decided.map(|decided| Attempt {
+    pub(super) fn restored(job: JobId, saved: Saved) -> Self {
+        let mut task = Self::new(job, saved.submitter);
+        task.spares = saved.spares;
+        task.old = saved.old;
+        task.decision = saved.decided.map(|decided| Decision {
             epoch: decided.epoch,
             interval: decided.interval,
             members: decided
@@ -297,7 +294,7 @@ impl Member {
     }
 }
 
-impl Attempt {
+impl Decision {
     pub(super) fn member_mut(&mut self, node: NodeId) -> Option<&mut Member> {
         self.members.iter_mut().find(|member| member.node == node)
     }

@@ -61,7 +61,7 @@ fn a_permission_before_all_have_committed_is_named() {
     };
     let epoch = Epoch::new(1 << 32 | 1);
     let message = Message::Prepared {
-        holder: Holder { job, epoch },
+        attempt: Attempt::new(job, epoch),
         lease: Config::DEFAULT.lease,
     };
     let vote = Event::Message {
@@ -72,8 +72,8 @@ fn a_permission_before_all_have_committed_is_named() {
         effects.feed(&mut coordinator, event, Time::ZERO, &mut rng);
     }
     assert_eq!(coordinator.check(), Ok(()));
-    let attempt = coordinator.tasks[0].attempt.as_mut();
-    attempt.expect("everyone holds").members[0].permitted = Some(Time::from_secs(1));
+    let decision = coordinator.tasks[0].decision.as_mut();
+    decision.expect("everyone holds").members[0].permitted = Some(Time::from_secs(1));
     let invariant = "nobody may start before everyone has committed";
     assert_eq!(coordinator.check(), Err(Violation { invariant }));
 }

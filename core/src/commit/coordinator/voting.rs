@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::task::{Attempt, Candidate, Member, Purpose, Stage, Task, Trial, Voter};
-use super::{Desk, Message, Notice, Setback};
+use super::task::{Candidate, Decision, Member, Purpose, Stage, Task, Trial, Voter};
+use super::{Message, Notice, Setback, Work};
 use crate::id::{Epoch, NodeId};
 use crate::time::{Span, Time};
 
-impl Desk {
+impl Work {
     /// Tries the next candidate; if there is none, tells that the job has no time.
     pub(super) fn try_next(&mut self, task: &mut Task, setback: Setback) {
         let job = task.job;
@@ -44,7 +44,7 @@ impl Desk {
     /// Asks all who have not voted.
     fn ask(&mut self, task: &Task, trial: &Trial) {
         let message = Message::Prepare {
-            holder: task.holder(trial.epoch),
+            attempt: task.attempt(trial.epoch),
             interval: trial.interval,
             lease: self.config.lease,
             submitter: task.submitter,
@@ -89,15 +89,15 @@ impl Desk {
     }
 
     pub(super) fn voted(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, lease: Span) {
-        let holder = task.holder(epoch);
+        let attempt = task.attempt(epoch);
         let Some(trial) = task.trial.as_mut().filter(|trial| trial.epoch == epoch) else {
             // Nobody waits for this vote, unless the attempt was decided on since.
             if task
-                .attempt
+                .decision
                 .as_ref()
-                .is_none_or(|attempt| attempt.epoch != epoch)
+                .is_none_or(|decision| decision.epoch != epoch)
             {
-                self.send(node, Message::Abort { holder });
+                self.send(node, Message::Abort { attempt });
             }
             return;
         };
@@ -133,7 +133,7 @@ impl Desk {
         // Whoever commits to this one lets go of the earlier ones.
         let votes = |node| trial.voters.iter().any(|voter| voter.node == node);
         let old = task.old.iter().filter(|old| !votes(old.node));
-        let members = task.attempt.iter().flat_map(|attempt| &attempt.members);
+        let members = task.decision.iter().flat_map(|decision| &decision.members);
         let silent = members.filter(|member| member.is_silent() && !votes(member.node));
         let permitted = old.filter_map(|old| old.permitted);
         let permitted = permitted.chain(silent.filter_map(|member| member.permitted));
@@ -153,9 +153,9 @@ impl Desk {
         // The earlier attempt must not be about to start either: it would have to be taken back.
         let soonest = self.now + self.config.lead;
         let earlier = task
-            .attempt
+            .decision
             .as_ref()
-            .map(|attempt| attempt.interval.start());
+            .map(|decision| decision.interval.start());
         let in_time =
             trial.interval.start() >= soonest && earlier.is_none_or(|start| start >= soonest);
         if !(leases && in_time) {
@@ -163,7 +163,7 @@ impl Desk {
             return;
         }
         // Who is committed to the earlier attempt may run it until it commits to this one, or is released when this one stands.
-        if let Some(earlier) = task.attempt.take() {
+        if let Some(earlier) = task.decision.take() {
             task.clear_at = self.later();
             for member in &earlier.members {
                 task.retire(member, &earlier, &self.config);
@@ -174,7 +174,7 @@ impl Desk {
             .iter()
             .map(|voter| Member::new(voter.node, trial.interval.end()))
             .collect();
-        task.attempt = Some(Attempt {
+        task.decision = Some(Decision {
             epoch: trial.epoch,
             interval: trial.interval,
             members: members.clone(),
@@ -191,9 +191,9 @@ impl Desk {
         if !canary!(DecisionInMemory) {
             self.persist(task);
         }
-        let holder = task.holder(trial.epoch);
+        let attempt = task.attempt(trial.epoch);
         for member in members {
-            self.send(member.node, Message::Commit { holder });
+            self.send(member.node, Message::Commit { attempt });
         }
         if canary!(BarrierSkipped) {
             self.permit(task);
@@ -231,9 +231,9 @@ impl Desk {
 
     /// Tells everyone that nothing comes of a trial.
     pub(super) fn abort(&mut self, task: &Task, trial: &Trial) {
-        let holder = task.holder(trial.epoch);
+        let attempt = task.attempt(trial.epoch);
         for voter in &trial.voters {
-            self.send(voter.node, Message::Abort { holder });
+            self.send(voter.node, Message::Abort { attempt });
         }
     }
 }

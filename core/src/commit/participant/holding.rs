@@ -8,21 +8,21 @@ use crate::commit::{Message, Policy, Refused};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::Submitter;
 use crate::machine::Context;
-use crate::schedule::{Holder, ReserveError};
+use crate::schedule::{Attempt, ReserveError};
 use crate::time::{Interval, Span, Time};
 
 impl<P: Policy> Participant<P> {
     pub(super) fn prepare(
         &mut self,
         from: NodeId,
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
         lease: Span,
         submitter: &Submitter,
         cx: &mut dyn Context<Self>,
     ) {
-        match self.try_hold(from, holder, interval, lease, submitter, cx) {
-            Ok(lease) => cx.send(from, Message::Prepared { holder, lease }),
+        match self.try_hold(from, attempt, interval, lease, submitter, cx) {
+            Ok(lease) => cx.send(from, Message::Prepared { attempt, lease }),
             Err(reason) => {
                 let earliest = cx.now() + self.config.lead;
                 let fit = self.schedule.earliest_fit(earliest, interval.length());
@@ -30,7 +30,7 @@ impl<P: Policy> Participant<P> {
                 cx.send(
                     from,
                     Message::Refused {
-                        holder,
+                        attempt,
                         reason,
                         next_free,
                     },
@@ -44,14 +44,14 @@ impl<P: Policy> Participant<P> {
     pub(super) fn try_hold(
         &mut self,
         from: NodeId,
-        holder: Holder,
+        attempt: Attempt,
         interval: Interval,
         lease: Span,
         submitter: &Submitter,
         cx: &mut dyn Context<Self>,
     ) -> Result<Span, Refused> {
         let now = cx.now();
-        let known = self.seat(holder.job);
+        let known = self.seat(attempt.job);
         let mut seat = match known {
             Some(seat) if seat.coordinator != from => return Err(Refused::Foreign),
             Some(seat) => seat,
@@ -63,19 +63,19 @@ impl<P: Policy> Participant<P> {
                 return Err(Refused::Quota);
             }
             None => Seat {
-                job: holder.job,
+                job: attempt.job,
                 coordinator: from,
-                fence: holder.epoch,
+                fence: attempt.epoch,
                 hold: None,
                 firm: None,
                 forget: Time::ZERO,
             },
         };
         if known.is_some() && !canary!(OldAttemptsTaken) {
-            if holder.epoch < seat.fence {
+            if attempt.epoch < seat.fence {
                 return Err(Refused::Stale);
             }
-            if holder.epoch == seat.fence {
+            if attempt.epoch == seat.fence {
                 // The same again, or an attempt that is over here.
                 let hold = seat.hold.filter(|hold| hold.interval == interval);
                 return hold
@@ -102,7 +102,7 @@ impl<P: Policy> Participant<P> {
         let lease = lease.min(self.config.lease.times(4));
         let held = if allowed {
             self.schedule
-                .hold(holder, interval, now + lease)
+                .hold(attempt, interval, now + lease)
                 .map_err(|error| match error {
                     ReserveError::Taken => Refused::Busy,
                     ReserveError::Full => Refused::Full,
@@ -113,7 +113,7 @@ impl<P: Policy> Participant<P> {
         };
         if let Err(reason) = held {
             if known.is_some() {
-                seat.fence = seat.fence.max(holder.epoch);
+                seat.fence = seat.fence.max(attempt.epoch);
                 self.settle_seat(seat, cx);
             }
             if changed {
@@ -128,9 +128,9 @@ impl<P: Policy> Participant<P> {
             self.forget(job, cx);
         }
         self.quotas.held(from);
-        seat.fence = seat.fence.max(holder.epoch);
+        seat.fence = seat.fence.max(attempt.epoch);
         seat.hold = Some(Hold {
-            epoch: holder.epoch,
+            epoch: attempt.epoch,
             interval,
             since: now,
             lease: now + lease,
@@ -181,7 +181,7 @@ impl<P: Policy> Participant<P> {
         let Some(hold) = seat.hold.take() else {
             return false;
         };
-        self.schedule.release(seat.holder(hold.epoch));
+        self.schedule.release(seat.attempt(hold.epoch));
         self.quotas.ended(seat.coordinator, now - hold.since, now);
         true
     }
@@ -196,10 +196,10 @@ impl<P: Policy> Participant<P> {
         let Some(firm) = seat.firm.take() else {
             return false;
         };
-        let holder = seat.holder(firm.epoch);
-        self.schedule.release(holder);
+        let attempt = seat.attempt(firm.epoch);
+        self.schedule.release(attempt);
         if firm.phase.runs() && !canary!(StopNotTold) {
-            cx.notify(Notice::Stop { holder, cause });
+            cx.notify(Notice::Stop { attempt, cause });
         }
         true
     }
@@ -212,14 +212,14 @@ impl<P: Policy> Participant<P> {
         self.keep(seat, cx);
     }
 
-    pub(super) fn commit(&mut self, from: NodeId, holder: Holder, cx: &mut dyn Context<Self>) {
-        let Some(mut seat) = self.seat_of(holder.job, from) else {
-            cx.send(from, Message::Expired { holder });
+    pub(super) fn commit(&mut self, from: NodeId, attempt: Attempt, cx: &mut dyn Context<Self>) {
+        let Some(mut seat) = self.seat_of(attempt.job, from) else {
+            cx.send(from, Message::Expired { attempt });
             return;
         };
-        if let Some(hold) = seat.hold.filter(|hold| hold.epoch == holder.epoch) {
-            if self.schedule.commit(holder).is_err() {
-                cx.send(from, Message::Expired { holder });
+        if let Some(hold) = seat.hold.filter(|hold| hold.epoch == attempt.epoch) {
+            if self.schedule.commit(attempt).is_err() {
+                cx.send(from, Message::Expired { attempt });
                 return;
             }
             self.quotas.committed(seat.coordinator, cx.now());
@@ -236,21 +236,21 @@ impl<P: Policy> Participant<P> {
             self.keep(seat, cx);
             cx.notify(Notice::Changed);
         }
-        let firm = seat.firm.filter(|firm| firm.epoch == holder.epoch);
+        let firm = seat.firm.filter(|firm| firm.epoch == attempt.epoch);
         let answer = match firm.map(|firm| firm.phase) {
             // That it was committed follows.
-            Some(Phase::Ended { outcome, .. }) => Message::Ended { holder, outcome },
-            Some(_) => Message::Committed { holder },
-            None => Message::Expired { holder },
+            Some(Phase::Ended { outcome, .. }) => Message::Ended { attempt, outcome },
+            Some(_) => Message::Committed { attempt },
+            None => Message::Expired { attempt },
         };
         cx.send(from, answer);
     }
 
-    pub(super) fn abort(&mut self, from: NodeId, holder: Holder, cx: &mut dyn Context<Self>) {
-        let Some(mut seat) = self.seat_of(holder.job, from) else {
+    pub(super) fn abort(&mut self, from: NodeId, attempt: Attempt, cx: &mut dyn Context<Self>) {
+        let Some(mut seat) = self.seat_of(attempt.job, from) else {
             return;
         };
-        let is_held = |hold: Hold| hold.epoch == holder.epoch;
+        let is_held = |hold: Hold| hold.epoch == attempt.epoch;
         if seat.hold.is_some_and(is_held) {
             self.drop_hold(&mut seat, cx.now());
             self.settle_seat(seat, cx);

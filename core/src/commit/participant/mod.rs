@@ -13,7 +13,7 @@ use super::message::{Message, Refused};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::Outcome;
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
-use crate::schedule::{Holder, Reservation, Schedule, Status};
+use crate::schedule::{Attempt, Reservation, Schedule, Status};
 use crate::time::{Interval, Time};
 use quota::Quotas;
 
@@ -95,7 +95,7 @@ pub enum Command {
     /// The attempt that was begun has ended by itself.
     Ended {
         /// Which.
-        holder: Holder,
+        attempt: Attempt,
         /// How.
         outcome: Outcome,
     },
@@ -108,14 +108,14 @@ pub enum Notice {
     /// Run this job until it is to stop: at the end of the interval at the latest, unless that is extended.
     Begin {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// Its reservation.
         interval: Interval,
     },
     /// Run it no longer.
     Stop {
         /// Which attempt.
-        holder: Holder,
+        attempt: Attempt,
         /// Why.
         cause: Cause,
     },
@@ -160,11 +160,8 @@ impl Firm {
 }
 
 impl Seat {
-    fn holder(&self, epoch: Epoch) -> Holder {
-        Holder {
-            job: self.job,
-            epoch,
-        }
+    fn attempt(&self, epoch: Epoch) -> Attempt {
+        Attempt::new(self.job, epoch)
     }
 
     fn is_empty(&self) -> bool {
@@ -219,25 +216,25 @@ impl<P: Policy> Participant<P> {
     }
 
     /// The attempts that run now.
-    pub fn running(&self) -> impl Iterator<Item = Holder> + '_ {
+    pub fn running(&self) -> impl Iterator<Item = Attempt> + '_ {
         self.seats.iter().filter_map(|seat| {
             let firm = seat.firm?;
-            firm.phase.runs().then_some(seat.holder(firm.epoch))
+            firm.phase.runs().then_some(seat.attempt(firm.epoch))
         })
     }
 
     /// The newest attempt at a job that is known here.
     pub fn newest(&self, job: JobId) -> Option<Epoch> {
-        let place = self.place(job).ok()?;
-        self.seats.get(place).map(|seat| seat.fence)
+        let index = self.index_of(job).ok()?;
+        self.seats.get(index).map(|seat| seat.fence)
     }
 
-    fn place(&self, job: JobId) -> Result<usize, usize> {
+    fn index_of(&self, job: JobId) -> Result<usize, usize> {
         self.seats.binary_search_by_key(&job, |seat| seat.job)
     }
 
     fn seat(&self, job: JobId) -> Option<Seat> {
-        self.seats.get(self.place(job).ok()?).copied()
+        self.seats.get(self.index_of(job).ok()?).copied()
     }
 
     /// The seat of a job, if this is its coordinator.
@@ -253,19 +250,19 @@ impl<P: Policy> Participant<P> {
     }
 
     fn put(&mut self, seat: Seat) {
-        match self.place(seat.job) {
-            Ok(place) => {
-                if let Some(known) = self.seats.get_mut(place) {
+        match self.index_of(seat.job) {
+            Ok(index) => {
+                if let Some(known) = self.seats.get_mut(index) {
                     *known = seat;
                 }
             }
-            Err(place) => self.seats.insert(place, seat),
+            Err(index) => self.seats.insert(index, seat),
         }
     }
 
     fn forget(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        if let Ok(place) = self.place(job) {
-            self.seats.remove(place);
+        if let Ok(index) = self.index_of(job) {
+            self.seats.remove(index);
         }
         cx.forget(job);
     }
@@ -326,17 +323,17 @@ impl<P: Policy> Participant<P> {
     /// Takes a seat back from disk.
     fn restore(&mut self, seat: Seat) {
         if let Some(firm) = seat.firm {
-            let holder = seat.holder(firm.epoch);
+            let attempt = seat.attempt(firm.epoch);
             if !matches!(firm.phase, Phase::Ended { .. }) {
                 // It stood before, so it fits.
-                let _ = self.schedule.reserve(holder, firm.interval);
+                let _ = self.schedule.reserve(attempt, firm.interval);
             }
         }
         if let Some(hold) = seat.hold.filter(|_| !canary!(HoldLostInACrash)) {
-            let holder = seat.holder(hold.epoch);
+            let attempt = seat.attempt(hold.epoch);
             if self
                 .schedule
-                .hold(holder, hold.interval, hold.lease)
+                .hold(attempt, hold.interval, hold.lease)
                 .is_ok()
             {
                 self.quotas.held(seat.coordinator);
@@ -372,8 +369,8 @@ impl<P: Policy> Machine for Participant<P> {
             self.recover(cx);
         }
         // What ends at the very end of its time has ended, and is not cut.
-        if let Event::Command(Command::Ended { holder, outcome }) = event {
-            self.ended(holder, outcome, cx);
+        if let Event::Command(Command::Ended { attempt, outcome }) = event {
+            self.ended(attempt, outcome, cx);
         }
         if is_timer || !canary!(LateCommitTaken) {
             self.attend_all(cx);
@@ -381,14 +378,14 @@ impl<P: Policy> Machine for Participant<P> {
         match event {
             Event::Message { from, message } => match message {
                 Message::Prepare {
-                    holder,
+                    attempt,
                     interval,
                     lease,
                     submitter,
-                } => self.prepare(from, holder, interval, lease, &submitter, cx),
-                Message::Commit { holder } => self.commit(from, holder, cx),
-                Message::Abort { holder } => self.abort(from, holder, cx),
-                Message::Permit { holder, until } => self.permit(from, holder, until, cx),
+                } => self.prepare(from, attempt, interval, lease, &submitter, cx),
+                Message::Commit { attempt } => self.commit(from, attempt, cx),
+                Message::Abort { attempt } => self.abort(from, attempt, cx),
+                Message::Permit { attempt, until } => self.permit(from, attempt, until, cx),
                 Message::Release { job, through } => self.release(from, job, through, cx),
                 // For coordinators.
                 Message::Prepared { .. }
@@ -423,11 +420,11 @@ impl<P: Policy> Machine for Participant<P> {
         let standing = |seat: &Seat| {
             let hold = seat.hold.is_none_or(|hold| {
                 let status = Status::Held { lease: hold.lease };
-                self.stands(seat.holder(hold.epoch), hold.interval, status)
+                self.stands(seat.attempt(hold.epoch), hold.interval, status)
             });
             let firm = seat.firm.is_none_or(|firm| {
                 matches!(firm.phase, Phase::Ended { .. })
-                    || self.stands(seat.holder(firm.epoch), firm.interval, Status::Committed)
+                    || self.stands(seat.attempt(firm.epoch), firm.interval, Status::Committed)
             });
             let ordered = match (seat.hold, seat.firm) {
                 (Some(hold), Some(firm)) => {
@@ -456,10 +453,10 @@ impl<P: Policy> Machine for Participant<P> {
 }
 
 impl<P: Policy> Participant<P> {
-    fn stands(&self, holder: Holder, interval: Interval, status: Status) -> bool {
-        self.schedule.find(holder)
+    fn stands(&self, attempt: Attempt, interval: Interval, status: Status) -> bool {
+        self.schedule.find(attempt)
             == Some(&Reservation {
-                holder,
+                attempt,
                 interval,
                 status,
             })

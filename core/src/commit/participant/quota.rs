@@ -25,7 +25,11 @@ pub(super) struct Quotas {
 impl Quotas {
     /// Whether this coordinator may hold some more.
     pub(super) fn allows(&self, id: NodeId, most: u16, allowance: Span, now: Time) -> bool {
-        match self.place(id).ok().and_then(|place| self.peers.get(place)) {
+        match self
+            .index_of(id)
+            .ok()
+            .and_then(|index| self.peers.get(index))
+        {
             Some(peer) => peer.holds < most && peer.owes_until - now <= allowance,
             None => true,
         }
@@ -33,19 +37,19 @@ impl Quotas {
 
     /// Counts a hold.
     pub(super) fn held(&mut self, id: NodeId) {
-        let place = match self.place(id) {
-            Ok(place) => place,
-            Err(place) => {
+        let index = match self.index_of(id) {
+            Ok(index) => index,
+            Err(index) => {
                 let peer = Peer {
                     id,
                     holds: 0,
                     owes_until: Time::ZERO,
                 };
-                self.peers.insert(place, peer);
-                place
+                self.peers.insert(index, peer);
+                index
             }
         };
-        if let Some(peer) = self.peers.get_mut(place) {
+        if let Some(peer) = self.peers.get_mut(index) {
             peer.holds = peer.holds.saturating_add(1);
         }
     }
@@ -57,10 +61,10 @@ impl Quotas {
 
     /// Counts the end of a hold that came to nothing and lasted for so long.
     pub(super) fn ended(&mut self, id: NodeId, lasted: Span, now: Time) {
-        let Ok(place) = self.place(id) else {
+        let Ok(index) = self.index_of(id) else {
             return;
         };
-        if let Some(peer) = self.peers.get_mut(place) {
+        if let Some(peer) = self.peers.get_mut(index) {
             peer.holds = peer.holds.saturating_sub(1);
             if !lasted.is_zero() {
                 peer.owes_until = peer.owes_until.max(now) + lasted.times(2);
@@ -70,7 +74,7 @@ impl Quotas {
             .retain(|peer| peer.holds > 0 || peer.owes_until > now);
     }
 
-    fn place(&self, id: NodeId) -> Result<usize, usize> {
+    fn index_of(&self, id: NodeId) -> Result<usize, usize> {
         self.peers.binary_search_by_key(&id, |peer| peer.id)
     }
 }

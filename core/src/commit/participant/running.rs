@@ -5,20 +5,23 @@ use crate::commit::{Message, Policy, Standing};
 use crate::id::NodeId;
 use crate::job::Outcome;
 use crate::machine::Context;
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
 
 impl<P: Policy> Participant<P> {
     pub(super) fn permit(
         &mut self,
         from: NodeId,
-        holder: Holder,
+        attempt: Attempt,
         until: Option<Time>,
         cx: &mut dyn Context<Self>,
     ) {
         let mut standing = Standing::Gone;
-        if let Some(mut seat) = self.seat_of(holder.job, from)
-            && let Some(firm) = seat.firm.as_mut().filter(|firm| firm.epoch == holder.epoch)
+        if let Some(mut seat) = self.seat_of(attempt.job, from)
+            && let Some(firm) = seat
+                .firm
+                .as_mut()
+                .filter(|firm| firm.epoch == attempt.epoch)
         {
             let until = if canary!(PermissionForEver) {
                 Some(Time::MAX)
@@ -37,30 +40,30 @@ impl<P: Policy> Participant<P> {
                     Standing::Running
                 }
                 Phase::Ended { outcome, .. } => {
-                    cx.send(from, Message::Ended { holder, outcome });
+                    cx.send(from, Message::Ended { attempt, outcome });
                     return;
                 }
             };
             // A permission is not written down: after a crash it is asked for again.
             self.put(seat);
-            self.attend(holder.job, cx);
+            self.attend(attempt.job, cx);
         }
-        cx.send(from, Message::Alive { holder, standing });
+        cx.send(from, Message::Alive { attempt, standing });
     }
 
-    pub(super) fn ended(&mut self, holder: Holder, outcome: Outcome, cx: &mut dyn Context<Self>) {
-        let Some(mut seat) = self.seat(holder.job) else {
+    pub(super) fn ended(&mut self, attempt: Attempt, outcome: Outcome, cx: &mut dyn Context<Self>) {
+        let Some(mut seat) = self.seat(attempt.job) else {
             return;
         };
-        let runs = |firm: &&mut Firm| firm.epoch == holder.epoch && firm.phase.runs();
+        let runs = |firm: &&mut Firm| firm.epoch == attempt.epoch && firm.phase.runs();
         if let Some(firm) = seat.firm.as_mut().filter(runs) {
             let tell = self.tell_again(firm, cx.now(), cx);
             firm.phase = Phase::Ended { outcome, tell };
             // Nobody has to be told for ever.
             seat.forget = cx.now() + self.config.retention;
-            self.schedule.release(holder);
+            self.schedule.release(attempt);
             self.keep(seat, cx);
-            cx.send(seat.coordinator, Message::Ended { holder, outcome });
+            cx.send(seat.coordinator, Message::Ended { attempt, outcome });
             cx.notify(Notice::Changed);
         }
     }
@@ -73,7 +76,7 @@ impl<P: Policy> Participant<P> {
         cx: &mut dyn Context<Self>,
     ) -> bool {
         let now = cx.now();
-        let holder = seat.holder(firm.epoch);
+        let attempt = seat.attempt(firm.epoch);
         let may_run = firm.permitted > Some(now) || canary!(StartedUnpermitted);
         match firm.phase {
             Phase::Waiting { .. } if now < firm.interval.start() => false,
@@ -93,7 +96,7 @@ impl<P: Policy> Participant<P> {
                 let freed = self.drop_hold(seat, now);
                 cx.persist(seat.job, *seat);
                 let interval = firm.interval;
-                cx.notify(Notice::Begin { holder, interval });
+                cx.notify(Notice::Begin { attempt, interval });
                 freed
             }
             Phase::Waiting { .. } if now >= firm.interval.start() + self.config.grace => {
@@ -104,7 +107,7 @@ impl<P: Policy> Participant<P> {
                     let ask = self.again(firm.interval.start(), cx);
                     firm.phase = Phase::Waiting { ask };
                     seat.firm = Some(firm);
-                    cx.send(seat.coordinator, Message::Query { holder });
+                    cx.send(seat.coordinator, Message::Query { attempt });
                 }
                 false
             }
@@ -131,7 +134,7 @@ impl<P: Policy> Participant<P> {
                     let tell = self.tell_again(&firm, ended, cx);
                     firm.phase = Phase::Ended { outcome, tell };
                     seat.firm = Some(firm);
-                    cx.send(seat.coordinator, Message::Ended { holder, outcome });
+                    cx.send(seat.coordinator, Message::Ended { attempt, outcome });
                 }
                 false
             }
@@ -163,9 +166,9 @@ impl<P: Policy> Participant<P> {
         let (start, end) = (firm.interval.start(), firm.interval.end());
         let next = self.config.extended(firm.committed, end);
         let longer = next.and_then(|next| Interval::new(start, next).ok());
-        let holder = seat.holder(firm.epoch);
+        let attempt = seat.attempt(firm.epoch);
         match longer {
-            Some(longer) if self.schedule.lengthen(holder, longer.end()).is_ok() => {
+            Some(longer) if self.schedule.lengthen(attempt, longer.end()).is_ok() => {
                 firm.interval = longer;
                 self.ask_for_more(seat, firm, end, cx);
                 true
@@ -182,14 +185,14 @@ impl<P: Policy> Participant<P> {
 
     /// Asks the coordinator for permission to run to the end of the time that was taken.
     fn ask_for_more(&self, seat: &mut Seat, firm: Firm, end: Time, cx: &mut dyn Context<Self>) {
-        let holder = seat.holder(firm.epoch);
+        let attempt = seat.attempt(firm.epoch);
         let until = firm.interval.end();
         let ask = self.again(cx.now(), cx);
         seat.firm = Some(Firm {
             phase: Phase::Asking { end, ask },
             ..firm
         });
-        cx.send(seat.coordinator, Message::Extend { holder, until });
+        cx.send(seat.coordinator, Message::Extend { attempt, until });
     }
 
     /// Frees committed time on one's own account, and says so.
@@ -202,14 +205,14 @@ impl<P: Policy> Participant<P> {
         let Some(firm) = seat.firm else {
             return false;
         };
-        let holder = seat.holder(firm.epoch);
+        let attempt = seat.attempt(firm.epoch);
         self.drop_firm(seat, cause, cx);
         seat.forget = cx.now() + self.config.retention;
         cx.persist(seat.job, *seat);
         cx.send(
             seat.coordinator,
             Message::Alive {
-                holder,
+                attempt,
                 standing: Standing::Gone,
             },
         );

@@ -5,24 +5,21 @@ use crate::machine::EffectQueue;
 use crate::rng::Zeros;
 use crate::time::Span;
 
-const HOLDER: Holder = Holder {
-    job: JobId::new(7),
-    epoch: Epoch::new(1),
-};
+const ATTEMPT: Attempt = Attempt::new(JobId::new(7), Epoch::new(1));
 
 /// A participant that holds time for a job, or has committed it.
 fn participant(commits: bool) -> Participant {
     let mut participant = Participant::new(Config::DEFAULT, Everyone);
     let interval = Interval::starting(Time::from_secs(100), Span::from_secs(60)).unwrap();
     let prepare = Message::Prepare {
-        holder: HOLDER,
+        attempt: ATTEMPT,
         interval,
         lease: Config::DEFAULT.lease,
         submitter: Submitter::default(),
     };
     let messages = [
         Some(prepare),
-        commits.then_some(Message::Commit { holder: HOLDER }),
+        commits.then_some(Message::Commit { attempt: ATTEMPT }),
     ];
     for message in messages.into_iter().flatten() {
         let from = NodeId::new(1);

@@ -8,7 +8,7 @@ use crate::job::{Outcome, Submitter};
 use crate::machine::{Driver, Effect, EffectQueue, Event, Machine, Shown};
 use crate::rng::Zeros;
 
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
 
 mod coordinator;
@@ -112,84 +112,81 @@ fn slot(start: u64) -> Interval {
 }
 
 /// The attempt of this number, in the first life of a coordinator.
-const fn attempt(number: u64) -> Holder {
+const fn attempt(number: u64) -> Attempt {
     in_life(1, number)
 }
 
-const fn in_life(life: u64, number: u64) -> Holder {
-    Holder {
-        job: JOB,
-        epoch: Epoch::new(life << 32 | number),
-    }
+const fn in_life(life: u64, number: u64) -> Attempt {
+    Attempt::new(JOB, Epoch::new(life << 32 | number))
 }
 
-fn prepare(holder: Holder, interval: Interval) -> Message {
+fn prepare(attempt: Attempt, interval: Interval) -> Message {
     Message::Prepare {
-        holder,
+        attempt,
         interval,
         lease: CONFIG.lease,
         submitter: NOBODY,
     }
 }
 
-fn prepared(holder: Holder) -> Message {
+fn prepared(attempt: Attempt) -> Message {
     Message::Prepared {
-        holder,
+        attempt,
         lease: CONFIG.lease,
     }
 }
 
-fn commit(holder: Holder) -> Message {
-    Message::Commit { holder }
+fn commit(attempt: Attempt) -> Message {
+    Message::Commit { attempt }
 }
 
-fn committed(holder: Holder) -> Message {
-    Message::Committed { holder }
+fn committed(attempt: Attempt) -> Message {
+    Message::Committed { attempt }
 }
 
-fn expired(holder: Holder) -> Message {
-    Message::Expired { holder }
+fn expired(attempt: Attempt) -> Message {
+    Message::Expired { attempt }
 }
 
-fn abort(holder: Holder) -> Message {
-    Message::Abort { holder }
+fn abort(attempt: Attempt) -> Message {
+    Message::Abort { attempt }
 }
 
-fn query(holder: Holder) -> Message {
-    Message::Query { holder }
+fn query(attempt: Attempt) -> Message {
+    Message::Query { attempt }
 }
 
-fn permit(holder: Holder, until: u64) -> Message {
+fn permit(attempt: Attempt, until: u64) -> Message {
     let until = Some(second(until));
-    Message::Permit { holder, until }
+    Message::Permit { attempt, until }
 }
 
 /// Asks for a sign of life.
-const fn ping(holder: Holder) -> Message {
+const fn ping(attempt: Attempt) -> Message {
     let until = None;
-    Message::Permit { holder, until }
+    Message::Permit { attempt, until }
 }
 
-const fn alive(holder: Holder, standing: Standing) -> Message {
-    Message::Alive { holder, standing }
+const fn alive(attempt: Attempt, standing: Standing) -> Message {
+    Message::Alive { attempt, standing }
 }
 
-fn release(holder: Holder) -> Message {
-    let Holder { job, epoch } = holder;
+fn release(attempt: Attempt) -> Message {
+    let Attempt { job, epoch } = attempt;
     Message::Release {
         job,
         through: epoch,
     }
 }
 
-fn released(holder: Holder) -> Message {
-    let Holder { job, epoch } = holder;
+fn released(attempt: Attempt) -> Message {
+    let Attempt { job, epoch } = attempt;
     Message::Released {
         job,
         through: epoch,
     }
 }
 
-fn ended(holder: Holder, outcome: Outcome) -> Message {
-    Message::Ended { holder, outcome }
+fn ended(attempt: Attempt, outcome: Outcome) -> Message {
+    Message::Ended { attempt, outcome }
 }

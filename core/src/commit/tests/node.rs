@@ -93,9 +93,9 @@ impl Grid {
 
     fn end(&mut self, node: usize) {
         let outcome = Outcome::Done;
-        let holder = self.nodes[node].machine().participant.running().next();
-        let holder = holder.expect("something runs there");
-        let command = participant::Command::Ended { holder, outcome };
+        let attempt = self.nodes[node].machine().participant.running().next();
+        let attempt = attempt.expect("something runs there");
+        let command = participant::Command::Ended { attempt, outcome };
         self.feed(node, Event::Command(Command::Participant(command)));
     }
 
@@ -109,19 +109,19 @@ impl Grid {
 
 fn begin(number: u64, start: u64) -> Notice {
     Notice::Participant(participant::Notice::Begin {
-        holder: attempt(number),
+        attempt: attempt(number),
         interval: slot(start),
     })
 }
 
 fn stop(number: u64, cause: Cause) -> Notice {
-    let holder = attempt(number);
-    Notice::Participant(participant::Notice::Stop { holder, cause })
+    let attempt = attempt(number);
+    Notice::Participant(participant::Notice::Stop { attempt, cause })
 }
 
 fn placed(number: u64, start: u64) -> Notice {
     Notice::Coordinator(coordinator::Notice::Placed {
-        holder: attempt(number),
+        attempt: attempt(number),
         interval: slot(start),
     })
 }

@@ -15,9 +15,9 @@ const LONGER: Config = Config {
 };
 
 fn extend(number: u64, until: u64) -> Message {
-    let holder = attempt(number);
+    let attempt = attempt(number);
     let until = second(until);
-    Message::Extend { holder, until }
+    Message::Extend { attempt, until }
 }
 
 mod participant {
@@ -58,7 +58,7 @@ mod participant {
     fn cut(hall: &Hall) -> [Did<Participant>; 5] {
         [
             Tell(Notice::Stop {
-                holder: attempt(1),
+                attempt: attempt(1),
                 cause: Cause::Overran,
             }),
             Persist(JOB),
@@ -118,10 +118,10 @@ mod participant {
     fn nobody_else_permits_it_and_no_other_attempt() {
         let mut hall = asking_hall();
         let before = hall.machine().clone();
-        for (from, holder) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
+        for (from, attempt) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
             assert_eq!(
-                hall.hear(from, permit(holder, 760)),
-                [Send(from, alive(holder, Standing::Gone))]
+                hall.hear(from, permit(attempt, 760)),
+                [Send(from, alive(attempt, Standing::Gone))]
             );
         }
         assert_eq!(hall.hear(RIVAL, extend(1, 760)), [], "for coordinators");
@@ -130,13 +130,10 @@ mod participant {
 
     #[test]
     fn what_is_asked_for_is_taken_and_what_is_taken_is_not_asked_for() {
-        let other = Holder {
-            job: JobId::new(3),
-            epoch: Epoch::new(1),
-        };
+        let other = Attempt::new(JobId::new(3), Epoch::new(1));
         let mut hall = asking_hall();
         let refusal = Message::Refused {
-            holder: other,
+            attempt: other,
             reason: Refused::Busy,
             next_free: Some(second(760)),
         };
@@ -173,12 +170,16 @@ mod participant {
             if permitted {
                 hall.hear(BOSS, permit(attempt(1), 760));
             }
-            let (holder, outcome) = (attempt(1), Outcome::Done);
+            let (first, outcome) = (attempt(1), Outcome::Done);
+            let command = Command::Ended {
+                attempt: first,
+                outcome,
+            };
             assert_eq!(
-                hall.feed(Event::Command(Command::Ended { holder, outcome })),
+                hall.feed(Event::Command(command)),
                 [
                     Persist(JOB),
-                    Send(BOSS, ended(attempt(1), Outcome::Done)),
+                    Send(BOSS, ended(first, outcome)),
                     CHANGED,
                     Wake(second(698))
                 ][..if permitted { 4 } else { 3 }]
@@ -223,7 +224,7 @@ mod participant {
         hall.hear(BOSS, permit(attempt(1), 600));
         let told = tells(hall.ring_until(600));
         let stop = Notice::Stop {
-            holder: attempt(1),
+            attempt: attempt(1),
             cause: Cause::Orphaned,
         };
         // Its end is at 700, and it may ask two hundred seconds before.
@@ -243,7 +244,7 @@ mod participant {
             [RUNNING, Wake(second(710))]
         );
         let stop = Notice::Stop {
-            holder: attempt(1),
+            attempt: attempt(1),
             cause: Cause::Orphaned,
         };
         assert_eq!(tells(hall.ring())[0], stop);
@@ -300,8 +301,6 @@ mod coordinator {
     use super::*;
     use crate::commit::coordinator::{Command, Coordinator, Key, Notice, Setback};
 
-    type Desk = Bench<Coordinator>;
-
     const TASK: Key = Key::Task(JOB);
 
     fn place(start: u64, nodes: &[NodeId]) -> Event<Coordinator> {
@@ -316,17 +315,17 @@ mod coordinator {
         })
     }
 
-    fn agree(desk: &mut Desk, nodes: &[NodeId], holder: Holder) {
+    fn agree(desk: &mut Bench<Coordinator>, nodes: &[NodeId], attempt: Attempt) {
         for node in nodes {
-            desk.hear(*node, prepared(holder));
+            desk.hear(*node, prepared(attempt));
         }
         for node in nodes {
-            desk.hear(*node, committed(holder));
+            desk.hear(*node, committed(attempt));
         }
     }
 
     /// Everyone has run attempt 1 since 1000, and may do so until 1600. It is 1596.
-    fn standing(nodes: &[NodeId], build: fn() -> Coordinator) -> Desk {
+    fn standing(nodes: &[NodeId], build: fn() -> Coordinator) -> Bench<Coordinator> {
         let mut desk = started(build);
         desk.feed(place(1000, nodes));
         agree(&mut desk, nodes, attempt(1));
@@ -335,7 +334,7 @@ mod coordinator {
         desk
     }
 
-    fn patient_desk(nodes: &[NodeId]) -> Desk {
+    fn patient_desk(nodes: &[NodeId]) -> Bench<Coordinator> {
         standing(nodes, || Coordinator::new(LONGER, Everyone))
     }
 
@@ -419,7 +418,7 @@ mod coordinator {
         assert_eq!(desk.at(1600).hear(A, extend(1, 1660)), []);
         assert_eq!(*desk.machine(), before);
         // Nobody knows of it.
-        let mut desk: Desk = started(|| Coordinator::new(LONGER, Everyone));
+        let mut desk: Bench<Coordinator> = started(|| Coordinator::new(LONGER, Everyone));
         assert_eq!(
             desk.hear(A, extend(1, 1660)),
             [Send(A, release(attempt(1)))]

@@ -14,11 +14,8 @@ fn hall() -> Hall {
     started(|| Participant::new(CONFIG, Everyone))
 }
 
-fn in_job(job: u64) -> Holder {
-    Holder {
-        job: JobId::new(job),
-        epoch: Epoch::new(1),
-    }
+fn in_job(job: u64) -> Attempt {
+    Attempt::new(JobId::new(job), Epoch::new(1))
 }
 
 /// Committed to attempt 1 from 100 on.
@@ -42,14 +39,14 @@ fn running_hall() -> Hall {
 
 fn begin(number: u64, start: u64) -> Did<Participant> {
     Tell(Notice::Begin {
-        holder: attempt(number),
+        attempt: attempt(number),
         interval: slot(start),
     })
 }
 
 fn stop(number: u64, cause: Cause) -> Did<Participant> {
     Tell(Notice::Stop {
-        holder: attempt(number),
+        attempt: attempt(number),
         cause,
     })
 }
@@ -59,19 +56,26 @@ fn gone(number: u64) -> Did<Participant> {
 }
 
 fn ending(outcome: Outcome) -> Event<Participant> {
-    let holder = attempt(1);
-    Event::Command(Command::Ended { holder, outcome })
+    let attempt = attempt(1);
+    Event::Command(Command::Ended { attempt, outcome })
 }
 
-fn refused(holder: Holder, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
-    let next_free = Some(second(next_free));
+fn refused(attempt: Attempt, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
+    refused_to(BOSS, attempt, reason, Some(second(next_free)))
+}
+
+fn refused_to(
+    peer: NodeId,
+    attempt: Attempt,
+    reason: Refused,
+    next_free: Option<Time>,
+) -> [Did<Participant>; 2] {
     let refusal = Message::Refused {
-        holder,
+        attempt,
         reason,
         next_free,
     };
-    let declined = Notice::Declined { peer: BOSS, reason };
-    [Send(BOSS, refusal), Tell(declined)]
+    [Send(peer, refusal), Tell(Notice::Declined { peer, reason })]
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn time_is_held_committed_run_and_given_back() {
     );
     assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
     let other = Command::Ended {
-        holder: attempt(2),
+        attempt: attempt(2),
         outcome: Outcome::Done,
     };
     assert_eq!(
@@ -169,32 +173,17 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
     );
     // An older attempt, and the same with other time.
     hall.hear(BOSS, prepare(attempt(3), slot(800)));
-    for (holder, interval) in [(attempt(2), slot(900)), (attempt(3), slot(900))] {
+    for (attempt, interval) in [(attempt(2), slot(900)), (attempt(3), slot(900))] {
         assert_eq!(
-            hall.hear(BOSS, prepare(holder, interval)),
-            refused(holder, Refused::Stale, 1400)
+            hall.hear(BOSS, prepare(attempt, interval)),
+            refused(attempt, Refused::Stale, 1400)
         );
     }
     // Somebody else's job of that name.
-    let reason = Refused::Foreign;
-    let next_free = Some(second(1400));
-    let holder = in_life(9, 9);
+    let foreign = in_life(9, 9);
     assert_eq!(
-        hall.hear(RIVAL, prepare(holder, slot(900))),
-        [
-            Send(
-                RIVAL,
-                Message::Refused {
-                    holder,
-                    reason,
-                    next_free
-                }
-            ),
-            Tell(Notice::Declined {
-                peer: RIVAL,
-                reason
-            })
-        ]
+        hall.hear(RIVAL, prepare(foreign, slot(900))),
+        refused_to(RIVAL, foreign, Refused::Foreign, Some(second(1400)))
     );
     // It runs.
     let mut hall = running_hall();
@@ -204,19 +193,9 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
     );
     // Nothing fits before the end of time.
     let interval = Interval::since(Time::from_secs(100)).unwrap();
-    let reason = Refused::Busy;
-    let next_free = None;
-    let holder = in_job(8);
     assert_eq!(
-        hall.at(1).hear(BOSS, prepare(holder, interval))[..1],
-        [Send(
-            BOSS,
-            Message::Refused {
-                holder,
-                reason,
-                next_free
-            }
-        )]
+        hall.at(1).hear(BOSS, prepare(in_job(8), interval)),
+        refused_to(BOSS, in_job(8), Refused::Busy, None)
     );
 }
 
@@ -234,7 +213,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
     }
     let mut hall: Bench<Participant<NotOfY>> = started(|| Participant::new(CONFIG, NotOfY));
     let question = Message::Prepare {
-        holder: attempt(1),
+        attempt: attempt(1),
         interval: slot(100),
         lease: CONFIG.lease,
         submitter: Submitter {
@@ -242,8 +221,8 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
             organisation: OrganisationId::new(1),
         },
     };
-    let refusal = |holder, reason| Message::Refused {
-        holder,
+    let refusal = |attempt, reason| Message::Refused {
+        attempt,
         reason,
         next_free: Some(second(5)),
     };
@@ -351,7 +330,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
     // However long a lease is asked for, it is no longer than four of the usual ones.
     let mut hall = self::hall();
     let question = Message::Prepare {
-        holder: attempt(1),
+        attempt: attempt(1),
         interval: slot(100),
         lease: Span::from_micros(u64::MAX),
         submitter: NOBODY,
@@ -565,12 +544,12 @@ fn a_job_stops_before_the_one_behind_it_begins() {
         told,
         [
             Notice::Stop {
-                holder: attempt(1),
+                attempt: attempt(1),
                 cause: Cause::Overran
             },
             Notice::Changed,
             Notice::Begin {
-                holder: next,
+                attempt: next,
                 interval: slot(700)
             }
         ]
@@ -602,19 +581,16 @@ fn a_release_stops_what_runs() {
 fn only_the_coordinator_of_a_job_is_obeyed() {
     let mut hall = committed_hall();
     let before = hall.machine().clone();
-    let forged = Holder {
-        job: JOB,
-        epoch: Epoch::new(u64::MAX),
-    };
-    for holder in [attempt(1), forged] {
+    let forged = Attempt::new(JOB, Epoch::new(u64::MAX));
+    for attempt in [attempt(1), forged] {
         let sent = |message| [Send(RIVAL, message)];
-        assert_eq!(hall.hear(RIVAL, commit(holder)), sent(expired(holder)));
-        assert_eq!(hall.hear(RIVAL, abort(holder)), []);
+        assert_eq!(hall.hear(RIVAL, commit(attempt)), sent(expired(attempt)));
+        assert_eq!(hall.hear(RIVAL, abort(attempt)), []);
         assert_eq!(
-            hall.hear(RIVAL, permit(holder, u64::MAX)),
-            sent(alive(holder, Standing::Gone))
+            hall.hear(RIVAL, permit(attempt, u64::MAX)),
+            sent(alive(attempt, Standing::Gone))
         );
-        assert_eq!(hall.hear(RIVAL, release(holder)), []);
+        assert_eq!(hall.hear(RIVAL, release(attempt)), []);
     }
     assert_eq!(*hall.machine(), before);
     // What nobody has here is free.
@@ -746,32 +722,32 @@ fn a_timer_that_is_early_only_asks_again() {
 fn extreme_numbers_do_no_harm() {
     let mut hall = hall();
     let epoch = Epoch::new(u64::MAX);
-    let holder = Holder { job: JOB, epoch };
+    let attempt = Attempt::new(JOB, epoch);
     let interval = Interval::since(second(100)).unwrap();
     let lease = Span::ZERO;
     let submitter = NOBODY;
     let question = Message::Prepare {
-        holder,
+        attempt,
         interval,
         lease,
         submitter,
     };
     assert_eq!(
         sends(hall.hear(BOSS, question)),
-        [(BOSS, Message::Prepared { holder, lease })]
+        [(BOSS, Message::Prepared { attempt, lease })]
     );
     // A lease of nothing has ended.
     assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(600))]);
-    let holder = in_job(1);
-    hall.hear(BOSS, prepare(holder, interval));
-    hall.hear(BOSS, commit(holder));
-    hall.hear(BOSS, permit(holder, u64::MAX));
+    let attempt = in_job(1);
+    hall.hear(BOSS, prepare(attempt, interval));
+    hall.hear(BOSS, commit(attempt));
+    hall.hear(BOSS, permit(attempt, u64::MAX));
     hall.ring();
     assert_eq!(hall.machine().running().count(), 1);
     hall.now = Time::MAX;
     let told = tells(hall.feed(Event::Timer(crate::commit::participant::Due)));
     let cause = Cause::Overran;
-    assert!(told.contains(&Notice::Stop { holder, cause }));
+    assert!(told.contains(&Notice::Stop { attempt, cause }));
     hall.hear(BOSS, prepare(in_job(2), slot(100)));
 }
 
@@ -819,8 +795,8 @@ fn nodes_do_not_ask_in_step() {
 fn liars_cannot_take_the_room_of_all_others() {
     let mut hall = hall();
     let liars = [NodeId::new(66), NodeId::new(67)];
-    let question = |holder| Message::Prepare {
-        holder,
+    let question = |attempt| Message::Prepare {
+        attempt,
         interval: slot(1000),
         lease: Span::ZERO,
         submitter: NOBODY,

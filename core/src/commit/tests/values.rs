@@ -23,29 +23,29 @@ const TEXTS: [(Refused, &str); 8] = [
 
 /// One of each kind, for participants first.
 fn messages() -> [Message; 14] {
-    let holder = attempt(3);
+    let attempt = attempt(3);
     [
-        prepare(holder, slot(100)),
-        commit(holder),
-        abort(holder),
-        permit(holder, 400),
-        release(holder),
-        prepared(holder),
+        prepare(attempt, slot(100)),
+        commit(attempt),
+        abort(attempt),
+        permit(attempt, 400),
+        release(attempt),
+        prepared(attempt),
         Message::Refused {
-            holder,
+            attempt,
             reason: Refused::Busy,
             next_free: None,
         },
-        committed(holder),
-        expired(holder),
-        alive(holder, Standing::Running),
-        query(holder),
+        committed(attempt),
+        expired(attempt),
+        alive(attempt, Standing::Running),
+        query(attempt),
         Message::Extend {
-            holder,
+            attempt,
             until: second(400),
         },
-        released(holder),
-        ended(holder, Outcome::Broke),
+        released(attempt),
+        ended(attempt, Outcome::Broke),
     ]
 }
 
@@ -137,10 +137,10 @@ fn every_reason_is_told_in_words() {
 
 #[test]
 fn a_message_knows_its_attempt_and_its_side() {
-    for (place, message) in messages().into_iter().enumerate() {
+    for (index, message) in messages().into_iter().enumerate() {
         assert_eq!(message.job(), JOB);
         assert_eq!(message.epoch(), attempt(3).epoch);
-        assert_eq!(message.is_for_participant(), place < 5, "{message:?}");
+        assert_eq!(message.is_for_participant(), index < 5, "{message:?}");
     }
 }
 
@@ -157,17 +157,14 @@ fn messages_and_records_are_small() {
 fn every_message_survives_the_wire() {
     let mut all = messages().to_vec();
     all.extend(TEXTS.map(|(reason, _)| Message::Refused {
-        holder: attempt(1),
+        attempt: attempt(1),
         reason,
         next_free: Some(second(1)),
     }));
     let standings = [Standing::Waiting, Standing::Running, Standing::Gone];
     all.extend(standings.map(|standing| alive(attempt(1), standing)));
     all.push(permit(
-        Holder {
-            job: JobId::new(u64::MAX),
-            epoch: Epoch::new(u64::MAX),
-        },
+        Attempt::new(JobId::new(u64::MAX), Epoch::new(u64::MAX)),
         u64::MAX,
     ));
     for message in all {

@@ -26,13 +26,13 @@ impl Alpha {
 
     /// Takes a record in, unless it is older than the one that is there.
     pub(super) fn learn(&mut self, record: Neighbourhood, iteration: u32) {
-        let place = self.known.iter().position(|(it, _)| it.node == record.node);
-        if let Some(place) = place {
-            let known = self.known.get(place);
+        let index = self.known.iter().position(|(it, _)| it.node == record.node);
+        if let Some(index) = index {
+            let known = self.known.get(index);
             if known.is_some_and(|(known, _)| known.stamp() > record.stamp()) {
                 return;
             }
-            self.known.remove(place);
+            self.known.remove(index);
         } else if self.known.len() >= usize::from(self.most) {
             if self.most == 0 {
                 return;
@@ -43,8 +43,8 @@ impl Alpha {
     }
 
     pub(super) fn forget(&mut self, node: NodeId) -> Option<Neighbourhood> {
-        let place = self.known.iter().position(|(it, _)| it.node == node)?;
-        Some(self.known.remove(place).0)
+        let index = self.known.iter().position(|(it, _)| it.node == node)?;
+        Some(self.known.remove(index).0)
     }
 
     /// Drops what was not heard of for so many iterations.
@@ -55,7 +55,7 @@ impl Alpha {
 
     pub(super) fn is_sound(&self) -> bool {
         let ids = || self.known.iter().map(|(record, _)| record.node);
-        let distinct = |(place, id)| !ids().skip(place).skip(1).any(|other| other == id);
+        let distinct = |(index, id)| !ids().skip(index).skip(1).any(|other| other == id);
         self.known.len() <= usize::from(self.most) && ids().enumerate().all(distinct)
     }
 }

@@ -114,13 +114,13 @@ impl Neighbours {
 
     /// Adds one that is not there, if there is room.
     pub(super) fn insert(&mut self, neighbour: Neighbour) -> bool {
-        let place = self.iter().take_while(|it| it.id < neighbour.id).count();
-        !self.contains(neighbour.id) && self.list.insert(place, neighbour).is_ok()
+        let index = self.iter().take_while(|it| it.id < neighbour.id).count();
+        !self.contains(neighbour.id) && self.list.insert(index, neighbour).is_ok()
     }
 
     pub(super) fn remove(&mut self, id: NodeId) -> Option<Neighbour> {
-        let place = self.iter().position(|neighbour| neighbour.id == id)?;
-        Some(self.list.remove(place))
+        let index = self.iter().position(|neighbour| neighbour.id == id)?;
+        Some(self.list.remove(index))
     }
 }
 

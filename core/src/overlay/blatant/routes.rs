@@ -40,7 +40,7 @@ impl Links {
             };
             for neighbour in record.neighbours.iter().filter(|id| **id != me) {
                 let told = records.binary_search_by_key(neighbour, |it| it.node);
-                let told = told.ok().and_then(|place| records.get(place));
+                let told = told.ok().and_then(|index| records.get(index));
                 let denied = told.is_some_and(|told| !told.lists(record.node));
                 if !denied && let Ok(other) = names.binary_search(neighbour) {
                     links.extend([(one, other), (other, one)]);
@@ -153,8 +153,8 @@ impl Routes {
     }
 
     fn ways(&self, to: NodeId) -> Option<&Ways> {
-        let place = self.names.binary_search(&to).ok()?;
-        self.ways.get(place)
+        let index = self.names.binary_search(&to).ok()?;
+        self.ways.get(index)
     }
 
     /// How far a node is, if a way is known.
@@ -186,9 +186,9 @@ impl Routes {
         let mut nodes = Vec::new();
         let mut at = self.names.binary_search(&to).ok();
         // A way has no more nodes than there are.
-        while let Some(place) = at.filter(|_| nodes.len() < self.names.len())
+        while let Some(index) = at.filter(|_| nodes.len() < self.names.len())
             && let (Some(name), Some([Some(step), _])) =
-                (self.names.get(place), self.ways.get(place))
+                (self.names.get(index), self.ways.get(index))
         {
             nodes.push(*name);
             at = Some(step.from).filter(|_| step.distance > 1);

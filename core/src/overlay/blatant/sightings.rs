@@ -46,8 +46,8 @@ impl Sightings {
     }
 
     fn get(&self, id: NodeId) -> Option<&Sighting> {
-        let place = self.seen.binary_search_by_key(&id, |it| it.id).ok()?;
-        self.seen.get(place)
+        let index = self.seen.binary_search_by_key(&id, |it| it.id).ok()?;
+        self.seen.get(index)
     }
 
     /// Whether a node was seen near.
@@ -67,8 +67,8 @@ impl Sightings {
     }
 
     pub(super) fn forget(&mut self, id: NodeId) {
-        if let Ok(place) = self.seen.binary_search_by_key(&id, |it| it.id) {
-            self.seen.remove(place);
+        if let Ok(index) = self.seen.binary_search_by_key(&id, |it| it.id) {
+            self.seen.remove(index);
         }
     }
 

@@ -7,7 +7,7 @@ use super::command::Timer;
 use super::load::Told;
 use super::member::{Member, Outcome};
 use super::message::{Account, Entries, Entry, Message, Name};
-use super::peers::{Neighbour, Standing};
+use super::peers::{Neighbour, Presence};
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::shared::Shared;
@@ -176,7 +176,7 @@ impl<const D: usize> Member<D> {
             return Outcome::Stays;
         }
         if let Some(peer) = self.peers.get(name) {
-            let standing = peer.standing;
+            let presence = peer.presence;
             let is_late = match word.list {
                 List::Told(account) => {
                     let known = (peer.entry.epoch, peer.edition());
@@ -184,7 +184,7 @@ impl<const D: usize> Member<D> {
                 }
                 List::Untold { .. } => peer.entry.epoch > own.epoch,
             };
-            if let Standing::Dead { since } = standing
+            if let Presence::Dead { since } = presence
                 && !self.may_rise(own, since, cx)
             {
                 return Outcome::Stays;
@@ -302,7 +302,7 @@ impl<const D: usize> Member<D> {
             if is_news {
                 peer.entry = own.clone();
                 peer.face = face;
-                peer.standing = Standing::Living;
+                peer.presence = Presence::Living;
                 peer.replaced = false;
                 peer.first_hand = true;
             }

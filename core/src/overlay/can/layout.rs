@@ -65,7 +65,7 @@ impl<const D: usize> Default for Layout<D> {
 impl<const D: usize> Layout<D> {
     /// A node joins.
     pub fn add(&mut self, id: NodeId, point: Point<D>) -> Result<(), SamePoint> {
-        let place = self.nodes.len();
+        let index = self.nodes.len();
         let at = self.tree.leaf_mut(&point);
         let &mut Tree::Leaf(owner) = at else {
             return Err(SamePoint);
@@ -77,8 +77,8 @@ impl<const D: usize> Layout<D> {
         let (own, other) = leaf.split(own_point, &point).ok_or(SamePoint)?;
         let split = other.history.splits().last().ok_or(SamePoint)?;
         let sides = match split.side {
-            super::Side::Lower => [place, owner],
-            super::Side::Upper => [owner, place],
+            super::Side::Lower => [index, owner],
+            super::Side::Upper => [owner, index],
         };
         *at = Tree::Split {
             dimension: split.dimension,
@@ -106,7 +106,7 @@ impl<const D: usize> Layout<D> {
         self.nodes.iter().map(move |(id, _, leaf)| {
             touching.clear();
             self.tree.touching(&leaf.zone, &mut touching);
-            let around = touching.iter().filter_map(|place| self.nodes.get(*place));
+            let around = touching.iter().filter_map(|index| self.nodes.get(*index));
             let around =
                 around.filter(|(_, _, other)| leaf.zone.neighbour_face(&other.zone).is_some());
             let mut neighbours: Vec<Entry<D>> =
@@ -159,7 +159,7 @@ impl Tree {
         let mut open = Vec::from([self]);
         while let Some(tree) = open.pop() {
             match tree {
-                Self::Leaf(place) => found.push(*place),
+                Self::Leaf(index) => found.push(*index),
                 Self::Split {
                     dimension,
                     plane,

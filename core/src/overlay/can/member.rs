@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::config::Config;
 use super::load::Load;
 use super::message::{Account, Beyond, Entries, Entry, MOST_NEIGHBOURS, Name};
-use super::peers::{MOST_PEERS, Neighbour, Peers, Standing};
+use super::peers::{MOST_PEERS, Neighbour, Peers, Presence};
 use super::promises::Promises;
 use super::space::Point;
 use super::tree::Leaf;
@@ -227,15 +227,15 @@ impl<const D: usize> Member<D> {
     /// Thinks so of some peers from now on. Whether there are any, which is news.
     pub(super) fn mark(
         &mut self,
-        standing: Standing,
+        presence: Presence,
         which: impl Fn(&Neighbour<D>) -> bool,
     ) -> bool {
         let mut is_news = false;
         for peer in self.peers.iter_mut().filter(|peer| which(peer)) {
-            peer.standing = standing;
+            peer.presence = presence;
             is_news = true;
             // It may be there all the same, cut off with others. Hearsay is not worth it.
-            if matches!(standing, Standing::Missed { .. }) && peer.first_hand {
+            if matches!(presence, Presence::Missed { .. }) && peer.first_hand {
                 self.contacts.miss(peer.id());
             }
         }
@@ -247,7 +247,7 @@ impl<const D: usize> Member<D> {
 
     /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
     pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
-        self.mark(Standing::Dead { since: now }, |peer| {
+        self.mark(Presence::Dead { since: now }, |peer| {
             peer.id() == name.id && peer.entry.name < name && !peer.is_dead()
         })
     }

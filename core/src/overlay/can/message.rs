@@ -83,8 +83,8 @@ impl<const D: usize> Entries<D> {
 
     /// The one of this name, if they are in order.
     pub fn get(&self, name: Name) -> Option<&Entry<D>> {
-        let place = self.0.binary_search_by_key(&name, |entry| entry.name);
-        place.ok().and_then(|place| self.0.get(place))
+        let index = self.0.binary_search_by_key(&name, |entry| entry.name);
+        index.ok().and_then(|index| self.0.get(index))
     }
 }
 

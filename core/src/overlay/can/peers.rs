@@ -23,7 +23,7 @@ pub(super) const MOST_BEYOND: usize = 16;
 
 /// What a node thinks of another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Standing {
+pub(super) enum Presence {
     /// It is there, for all that is known.
     Living,
     /// Nothing came from it for too long.
@@ -39,7 +39,7 @@ pub struct Neighbour<const D: usize> {
     pub entry: Entry<D>,
     /// At which face of the node's zone it is.
     pub(super) face: Option<Face>,
-    pub(super) standing: Standing,
+    pub(super) presence: Presence,
     /// The last that it told of itself and its neighbours, or that was told of it when it was gone. Most who have many neighbours
     /// do not tell who they are.
     pub(super) last: Option<Shared<Account<D>>>,
@@ -65,7 +65,7 @@ impl<const D: usize> Neighbour<D> {
         Self {
             entry,
             face,
-            standing: Standing::Living,
+            presence: Presence::Living,
             last: None,
             heard,
             first_hand: false,
@@ -110,11 +110,11 @@ impl<const D: usize> Neighbour<D> {
     }
 
     pub(super) const fn is_living(&self) -> bool {
-        matches!(self.standing, Standing::Living)
+        matches!(self.presence, Presence::Living)
     }
 
     pub(super) const fn is_dead(&self) -> bool {
-        matches!(self.standing, Standing::Dead { .. })
+        matches!(self.presence, Presence::Dead { .. })
     }
 
     pub(super) const fn is_gone(&self) -> bool {
@@ -123,9 +123,9 @@ impl<const D: usize> Neighbour<D> {
 
     /// Since when it is missed or dead.
     pub(super) const fn gone_since(&self) -> Option<Time> {
-        match self.standing {
-            Standing::Living => None,
-            Standing::Missed { since } | Standing::Dead { since } => Some(since),
+        match self.presence {
+            Presence::Living => None,
+            Presence::Missed { since } | Presence::Dead { since } => Some(since),
         }
     }
 

@@ -11,7 +11,7 @@ use super::command::{Notice, Timer};
 use super::hole::Farther;
 use super::member::{Member, Takeover};
 use super::message::{Account, Entries, Entry, Message, Name};
-use super::peers::{MOST_GONE, Neighbour, Standing};
+use super::peers::{MOST_GONE, Neighbour, Presence};
 use super::promises::Share;
 use super::tell::introduce;
 use super::tree::Leaf;
@@ -35,14 +35,14 @@ impl<const D: usize> Member<D> {
     /// Those of whom nothing was heard for long are missed.
     pub(super) fn miss_the_silent(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
-        self.mark(Standing::Missed { since: now }, |peer| {
+        self.mark(Presence::Missed { since: now }, |peer| {
             peer.is_living() && peer.heard + limit <= now && !canary!(SilentNotMissed)
         });
     }
 
     /// The transport cannot reach somebody, so it is missed at once.
     pub(super) fn miss(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
-        let missed = Standing::Missed { since: cx.now() };
+        let missed = Presence::Missed { since: cx.now() };
         if self.mark(missed, |peer| peer.id() == id && peer.is_living()) {
             self.settle(cx);
         }
@@ -240,7 +240,7 @@ impl<const D: usize> Member<D> {
         for peer in self.peers.iter_mut() {
             let is_taken = peer.is_gone() && peer.entry.zone.overlaps(&zone);
             if is_taken && !peer.is_dead() {
-                peer.standing = Standing::Dead { since: now };
+                peer.presence = Presence::Dead { since: now };
                 taken.push(peer.account());
             }
         }
@@ -329,7 +329,7 @@ impl<const D: usize> Member<D> {
         {
             peer.heard = peer.heard.max(now - ago);
             if peer.is_gone() && now < peer.heard + limit {
-                peer.standing = Standing::Living;
+                peer.presence = Presence::Living;
                 self.touch();
             }
         }
@@ -376,7 +376,7 @@ impl<const D: usize> Member<D> {
                 return;
             }
             let mut peer = Neighbour::new(own.clone(), face, cx.now());
-            peer.standing = Standing::Dead { since: cx.now() };
+            peer.presence = Presence::Dead { since: cx.now() };
             if !self.peers.insert(peer) {
                 return;
             }
@@ -394,7 +394,7 @@ impl<const D: usize> Member<D> {
             peer.last = Some(account.clone());
         }
         if !was_dead || canary!(ObituaryEchoed) {
-            peer.standing = Standing::Dead { since: cx.now() };
+            peer.presence = Presence::Dead { since: cx.now() };
             self.touch();
             self.pass_on(from, account, cx);
         }

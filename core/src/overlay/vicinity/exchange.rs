@@ -59,8 +59,8 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         let most = self.view.iter().map(|peer| peer.age).max()?;
         let oldest = || (0..).zip(&self.view).filter(|(_, peer)| peer.age == most);
         let chosen = cx.rng().index(oldest().count());
-        let (place, _) = oldest().nth(chosen)?;
-        (place < self.view.len()).then(|| self.view.remove(place))
+        let (index, _) = oldest().nth(chosen)?;
+        (index < self.view.len()).then(|| self.view.remove(index))
     }
 
     /// Step 3.

@@ -336,8 +336,8 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize> Ma
             self.view.is_sorted_by(|a, b| key(a) < key(b)),
             "the links of a view are in the order of nearness",
         )?;
-        let is_first = |(place, peer): (usize, &Descriptor<P>)| {
-            let mut before = self.view.iter().take(place);
+        let is_first = |(index, peer): (usize, &Descriptor<P>)| {
+            let mut before = self.view.iter().take(index);
             before.all(|other| other.id != peer.id)
         };
         Violation::unless(

@@ -48,7 +48,7 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
     let twice = Twice::among(pools);
     let pooled = (0..).zip(pools).flat_map(|(pool, descriptors)| {
         let placed = (0..).zip(*descriptors);
-        placed.map(move |(place, descriptor)| ((pool, place), descriptor))
+        placed.map(move |(index, descriptor)| ((pool, index), descriptor))
     });
     for (at, descriptor) in pooled {
         if descriptor.id == target.id {
@@ -114,10 +114,10 @@ fn is_outdone<P>(
     at: (usize, usize),
 ) -> bool {
     (0..).zip(pools).any(|(pool, others)| {
-        (0..).zip(*others).any(|(place, other)| {
+        (0..).zip(*others).any(|(index, other)| {
             other.id == descriptor.id
                 && !canary!(SamePeerTwice)
-                && match (pool, place).cmp(&at) {
+                && match (pool, index).cmp(&at) {
                     Ordering::Less => other.outdoes(descriptor),
                     Ordering::Equal => false,
                     Ordering::Greater => !descriptor.outdoes(other),

@@ -273,7 +273,7 @@ impl SiteQueue {
     }
 
     /// Where a new job stands: behind all that come before it and all its equals.
-    fn place(&self, job: &QueuedJob) -> usize {
+    fn index_of(&self, job: &QueuedJob) -> usize {
         self.waiting
             .partition_point(|queued| self.policy.compare(queued, job).is_le())
     }

@@ -97,8 +97,8 @@ impl Priorities {
         class: u8,
     ) -> Result<Self, TooManyOrganisations> {
         let known = self.named().iter().position(|(id, _)| *id == organisation);
-        let place = known.unwrap_or(usize::from(self.named));
-        *self.classes.get_mut(place).ok_or(TooManyOrganisations)? = (organisation, class);
+        let index = known.unwrap_or(usize::from(self.named));
+        *self.classes.get_mut(index).ok_or(TooManyOrganisations)? = (organisation, class);
         if known.is_none() {
             self.named = self.named.saturating_add(1);
         }

@@ -27,39 +27,39 @@ impl LocalScheduler for SiteQueue {
 
     fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {
         self.admits(&job)?;
-        self.waiting.insert(self.place(&job), job);
+        self.waiting.insert(self.index_of(&job), job);
         Ok(())
     }
 
     fn withdraw(&mut self, job: JobId) -> Option<QueuedJob> {
-        let place = self.waiting.iter().position(|queued| queued.job == job)?;
-        Some(self.waiting.remove(place))
+        let index = self.waiting.iter().position(|queued| queued.job == job)?;
+        Some(self.waiting.remove(index))
     }
 
     fn start_next(&mut self, now: Time) -> Option<JobId> {
         self.windows.drop_past(now);
-        let place = self.next_to_start(now)?;
-        let job = self.waiting.remove(place);
+        let index = self.next_to_start(now)?;
+        let job = self.waiting.remove(index);
         let running = Running {
             job,
             started: now,
             estimated_end: now + self.duration(&job),
         };
         let order = |running: &Running| (running.estimated_end, running.job.job);
-        let place = self
+        let index = self
             .running
             .partition_point(|other| order(other) < order(&running));
-        self.running.insert(place, running);
+        self.running.insert(index, running);
         Some(job.job)
     }
 
     fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning> {
         self.windows.drop_past(now);
         let mut running = self.running.iter();
-        let place = running
+        let index = running
             .position(|running| running.job.job == job)
             .ok_or(NotRunning)?;
-        self.running.remove(place);
+        self.running.remove(index);
         Ok(())
     }
 
@@ -85,8 +85,8 @@ impl LocalScheduler for SiteQueue {
             Change::With(job) => (Some(job), None),
             Change::Without(job) => (None, Some(job)),
         };
-        let place = newcomer.map_or(0, |job| self.place(job));
-        let (before, after) = self.waiting.split_at(place.min(self.waiting.len()));
+        let index = newcomer.map_or(0, |job| self.index_of(job));
+        let (before, after) = self.waiting.split_at(index.min(self.waiting.len()));
         let mut plan = Plan::new(self, now);
         let order = before.iter().chain(newcomer).chain(after);
         order
@@ -180,6 +180,6 @@ impl SiteQueue {
         let mut behind = self.waiting.iter().enumerate().skip(1);
         behind
             .find(|(_, job)| fits(&profile, job))
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
     }
 }

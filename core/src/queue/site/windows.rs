@@ -73,8 +73,8 @@ impl Windows {
         if kept > processors.get() {
             return Err(WindowError::TooLarge);
         }
-        let place = self.0.partition_point(|other| *other <= window);
-        self.0.insert(place, window);
+        let index = self.0.partition_point(|other| *other <= window);
+        self.0.insert(index, window);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::Availability;
 use super::error::{ReleaseError, ReserveError};
-use super::timeline::{Change, Place, Survey};
+use super::timeline::{Change, Cursor, Survey};
 use crate::time::{Interval, Time};
 
 /// What a change does to the breakpoint at one of its edges.
@@ -84,7 +84,7 @@ impl Availability {
     fn change(
         &mut self,
         interval: Interval,
-        first: Place,
+        first: Cursor,
         within: Survey,
         change: Change,
     ) -> Result<(), NoRoom> {

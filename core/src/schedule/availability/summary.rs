@@ -185,8 +185,8 @@ fn class_of(count: u32) -> Option<usize> {
     let shift = octave.saturating_sub(OCTAVE_BITS);
     // Small counts have a class each. From there on, what remains of the count after the shift is its leading bit and
     // its place in the octave; each further octave adds as many classes as it has places.
-    let place = count.wrapping_shr(shift).saturating_sub(1);
-    Some(place.saturating_add(shift.wrapping_shl(OCTAVE_BITS)) as usize)
+    let index = count.wrapping_shr(shift).saturating_sub(1);
+    Some(index.saturating_add(shift.wrapping_shl(OCTAVE_BITS)) as usize)
 }
 
 fn first_at_least(reaches: &[Reach], length: Reach) -> Option<usize> {

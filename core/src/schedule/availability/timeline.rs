@@ -14,7 +14,7 @@ const MERGED: usize = CAPACITY / 4 * 3;
 
 /// One step: which block, and where in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct Cursor {
     pub(super) position: usize,
     pub(super) index: usize,
 }
@@ -41,7 +41,7 @@ impl Change {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
     /// The last step in it.
-    pub(super) last: Place,
+    pub(super) last: Cursor,
     /// How many steps.
     pub(super) steps: usize,
     /// The least count.
@@ -109,7 +109,7 @@ impl Timeline {
     }
 
     /// The last step that begins at or before `at`; the very first one if none does.
-    pub(super) fn locate(&self, at: Time) -> Place {
+    pub(super) fn locate(&self, at: Time) -> Cursor {
         let position = self
             .starts
             .partition_point(|&start| start <= at)
@@ -118,31 +118,31 @@ impl Timeline {
             .blocks
             .get(position)
             .map_or(0, |block| block.count_until(at));
-        Place {
+        Cursor {
             position,
             index: begun.saturating_sub(1),
         }
     }
 
     /// The step at `place`.
-    pub(super) fn step(&self, place: Place) -> Option<(Time, u32)> {
+    pub(super) fn step(&self, place: Cursor) -> Option<(Time, u32)> {
         let block = self.blocks.get(place.position)?;
         Some((block.time(place.index)?, block.free_of(place.index)?))
     }
 
     /// Where the step behind `place` is.
-    pub(super) fn next(&self, place: Place) -> Option<Place> {
+    pub(super) fn next(&self, place: Cursor) -> Option<Cursor> {
         let block = self.blocks.get(place.position)?;
         let index = place.index.saturating_add(1);
         if index < block.len() {
-            return Some(Place { index, ..place });
+            return Some(Cursor { index, ..place });
         }
         let position = place.position.saturating_add(1);
-        (position < self.blocks.len()).then_some(Place { position, index: 0 })
+        (position < self.blocks.len()).then_some(Cursor { position, index: 0 })
     }
 
     /// The count just before the step at `place`.
-    pub(super) fn free_before(&self, place: Place) -> Option<u32> {
+    pub(super) fn free_before(&self, place: Cursor) -> Option<u32> {
         match place.index.checked_sub(1) {
             Some(index) => self.blocks.get(place.position)?.free_of(index),
             None => {
@@ -153,7 +153,7 @@ impl Timeline {
     }
 
     /// What is known about the steps from `first` on that begin before `end`.
-    pub(super) fn survey(&self, first: Place, end: Time) -> Survey {
+    pub(super) fn survey(&self, first: Cursor, end: Time) -> Survey {
         let mut survey = Survey {
             last: first,
             steps: 0,
@@ -176,7 +176,7 @@ impl Timeline {
                 survey.most = survey.most.max(free);
             }
             survey.steps = survey.steps.saturating_add(counts.len());
-            survey.last = Place {
+            survey.last = Cursor {
                 position,
                 index: before.saturating_sub(1),
             };
@@ -193,11 +193,11 @@ impl Timeline {
     /// All counts, before and after, lie between `least` and `most`.
     pub(super) fn change(
         &mut self,
-        first: Place,
+        first: Cursor,
         steps: usize,
         change: Change,
         (least, most): (u32, u32),
-    ) -> Place {
+    ) -> Cursor {
         let mut last = first;
         let mut index = first.index;
         let mut left = steps;
@@ -211,7 +211,7 @@ impl Timeline {
                 *free = change.apply(*free);
             }
             left = left.saturating_sub(here);
-            last = Place {
+            last = Cursor {
                 position,
                 index: index.saturating_add(here).saturating_sub(1),
             };
@@ -240,7 +240,7 @@ impl Timeline {
     }
 
     /// Adds a step behind the one at `place` and returns where it is. Places at or behind it are no longer valid.
-    pub(super) fn insert_after(&mut self, mut place: Place, time: Time, free: u32) -> Place {
+    pub(super) fn insert_after(&mut self, mut place: Cursor, time: Time, free: u32) -> Cursor {
         if self
             .blocks
             .get(place.position)
@@ -258,7 +258,7 @@ impl Timeline {
     }
 
     /// Halves the block at `place` and returns where that step is then.
-    fn split(&mut self, place: Place) -> Place {
+    fn split(&mut self, place: Cursor) -> Cursor {
         const HALF: usize = CAPACITY / 2;
         let position = place.position.saturating_add(1);
         let mut right = self.spare.pop().unwrap_or_else(|| Box::new(Block::EMPTY));
@@ -272,13 +272,13 @@ impl Timeline {
         self.summaries
             .forget(place.position..=position.saturating_add(1));
         match place.index.checked_sub(HALF) {
-            Some(index) => Place { position, index },
+            Some(index) => Cursor { position, index },
             None => place,
         }
     }
 
     /// Removes the step at `place`, whose count equals the one before it. The first step of all stays.
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: Cursor) {
         let Some(block) = self.blocks.get_mut(place.position) else {
             return;
         };
@@ -337,7 +337,7 @@ impl Timeline {
         if now <= self.origin() {
             return;
         }
-        let Place { position, index } = self.locate(now);
+        let Cursor { position, index } = self.locate(now);
         self.starts.drain(..position.min(self.starts.len()));
         for mut block in self.blocks.drain(..position.min(self.blocks.len())) {
             self.len = self.len.saturating_sub(block.len());
@@ -361,7 +361,7 @@ impl Timeline {
     /// Neither `count` nor `length` is zero, and `from` is not before the origin.
     pub(super) fn earliest_fit(&mut self, from: Time, count: u32, length: Span) -> Option<Time> {
         let reach = Reach::of(length);
-        let Place {
+        let Cursor {
             mut position,
             index,
         } = self.locate(from);

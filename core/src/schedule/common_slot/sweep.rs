@@ -62,7 +62,7 @@ struct Gap {
 /// How far the buckets have been summed up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scan {
-    place: usize,
+    index: usize,
     sum: u32,
 }
 
@@ -92,15 +92,15 @@ impl Grid {
     }
 
     #[inline]
-    fn place(self, at: u64) -> usize {
+    fn index_of(self, at: u64) -> usize {
         at.wrapping_sub(self.from).wrapping_shr(self.shift) as usize
     }
 
     /// Where a bucket begins; never beyond the end of the stretch, for what opens there is not counted.
-    fn begin(self, place: usize) -> u64 {
+    fn begin(self, index: usize) -> u64 {
         let end = self.until.saturating_add(1);
-        if place < self.size {
-            let begin = (place as u64).wrapping_shl(self.shift);
+        if index < self.size {
+            let begin = (index as u64).wrapping_shl(self.shift);
             self.from.saturating_add(begin).min(end)
         } else {
             end
@@ -237,10 +237,10 @@ impl Sweep {
             .for_each(|most| *most = 0);
         for gap in self.gaps.get(..self.fitting).unwrap_or_default() {
             let last = gap.end.wrapping_sub(length).min(grid.until);
-            if let Some(change) = most.get_mut(grid.place(gap.first) % ROOM) {
+            if let Some(change) = most.get_mut(grid.index_of(gap.first) % ROOM) {
                 *change = change.wrapping_add(1);
             }
-            if let Some(change) = most.get_mut(grid.place(last).wrapping_add(1) % ROOM) {
+            if let Some(change) = most.get_mut(grid.index_of(last).wrapping_add(1) % ROOM) {
                 *change = change.wrapping_sub(1);
             }
         }
@@ -254,27 +254,27 @@ impl Sweep {
         count: u32,
         look: usize,
     ) -> Option<Range<usize>> {
-        let Scan { mut place, mut sum } = *scan;
-        let mut buckets = self.most.get_mut(place..grid.size)?.iter_mut();
+        let Scan { mut index, mut sum } = *scan;
+        let mut buckets = self.most.get_mut(index..grid.size)?.iter_mut();
         for most in &mut buckets {
             sum = sum.wrapping_add(*most);
             *most = sum;
-            place = place.wrapping_add(1);
+            index = index.wrapping_add(1);
             if sum >= count {
                 break;
             }
         }
-        if sum < count || place == scan.place {
+        if sum < count || index == scan.index {
             return None;
         }
-        let begin = place.wrapping_sub(1);
+        let begin = index.wrapping_sub(1);
         for most in buckets.take(look.wrapping_sub(1)) {
             sum = sum.wrapping_add(*most);
             *most = sum;
-            place = place.wrapping_add(1);
+            index = index.wrapping_add(1);
         }
-        *scan = Scan { place, sum };
-        Some(begin..place)
+        *scan = Scan { index, sum };
+        Some(begin..index)
     }
 
     /// Picks out the gaps that open before `opening` and last until `lasting` or longer.
@@ -307,7 +307,7 @@ impl Sweep {
             (begin..end).contains(&at)
                 && self
                     .most
-                    .get(grid.place(at))
+                    .get(grid.index_of(at))
                     .is_some_and(|&most| most >= count)
         };
         for (_, gap) in &self.near {
@@ -324,11 +324,14 @@ impl Sweep {
         let mut closing = self.closing.iter().copied().peekable();
         for bucket in self
             .opening
-            .chunk_by(|&a, &b| grid.place(a) == grid.place(b))
+            .chunk_by(|&a, &b| grid.index_of(a) == grid.index_of(b))
         {
-            let place = grid.place(*bucket.first()?);
-            let mut covered = self.most.get(place)?.saturating_sub(bucket.len() as u32);
-            while closing.next_if(|&last| grid.place(last) < place).is_some() {}
+            let index = grid.index_of(*bucket.first()?);
+            let mut covered = self.most.get(index)?.saturating_sub(bucket.len() as u32);
+            while closing
+                .next_if(|&last| grid.index_of(last) < index)
+                .is_some()
+            {}
             for &first in bucket {
                 while closing.next_if(|&last| last < first).is_some() {
                     covered = covered.saturating_sub(1);

@@ -220,14 +220,14 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
                 continue;
             };
             let mut rest = piece.mask;
-            while let Some(Obstacle::Held(place) | Obstacle::Committed(place)) = word.obstacle(rest)
+            while let Some(Obstacle::Held(index) | Obstacle::Committed(index)) = word.obstacle(rest)
             {
-                if found.end() <= piece.slot(place) {
+                if found.end() <= piece.slot(index) {
                     return Some(found);
                 }
-                let after = piece.slot(place.saturating_add(1));
+                let after = piece.slot(index.saturating_add(1));
                 found = SlotRange::new(after, count).ok()?;
-                rest &= !(1 << place);
+                rest &= !(1 << index);
             }
         }
         (found.end() <= within.end()).then_some(found)
@@ -322,8 +322,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
 
     /// Where a word is in the ring, and on which lap.
     fn place(&self, word: u32) -> Option<(&AtomicU32, u16)> {
-        let (place, lap) = (word.checked_rem(Self::RING)?, word.checked_div(Self::RING)?);
-        Some((self.words.get(place as usize)?, u16::try_from(lap).ok()?))
+        let (index, lap) = (word.checked_rem(Self::RING)?, word.checked_div(Self::RING)?);
+        Some((self.words.get(index as usize)?, u16::try_from(lap).ok()?))
     }
 
     /// The first slot beyond the window that begins with `first`.
@@ -340,8 +340,8 @@ type Change = fn(Word, u16, u8) -> Result<Word, Obstacle>;
 const fn refusal(piece: Piece, obstacle: Obstacle) -> ClaimError {
     match obstacle {
         Obstacle::Recycled => ClaimError::Past,
-        Obstacle::Held(place) => ClaimError::Held(piece.slot(place)),
-        Obstacle::Committed(place) => ClaimError::Committed(piece.slot(place)),
+        Obstacle::Held(index) => ClaimError::Held(piece.slot(index)),
+        Obstacle::Committed(index) => ClaimError::Committed(piece.slot(index)),
     }
 }
 

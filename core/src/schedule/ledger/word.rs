@@ -92,13 +92,13 @@ impl Word {
 
     /// The first of these slots that is not free, if any.
     pub(super) const fn obstacle(self, slots: u8) -> Option<Obstacle> {
-        let place = (self.taken & slots).trailing_zeros();
-        if place >= SLOTS_PER_WORD {
+        let index = (self.taken & slots).trailing_zeros();
+        if index >= SLOTS_PER_WORD {
             None
-        } else if self.committed & (1 << place) == 0 {
-            Some(Obstacle::Held(place))
+        } else if self.committed & (1 << index) == 0 {
+            Some(Obstacle::Held(index))
         } else {
-            Some(Obstacle::Committed(place))
+            Some(Obstacle::Committed(index))
         }
     }
 }

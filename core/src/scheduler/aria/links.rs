@@ -225,10 +225,10 @@ impl Machine for Links {
             }
             Self::Fixed(neighbours) => match event {
                 Event::Command(Command::Meet(peer) | Command::Join(peer)) => {
-                    if let Err(place) = neighbours.binary_search(&peer)
+                    if let Err(index) = neighbours.binary_search(&peer)
                         && neighbours.len() < VIEW
                     {
-                        neighbours.insert(place, peer);
+                        neighbours.insert(index, peer);
                     }
                 }
                 Event::Command(Command::Leave) => neighbours.clear(),

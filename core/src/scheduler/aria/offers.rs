@@ -26,18 +26,18 @@ impl Offers {
     /// Hears an offer. The last one of a node counts.
     pub(super) fn hear(&mut self, offer: Offer) {
         self.0.retain(|known| known.node != offer.node);
-        let place = match canary!(LastOfferFirst) {
+        let index = match canary!(LastOfferFirst) {
             true => 0,
             false => self.0.partition_point(|known| *known < offer),
         };
         if self.0.is_full() {
-            if place >= MOST_OFFERS {
+            if index >= MOST_OFFERS {
                 return;
             }
             self.0.pop();
         }
         // There is room now.
-        let _ = self.0.insert(place, offer);
+        let _ = self.0.insert(index, offer);
     }
 
     pub(super) fn best(&self) -> Option<Offer> {
@@ -90,13 +90,13 @@ impl<About> Questions<About> {
         self.0.len()
     }
 
-    fn place(&self, job: JobId) -> Result<usize, usize> {
+    fn index_of(&self, job: JobId) -> Result<usize, usize> {
         self.0.binary_search_by_key(&job, Question::job)
     }
 
     /// Asks. What was asked about the same job before is asked no more.
     pub(super) fn ask(&mut self, question: Question<About>) {
-        match self.place(question.job()) {
+        match self.index_of(question.job()) {
             Ok(at) => {
                 if let Some(known) = self.0.get_mut(at) {
                     *known = question;
@@ -108,13 +108,13 @@ impl<About> Questions<About> {
 
     /// What is asked about a job.
     pub(super) fn about(&self, job: JobId) -> Option<&Question<About>> {
-        self.0.get(self.place(job).ok()?)
+        self.0.get(self.index_of(job).ok()?)
     }
 
     /// Hears an offer, if it answers something that is still asked. Whether it does.
     pub(super) fn hear(&mut self, flood: FloodId, offer: Offer) -> bool {
-        let place = self.place(JobId::new(flood.sequence));
-        let asked = place.ok().and_then(|at| self.0.get_mut(at));
+        let index = self.index_of(JobId::new(flood.sequence));
+        let asked = index.ok().and_then(|at| self.0.get_mut(at));
         let Some(question) = asked.filter(|question| question.flood == flood) else {
             return false;
         };
@@ -124,7 +124,7 @@ impl<About> Questions<About> {
 
     /// Asks no more about a job.
     pub(super) fn close(&mut self, job: JobId) -> Option<Question<About>> {
-        let at = self.place(job).ok()?;
+        let at = self.index_of(job).ok()?;
         Some(self.0.remove(at))
     }
 

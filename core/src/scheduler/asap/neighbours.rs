@@ -56,15 +56,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             stays
         });
         let ask_at = cx.now() + self.config.timeout;
-        for (place, link) in view.links().enumerate() {
-            match self.neighbours.get_mut(place) {
+        for (index, link) in view.links().enumerate() {
+            match self.neighbours.get_mut(index) {
                 Some(known) if (known.id, known.life) == (link.id, link.incarnation) => continue,
                 Some(known) if known.id == link.id => {
                     known.life = link.incarnation;
                     known.ask_at = ask_at;
                 }
                 _ => self.neighbours.insert(
-                    place,
+                    index,
                     Neighbour {
                         id: link.id,
                         life: link.incarnation,
@@ -79,10 +79,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Whether a node is in the view.
     pub(super) fn is_neighbour(&self, node: NodeId) -> bool {
-        let place = self
+        let index = self
             .neighbours
             .binary_search_by_key(&node, |known| known.id);
-        place.is_ok()
+        index.is_ok()
     }
 
     /// Asks again those whose schedule is missing.
@@ -134,19 +134,19 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             Exchange::Pull | Exchange::Poll { .. } => Span::ZERO,
         };
         let until = cx.now() + lease;
-        let place = self
+        let index = self
             .subscribers
             .binary_search_by_key(&from, |known| known.id);
-        match place {
-            Ok(place) => {
-                if let Some(known) = self.subscribers.get_mut(place) {
+        match index {
+            Ok(index) => {
+                if let Some(known) = self.subscribers.get_mut(index) {
                     known.until = until;
                 }
             }
             Err(_) if lease.is_zero() => {}
-            Err(place) if self.subscribers.len() < usize::from(self.config.subscribers) => {
+            Err(index) if self.subscribers.len() < usize::from(self.config.subscribers) => {
                 self.subscribers
-                    .insert(place, Subscriber { id: from, until });
+                    .insert(index, Subscriber { id: from, until });
             }
             // It knows what it is told now, until it asks again.
             Err(_) => self.declined.subscriptions = self.declined.subscriptions.saturating_add(1),
@@ -168,10 +168,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// A neighbour's schedule: the newest is kept.
     pub(super) fn learn(&mut self, from: NodeId, schedule: Snapshot) {
-        let place = self
+        let index = self
             .neighbours
             .binary_search_by_key(&from, |known| known.id);
-        let known = place.ok().and_then(|place| self.neighbours.get_mut(place));
+        let known = index.ok().and_then(|index| self.neighbours.get_mut(index));
         if let Some(known) = known
             && known
                 .schedule

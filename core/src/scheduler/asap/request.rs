@@ -125,18 +125,18 @@ fn count(job: &Job) -> u32 {
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
-        let place = self
+        let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
-        self.requests.get_mut(place.ok()?)
+        self.requests.get_mut(index.ok()?)
     }
 
     /// The request for a job, a new one if there is none.
     fn request(&mut self, job: JobId) -> Option<&mut Request> {
-        let place = self
+        let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
-        let place = place.unwrap_or_else(|place| {
+        let index = index.unwrap_or_else(|index| {
             let request = Request {
                 job,
                 phase: Phase::Coordinated,
@@ -145,10 +145,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 unwilling: Unwilling::new(),
                 not_before: Time::ZERO,
             };
-            self.requests.insert(place, request);
-            place
+            self.requests.insert(index, request);
+            index
         });
-        self.requests.get_mut(place)
+        self.requests.get_mut(index)
     }
 
     /// What the desk wants of us.
@@ -304,11 +304,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         else {
             return;
         };
-        let place = awaited.iter().position(|node| *node == from);
-        let (Some(place), true) = (place, ask.round == round) else {
+        let index = awaited.iter().position(|node| *node == from);
+        let (Some(index), true) = (index, ask.round == round) else {
             return;
         };
-        awaited.swap_remove(place);
+        awaited.swap_remove(index);
         match outcome {
             // Whoever offers something else than was asked for has nothing to offer.
             Ok(offer)

@@ -102,11 +102,11 @@ impl Search {
 
     /// Whether this node was not discovered before.
     fn discover(&mut self, node: NodeId) -> bool {
-        let place = self.seen.binary_search(&node);
-        if let Err(place) = place {
-            self.seen.insert(place, node);
+        let index = self.seen.binary_search(&node);
+        if let Err(index) = index {
+            self.seen.insert(index, node);
         }
-        place.is_err()
+        index.is_err()
     }
 
     fn add(&mut self, known: Known) {
@@ -162,7 +162,7 @@ impl Search {
 
     fn offer(&self, start: Time, chosen: impl IntoIterator<Item = u32>) -> Offer {
         let chosen = chosen.into_iter();
-        let nodes = chosen.filter_map(|place| self.candidates.get(place as usize));
+        let nodes = chosen.filter_map(|index| self.candidates.get(index as usize));
         Offer {
             start,
             hops: self.hops,
@@ -265,12 +265,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Goes on with whatever need not wait any longer.
     fn end_pulls(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
-        while let Some(place) = self
+        while let Some(index) = self
             .pulls
             .iter()
             .position(|pull| pull.awaited.is_empty() || pull.until <= now)
         {
-            match self.pulls.remove(place).then {
+            match self.pulls.remove(index).then {
                 Then::Search(question) => self.look_around(question, cx),
                 Then::Answer { searcher, search } => self.name_others(searcher, search, cx),
             }
@@ -450,23 +450,23 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Takes out the search that waits for this node's answer.
     fn take_answered(&mut self, from: NodeId, id: SearchId) -> Option<Search> {
-        let place = self.searches.iter().position(|search| search.id == id)?;
-        let asked = &mut self.searches.get_mut(place)?.asked;
+        let index = self.searches.iter().position(|search| search.id == id)?;
+        let asked = &mut self.searches.get_mut(index)?.asked;
         let answer = asked.iter().position(|(node, _)| *node == from)?;
         asked.swap_remove(answer);
-        Some(self.searches.remove(place))
+        Some(self.searches.remove(index))
     }
 
     /// Goes on without those who do not answer, and ends searches that take too long.
     pub(super) fn attend_searches(&mut self, cx: &mut dyn Context<Self>) {
         self.end_pulls(cx);
         let now = cx.now();
-        while let Some(place) = self
+        while let Some(index) = self
             .searches
             .iter()
             .position(|search| search.next_due() <= now)
         {
-            let mut search = self.searches.remove(place);
+            let mut search = self.searches.remove(index);
             if search.limit <= now {
                 self.put_off(&search, cx);
             } else {

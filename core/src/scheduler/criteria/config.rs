@@ -152,11 +152,11 @@ impl Config {
 
     /// The number of the helper overlay of this kind.
     pub(super) fn number(&self, helper: Helper) -> Option<u8> {
-        let place = self
+        let index = self
             .helpers
             .iter()
             .position(|known| *known == Some(helper))?;
-        u8::try_from(place).ok()
+        u8::try_from(index).ok()
     }
 }
 

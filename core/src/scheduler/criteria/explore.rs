@@ -98,11 +98,11 @@ impl Expedition {
     }
 
     fn discover(&mut self, node: NodeId) -> bool {
-        let place = self.discovered.binary_search(&node);
-        if let Err(place) = place {
-            self.discovered.insert(place, node);
+        let index = self.discovered.binary_search(&node);
+        if let Err(index) = index {
+            self.discovered.insert(index, node);
         }
-        place.is_err()
+        index.is_err()
     }
 
     /// Hears of a node, if there is room to.
@@ -118,8 +118,8 @@ impl Expedition {
             }
             _ => (u64::MAX, self.discovered.len() as u64),
         };
-        let place = self.frontier.partition_point(|(other, _)| *other > rank);
-        self.frontier.insert(place, (rank, known.id));
+        let index = self.frontier.partition_point(|(other, _)| *other > rank);
+        self.frontier.insert(index, (rank, known.id));
     }
 
     /// Whether links are still needed, or only nodes themselves.
@@ -161,8 +161,8 @@ impl Expedition {
 
     /// A node has answered; for which links it was asked.
     fn answered(&mut self, node: NodeId) -> Option<Through> {
-        let place = self.asked.iter().position(|asked| asked.node == node)?;
-        Some(self.asked.remove(place).through)
+        let index = self.asked.iter().position(|asked| asked.node == node)?;
+        Some(self.asked.remove(index).through)
     }
 
     /// Goes on without those whose time is over; whether there were any.
@@ -385,8 +385,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     ) -> Option<(JobId, Expedition, Through)> {
         let waits = |known: &Expedition| known.id == look && known.waits_for(from);
         for request in &mut self.requests {
-            if let Some(place) = request.expeditions.iter().position(waits) {
-                let mut expedition = request.expeditions.remove(place);
+            if let Some(index) = request.expeditions.iter().position(waits) {
+                let mut expedition = request.expeditions.remove(index);
                 let through = expedition.answered(from)?;
                 return Some((request.job, expedition, through));
             }

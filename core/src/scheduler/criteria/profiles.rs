@@ -50,8 +50,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 {
     fn message(&mut self, message: cyclon::Message<L>) -> Message<L, G> {
         let others = message.links().iter().filter_map(|link| {
-            let place = self.known.binary_search_by_key(&link.id, |known| known.id);
-            self.known.get(place.ok()?).copied()
+            let index = self.known.binary_search_by_key(&link.id, |known| known.id);
+            self.known.get(index.ok()?).copied()
         });
         let about = [self.own].into_iter().chain(others).collect();
         if let cyclon::Message::Shuffle { exchange, .. } = &message {
@@ -103,8 +103,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     /// What it knows of a node in its view: perhaps no more than that it is there.
     pub(super) fn known(&self, link: Link) -> Descriptor {
-        let place = self.random.binary_search_by_key(&link.id, |known| known.id);
-        let known = place.ok().and_then(|place| self.random.get(place));
+        let index = self.random.binary_search_by_key(&link.id, |known| known.id);
+        let known = index.ok().and_then(|index| self.random.get(index));
         known.copied().unwrap_or(Descriptor {
             id: link.id,
             age: link.age,

@@ -48,11 +48,11 @@ pub(super) struct Request {
     /// Where iterations began.
     tried: Vec<NodeId>,
     /// The place that the job has.
-    has: Option<Place>,
+    has: Option<Placement>,
     /// The place that is being confirmed.
-    trying: Option<Place>,
+    trying: Option<Placement>,
     /// The best that was found since.
-    better: Option<Place>,
+    better: Option<Placement>,
     /// Why there was no place, as the iteration says that came furthest.
     why: Option<NoSelection>,
     /// Who was selected and would not: selected again only if there is no place without them.
@@ -86,13 +86,13 @@ impl Rest {
 
 /// When and where a job could run, and what that costs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct Placement {
     cost: Cost,
     interval: Interval,
     nodes: Vec<NodeId>,
 }
 
-impl Place {
+impl Placement {
     /// Whether it is better than another one (PROTOCOLS F4).
     fn beats(&self, other: Option<&Self>) -> bool {
         let key = |place: &Self| (place.cost, place.interval.start());
@@ -209,7 +209,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn new(found: &'a Found, has: Option<&Place>) -> Self {
+    fn new(found: &'a Found, has: Option<&Placement>) -> Self {
         let own = has.filter(|place| place.nodes.contains(&found.node));
         let windows = own.map(|place| without(found.schedule.windows(), place.interval));
         Self { windows, found }
@@ -241,10 +241,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
     fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
-        let place = self
+        let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
-        self.requests.get_mut(place.ok()?)
+        self.requests.get_mut(index.ok()?)
     }
 
     /// What the desk wants of us.
@@ -289,11 +289,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         cx: &mut dyn Context<Self>,
     ) {
         let base = self.config.earliest(cx.now());
-        let place = self
+        let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
-        if let Err(place) = place {
-            self.requests.insert(place, Request::new(job, base));
+        if let Err(index) = index {
+            self.requests.insert(index, Request::new(job, base));
         }
         let waits = self.is_cut_off() && left > 0;
         let until = cx.now() + self.config.overlay.period.times(2);
@@ -438,7 +438,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let config = self.config;
         // Of those who were not reached, some may be free the next time.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
-        let Some(place) = self.select_place(job, expedition, cx) else {
+        let Some(index) = self.select_place(job, expedition, cx) else {
             return;
         };
         let Some(request) = self.request_mut(job.id) else {
@@ -448,10 +448,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let until = cx.now() + config.pause;
             request.rest = Rest::Pause { until };
         }
-        match place {
-            Ok(place) => {
-                if place.beats(request.better.as_ref()) {
-                    request.better = Some(place);
+        match index {
+            Ok(index) => {
+                if index.beats(request.better.as_ref()) {
+                    request.better = Some(index);
                 }
             }
             Err(NoSelection::TooFew { .. }) if !is_certain => {}
@@ -473,7 +473,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: &Job,
         expedition: &Expedition,
         cx: &mut dyn Context<Self>,
-    ) -> Option<Result<Place, NoSelection>> {
+    ) -> Option<Result<Placement, NoSelection>> {
         let place = self
             .requests
             .binary_search_by_key(&job.id, |request| request.job);
@@ -498,7 +498,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         request: &Request,
         found: &[&Found],
         cx: &mut dyn Context<Self>,
-    ) -> Result<Place, NoSelection> {
+    ) -> Result<Placement, NoSelection> {
         let config = &self.config;
         let has = request.has.as_ref();
         let nodes: Vec<NodeId> = found.iter().map(|found| found.node).collect();
@@ -529,7 +529,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let selection = selected.unwrap_or(Err(NoSelection::NotANumber))?;
         let interval = Interval::starting(selection.start, length);
         let chosen = selection.chosen.iter();
-        Ok(Place {
+        Ok(Placement {
             cost: Cost(selection.cost),
             interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
             nodes: chosen
@@ -538,7 +538,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         })
     }
 
-    fn confirm(&mut self, job: JobId, place: Place, cx: &mut dyn Context<Self>) {
+    fn confirm(&mut self, job: JobId, place: Placement, cx: &mut dyn Context<Self>) {
         let candidate = Candidate {
             interval: place.interval,
             nodes: place.nodes.clone(),

@@ -191,19 +191,19 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
         match notice {
             commit::Notice::Coordinator(coordinator::Notice::Finished { job }) => {
                 // Told and forgotten here before the coordinator forgets it, so that no later life runs it again.
-                if let Ok(place) = task::place(self.tasks, job) {
-                    self.tasks.remove(place);
+                if let Ok(index) = task::index_of(self.tasks, job) {
+                    self.tasks.remove(index);
                     tell(job, News::Finished, cx);
                     cx.forget(Key::Job(job));
                     cx.notify(Notice::Done { job });
                 }
             }
             commit::Notice::Coordinator(notice) => self.heard.push(notice),
-            commit::Notice::Participant(participant::Notice::Begin { holder, .. }) => {
-                tell(holder.job, News::Started, cx);
+            commit::Notice::Participant(participant::Notice::Begin { attempt, .. }) => {
+                tell(attempt.job, News::Started, cx);
             }
-            commit::Notice::Participant(participant::Notice::Stop { holder, .. }) => {
-                tell(holder.job, News::Stopped, cx);
+            commit::Notice::Participant(participant::Notice::Stop { attempt, .. }) => {
+                tell(attempt.job, News::Stopped, cx);
             }
             commit::Notice::Participant(participant::Notice::Changed) => {
                 cx.notify(Notice::Changed);
@@ -241,14 +241,14 @@ impl<P: Policy> Desk<P> {
 
     /// One of them.
     pub fn job(&self, job: JobId) -> Option<&Job> {
-        let place = task::place(&self.tasks, job).ok()?;
-        self.tasks.get(place).map(|task| &task.job)
+        let index = task::index_of(&self.tasks, job).ok()?;
+        self.tasks.get(index).map(|task| &task.job)
     }
 
     /// How far one of them is.
     pub fn stage(&self, job: JobId) -> Option<Stage> {
-        let place = task::place(&self.tasks, job).ok()?;
-        self.tasks.get(place).map(|task| task.stage)
+        let index = task::index_of(&self.tasks, job).ok()?;
+        self.tasks.get(index).map(|task| task.stage)
     }
 
     /// Whether it takes nothing new.
@@ -292,9 +292,9 @@ impl<P: Policy> Desk<P> {
 
     fn receive(&mut self, from: NodeId, message: commit::Message, cx: &mut dyn Context<Self>) {
         match message {
-            commit::Message::Prepare { holder, .. } if self.leaving => {
+            commit::Message::Prepare { attempt, .. } if self.leaving => {
                 let refused = commit::Message::Refused {
-                    holder,
+                    attempt,
                     reason: commit::Refused::NotAccepted,
                     next_free: None,
                 };
@@ -310,9 +310,9 @@ impl<P: Policy> Desk<P> {
             Command::Cancel(job) => self.cancel(job, cx),
             Command::Ended { job, outcome } => {
                 let mut running = self.node.participant.running();
-                if let Some(holder) = running.find(|holder| holder.job == job) {
+                if let Some(attempt) = running.find(|attempt| attempt.job == job) {
                     drop(running);
-                    let ended = participant::Command::Ended { holder, outcome };
+                    let ended = participant::Command::Ended { attempt, outcome };
                     let ended = commit::Command::Participant(ended);
                     self.confirm(Event::Command(ended), cx);
                 }
@@ -366,8 +366,8 @@ impl<P: Policy> Machine for Desk<P> {
                 self.confirm(Event::Restored(key, record), cx);
             }
             Event::Restored(Key::Job(id), Record::Job(job, stage)) if id == job.id => {
-                if let Err(place) = task::place(&self.tasks, id) {
-                    self.tasks.insert(place, Task::new(job, stage));
+                if let Err(index) = task::index_of(&self.tasks, id) {
+                    self.tasks.insert(index, Task::new(job, stage));
                 }
             }
             // No such pair was ever written.

@@ -75,7 +75,7 @@ impl Task {
 }
 
 /// Where a job is among tasks, or would be.
-pub(super) fn place(tasks: &[Task], job: JobId) -> Result<usize, usize> {
+pub(super) fn index_of(tasks: &[Task], job: JobId) -> Result<usize, usize> {
     tasks.binary_search_by_key(&job, |task| task.job.id)
 }
 
@@ -99,8 +99,8 @@ fn refusal(job: &Job, most_nodes: u16) -> Option<Refusal> {
 
 impl<P: Policy> Desk<P> {
     fn task_mut(&mut self, job: JobId) -> Option<&mut Task> {
-        let place = place(&self.tasks, job).ok()?;
-        self.tasks.get_mut(place)
+        let index = index_of(&self.tasks, job).ok()?;
+        self.tasks.get_mut(index)
     }
 
     pub(super) fn submit(
@@ -109,10 +109,10 @@ impl<P: Policy> Desk<P> {
         refused: Option<Refusal>,
         cx: &mut dyn Context<Self>,
     ) {
-        let place = place(&self.tasks, job.id);
+        let index = index_of(&self.tasks, job.id);
         let room = self.tasks.len() < usize::from(self.config.commit.tasks);
         // Known first: who is asked again after a crash must not have the job go elsewhere, too.
-        let refused = if place.is_ok() {
+        let refused = if index.is_ok() {
             Some(Refusal::Known)
         } else if self.leaving {
             Some(Refusal::Leaving)
@@ -121,8 +121,8 @@ impl<P: Policy> Desk<P> {
         } else {
             refusal(&job, self.config.commit.members).or(refused)
         };
-        let place = match (refused, place) {
-            (None, Err(place)) => place,
+        let index = match (refused, index) {
+            (None, Err(index)) => index,
             (refused, _) => {
                 let refused = refused.unwrap_or(Refusal::Known);
                 tell(job.id, News::Failed(Failure::Refused(refused)), cx);
@@ -132,7 +132,7 @@ impl<P: Policy> Desk<P> {
         let mut task = Task::new(job, Stage::Open);
         task.left = self.config.rounds;
         cx.persist(Key::Job(job.id), task.record());
-        self.tasks.insert(place, task);
+        self.tasks.insert(index, task);
         self.search(job.id, None, cx);
     }
 
@@ -226,8 +226,8 @@ impl<P: Policy> Desk<P> {
     /// What the coordinator has to say, once it is done with what it does.
     pub(super) fn coordinated(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Self>) {
         match notice {
-            coordinator::Notice::Placed { holder, interval } => {
-                self.placed(holder.job, interval.start(), cx);
+            coordinator::Notice::Placed { attempt, interval } => {
+                self.placed(attempt.job, interval.start(), cx);
             }
             coordinator::Notice::Unplaced { job, setback } => self.unplaced(job, setback, cx),
             coordinator::Notice::Cleared { job } => {
@@ -308,8 +308,8 @@ impl<P: Policy> Desk<P> {
 
     /// The last word on a job.
     fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
-        if let Ok(place) = place(&self.tasks, job) {
-            self.tasks.remove(place);
+        if let Ok(index) = index_of(&self.tasks, job) {
+            self.tasks.remove(index);
             tell(job, news, cx);
             cx.forget(Key::Job(job));
             cx.notify(Notice::Done { job });

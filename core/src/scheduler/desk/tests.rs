@@ -8,7 +8,7 @@ use crate::commit::Message as Vote;
 use crate::id::Epoch;
 use crate::job::{Demand, Failure, Submitter};
 use crate::machine::{Driver, Effect};
-use crate::schedule::{BusyTime, Holder};
+use crate::schedule::{Attempt, BusyTime};
 use crate::time::Span;
 
 const JOB: JobId = JobId::new(7);
@@ -149,12 +149,9 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
         spares: Vec::new(),
     };
     assert_eq!(bench.order(place), []);
-    let holder = Holder {
-        job: JOB,
-        epoch: Epoch::new(1 << 32 | 1),
-    };
+    let attempt = Attempt::new(JOB, Epoch::new(1 << 32 | 1));
     let refused = Vote::Refused {
-        holder,
+        attempt,
         reason: commit::Refused::Busy,
         next_free: None,
     };
@@ -175,10 +172,7 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
         notices(bench.act(|desk, cx| desk.coordinated(notice, cx)))
     };
     let placed = |start| coordinator::Notice::Placed {
-        holder: Holder {
-            job: JOB,
-            epoch: Epoch::new(1),
-        },
+        attempt: Attempt::new(JOB, Epoch::new(1)),
         interval: minutes(start, start + 1),
     };
     let setback = Setback::Lost {
@@ -206,10 +200,7 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
     let mut coordinated =
         |notice: coordinator::Notice| notices(bench.act(|desk, cx| desk.coordinated(notice, cx)));
     let placed = coordinator::Notice::Placed {
-        holder: Holder {
-            job: JOB,
-            epoch: Epoch::new(1),
-        },
+        attempt: Attempt::new(JOB, Epoch::new(1)),
         interval: minutes(5, 6),
     };
     let node = NodeId::new(1);
@@ -234,16 +225,13 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
 fn a_job_that_was_accepted_is_not_said_to_be_refused() {
     let mut bench = Bench::with_job(1);
     let mut effects = Vec::new();
-    let holder = Holder {
-        job: JOB,
-        epoch: Epoch::new(1),
-    };
+    let attempt = Attempt::new(JOB, Epoch::new(1));
     let interval = minutes(5, 6);
     let full = coordinator::Notice::Unplaced {
         job: JOB,
         setback: Setback::Full,
     };
-    for notice in [coordinator::Notice::Placed { holder, interval }, full] {
+    for notice in [coordinator::Notice::Placed { attempt, interval }, full] {
         effects.extend(bench.act(|desk, cx| desk.coordinated(notice, cx)));
     }
     let told = notices(effects);
@@ -283,19 +271,16 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
         (minutes(6, 7), true),
         (minutes(8, 9), false),
     ]) {
-        let holder = Holder {
-            job: JobId::new(number),
-            epoch: Epoch::new(1),
-        };
+        let attempt = Attempt::new(JobId::new(number), Epoch::new(1));
         let prepare = Vote::Prepare {
-            holder,
+            attempt,
             interval,
             lease: Span::from_secs(5),
             submitter: Submitter::default(),
         };
         bench.vote(number, prepare);
         if is_committed {
-            let heard = bench.vote(number, Vote::Commit { holder });
+            let heard = bench.vote(number, Vote::Commit { attempt });
             assert_eq!(heard, [Notice::Changed]);
         }
     }

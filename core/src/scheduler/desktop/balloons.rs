@@ -50,7 +50,7 @@ impl<const D: usize> Default for Balloons<D> {
 }
 
 impl<const D: usize> Balloons<D> {
-    fn place(&self, node: NodeId) -> Result<usize, usize> {
+    fn index_of(&self, node: NodeId) -> Result<usize, usize> {
         self.here
             .binary_search_by_key(&node, |balloon| balloon.node)
     }
@@ -79,35 +79,35 @@ impl<const D: usize> Balloons<D> {
 
     /// Somebody will have another job, though it has not said so yet.
     pub(super) fn expect(&mut self, node: NodeId, dimensions: &Dimensions, needs: &Requirement) {
-        if let Ok(place) = self.place(node)
-            && let Some(balloon) = self.here.get_mut(place)
+        if let Ok(index) = self.index_of(node)
+            && let Some(balloon) = self.here.get_mut(index)
         {
             balloon.status = Shared::new(balloon.status.get().with(dimensions, needs));
         }
     }
 
     fn put(&mut self, balloon: Balloon<D>) {
-        match self.place(balloon.node) {
-            Ok(place) => {
-                if let Some(known) = self.here.get_mut(place)
+        match self.index_of(balloon.node) {
+            Ok(index) => {
+                if let Some(known) = self.here.get_mut(index)
                     && known.version <= balloon.version
                 {
                     *known = balloon;
                 }
             }
-            Err(place) if self.here.len() < MOST => self.here.insert(place, balloon),
+            Err(index) if self.here.len() < MOST => self.here.insert(index, balloon),
             Err(_) => {}
         }
     }
 
     fn remove(&mut self, node: NodeId, version: u64) {
-        if let Ok(place) = self.place(node)
+        if let Ok(index) = self.index_of(node)
             && self
                 .here
-                .get(place)
+                .get(index)
                 .is_some_and(|known| known.version <= version)
         {
-            self.here.remove(place);
+            self.here.remove(index);
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) struct ResidueSpace<const D: usize> {
     pub(super) can: Can<D>,
     /// The number of its last life there.
     life: Option<Incarnation>,
-    standing: Standing,
+    membership: Membership,
     /// Who is to be asked for a zone again, if it was refused.
     again: Option<NodeId>,
     /// Some who were members when it last heard of them, and until when it believes that.
@@ -45,7 +45,7 @@ pub(super) struct ResidueSpace<const D: usize> {
 
 /// How a node stands to the second space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Standing {
+enum Membership {
     /// It is not in, and does not want to be.
     Out,
     /// It looks for somebody who lets it in.
@@ -75,7 +75,7 @@ impl<const D: usize> ResidueSpace<D> {
             config,
             can: Can::new(me, point, config)?,
             life: None,
-            standing: Standing::Out,
+            membership: Membership::Out,
             again: None,
             contacts: Members::new(),
             contacts_until: Time::ZERO,
@@ -97,7 +97,7 @@ impl<const D: usize> ResidueSpace<D> {
             self.known.is_in_order() && self.known.len() <= can::MOST_NEIGHBOURS,
             "a node knows no more of members than of neighbours, each once",
         )?;
-        let is_outside = matches!(self.standing, Standing::Out | Standing::Asking);
+        let is_outside = matches!(self.membership, Membership::Out | Membership::Asking);
         Violation::unless(
             !is_outside || self.can.zone().is_none(),
             "who is outside of the second space has no zone there",
@@ -224,14 +224,14 @@ impl<const D: usize> Desktop<D> {
         space.life = space.life.max(embed.life);
         if embed.evicted {
             // It joins anew by itself.
-            space.standing = Standing::In;
+            space.membership = Membership::In;
             space.known.retain(|_| false);
         }
         if embed.changed {
             space.again = None;
         }
         if embed.left {
-            space.standing = Standing::Out;
+            space.membership = Membership::Out;
             space.again = None;
             space.known.retain(|_| false);
         }
@@ -252,7 +252,7 @@ impl<const D: usize> Desktop<D> {
         let Some(space) = &mut self.residue_space else {
             return;
         };
-        if space.standing != Standing::In || space.is_inside() {
+        if space.membership != Membership::In || space.is_inside() {
             return;
         }
         space.again = None;
@@ -275,7 +275,7 @@ impl<const D: usize> Desktop<D> {
         if let Some(space) = &mut self.residue_space
             && !space.is_inside()
         {
-            space.standing = Standing::Asking;
+            space.membership = Membership::Asking;
             self.wake_again(cx);
         }
     }
@@ -308,32 +308,32 @@ impl<const D: usize> Desktop<D> {
             let Some(space) = &self.residue_space else {
                 return;
             };
-            let (standing, at) = (space.standing, *space.can.point());
-            match standing {
-                Standing::Out => {
+            let (membership, at) = (space.membership, *space.can.point());
+            match membership {
+                Membership::Out => {
                     let own = *self.can.point();
                     let Some(point) = self.residue_like(&own) else {
                         return;
                     };
                     self.get_in(point, cx);
                 }
-                Standing::Asking => {
+                Membership::Asking => {
                     let wants = self.residue_like(&at).is_some();
                     if let Some(space) = &mut self.residue_space
                         && !wants
                     {
-                        space.standing = Standing::Out;
+                        space.membership = Membership::Out;
                     }
                     return;
                 }
-                Standing::In => {
+                Membership::In => {
                     let want = self.residue_like(&at);
                     let want = want.or(canary!(StaysWithNothingLeft).then_some(at));
                     if want == Some(at) || !self.move_to(want, cx) {
                         return;
                     }
                 }
-                Standing::Leaving => return,
+                Membership::Leaving => return,
             }
         }
     }
@@ -368,10 +368,10 @@ impl<const D: usize> Desktop<D> {
             space.contacts = contacts;
             space.contacts_until = cx.now() + space.config.period.times(HEARSAY);
         }
-        space.standing = Standing::Leaving;
+        space.membership = Membership::Leaving;
         self.in_residue_space(Event::Command(can::Command::Leave), cx);
         let left = self.residue_space.as_ref();
-        left.is_some_and(|space| space.standing == Standing::Out)
+        left.is_some_and(|space| space.membership == Membership::Out)
     }
 
     /// Gets in through somebody it knows there, or asks the rendezvous.
@@ -380,7 +380,7 @@ impl<const D: usize> Desktop<D> {
         let Some(space) = &mut self.residue_space else {
             return;
         };
-        space.standing = Standing::Asking;
+        space.membership = Membership::Asking;
         let contact = space.next_contact(now);
         match contact.filter(|introducer| *introducer != me) {
             Some(introducer) => self.begin_there(point, can::Command::Join { introducer }, cx),
@@ -404,7 +404,7 @@ impl<const D: usize> Desktop<D> {
             return;
         };
         space.can = can;
-        space.standing = Standing::In;
+        space.membership = Membership::In;
         space.again = None;
         if let Some(life) = space.life {
             let record = can::Record::Life(life);
@@ -445,17 +445,17 @@ impl<const D: usize> Desktop<D> {
         let around: alloc::vec::Vec<NodeId> = around.collect();
         space.known.retain(|id| around.binary_search(&id).is_ok());
         let period = space.config.period;
-        match space.standing {
-            Standing::Out => return,
-            Standing::Asking => self.ask_rendezvous(cx),
-            Standing::In => {
+        match space.membership {
+            Membership::Out => return,
+            Membership::Asking => self.ask_rendezvous(cx),
+            Membership::In => {
                 let point = *space.can.point();
                 if let Some(introducer) = space.again.take() {
                     self.begin_there(point, can::Command::Join { introducer }, cx);
                 }
                 self.register(cx);
             }
-            Standing::Leaving => self.register(cx),
+            Membership::Leaving => self.register(cx),
         }
         self.wake_by(now + period, cx);
     }
@@ -497,8 +497,9 @@ impl<const D: usize> Desktop<D> {
             can::Message::Refused { life, why } => Some((*life, *why)),
             _ => None,
         };
-        let is_current =
-            |life| space.life == Some(life) && space.standing == Standing::In && !space.is_inside();
+        let is_current = |life| {
+            space.life == Some(life) && space.membership == Membership::In && !space.is_inside()
+        };
         let refused = refused.filter(|(life, _)| is_current(*life));
         self.in_residue_space(Event::Message { from, message }, cx);
         // The overlay would wait for about a period. Here somebody else is free sooner than that.
@@ -528,12 +529,12 @@ impl<const D: usize> Desktop<D> {
         let Some(space) = &mut self.residue_space else {
             return;
         };
-        let (standing, is_inside) = (space.standing, space.is_inside());
-        match (standing, point) {
-            (Standing::Asking, Some(point)) if founds => {
+        let (membership, is_inside) = (space.membership, space.is_inside());
+        match (membership, point) {
+            (Membership::Asking, Some(point)) if founds => {
                 self.begin_there(point, can::Command::Found, cx);
             }
-            (Standing::Asking, Some(point)) => {
+            (Membership::Asking, Some(point)) => {
                 space.contacts = members;
                 space.contacts_until = now + space.config.period.times(HEARSAY);
                 if let Some(introducer) = space.next_contact(now) {
@@ -541,7 +542,7 @@ impl<const D: usize> Desktop<D> {
                 }
             }
             // It may have founded one of two spaces.
-            (Standing::In | Standing::Leaving, _) if is_inside => {
+            (Membership::In | Membership::Leaving, _) if is_inside => {
                 if let Some(introducer) = members.first().copied() {
                     let join = Event::Command(can::Command::Join { introducer });
                     self.in_residue_space(join, cx);

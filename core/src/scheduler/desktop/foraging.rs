@@ -84,8 +84,8 @@ impl<const D: usize> Desktop<D> {
         }
         let members = || self.known.iter().filter(|(_, it)| self.has_residue(it));
         let count = members().count();
-        let place = (count > 0).then(|| cx.rng().index(count))?;
-        members().nth(place).map(|(id, _)| id)
+        let index = (count > 0).then(|| cx.rng().index(count))?;
+        members().nth(index).map(|(id, _)| id)
     }
 
     /// The next hop to the rendezvous, or from there to somebody whom it knows.

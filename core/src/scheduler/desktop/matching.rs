@@ -166,8 +166,8 @@ impl<const D: usize> Desktop<D> {
         let count = usize::from(self.config.searches_again).min(waiting);
         let first = (self.round as usize).saturating_mul(count);
         for turn in 0..count {
-            let place = first.saturating_add(turn).checked_rem(waiting).unwrap_or(0);
-            let job = self.queue.waiting().get(place).copied();
+            let index = first.saturating_add(turn).checked_rem(waiting).unwrap_or(0);
+            let job = self.queue.waiting().get(index).copied();
             let Some(job) = job.filter(|job| !self.is_offered(job.job)) else {
                 continue;
             };

@@ -200,11 +200,11 @@ impl<const D: usize> Desktop<D> {
         cx: &mut dyn Context<Self>,
     ) {
         let offered = &mut self.migration.offered;
-        let place = offered
+        let index = offered
             .iter()
             .position(|(id, to, ..)| (*id, *to) == (job, from));
-        let Some(place) = place else { return };
-        let (_, to, move_to, _) = offered.swap_remove(place);
+        let Some(index) = index else { return };
+        let (_, to, move_to, _) = offered.swap_remove(index);
         if takes {
             self.hand_over(job, to, move_to, cx);
         }

@@ -231,8 +231,8 @@ impl Known {
     }
 
     pub(super) fn shared(&self, id: NodeId) -> Option<&Shared<Status>> {
-        let place = self.list.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.list.get(place).map(|(_, status)| status)
+        let index = self.list.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.list.get(index).map(|(_, status)| status)
     }
 
     /// Whether this very status of somebody is what is known.
@@ -247,17 +247,17 @@ impl Known {
     /// Takes down how somebody is. There are never more than neighbours, as others are forgotten.
     pub(super) fn hear(&mut self, id: NodeId, status: Shared<Status>, most: usize) {
         match self.list.binary_search_by_key(&id, |(id, _)| *id) {
-            Ok(place) => {
-                if let Some((_, known)) = self.list.get_mut(place) {
+            Ok(index) => {
+                if let Some((_, known)) = self.list.get_mut(index) {
                     *known = status;
                 }
             }
-            Err(place) if self.list.len() < most => {
+            Err(index) if self.list.len() < most => {
                 // A few more at a time: twice as many would be room for many who never come.
                 if self.list.len() == self.list.capacity() {
                     self.list.reserve_exact(ROOM);
                 }
-                self.list.insert(place, (id, status));
+                self.list.insert(index, (id, status));
             }
             Err(_) => {}
         }

@@ -48,12 +48,12 @@ fn demand(run: &Finished) -> Vec<f64> {
         let begin = job.at.as_micros() as f64 / 1e6;
         let end = begin + job.run_time.as_micros() as f64 / 1e6;
         let first = (begin / width) as usize;
-        for (place, row) in run.series.iter().enumerate().skip(first) {
+        for (index, row) in run.series.iter().enumerate().skip(first) {
             if row.time >= end {
                 break;
             }
             let busy = end.min(row.time + width) - begin.max(row.time);
-            work[place] += f64::from(job.processors) * busy.max(0.0);
+            work[index] += f64::from(job.processors) * busy.max(0.0);
         }
     }
     let room = run.summary.nodes as f64 * width;

@@ -43,11 +43,11 @@ pub(super) fn table(
     columns.extend(schemes.iter().map(|scheme| scheme.name()));
     columns.extend(["LIQ-PULL / CENT", "s more"]);
     let mut table = Table::new(name, title, &columns.join(" | "));
-    let place = |wanted: Scheme| schemes.iter().position(|scheme| *scheme == wanted);
+    let index = |wanted: Scheme| schemes.iter().position(|scheme| *scheme == wanted);
     for (row, samples) in rows.iter().zip(samples.chunks(schemes.len())) {
         let mut cells = vec![row.as_str().into()];
         cells.extend(samples.iter().map(wait));
-        if let (Some(ours), Some(cent)) = (place(OURS), place(Scheme::Cent)) {
+        if let (Some(ours), Some(cent)) = (index(OURS), index(Scheme::Cent)) {
             cells.extend(beside(&samples[ours], &samples[cent]));
         }
         table.push(cells);

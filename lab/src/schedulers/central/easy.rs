@@ -24,7 +24,7 @@ enum Searched {
     Not,
     /// The first job waits for its reservation, and nobody before this place may start until processors come back: what is
     /// free only shrank since, and so did the time that is left.
-    UpTo { place: usize, head: Reservation },
+    UpTo { index: usize, head: Reservation },
 }
 
 /// Who waits, who runs, and what was found out already.
@@ -120,7 +120,7 @@ impl Policy for Easy<'_> {
 
     fn pass(&mut self, now: Time, floor: &mut Floor<'_, impl Observer>) {
         let (from, head) = match self.searched {
-            Searched::UpTo { place, head } => (place, head),
+            Searched::UpTo { index, head } => (index, head),
             Searched::Not => {
                 let Some(head) = self.serve_head(now, floor) else {
                     return;
@@ -131,7 +131,7 @@ impl Policy for Easy<'_> {
         let head = self.backfill(now, from, head, floor);
         self.queue.tidy();
         self.searched = Searched::UpTo {
-            place: self.queue.end(),
+            index: self.queue.end(),
             head,
         };
     }

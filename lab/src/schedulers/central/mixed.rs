@@ -16,7 +16,7 @@ use crate::workload::Workload;
 #[derive(Debug)]
 struct Node {
     /// Its place in the grid.
-    place: u32,
+    index: u32,
     speed: Speed,
     searched: Searched,
 }
@@ -45,13 +45,13 @@ pub(super) struct MixedGreedy<'a> {
 
 impl<'a> MixedGreedy<'a> {
     pub(super) fn new(mixed: &'a Mixed, workload: &'a Workload, estimates: Estimates) -> Self {
-        let node = |(place, profile): (u32, &Profile)| Node {
-            place,
+        let node = |(index, profile): (u32, &Profile)| Node {
+            index,
             speed: profile.speed,
             searched: Searched::Not,
         };
         let mut nodes: Vec<Node> = (0..).zip(&mixed.nodes).map(node).collect();
-        nodes.sort_by_key(|node| (Reverse(node.speed), node.place));
+        nodes.sort_by_key(|node| (Reverse(node.speed), node.index));
         Self {
             workload,
             estimates,
@@ -72,18 +72,18 @@ impl<'a> MixedGreedy<'a> {
     ) -> bool {
         let requirement = requirement(self.workload, job as usize);
         let room = &self.room;
-        let fits = |node: &Node| room.fits(node.place as usize, &requirement);
+        let fits = |node: &Node| room.fits(node.index as usize, &requirement);
         let fitting = self.nodes.iter().position(|node| worth(node) && fits(node));
         let Some(position) = fitting else {
             return false;
         };
         let node = &self.nodes[position];
-        let taken = self.room.take(node.place as usize, &requirement);
+        let taken = self.room.take(node.index as usize, &requirement);
         debug_assert!(taken, "what fits can be taken");
         self.held[job as usize] = Some(position as u32);
         let submission = &self.workload.jobs[job as usize];
         let takes = self.estimates.run_time_on(submission, node.speed);
-        floor.start_on(job, node.place, takes);
+        floor.start_on(job, node.index, takes);
         true
     }
 }
@@ -95,7 +95,7 @@ impl Policy for MixedGreedy<'_> {
         };
         let node = &mut self.nodes[position as usize];
         let requirement = requirement(self.workload, ended.job as usize);
-        self.room.give_back(node.place as usize, &requirement);
+        self.room.give_back(node.index as usize, &requirement);
         node.searched = Searched::Not;
     }
 
@@ -120,7 +120,7 @@ impl Policy for MixedGreedy<'_> {
     }
 
     fn nodes(self) -> Vec<Option<u32>> {
-        let place = |position: u32| self.nodes[position as usize].place;
-        self.held.iter().map(|held| held.map(place)).collect()
+        let index = |position: u32| self.nodes[position as usize].index;
+        self.held.iter().map(|held| held.map(index)).collect()
     }
 }

@@ -108,20 +108,20 @@ impl Queue {
     }
 
     /// Takes out the job in this place.
-    pub(super) fn remove(&mut self, place: usize) -> Waiting {
+    pub(super) fn remove(&mut self, index: usize) -> Waiting {
         let gone = Waiting {
             estimate: Span::MAX,
             size: GONE,
-            job: self.slots[place].job,
+            job: self.slots[index].job,
         };
-        let removed = core::mem::replace(&mut self.slots[place], gone);
+        let removed = core::mem::replace(&mut self.slots[index], gone);
         self.waiting -= 1;
         if self.waiting == 0 {
             self.slots.clear();
             self.bounds.clear();
             self.first = 0;
-        } else if place == self.first {
-            let behind = self.slots[place..].iter();
+        } else if index == self.first {
+            let behind = self.slots[index..].iter();
             self.first += behind.take_while(|waiting| waiting.size == GONE).count();
         }
         removed

@@ -61,11 +61,11 @@ impl Releases {
         };
         block.processors += processors;
         block.last = block.last.max(at);
-        let place = block.releases.partition_point(|release| release.at < at);
-        match block.releases.get_mut(place) {
+        let index = block.releases.partition_point(|release| release.at < at);
+        match block.releases.get_mut(index) {
             Some(same) if same.at == at => same.processors += processors,
             _ => {
-                block.releases.insert(place, release);
+                block.releases.insert(index, release);
                 if block.releases.len() == BLOCK {
                     self.split(position);
                 }
@@ -79,8 +79,8 @@ impl Releases {
         let Some(block) = self.blocks.get_mut(position) else {
             return;
         };
-        let place = block.releases.partition_point(|release| release.at < at);
-        let Some(release) = block.releases.get_mut(place) else {
+        let index = block.releases.partition_point(|release| release.at < at);
+        let Some(release) = block.releases.get_mut(index) else {
             return;
         };
         debug_assert_eq!(release.at, at, "what is removed was added");
@@ -89,7 +89,7 @@ impl Releases {
         if release.processors > 0 {
             return;
         }
-        block.releases.remove(place);
+        block.releases.remove(index);
         match block.releases.last() {
             Some(last) => block.last = last.at,
             None => self.spare.push(self.blocks.remove(position).releases),

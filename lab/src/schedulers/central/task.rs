@@ -58,11 +58,11 @@ impl Tasks {
     ) -> Self {
         let estimates = estimates.for_central();
         let mut over_by = workload.jobs.last().map_or(Time::ZERO, |job| job.at);
-        let tasks = workload.jobs.iter().enumerate().map(|(place, job)| {
+        let tasks = workload.jobs.iter().enumerate().map(|(index, job)| {
             let duration = estimates.apply(job.run_time, job.requested_time);
             // A workload promises that no job needs nothing; one that breaks this cannot be run.
             let sound = job.processors > 0 && !duration.actual.is_zero();
-            let admission = if sound && suits(place, job) {
+            let admission = if sound && suits(index, job) {
                 over_by += duration.estimate;
                 Admission::Taken
             } else {

@@ -249,8 +249,8 @@ impl Subject for Node {
             }
             zones.push((*node, *zone));
         }
-        for (place, (one, zone)) in zones.iter().enumerate() {
-            if let Some((two, _)) = zones[place + 1..].iter().find(|(_, it)| it.overlaps(zone)) {
+        for (index, (one, zone)) in zones.iter().enumerate() {
+            if let Some((two, _)) = zones[index + 1..].iter().find(|(_, it)| it.overlaps(zone)) {
                 return Err(format!("the zones of {one} and {two} overlap"));
             }
         }

@@ -78,7 +78,7 @@ pub struct Flood {
     overlay: Overlay,
     /// Whom it knows in the beginning.
     neighbours: Box<[NodeId]>,
-    standing: Standing,
+    membership: Membership,
     seen: Seen,
     work: Work,
     endings: Endings,
@@ -92,7 +92,7 @@ pub struct Flood {
 
 /// Whether a node takes jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Standing {
+enum Membership {
     In,
     /// It sees to those that it has.
     Leaving,
@@ -176,7 +176,7 @@ impl Flood {
             config,
             overlay,
             neighbours: neighbours.into_iter().take(LINKS).collect(),
-            standing: Standing::In,
+            membership: Membership::In,
             seen: Seen::default(),
             work: Work::Free,
             endings: Endings::default(),
@@ -262,7 +262,7 @@ impl Machine for Flood {
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
             Event::Command(Command::Cancel(job)) => self.cancel(job, cx),
             Event::Command(Command::Ended { job, outcome }) => self.end(job, outcome, cx),
-            Event::Command(Command::Leave) => self.standing = Standing::Leaving,
+            Event::Command(Command::Leave) => self.membership = Membership::Leaving,
             Event::Restored(Key::Overlay(key), Record::Overlay(record)) => {
                 self.feed_overlay(Event::Restored(key, record), cx);
             }

@@ -10,7 +10,7 @@ use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Time;
 use serde::Serialize;
 
-use super::{Flood, Key, Record, SearchId, Standing, Timer};
+use super::{Flood, Key, Membership, Record, SearchId, Timer};
 
 /// What becomes of a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -163,7 +163,7 @@ impl Flood {
         if self.tasks.contains_key(&job.id) {
             return Err(Refusal::Known);
         }
-        if self.standing == Standing::Leaving {
+        if self.membership == Membership::Leaving {
             return Err(Refusal::Leaving);
         }
         if self.tasks.len() >= Self::MOST_TASKS {

@@ -7,7 +7,7 @@ use gridweave_core::job::{News, Notice, Outcome};
 use gridweave_core::machine::Context;
 use gridweave_core::time::Time;
 
-use super::{Flood, Message, SearchId, Standing, Timer};
+use super::{Flood, Membership, Message, SearchId, Timer};
 
 /// What the node does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,7 +54,7 @@ impl Flood {
     /// Answers a search: whoever is free is claimed from now on. A claim passes to a later search for the same job.
     pub(super) fn answer(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         let free = match self.work {
-            Work::Free => self.standing == Standing::In,
+            Work::Free => self.membership == Membership::In,
             Work::Claimed { search: by, .. } => search.follows(&by),
             Work::Running { .. } => false,
         };

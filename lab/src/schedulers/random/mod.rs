@@ -100,9 +100,9 @@ impl Random {
             self.ended.pop_front();
         }
         self.ended.push_back(job);
-        let place = self.submitters.iter().position(|(held, _)| *held == job);
-        if let Some(place) = place {
-            let (_, submitter) = self.submitters.remove(place);
+        let index = self.submitters.iter().position(|(held, _)| *held == job);
+        if let Some(index) = index {
+            let (_, submitter) = self.submitters.remove(index);
             cx.send(submitter, Message::Done(job));
         }
         self.start_next(cx);

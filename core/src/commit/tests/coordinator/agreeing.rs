@@ -56,8 +56,8 @@ fn a_refusal_aborts_the_attempt_and_the_next_candidate_is_tried() {
     let candidates = vec![candidate(1000, &[A, B]), candidate(2000, &[B])];
     desk.feed(place(candidates, &[]));
     desk.hear(A, prepared(attempt(1)));
-    let refusal = |holder| Message::Refused {
-        holder,
+    let refusal = |attempt| Message::Refused {
+        attempt,
         reason: Refused::Busy,
         next_free: Some(second(4000)),
     };
@@ -160,7 +160,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
 
 #[test]
 fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
-    let mut desk: Desk = started(|| Coordinator::new(Config::DEFAULT, Everyone));
+    let mut desk: Bench<Coordinator> = started(|| Coordinator::new(Config::DEFAULT, Everyone));
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
     let mut told = Vec::new();
@@ -174,9 +174,9 @@ fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
     // A shorter lease ends it sooner.
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
-    let (holder, lease) = (attempt(1), Span::from_secs(3));
+    let (attempt, lease) = (attempt(1), Span::from_secs(3));
     assert_eq!(
-        desk.hear(A, Message::Prepared { holder, lease }),
+        desk.hear(A, Message::Prepared { attempt, lease }),
         [Wake(second(1))]
     );
     assert_eq!(tells(desk.ring()), [silent, cleared()]);
@@ -242,7 +242,7 @@ fn a_permission_until_the_end_is_given_once() {
             Everyone,
         )
     };
-    let mut desk: Desk = started(build);
+    let mut desk: Bench<Coordinator> = started(build);
     desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(
         agree(&mut desk, &[A], 1),

@@ -59,29 +59,29 @@ fn an_end_that_is_told_again_is_not_written_down_again() {
 #[test]
 fn what_nobody_knows_was_aborted() {
     let mut desk = desk();
-    let holder = in_life(u64::from(u32::MAX), u64::from(u32::MAX));
-    assert_eq!(desk.hear(A, prepared(holder)), [Send(A, abort(holder))]);
+    let attempt = in_life(u64::from(u32::MAX), u64::from(u32::MAX));
+    assert_eq!(desk.hear(A, prepared(attempt)), [Send(A, abort(attempt))]);
     for message in [
-        committed(holder),
-        query(holder),
+        committed(attempt),
+        query(attempt),
         Message::Extend {
-            holder,
+            attempt,
             until: Time::MAX,
         },
-        ended(holder, Outcome::Done),
+        ended(attempt, Outcome::Done),
     ] {
-        assert_eq!(desk.hear(A, message), [Send(A, release(holder))]);
+        assert_eq!(desk.hear(A, message), [Send(A, release(attempt))]);
     }
     for message in [
-        expired(holder),
-        alive(holder, Standing::Running),
-        alive(holder, Standing::Gone),
-        released(holder),
-        commit(holder),
-        permit(holder, 9),
-        release(holder),
-        abort(holder),
-        prepare(holder, slot(9)),
+        expired(attempt),
+        alive(attempt, Standing::Running),
+        alive(attempt, Standing::Gone),
+        released(attempt),
+        commit(attempt),
+        permit(attempt, 9),
+        release(attempt),
+        abort(attempt),
+        prepare(attempt, slot(9)),
     ] {
         assert_eq!(desk.hear(A, message), []);
     }
@@ -138,12 +138,12 @@ fn a_job_that_is_only_being_cleared_makes_room_for_another() {
     let mut desk = desk();
     let (eight, nine) = (JobId::new(8), JobId::new(9));
     desk.feed(place_job(eight, vec![candidate(1000, &[A])], &[]));
-    let holder = Holder {
+    let attempt = Attempt {
         job: eight,
         ..attempt(1)
     };
-    desk.hear(A, prepared(holder));
-    desk.hear(A, committed(holder));
+    desk.hear(A, prepared(attempt));
+    desk.hear(A, committed(attempt));
     desk.feed(place(vec![candidate(2000, &[A])], &[]));
     agree(&mut desk, &[A], 2);
     desk.feed(GIVE_UP);

@@ -54,7 +54,7 @@ fn a_lost_node_without_a_spare_costs_the_attempt() {
     let mut desk = standing(&[A, B], vec![], &[SPARE]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
     let refusal = Message::Refused {
-        holder: attempt(2),
+        attempt: attempt(2),
         reason: Refused::Full,
         next_free: None,
     };
@@ -137,7 +137,7 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
     desk.hear(A, alive(attempt(1), Standing::Gone));
     let (node, reason, next_free) = (B, Refused::Full, None);
     let refusal = Message::Refused {
-        holder: attempt(2),
+        attempt: attempt(2),
         reason,
         next_free,
     };
@@ -151,7 +151,10 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
 
 #[test]
 fn what_may_have_run_counts_as_started_whatever_its_node_says() {
-    for (desk, then) in [(cautious_desk as fn() -> Desk, false), (desk, true)] {
+    for (desk, then) in [
+        (cautious_desk as fn() -> Bench<Coordinator>, false),
+        (desk, true),
+    ] {
         let mut desk = desk();
         let candidates = vec![candidate(1000, &[A]), candidate(3000, &[B])];
         desk.at(940).feed(place(candidates, &[]));

@@ -10,17 +10,15 @@ mod moving;
 mod refusing;
 mod returning;
 
-type Desk = Bench<Coordinator>;
-
 const TASK: Key = Key::Task(JOB);
 const WAITING: Standing = Standing::Waiting;
 
-fn desk() -> Desk {
+fn desk() -> Bench<Coordinator> {
     started(|| Coordinator::new(CONFIG, Everyone))
 }
 
 /// One that starts no job twice.
-fn cautious_desk() -> Desk {
+fn cautious_desk() -> Bench<Coordinator> {
     const CAUTIOUS: Config = Config {
         after_loss: AfterLoss::GiveUp,
         ..CONFIG
@@ -64,7 +62,7 @@ fn unplaced(setback: Setback) -> Notice {
 
 fn placed(number: u64, start: u64) -> Notice {
     Notice::Placed {
-        holder: attempt(number),
+        attempt: attempt(number),
         interval: slot(start),
     }
 }
@@ -74,7 +72,7 @@ fn cleared() -> Notice {
 }
 
 /// With time at 1000 on these nodes since zero, by attempt 1; nobody may start yet.
-fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
+fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench<Coordinator> {
     let mut desk = desk();
     let mut candidates = more;
     candidates.insert(0, candidate(1000, nodes));
@@ -84,7 +82,7 @@ fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
 }
 
 /// With time at 1000 on these nodes since 940, by attempt 1; everyone may start and run until 1240, and has said so.
-fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk {
+fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench<Coordinator> {
     let mut desk = desk();
     let mut candidates = more;
     candidates.insert(0, candidate(1000, nodes));
@@ -97,7 +95,7 @@ fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Desk 
 }
 
 /// Everyone votes for an attempt and commits it; what the last commit does.
-fn agree(desk: &mut Desk, nodes: &[NodeId], number: u64) -> Vec<Did<Coordinator>> {
+fn agree(desk: &mut Bench<Coordinator>, nodes: &[NodeId], number: u64) -> Vec<Did<Coordinator>> {
     for node in nodes {
         desk.hear(*node, prepared(attempt(number)));
     }

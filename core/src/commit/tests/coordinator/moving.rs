@@ -79,10 +79,10 @@ fn a_node_that_never_lets_go_is_waited_for_until_its_permission_has_ended_by_any
     agree(&mut desk, &[B], 2);
     let before = sends(desk.ring_until(1241));
     assert!(before.iter().all(|sent| *sent == (A, release(attempt(1)))));
-    let (holder, until) = (attempt(2), Some(just_after(1541)));
+    let (attempt, until) = (attempt(2), Some(just_after(1541)));
     let after = sends(desk.ring_until(1242));
     assert!(
-        after.contains(&(B, Message::Permit { holder, until })),
+        after.contains(&(B, Message::Permit { attempt, until })),
         "{after:?}"
     );
 }

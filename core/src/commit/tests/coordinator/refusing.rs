@@ -6,12 +6,9 @@ use super::*;
 fn strangers_and_other_attempts_change_nothing() {
     let mut desk = permitted(&[A], vec![], &[]);
     let before = desk.machine().clone();
-    let forged = Holder {
-        job: JOB,
-        epoch: Epoch::new(u64::MAX),
-    };
+    let forged = Attempt::new(JOB, Epoch::new(u64::MAX));
     let refusal = Message::Refused {
-        holder: attempt(1),
+        attempt: attempt(1),
         reason: Refused::Stale,
         next_free: None,
     };
@@ -64,8 +61,8 @@ fn a_vote_of_any_length_is_survived() {
     for lease in [Span::ZERO, Span::from_micros(u64::MAX)] {
         let mut desk = desk();
         desk.feed(place(vec![candidate(1000, &[A])], &[]));
-        let holder = attempt(1);
-        let told = tells(desk.hear(A, Message::Prepared { holder, lease }));
+        let attempt = attempt(1);
+        let told = tells(desk.hear(A, Message::Prepared { attempt, lease }));
         assert_eq!(told.is_empty(), !lease.is_zero());
     }
 }

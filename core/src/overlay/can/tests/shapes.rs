@@ -63,7 +63,7 @@ fn shape<const D: usize>(population: Population, size: usize) -> (f64, usize, f6
     let around = |own: &Zone<D>| -> Vec<usize> {
         let others = zones.iter().enumerate();
         let others = others.filter(|(_, other)| own.neighbour_face(other).is_some());
-        others.map(|(place, _)| place).collect()
+        others.map(|(index, _)| index).collect()
     };
     let around: Vec<_> = zones.iter().map(around).collect();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use super::super::peers::Standing;
+use super::super::peers::Presence;
 use super::super::*;
 use super::network::Network;
 use crate::machine::{Effect, EffectQueue};
@@ -379,7 +379,7 @@ fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
     let [first, third] = [0, 2].map(|node| three.entry(node).name.id);
     let (from, dead) = (first, three.entry(2).name);
     let peers = &mut three.nodes[1].member_mut().peers;
-    peers.get_mut(dead).unwrap().standing = Standing::Dead { since: Time::ZERO };
+    peers.get_mut(dead).unwrap().presence = Presence::Dead { since: Time::ZERO };
     let message = Message::Evicted(three.entry(1).name.life);
     let effects = three.feed(1, Event::Message { from, message });
     assert_eq!(three.nodes[1].zone(), None);

@@ -31,25 +31,22 @@ fn pushed(changes: u64, windows: &[Interval]) -> Did {
 
 /// Attempt 1 of coordinator 9 at a job gets this time here.
 fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
-    let holder = holder(name);
+    let attempt = attempt(name);
     let question = Vote::Prepare {
-        holder,
+        attempt,
         interval,
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
     };
     let mut did = bench.vote(9, question);
-    did.extend(bench.vote(9, Vote::Commit { holder }));
+    did.extend(bench.vote(9, Vote::Commit { attempt }));
     let until = Some(Time::MAX);
-    did.extend(bench.vote(9, Vote::Permit { holder, until }));
+    did.extend(bench.vote(9, Vote::Permit { attempt, until }));
     did
 }
 
-fn holder(name: u64) -> Holder {
-    Holder {
-        job: JobId::new(name),
-        epoch: Epoch::new(1),
-    }
+fn attempt(name: u64) -> Attempt {
+    Attempt::new(JobId::new(name), Epoch::new(1))
 }
 
 /// Only the schedules that were sent.
@@ -168,26 +165,28 @@ fn subscribers_beyond_the_limit_are_told_once_and_counted() {
 fn an_allocation_is_pushed_once_when_it_is_committed() {
     let mut bench = subscribed();
     let question = Vote::Prepare {
-        holder: holder(1),
+        attempt: attempt(1),
         interval: busy(600, 660),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
-    let commit = Vote::Commit { holder: holder(1) };
+    let commit = Vote::Commit {
+        attempt: attempt(1),
+    };
     let push = pushed(1, &[busy(600, 660)]);
     assert_eq!(schedules(bench.vote(9, commit)), [push]);
     assert_eq!(schedules(bench.vote(9, commit)), []);
     // A hold that comes to nothing is not heard of.
-    let holder = holder(2);
+    let attempt = attempt(2);
     let question = Vote::Prepare {
-        holder,
+        attempt,
         interval: busy(720, 780),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
-    assert_eq!(schedules(bench.vote(9, Vote::Abort { holder })), []);
+    assert_eq!(schedules(bench.vote(9, Vote::Abort { attempt })), []);
 }
 
 #[test]

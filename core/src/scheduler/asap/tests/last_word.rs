@@ -44,11 +44,17 @@ fn bench(far: Far) -> Bench {
         return bench;
     }
     let lease = CONFIG.commit.lease;
-    bench.vote(4, Vote::Prepared { holder: one, lease });
+    bench.vote(
+        4,
+        Vote::Prepared {
+            attempt: one,
+            lease,
+        },
+    );
     if far == Far::Committing {
         return bench;
     }
-    bench.vote(4, Vote::Committed { holder: one });
+    bench.vote(4, Vote::Committed { attempt: one });
     match far {
         Far::Running => {
             bench.at(70);
@@ -144,10 +150,10 @@ fn what_was_decided_is_gone_on_with_after_a_restart() {
         let did = bench.ring_until(now);
         assert_eq!(
             did,
-            [Send(4, Message::Commit(Vote::Commit { holder: one }))]
+            [Send(4, Message::Commit(Vote::Commit { attempt: one }))]
         );
         // It may be news that it was accepted; the same start twice is not.
-        let did = bench.vote(4, Vote::Committed { holder: one });
+        let did = bench.vote(4, Vote::Committed { attempt: one });
         let expected = match far {
             Far::Committing => vec![accepted(60)],
             _ => vec![],
@@ -246,7 +252,7 @@ fn a_crash_while_a_job_finishes_never_makes_it_run_again() {
     let one = attempt(1, 1);
     let outcome = Outcome::Done;
     let end = Vote::Ended {
-        holder: one,
+        attempt: one,
         outcome,
     };
     let lives = crash_everywhere(
@@ -269,7 +275,7 @@ fn a_finished_job_that_is_cancelled_after_a_crash_stays_finished() {
     let one = attempt(1, 1);
     let outcome = Outcome::Done;
     let end = Vote::Ended {
-        holder: one,
+        attempt: one,
         outcome,
     };
     for effects in 0..=bench(Far::Running).effects_of(&message(4, end)) {
@@ -344,7 +350,7 @@ fn a_crash_while_a_job_is_cancelled_never_changes_the_word_that_was_said() {
 fn a_crash_while_a_job_breaks_ends_in_one_last_word() {
     let outcome = Outcome::Broke;
     let end = Vote::Ended {
-        holder: attempt(1, 1),
+        attempt: attempt(1, 1),
         outcome,
     };
     let lives = crash_everywhere(

@@ -10,7 +10,7 @@ use crate::id::{Epoch, Incarnation};
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
 use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
-use crate::schedule::Holder;
+use crate::schedule::Attempt;
 use crate::scheduler::desk::Stage;
 use crate::time::{Interval, Span};
 
@@ -143,23 +143,23 @@ impl Bench {
     }
 
     /// Everyone votes for an attempt and commits it; what the last commit does.
-    fn agree(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+    fn agree(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let lease = CONFIG.commit.lease;
         for node in nodes {
-            self.vote(*node, Vote::Prepared { holder, lease });
+            self.vote(*node, Vote::Prepared { attempt, lease });
         }
         let commits = nodes
             .iter()
-            .map(|node| self.vote(*node, Vote::Committed { holder }));
+            .map(|node| self.vote(*node, Vote::Committed { attempt }));
         commits.last().unwrap()
     }
 
     /// Everyone has done an attempt; what the last end does.
-    fn end(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+    fn end(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let outcome = Outcome::Done;
         let ends = nodes
             .iter()
-            .map(|node| self.vote(*node, Vote::Ended { holder, outcome }));
+            .map(|node| self.vote(*node, Vote::Ended { attempt, outcome }));
         ends.last().unwrap()
     }
 
@@ -186,11 +186,8 @@ fn job(name: u64, count: u32) -> Job {
 }
 
 /// The attempt at the job of this number, in this life of the coordinator.
-fn attempt(life: u64, number: u64) -> Holder {
-    Holder {
-        job: JOB,
-        epoch: Epoch::new(life << 32 | number),
-    }
+fn attempt(life: u64, number: u64) -> Attempt {
+    Attempt::new(JOB, Epoch::new(life << 32 | number))
 }
 
 fn snapshot(version: u64, windows: &[Interval]) -> Snapshot {
@@ -252,47 +249,47 @@ fn who_else(search: u32) -> Message<3> {
     Message::WhoElse { search }
 }
 
-fn prepare(holder: Holder, start: u64) -> Message<3> {
+fn prepare(attempt: Attempt, start: u64) -> Message<3> {
     Message::Commit(Vote::Prepare {
-        holder,
+        attempt,
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
     })
 }
 
-fn abort(holder: Holder) -> Message<3> {
-    Message::Commit(Vote::Abort { holder })
+fn abort(attempt: Attempt) -> Message<3> {
+    Message::Commit(Vote::Abort { attempt })
 }
 
-fn permit(holder: Holder, until: u64) -> Message<3> {
+fn permit(attempt: Attempt, until: u64) -> Message<3> {
     let until = Some(second(until));
-    Message::Commit(Vote::Permit { holder, until })
+    Message::Commit(Vote::Permit { attempt, until })
 }
 
-fn release(holder: Holder) -> Message<3> {
-    let Holder { job, epoch } = holder;
+fn release(attempt: Attempt) -> Message<3> {
+    let Attempt { job, epoch } = attempt;
     Message::Commit(Vote::Release {
         job,
         through: epoch,
     })
 }
 
-fn alive(holder: Holder, standing: commit::Standing) -> Vote {
-    Vote::Alive { holder, standing }
+fn alive(attempt: Attempt, standing: commit::Standing) -> Vote {
+    Vote::Alive { attempt, standing }
 }
 
-fn released(holder: Holder) -> Vote {
-    let Holder { job, epoch } = holder;
+fn released(attempt: Attempt) -> Vote {
+    let Attempt { job, epoch } = attempt;
     Vote::Released {
         job,
         through: epoch,
     }
 }
 
-fn refused(holder: Holder) -> Vote {
+fn refused(attempt: Attempt) -> Vote {
     Vote::Refused {
-        holder,
+        attempt,
         reason: commit::Refused::Busy,
         next_free: None,
     }

@@ -252,8 +252,8 @@ fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
         rounds: 3,
         ..CONFIG
     };
-    let would_not = |holder| Vote::Refused {
-        holder,
+    let would_not = |attempt| Vote::Refused {
+        attempt,
         reason: commit::Refused::NotAccepted,
         next_free: None,
     };
@@ -301,7 +301,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
         [Persist(OF_JOB), Send(50, prepare(one, 60))]
     );
     let prepared = Vote::Prepared {
-        holder: one,
+        attempt: one,
         lease: CONFIG.commit.lease,
     };
     let Message::Commit(question) = prepare(one, 60) else {
@@ -315,12 +315,12 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
         bench.vote(50, prepared),
         [
             Persist(TASK),
-            Send(50, Message::Commit(Vote::Commit { holder: one }))
+            Send(50, Message::Commit(Vote::Commit { attempt: one }))
         ]
     );
-    bench.vote(50, Vote::Commit { holder: one });
+    bench.vote(50, Vote::Commit { attempt: one });
     assert_eq!(
-        bench.vote(50, Vote::Committed { holder: one }),
+        bench.vote(50, Vote::Committed { attempt: one }),
         [
             Send(50, permit(one, 120)),
             Persist(OF_JOB),
@@ -328,7 +328,13 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
         ]
     );
     let until = Some(second(120));
-    bench.vote(50, Vote::Permit { holder: one, until });
+    bench.vote(
+        50,
+        Vote::Permit {
+            attempt: one,
+            until,
+        },
+    );
     assert_eq!(
         bench.ring_until(60),
         [Persist(SEAT), Tell(7, News::Started)]
@@ -339,7 +345,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
     };
     let outcome = Outcome::Done;
     let told = Vote::Ended {
-        holder: one,
+        attempt: one,
         outcome,
     };
     assert_eq!(
@@ -498,7 +504,7 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
     assert_eq!(did[0], Send(9, busy_for_good));
     assert_eq!(bench.hear(9, search(1, 1, 60)), [Send(9, not_found(1, 0))]);
     let answer = Vote::Refused {
-        holder: attempt(1, 1),
+        attempt: attempt(1, 1),
         reason: commit::Refused::NotAccepted,
         next_free: None,
     };
@@ -543,7 +549,16 @@ fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
     bench.hear(1, found(2, 60, 1, &[4, 5]));
     assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 60))]);
     let lease = CONFIG.commit.lease;
-    assert_eq!(bench.vote(5, Vote::Prepared { holder: two, lease }), []);
+    assert_eq!(
+        bench.vote(
+            5,
+            Vote::Prepared {
+                attempt: two,
+                lease
+            }
+        ),
+        []
+    );
     // It does not let go, and may run the job until 120 by its clock: the next slot begins at 180.
     assert_eq!(
         bench.ring_until(3),
@@ -591,16 +606,16 @@ fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
     let mut bench = asking(1);
     let mut told = Vec::new();
     for (number, start, nodes) in [(1, 60, &[4][..]), (2, 180, &[4, 5]), (3, 300, &[6, 4, 5])] {
-        let holder = attempt(1, number);
+        let attempt = attempt(1, number);
         let round = number as u32;
         bench.hear(1, found(round, start, 1, nodes));
         let node = [4, 5, 6][round as usize - 1];
         bench.hear(2, not_found(round, 9));
-        told.extend(bench.agree(&[node], holder));
+        told.extend(bench.agree(&[node], attempt));
         // Its time is over, and it has not ended.
-        let gone = alive(holder, Standing::Gone);
+        let gone = alive(attempt, Standing::Gone);
         told.extend(bench.at(start + 60).vote(node, gone));
-        bench.vote(node, released(holder));
+        bench.vote(node, released(attempt));
     }
     let told = told.into_iter().filter(|did| matches!(did, Tell(..)));
     let moved = |start| News::Moved {
@@ -630,7 +645,7 @@ fn a_job_that_breaks_is_not_tried_again() {
     let did = bench.at(70).vote(
         4,
         Vote::Ended {
-            holder: one,
+            attempt: one,
             outcome,
         },
     );

@@ -72,7 +72,7 @@ fn who_would_not_take_part_in_a_better_place_is_not_asked_for_the_next() {
     };
     let mut bench = placed(config, Criterion::Soonest);
     let (two, three) = (attempt(1, 2), attempt(1, 3));
-    let prepares = |nodes: [u64; 2], holder| nodes.map(|node| Send(node, prepare(holder, 120)));
+    let prepares = |nodes: [u64; 2], attempt| nodes.map(|node| Send(node, prepare(attempt, 120)));
     assert_eq!(find(&mut bench, 120), prepares([5, 6], two));
     // The third begins at one of those whom 1 knows.
     let did = bench.vote(5, refused(two));
@@ -233,7 +233,7 @@ fn a_job_that_loses_its_place_begins_anew() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     assert_eq!(find(&mut bench, 300), []);
     let gone = Vote::Alive {
-        holder: attempt(1, 1),
+        attempt: attempt(1, 1),
         standing: commit::Standing::Gone,
     };
     let did = bench.at(10).vote(3, gone);
@@ -247,8 +247,8 @@ fn a_job_that_loses_its_place_begins_anew() {
 fn those_who_took_their_promise_back_are_done_without_all_of_them() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     find(&mut bench, 300);
-    let gone = |holder| Vote::Alive {
-        holder,
+    let gone = |attempt| Vote::Alive {
+        attempt,
         standing: commit::Standing::Gone,
     };
     let (one, two, three) = (attempt(1, 1), attempt(1, 2), attempt(1, 3));
@@ -260,7 +260,7 @@ fn those_who_took_their_promise_back_are_done_without_all_of_them() {
         bench.hear(4, seen(number, 4, &[busy(0, 300)], &[]));
         bench.hear(5, seen(number, 5, &[busy(0, 300)], &[]))
     };
-    let asked = |nodes: [u64; 2], holder| nodes.map(|node| Send(node, prepare(holder, 300)));
+    let asked = |nodes: [u64; 2], attempt| nodes.map(|node| Send(node, prepare(attempt, 300)));
     assert_eq!(found(&mut bench, 3, 1, 9000), asked([4, 5], two));
     let did = bench.agree(&[4, 5], two);
     assert_eq!(did.last(), Some(&Send(2, look(4, Random))));

@@ -54,7 +54,7 @@ fn a_job_that_is_cancelled_while_it_is_confirmed_or_has_a_place_is_let_go_first(
         ]
     );
     assert_eq!(bench.machine().progress(JOB), None);
-    let Holder { job, epoch } = one;
+    let Attempt { job, epoch } = one;
     let released = Vote::Released {
         job,
         through: epoch,
@@ -113,10 +113,10 @@ fn a_restart_while_nodes_are_asked_searches_anew_and_later_votes_are_of_no_use()
     let did = bench.restart();
     assert_eq!(did.last(), Some(&Send(1, look(1, Random))));
     let lease = CONFIG.commit.lease;
-    let holder = attempt(1, 1);
+    let attempt = attempt(1, 1);
     assert_eq!(
-        bench.vote(1, Vote::Prepared { holder, lease }),
-        [Send(1, abort(holder))]
+        bench.vote(1, Vote::Prepared { attempt, lease }),
+        [Send(1, abort(attempt))]
     );
 }
 
@@ -137,13 +137,13 @@ fn a_restart_with_a_place_keeps_it_and_moves_it_no_more() {
 #[test]
 fn a_restart_after_the_decision_commits_what_was_decided() {
     let mut bench = trying();
-    let (holder, lease) = (attempt(1, 1), CONFIG.commit.lease);
-    bench.vote(1, Vote::Prepared { holder, lease });
-    bench.vote(2, Vote::Prepared { holder, lease });
+    let (attempt, lease) = (attempt(1, 1), CONFIG.commit.lease);
+    bench.vote(1, Vote::Prepared { attempt, lease });
+    bench.vote(2, Vote::Prepared { attempt, lease });
     bench.restart();
     bench.ring_until(1);
-    bench.vote(1, Vote::Committed { holder });
-    let did = bench.vote(2, Vote::Committed { holder });
+    bench.vote(1, Vote::Committed { attempt });
+    let did = bench.vote(2, Vote::Committed { attempt });
     assert!(did.contains(&Tell(7, accepted(60))), "{did:?}");
 }
 

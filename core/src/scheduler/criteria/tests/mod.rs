@@ -13,7 +13,7 @@ use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
 use crate::overlay::vivaldi;
 use crate::profile::Coordinate;
-use crate::schedule::{BusyTime, Holder};
+use crate::schedule::{Attempt, BusyTime};
 use crate::select::{Objective, Set};
 use crate::time::{Interval, Span};
 
@@ -222,23 +222,23 @@ impl Bench {
     }
 
     /// Everyone votes for an attempt and commits it; what the last commit does.
-    fn agree(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+    fn agree(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let lease = CONFIG.commit.lease;
         for node in nodes {
-            self.vote(*node, Vote::Prepared { holder, lease });
+            self.vote(*node, Vote::Prepared { attempt, lease });
         }
         let commits = nodes
             .iter()
-            .map(|node| self.vote(*node, Vote::Committed { holder }));
+            .map(|node| self.vote(*node, Vote::Committed { attempt }));
         commits.last().unwrap()
     }
 
     /// Everyone has done an attempt; what the last end does.
-    fn end(&mut self, nodes: &[u64], holder: Holder) -> Effects {
+    fn end(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let outcome = Outcome::Done;
         let ends = nodes
             .iter()
-            .map(|node| self.vote(*node, Vote::Ended { holder, outcome }));
+            .map(|node| self.vote(*node, Vote::Ended { attempt, outcome }));
         ends.last().unwrap()
     }
 
@@ -346,40 +346,37 @@ fn shuffle(from: u64, about: &[Descriptor]) -> Said {
 }
 
 /// The attempt at the job of this number, in this life of the coordinator.
-fn attempt(life: u64, number: u64) -> Holder {
-    Holder {
-        job: JOB,
-        epoch: Epoch::new(life << 32 | number),
-    }
+fn attempt(life: u64, number: u64) -> Attempt {
+    Attempt::new(JOB, Epoch::new(life << 32 | number))
 }
 
-fn prepare(holder: Holder, start: u64) -> Said {
+fn prepare(attempt: Attempt, start: u64) -> Said {
     Message::Commit(Vote::Prepare {
-        holder,
+        attempt,
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
     })
 }
 
-fn abort(holder: Holder) -> Said {
-    Message::Commit(Vote::Abort { holder })
+fn abort(attempt: Attempt) -> Said {
+    Message::Commit(Vote::Abort { attempt })
 }
 
-fn permit(holder: Holder, until: u64) -> Said {
+fn permit(attempt: Attempt, until: u64) -> Said {
     let until = Some(second(until));
-    Message::Commit(Vote::Permit { holder, until })
+    Message::Commit(Vote::Permit { attempt, until })
 }
 
-fn release(holder: Holder) -> Said {
-    let Holder { job, epoch } = holder;
+fn release(attempt: Attempt) -> Said {
+    let Attempt { job, epoch } = attempt;
     let through = epoch;
     Message::Commit(Vote::Release { job, through })
 }
 
-fn refused(holder: Holder) -> Vote {
+fn refused(attempt: Attempt) -> Vote {
     Vote::Refused {
-        holder,
+        attempt,
         reason: commit::Refused::Busy,
         next_free: None,
     }

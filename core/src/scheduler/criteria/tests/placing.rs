@@ -88,7 +88,7 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
     let one = attempt(1, 1);
     // From 180 on the first is free, and the second from 400 on.
     let prepare = Message::Commit(Vote::Prepare {
-        holder: one,
+        attempt: one,
         interval: busy(420, 540),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
@@ -271,9 +271,9 @@ fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
         bench.hear(1, seen(number, 1, &[], &[2]));
         bench.hear(2, seen(number, 2, &[], &[]))
     };
-    let asked = |node, holder, start| {
+    let asked = |node, attempt, start| {
         let prepare = Vote::Prepare {
-            holder,
+            attempt,
             interval: busy(start, start + 420),
             lease: CONFIG.commit.lease,
             submitter: NOBODY,
@@ -286,13 +286,22 @@ fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
     bench.agree(&[1], one);
     assert_eq!(bench.ring_until(57), [Send(1, permit(one, 480))]);
     let gone = Vote::Alive {
-        holder: one,
+        attempt: one,
         standing: commit::Standing::Gone,
     };
     bench.vote(1, gone);
     assert_eq!(find(&mut bench, 2), asked(2, two, 120));
     let lease = CONFIG.commit.lease;
-    assert_eq!(bench.vote(2, Vote::Prepared { holder: two, lease }), []);
+    assert_eq!(
+        bench.vote(
+            2,
+            Vote::Prepared {
+                attempt: two,
+                lease
+            }
+        ),
+        []
+    );
     // It does not let go, and may run the job until 480 by its clock: the next slot begins at 540.
     bench.ring_until(60);
     assert_eq!(find(&mut bench, 3), asked(2, three, 540));

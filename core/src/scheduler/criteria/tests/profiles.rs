@@ -65,9 +65,9 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
 fn what_is_committed_is_busy_and_the_first_free_time_follows() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let before = bench.machine().descriptor().version;
-    let holder = attempt(9, 1);
-    bench.vote(4, prepare_vote(holder, 120));
-    bench.vote(4, Vote::Commit { holder });
+    let attempt = attempt(9, 1);
+    bench.vote(4, prepare_vote(attempt, 120));
+    bench.vote(4, Vote::Commit { attempt });
     assert_eq!(bench.machine().schedule.windows(), [busy(120, 180)]);
     assert_eq!(bench.machine().profile().free, busy(0, 120));
     assert!(bench.machine().descriptor().version > before);
@@ -79,8 +79,8 @@ fn what_is_committed_is_busy_and_the_first_free_time_follows() {
     assert_eq!(bench.machine().profile().free.start(), second(180));
 }
 
-fn prepare_vote(holder: Holder, start: u64) -> Vote {
-    match prepare(holder, start) {
+fn prepare_vote(attempt: Attempt, start: u64) -> Vote {
+    match prepare(attempt, start) {
         Message::Commit(vote) => vote,
         _ => unreachable!("it is a vote"),
     }

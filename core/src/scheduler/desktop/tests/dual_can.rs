@@ -43,10 +43,10 @@ impl Network {
             let node = &self.nodes[&id];
             let can = node.residue_can().unwrap();
             let free = node.queue().pool().free();
-            for (place, (k, ..)) in dimensions().iter().enumerate() {
+            for (index, (k, ..)) in dimensions().iter().enumerate() {
                 let most = self.config.most.value(k);
                 let at = space::coordinate(free.value(k), most);
-                assert_eq!(can.point().at(place), at, "{id:?} is at what it has left");
+                assert_eq!(can.point().at(index), at, "{id:?} is at what it has left");
             }
             let zone = *can.zone().unwrap();
             assert!(zones.iter().all(|other| !other.overlaps(&zone)));

@@ -134,8 +134,8 @@ fn the_last_word_is_told_before_the_job_is_forgotten() {
         news: News::Finished,
     });
     let forgotten = Effect::Forget(Key::Owners(custody::Key::Task(JobId::new(1))));
-    let place = |wanted| effects.iter().position(|it| *it == wanted);
-    let (told, forgotten) = (place(told).unwrap(), place(forgotten).unwrap());
+    let index = |wanted| effects.iter().position(|it| *it == wanted);
+    let (told, forgotten) = (index(told).unwrap(), index(forgotten).unwrap());
     assert!(told < forgotten, "who crashes in between would never tell");
 }
 
