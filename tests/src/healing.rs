@@ -121,6 +121,11 @@ impl<M: Overlay> Network<M> {
             }
             self.run(1);
         }
+        if std::env::var("HEALING_DEBUG").is_ok() && self.is_whole().is_err() {
+            for (id, host) in &self.hosts {
+                println!("{id}: {:?}", host.machine());
+            }
+        }
         self.is_whole().map(|()| M::DEADLINE)
     }
 
@@ -249,7 +254,8 @@ impl<M: Overlay> Network<M> {
         self.gone.push(id);
     }
 
-    /// A node of each part that has no way to the first is told of one in it. If no node takes part, one becomes the first.
+    /// A node of each part that has no way to the first is told of one in it, and so is a node that does not take part and knows
+    /// nobody to ask. If no node takes part, one becomes the first.
     fn tell_parts_of_each_other(&mut self) {
         if self
             .ids(|host| host.machine().is_some_and(M::is_in))
@@ -276,8 +282,11 @@ impl<M: Overlay> Network<M> {
         };
         let main = part_of.get(&introducer).copied();
         let parts: BTreeSet<NodeId> = part_of.values().copied().collect();
-        for part in parts.into_iter().filter(|part| Some(*part) != main) {
-            self.obey(part, Some(M::join(introducer)));
+        let apart = parts.into_iter().filter(|part| Some(*part) != main);
+        let lost = |machine: &M| !machine.is_in() && machine.peers().is_empty();
+        let lost = self.ids(|host| host.machine().is_some_and(lost));
+        for id in apart.chain(lost).collect::<BTreeSet<_>>() {
+            self.obey(id, Some(M::join(introducer)));
         }
     }
 

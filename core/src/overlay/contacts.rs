@@ -107,9 +107,17 @@ impl Contacts {
     }
 
     /// The peer to ask again in this cycle, if any: the first wanted one of those that did not answer.
-    pub(super) fn due(&self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    pub(super) fn missed_due(&self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let mut wanted = self.missed.iter().copied().filter(|peer| wanted(*peer));
         wanted.next().filter(|_| cycle.is_multiple_of(ASK_AGAIN))
+    }
+
+    /// The same, and every second time one of those known: whoever is asked must not keep the others from their turns.
+    pub(super) fn due(&mut self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let missed = self.missed_due(cycle, &wanted);
+        let is_turn = cycle.is_multiple_of(2 * ASK_AGAIN);
+        let known = is_turn.then(|| self.next_wanted(wanted)).flatten();
+        known.or(missed)
     }
 
     /// The next peer that a node without neighbours asks: in each round those known and one of the others that did not
@@ -165,11 +173,12 @@ mod tests {
     fn who_is_missed_again_comes_last_and_is_given_up_first() {
         let id = NodeId::new;
         let mut contacts = Contacts::new();
-        let due = |contacts: &Contacts, cycle| contacts.due(cycle, |_| true).map(NodeId::get);
+        let due =
+            |contacts: &Contacts, cycle| contacts.missed_due(cycle, |_| true).map(NodeId::get);
         assert_eq!(due(&contacts, 0), None);
         (1..=8).for_each(|peer| contacts.miss(id(peer)));
         assert_eq!((due(&contacts, 8), due(&contacts, 9)), (Some(8), None));
-        assert_eq!(contacts.due(8, |peer| peer < id(8)), Some(id(7)));
+        assert_eq!(contacts.missed_due(8, |peer| peer < id(8)), Some(id(7)));
         contacts.miss(id(8));
         assert_eq!(due(&contacts, 0), Some(7));
         contacts.miss(id(9));
@@ -236,5 +245,11 @@ mod tests {
         };
         assert_eq!([odd(), odd(), odd()], [Some(1), Some(3), Some(1)]);
         assert_eq!(contacts.next_wanted(|_| false), None);
+        contacts.miss(NodeId::new(9));
+        let mut due = |cycle| contacts.due(cycle, |_| true).map(NodeId::get);
+        assert_eq!(
+            [due(8), due(9), due(16), due(24)],
+            [Some(9), None, Some(2), Some(9)]
+        );
     }
 }

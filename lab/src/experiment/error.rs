@@ -1,5 +1,6 @@
 //! Why an experiment cannot be made.
 
+use core::fmt;
 use std::path::PathBuf;
 
 use gridweave_core::time::Span;
@@ -15,6 +16,15 @@ use crate::workload::{ReadError, TransformError};
 
 /// The most nodes that are simulated as a machine each.
 pub const MOST_NODES: u32 = 10_000_000;
+
+/// A number of bytes as people say it.
+struct Gigabytes(u64);
+
+impl fmt::Display for Gigabytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} GB", self.0 as f64 / 1e9)
+    }
+}
 
 /// Why an experiment cannot be made; one line that says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +110,20 @@ pub enum InputError {
         scheduler: Scheduler,
         /// How many there are.
         nodes: u64,
+    },
+    /// There is too little memory for so many.
+    #[error(
+        "{scheduler} needs about {} for {nodes} nodes, and {} are free; lower --nodes", Gigabytes(*needed), Gigabytes(*free)
+    )]
+    TooLittleMemory {
+        /// The scheduler.
+        scheduler: Scheduler,
+        /// How many nodes there are.
+        nodes: u64,
+        /// How many bytes they would take, about.
+        needed: u64,
+        /// How many bytes are free.
+        free: u64,
     },
     /// Rows of `series.csv` would be too many.
     #[error(

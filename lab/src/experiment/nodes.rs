@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::config::fault::Fault;
 use crate::config::network::{NetworkError, connect};
 use crate::grid::Grid;
+use crate::memory;
 use crate::overlay::warmed_up;
 use crate::picture::Drawn;
 use crate::replay::{self, Hosting, Submissions};
@@ -80,9 +81,17 @@ impl<M: Simulated> Nodes<M> {
     }
 }
 
+/// What a node takes is so many times its machine: what the machine has on the heap, its timers and its place in the overlay are
+/// about as much again.
+const BESIDE_MACHINES: u64 = 2;
+
 impl Prepared {
-    /// Refuses what a scheduler that is one machine per node cannot use.
-    pub(crate) fn check_nodes(&self, places_requirements: bool) -> Result<(), InputError> {
+    /// Refuses what a scheduler that is one machine of this many bytes per node cannot use.
+    pub(crate) fn check_nodes(
+        &self,
+        places_requirements: bool,
+        machine: usize,
+    ) -> Result<(), InputError> {
         let scheduler = self.config.scheduler;
         if matches!(*self.grid, Grid::Mixed(_)) && !places_requirements {
             return Err(InputError::MixedGrid(scheduler));
@@ -91,6 +100,15 @@ impl Prepared {
         if nodes > MOST_NODES as usize {
             let nodes = nodes as u64;
             return Err(InputError::TooManyNodes { scheduler, nodes });
+        }
+        let needed = nodes as u64 * machine as u64 * BESIDE_MACHINES;
+        if let Some(free) = memory::free_bytes().filter(|free| needed > *free) {
+            return Err(InputError::TooLittleMemory {
+                scheduler,
+                nodes: nodes as u64,
+                needed,
+                free,
+            });
         }
         for fault in &self.config.faults {
             if let Fault::Crash { node, .. } | Fault::Restart { node, .. } = *fault

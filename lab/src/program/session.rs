@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
@@ -21,8 +20,6 @@ pub(super) struct Session {
     progress: bool,
     /// Why standard output did not take something.
     lost: Mutex<Option<io::Error>>,
-    /// Whether what is said is in a folder, too.
-    kept: AtomicBool,
     pub(super) interrupt: Interrupt,
 }
 
@@ -68,7 +65,6 @@ impl Session {
             quiet: output.quiet,
             progress: terminal && !output.no_progress && !output.quiet,
             lost: Mutex::default(),
-            kept: AtomicBool::default(),
             interrupt: Interrupt::listen(),
         }
     }
@@ -110,11 +106,10 @@ impl Session {
         }
     }
 
-    /// Why something that was asked for could not be said, if so. What is in a folder, too, is not lost.
+    /// Why something that was asked for could not be said, if so.
     pub(super) fn lost(&self) -> Option<io::Error> {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = self.kept.load(Ordering::Relaxed) && !self.json;
-        lost.take().filter(|_| !kept)
+        lost.take()
     }
 
     /// Says what programs want to read, if one listens.
@@ -154,7 +149,6 @@ impl Session {
 
     /// Says where results are.
     pub(super) fn point_to(&self, folder: &Path) {
-        self.kept.store(true, Ordering::Relaxed);
         self.say(&format!("\nresults: {}", folder.display()));
     }
 }

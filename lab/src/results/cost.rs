@@ -1,5 +1,6 @@
 //! What a run cost the machine that did it: the only thing that differs between two runs of one seed.
 
+use crate::memory;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -50,7 +51,7 @@ impl Meter {
             cpu_s,
             wall_s,
             events_per_s: events as f64 / counted.max(1e-9),
-            peak_rss_bytes: peak_bytes(),
+            peak_rss_bytes: memory::peak_bytes(),
             version: env!("CARGO_PKG_VERSION"),
         }
     }
@@ -60,11 +61,4 @@ impl Meter {
 fn thread_nanos() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
-}
-
-fn peak_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kilobytes * 1024)
 }

@@ -75,6 +75,7 @@ impl Draft {
         };
         let place = place_of(folder).map_err(explain)?;
         let parent = place.parent().unwrap_or(Path::new("/"));
+        remove_abandoned(parent);
         let (around, draft) = NewFolders::create(parent)
             .and_then(|around| Ok((around, draft_in(parent)?)))
             .map_err(|error| explain(error.into()))?;

@@ -49,7 +49,7 @@ pub use load::{Load, WorkUnit};
 pub use reader::{
     Format, MOST_READ, Origin, ReadError, Trace, bundled, read, read_from, read_with_digest,
 };
-pub use record::{LATEST, Oddities};
+pub use record::{LONGEST, Oddities};
 pub use skipped::{Reason, Skipped, SkippedLine};
 pub use transform::{
     AboveCap, Cap, MOST_JOBS, Parallel, TargetLoad, Transform, TransformError, Transformed, Window,

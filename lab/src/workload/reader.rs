@@ -24,6 +24,12 @@ const BUFFER: usize = 128 * 1024;
 /// largest log of the archives has not six million.
 pub const MOST_READ: usize = 10_000_000;
 
+/// How many lines without a record a trace may have in a row: a small compressed file may hold any number of empty ones.
+const MOST_WITHOUT_RECORD: u64 = 1_000_000;
+
+/// How far apart the first and the last submission of a trace may be.
+const LONGEST_TRACE: Span = Span::from_secs(100 * 365 * 86_400);
+
 /// How a trace is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -128,6 +134,28 @@ pub enum ReadError {
         line: u64,
         /// How many are read.
         most: usize,
+    },
+    /// There are lines and lines, and none is a record.
+    #[error(
+        "{name}, line {line}: no record in the last {MOST_WITHOUT_RECORD} lines; give a trace in SWF or GWF"
+    )]
+    NoRecords {
+        /// The trace.
+        name: String,
+        /// The line at which reading ended, from 1.
+        line: u64,
+    },
+    /// A job was submitted so long after or before the others that it must be a mistake.
+    #[error(
+        "{name}, line {line}: submitted {years} years after the first job; correct the row, or remove it"
+    )]
+    TooFarApart {
+        /// The trace.
+        name: String,
+        /// The line of the last job, from 1.
+        line: u64,
+        /// How far apart the two are.
+        years: u64,
     },
     /// It is empty, or none of its records can be replayed.
     #[error(
@@ -351,6 +379,10 @@ struct Reading<'a> {
     parser: Option<Parser>,
     /// How many jobs there may be.
     most: usize,
+    /// The last line that was a record.
+    last_record: u64,
+    /// The job that was submitted last, and its line.
+    latest: (Time, u64),
 }
 
 fn read_lines(
@@ -368,6 +400,8 @@ fn read_lines(
         oddities: Oddities::default(),
         parser: None,
         most,
+        last_record: 0,
+        latest: (Time::ZERO, 0),
     };
     loop {
         let number = lines.number() + 1;
@@ -403,6 +437,12 @@ impl Reading<'_> {
             1 => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
             _ => bytes,
         };
+        if number - self.last_record > MOST_WITHOUT_RECORD {
+            return Err(ReadError::NoRecords {
+                name: self.name.to_owned(),
+                line: number,
+            });
+        }
         match bytes.trim_ascii_start() {
             [] => Ok(()),
             text => self.take_text(number, text),
@@ -438,6 +478,7 @@ impl Reading<'_> {
         let Some(parser) = &mut self.parser else {
             return Ok(());
         };
+        self.last_record = number;
         match parser.parse(text, &mut self.oddities) {
             Ok(_) if self.jobs.len() >= self.most => {
                 return Err(ReadError::TooManyJobs {
@@ -449,6 +490,9 @@ impl Reading<'_> {
             Ok(job) => {
                 let early = self.jobs.last().is_some_and(|last| job.at < last.at);
                 self.oddities.out_of_order += u64::from(early);
+                if self.latest.0 < job.at {
+                    self.latest = (job.at, number);
+                }
                 self.jobs.push(job);
             }
             Err(reason) => self.skipped.add(number, reason),
@@ -467,6 +511,14 @@ impl Reading<'_> {
                 skipped: self.skipped,
             });
         };
+        let (latest, line) = self.latest;
+        if latest - first.at > LONGEST_TRACE {
+            return Err(ReadError::TooFarApart {
+                name: self.name.to_owned(),
+                line,
+                years: (latest - first.at).as_secs() / (365 * 86_400),
+            });
+        }
         let offset = match origin {
             Origin::FirstJob => first.at - Time::ZERO,
             Origin::Source => Span::ZERO,

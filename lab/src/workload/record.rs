@@ -7,8 +7,11 @@ use super::Submission;
 use super::field::Decimal;
 use super::skipped::Reason;
 
-/// The latest submit time and the longest run time that are believed; half of what [`Time`] can hold, so that sums fit.
-pub const LATEST: Span = Span::from_micros(u64::MAX / 2);
+/// The latest submit time that is believed: traces count seconds from their beginning or from 1970, and not for three thousand years.
+const LATEST: Span = Span::from_secs(100_000_000_000);
+
+/// The longest run time that is believed. Nodes gossip for as long as a job runs, so a slip in one row would cost hours.
+pub const LONGEST: Span = Span::from_secs(365 * 86_400);
 
 /// How many records were taken although something about them is unusual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -69,8 +72,8 @@ impl Record<'_> {
         if !run_time.is_positive() {
             return Err(Reason::NoRunTime);
         }
-        let at = believable(submit)?;
-        let run_time = believable(run_time)?;
+        let at = at_most(LATEST, submit).ok_or(Reason::OutOfRange)?;
+        let run_time = at_most(LONGEST, run_time).ok_or(Reason::RunsTooLong)?;
         let (processors, source) = self.processors()?;
         let requested_time = self.requested_time();
 
@@ -105,7 +108,7 @@ impl Record<'_> {
     fn requested_time(&self) -> Option<Span> {
         let requested = Decimal::parse(self.requested_time).filter(|n| n.is_positive())?;
         let span = Span::from_micros(requested.seconds_to_micros());
-        Some(span.min(LATEST)).filter(|span| !span.is_zero())
+        Some(span.min(LONGEST)).filter(|span| !span.is_zero())
     }
 }
 
@@ -123,12 +126,9 @@ fn number(field: &[u8]) -> Result<u64, Reason> {
     }
 }
 
-fn believable(seconds: Decimal) -> Result<Span, Reason> {
+fn at_most(limit: Span, seconds: Decimal) -> Option<Span> {
     let span = Span::from_micros(seconds.seconds_to_micros());
-    if span > LATEST {
-        return Err(Reason::OutOfRange);
-    }
-    Ok(span)
+    Some(span).filter(|span| *span <= limit)
 }
 
 fn count(processors: Decimal) -> Result<u32, Reason> {

@@ -24,6 +24,8 @@ pub enum Reason {
     NotANumber,
     /// A number is larger than any sensible trace has.
     OutOfRange,
+    /// It ran for longer than [`LONGEST`](super::LONGEST).
+    RunsTooLong,
     /// The line is longer than [`LONGEST_LINE`](super::LONGEST_LINE).
     LineTooLong,
 }
@@ -61,13 +63,14 @@ struct Counted {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoRunTime,
         Self::NoProcessors,
         Self::NoSubmitTime,
         Self::TooFewColumns,
         Self::NotANumber,
         Self::OutOfRange,
+        Self::RunsTooLong,
         Self::LineTooLong,
     ];
 }
@@ -81,6 +84,7 @@ impl fmt::Display for Reason {
             Self::TooFewColumns => "too few columns",
             Self::NotANumber => "a column that is not a number",
             Self::OutOfRange => "a number out of range",
+            Self::RunsTooLong => "a run time above 365 days",
             Self::LineTooLong => "a line too long",
         })
     }

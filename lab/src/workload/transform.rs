@@ -153,7 +153,7 @@ pub enum TransformError {
     },
     /// The target load is no load, or there are no nodes to load.
     #[error(
-        "a load of {load} on {capacity} nodes cannot be; give at least one node and a load from 0.000001 to 1000"
+        "a load of {load:?} on {capacity} nodes cannot be; give at least one node and a load from 0.000001 to 1000"
     )]
     BadLoad {
         /// The target.

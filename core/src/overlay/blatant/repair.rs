@@ -60,7 +60,7 @@ impl Blatant {
         let (neighbours, sightings) = (&self.neighbours, &self.sightings);
         let is_in = |peer| neighbours.contains(peer) || sightings.contains(peer);
         let iteration = running.iteration;
-        let mut peer = self.contacts.due(iteration, |peer| !is_in(peer));
+        let mut peer = self.contacts.missed_due(iteration, |peer| !is_in(peer));
         if peer.is_none() && running.reunion.due <= iteration {
             peer = self.contacts.next_wanted(|peer| !is_in(peer));
             if let Some(peer) = peer {

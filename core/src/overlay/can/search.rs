@@ -15,9 +15,6 @@ use crate::rng::Choose;
 /// Through how many nodes a node looks for a neighbour whom it does not know.
 const SOUGHT: usize = 4;
 
-/// How often a node looks for its own point: once in so many periods.
-const ITSELF: u32 = 16;
-
 /// How many searches of others a node passes on between two beats. There are few, but where liars have made nodes wrong about each other's
 /// zones they go round, and become more on their way.
 pub(super) const MOST_SEARCHES: usize = 64;
@@ -88,14 +85,11 @@ impl<const D: usize> Member<D> {
 
     /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
     pub(super) fn seek_itself_at_times(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
-        let known = beat.is_multiple_of(ITSELF);
-        let known = known.then(|| self.contacts.next_wanted(|_| true)).flatten();
-        let missed = self.contacts.due(beat, |_| known.is_none());
-        if let Some(missed) = missed {
+        if let Some(through) = self.contacts.due(beat, |_| true) {
             // Until it is heard it has not answered, and others have their turns.
-            self.contacts.miss(missed);
-        }
-        if let Some(through) = known.or(missed) {
+            if self.contacts.missed().contains(&through) {
+                self.contacts.miss(through);
+            }
             self.seek(self.point, through, cx);
         }
     }

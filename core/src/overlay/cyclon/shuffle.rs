@@ -38,12 +38,11 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             }
         }
         // A node that has no links at all does not go on as if it had, but asks for help.
-        let mut again = self.contacts.due(cycle, |_| !self.view.is_empty());
+        let view = &self.view;
+        let is_out = |peer| !view.is_empty() && !view.contains(peer);
+        let again = self.contacts.due(cycle, is_out);
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
-            let view = &self.view;
-            let is_out = |peer| !view.is_empty() && !view.contains(peer);
-            again = self.contacts.next_wanted(is_out).or(again);
         }
         self.view.grow_older();
         let sample = self.draw_samples(cycle, cx);

@@ -109,7 +109,7 @@ impl Side for AriaSide {
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
-        prepared.check_nodes(self.places_requirements())?;
+        prepared.check_nodes(self.places_requirements(), size_of::<Node>())?;
         config(prepared).map(drop)
     }
 

@@ -86,7 +86,7 @@ impl Side for CriteriaSide {
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
-        prepared.check_nodes(self.places_requirements())?;
+        prepared.check_nodes(self.places_requirements(), size_of::<Node>())?;
         config(prepared)?;
         profiles(prepared).map(drop)
     }

@@ -155,7 +155,7 @@ impl Side for DesktopSide {
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
-        prepared.check_nodes(self.places_requirements())?;
+        prepared.check_nodes(self.places_requirements(), size_of::<Node>())?;
         config(prepared).map(drop)
     }
 

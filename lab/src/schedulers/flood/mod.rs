@@ -323,7 +323,7 @@ impl Side for FloodSide {
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
-        prepared.check_nodes(self.places_requirements())
+        prepared.check_nodes(self.places_requirements(), size_of::<Flood>())
     }
 
     fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {

@@ -189,7 +189,7 @@ impl Side for RandomSide {
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
-        prepared.check_nodes(self.places_requirements())
+        prepared.check_nodes(self.places_requirements(), size_of::<Random>())
     }
 
     fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {

@@ -45,8 +45,42 @@ fn huge_numbers_are_skipped_and_do_not_wrap() {
     );
     let trace = trace(&text);
     assert_eq!(numbers(&trace.workload), [6]);
-    assert_eq!(trace.workload.jobs[0].requested_time, Some(LATEST));
-    assert_eq!(trace.skipped.count(Reason::OutOfRange), 6);
+    assert_eq!(trace.workload.jobs[0].requested_time, Some(LONGEST));
+    assert_eq!(trace.skipped.count(Reason::OutOfRange), 4);
+    assert_eq!(trace.skipped.count(Reason::RunsTooLong), 2);
+}
+
+#[test]
+fn a_row_that_cannot_be_is_named_by_its_line() {
+    let day = 86_400;
+    let text = format!("1 0 -1 {} 2\n2 0 -1 {} 2\n", 365 * day, 365 * day + 1);
+    let trace = trace(&text);
+    assert_eq!(numbers(&trace.workload), [1]);
+    let expected = "1 skipped: 1 with a run time above 365 days (first: line 2)";
+    assert_eq!(trace.skipped.to_string(), expected);
+    let text = format!("1 0 -1 9 2\n2 {} -1 9 2\n3 5 -1 9 2\n", 101_u64 * 365 * day);
+    let error = read_from("far", text.as_bytes(), Origin::FirstJob).unwrap_err();
+    let expected =
+        "far, line 2: submitted 101 years after the first job; correct the row, or remove it";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn lines_without_end_and_without_a_record_are_given_up() {
+    let blank = std::io::repeat(b'\n');
+    let error = read_from("blank", blank, Origin::FirstJob).unwrap_err();
+    let expected =
+        "blank, line 1000001: no record in the last 1000000 lines; give a trace in SWF or GWF";
+    assert_eq!(error.to_string(), expected);
+    let comments = "; x\n".repeat(1_000_001);
+    let error = read_from("x", comments.as_bytes(), Origin::FirstJob).unwrap_err();
+    assert!(matches!(
+        error,
+        ReadError::NoRecords {
+            line: 1_000_001,
+            ..
+        }
+    ));
 }
 
 #[test]

@@ -21,8 +21,9 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn submission() -> impl Strategy<Value = Submission> {
-    let latest = LATEST.as_micros();
-    let span = move || prop_oneof![1..=latest, (1..1_000_u64).prop_map(|s| s * 1_000_000)];
+    let longest = LONGEST.as_micros();
+    let latest = 50 * longest;
+    let span = move || prop_oneof![1..=longest, (1..1_000_u64).prop_map(|s| s * 1_000_000)];
     let who = (any::<u32>(), any::<u32>(), any::<Option<u32>>());
     let times = (0..=latest, span(), prop::option::of(span()));
     (0..u64::MAX, times, 1..=u32::MAX, who).prop_map(|(number, times, processors, who)| {
