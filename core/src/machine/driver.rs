@@ -1,5 +1,6 @@
 //! For unit tests: one node on a clock that the test moves. Of several choices the first is taken.
 
+use core::fmt::Debug;
 use std::rc::Rc;
 use std::vec::Vec;
 
@@ -105,6 +106,37 @@ impl<M: Machine, S: Shown<M>> Driver<M, S> {
         self.feed(Event::Message { from, message })
     }
 
+    /// Hears a message, and does exactly this.
+    #[track_caller]
+    pub(crate) fn hears(
+        &mut self,
+        from: impl Into<NodeId>,
+        message: M::Message,
+        expected: impl AsRef<[S]>,
+    ) where
+        S: PartialEq + Debug,
+    {
+        assert_eq!(self.hear(from, message), expected.as_ref());
+    }
+
+    /// Hears a message, and does nothing but answer this to its sender.
+    #[track_caller]
+    pub(crate) fn answers(
+        &mut self,
+        from: impl Into<NodeId>,
+        message: M::Message,
+        answer: M::Message,
+    ) where
+        S: PartialEq + Debug,
+    {
+        let to = from.into();
+        let answer = S::shown(Effect::Send {
+            to,
+            message: answer,
+        });
+        self.hears(to, message, Vec::from_iter(answer));
+    }
+
     pub(crate) fn obey(&mut self, command: M::Command) -> Vec<S> {
         self.feed(Event::Command(command))
     }
@@ -121,6 +153,15 @@ impl<M: Machine, S: Shown<M>> Driver<M, S> {
         self.now = self.now.max(at);
         self.host.fire(self.now, &mut Zeros);
         self.execute(usize::MAX)
+    }
+
+    /// Feeds the next timer, which has exactly these effects.
+    #[track_caller]
+    pub(crate) fn rings(&mut self, expected: impl AsRef<[S]>)
+    where
+        S: PartialEq + Debug,
+    {
+        assert_eq!(self.ring(), expected.as_ref());
     }
 
     /// Feeds the timers that are due until this second, one by one.

@@ -88,6 +88,14 @@ fn sends<M: Machine>(did: Vec<Did<M>>) -> Vec<(NodeId, M::Message)> {
     sent.collect()
 }
 
+impl<M: Machine> Bench<M> {
+    /// Hears a message, and sends nothing but this answer, whatever else it does.
+    #[track_caller]
+    fn sends_back(&mut self, from: NodeId, message: M::Message, answer: M::Message) {
+        assert_eq!(sends(self.hear(from, message)), [(from, answer)]);
+    }
+}
+
 /// Only what the host is told.
 fn tells<M: Machine>(did: Vec<Did<M>>) -> Vec<M::Notice> {
     let told = did.into_iter().filter_map(|did| match did {

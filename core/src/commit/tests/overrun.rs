@@ -47,10 +47,7 @@ mod participant {
     /// One that has asked for its first minute, at 696.
     fn asking_hall() -> Hall {
         let mut hall = patient_hall();
-        assert_eq!(
-            hall.ring(),
-            [Send(BOSS, extend(1, 760)), CHANGED, Wake(second(698))]
-        );
+        hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(698))]);
         assert_eq!(hall.now, second(696));
         hall
     }
@@ -77,20 +74,13 @@ mod participant {
     fn a_job_runs_on_as_often_as_it_may_be_extended() {
         let mut hall = asking_hall();
         assert_eq!(taken_until(&hall), Some(second(760)));
-        assert_eq!(
-            hall.at(697).hear(BOSS, permit(attempt(1), 760)),
-            [RUNNING, Wake(second(756))]
-        );
-        assert_eq!(
-            hall.ring(),
-            [Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]
-        );
+        hall.at(697)
+            .hears(BOSS, permit(attempt(1), 760), [RUNNING, Wake(second(756))]);
+        hall.rings([Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]);
         // The first permission again is none for the second time.
         assert_eq!(hall.hear(BOSS, permit(attempt(1), 760)), [RUNNING]);
-        assert_eq!(
-            hall.at(757).hear(BOSS, permit(attempt(1), 820)),
-            [RUNNING, Wake(second(820))]
-        );
+        hall.at(757)
+            .hears(BOSS, permit(attempt(1), 820), [RUNNING, Wake(second(820))]);
         let did = hall.ring();
         assert_eq!(hall.now, second(820));
         assert_eq!(did, cut(&hall), "twice and no more");
@@ -119,10 +109,7 @@ mod participant {
         let mut hall = asking_hall();
         let before = hall.machine().clone();
         for (from, attempt) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
-            assert_eq!(
-                hall.hear(from, permit(attempt, 760)),
-                [Send(from, alive(attempt, Standing::Gone))]
-            );
+            hall.answers(from, permit(attempt, 760), alive(attempt, Standing::Gone));
         }
         assert_eq!(hall.hear(RIVAL, extend(1, 760)), [], "for coordinators");
         assert_eq!(*hall.machine(), before);
@@ -137,10 +124,7 @@ mod participant {
             reason: Refused::Busy,
             next_free: Some(second(760)),
         };
-        assert_eq!(
-            sends(hall.hear(RIVAL, prepare(other, slot(710)))),
-            [(RIVAL, refusal)]
-        );
+        hall.sends_back(RIVAL, prepare(other, slot(710)), refusal);
         // Somebody else was there first.
         let mut hall = patient_hall();
         hall.at(695).hear(RIVAL, prepare(other, slot(759)));
@@ -152,10 +136,7 @@ mod participant {
         hall.at(695).hear(RIVAL, prepare(other, slot(759)));
         hall.ring();
         hall.hear(RIVAL, abort(other));
-        assert_eq!(
-            hall.ring(),
-            [Send(BOSS, extend(1, 760)), CHANGED, Wake(second(700))]
-        );
+        hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(700))]);
         assert_eq!(hall.now, second(698));
         // Time right behind the extension does no harm.
         let mut hall = patient_hall();
@@ -235,14 +216,8 @@ mod participant {
     fn renewed_permissions_permit_it_as_soon_as_they_last_beyond_the_end() {
         let mut hall = asking_hall();
         hall.hear(BOSS, permit(attempt(1), 699));
-        assert_eq!(
-            hall.hear(BOSS, permit(attempt(1), 701)),
-            [RUNNING, Wake(second(701))]
-        );
-        assert_eq!(
-            hall.hear(BOSS, permit(attempt(1), 710)),
-            [RUNNING, Wake(second(710))]
-        );
+        hall.hears(BOSS, permit(attempt(1), 701), [RUNNING, Wake(second(701))]);
+        hall.hears(BOSS, permit(attempt(1), 710), [RUNNING, Wake(second(710))]);
         let stop = Notice::Stop {
             attempt: attempt(1),
             cause: Cause::Orphaned,
@@ -410,19 +385,13 @@ mod coordinator {
             assert_eq!(desk.hear(from, extend(1, until)), [], "{from} {until}");
         }
         // Another attempt is over.
-        assert_eq!(
-            desk.hear(A, extend(2, 1660)),
-            [Send(A, release(attempt(2)))]
-        );
+        desk.answers(A, extend(2, 1660), release(attempt(2)));
         // It has let go by now.
         assert_eq!(desk.at(1600).hear(A, extend(1, 1660)), []);
         assert_eq!(*desk.machine(), before);
         // Nobody knows of it.
         let mut desk: Bench<Coordinator> = started(|| Coordinator::new(LONGER, Everyone));
-        assert_eq!(
-            desk.hear(A, extend(1, 1660)),
-            [Send(A, release(attempt(1)))]
-        );
+        desk.answers(A, extend(1, 1660), release(attempt(1)));
         // Nothing is extended here.
         let build = || {
             let overrun = Overrun::Cut;
@@ -441,10 +410,7 @@ mod coordinator {
         desk.restart();
         assert_eq!(desk.hear(A, extend(1, 1660)), [], "not before all is known");
         desk.ring();
-        assert_eq!(
-            sends(desk.hear(A, committed(attempt(1)))),
-            [(A, permit(attempt(1), 1660))]
-        );
+        desk.sends_back(A, committed(attempt(1)), permit(attempt(1), 1660));
         // Another attempt waits for that end, by any clock.
         for told in [false, true] {
             let mut desk = patient_desk(&[A]);

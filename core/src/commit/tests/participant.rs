@@ -30,10 +30,7 @@ fn committed_hall() -> Hall {
 fn running_hall() -> Hall {
     let mut hall = committed_hall();
     hall.hear(BOSS, permit(attempt(1), 400));
-    assert_eq!(
-        hall.ring(),
-        [Persist(JOB), begin(1, 100), Wake(second(400))]
-    );
+    hall.rings([Persist(JOB), begin(1, 100), Wake(second(400))]);
     hall
 }
 
@@ -103,10 +100,7 @@ fn time_is_held_committed_run_and_given_back() {
         hall.hear(BOSS, permit(attempt(1), 400)),
         [Send(BOSS, alive(attempt(1), Standing::Waiting))]
     );
-    assert_eq!(
-        hall.ring(),
-        [Persist(JOB), begin(1, 100), Wake(second(400))]
-    );
+    hall.rings([Persist(JOB), begin(1, 100), Wake(second(400))]);
     assert_eq!(
         hall.at(200).hear(BOSS, permit(attempt(1), 500)),
         [
@@ -226,10 +220,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
         reason,
         next_free: Some(second(5)),
     };
-    assert_eq!(
-        sends(hall.hear(BOSS, question)),
-        [(BOSS, refusal(attempt(1), Refused::NotAccepted))]
-    );
+    hall.sends_back(BOSS, question, refusal(attempt(1), Refused::NotAccepted));
     assert!(hall.host.records().is_empty());
     let mut hall: Hall = started(|| Participant::new(Config { seats: 2, ..CONFIG }, Everyone));
     hall.hear(BOSS, prepare(in_job(1), slot(1000)));
@@ -252,12 +243,10 @@ fn a_coordinator_holds_only_so_much_at_once() {
         hall.hear(BOSS, prepare(third, slot(3000))),
         refused(third, Refused::Quota, 5)
     );
-    let did = hall.hear(RIVAL, prepare(third, slot(3000)));
-    assert_eq!(sends(did), [(RIVAL, prepared(third))]);
+    hall.sends_back(RIVAL, prepare(third, slot(3000)), prepared(third));
     // What it commits is no longer a hold.
     hall.hear(BOSS, commit(in_job(1)));
-    let did = hall.hear(BOSS, prepare(in_job(4), slot(4000)));
-    assert_eq!(sends(did), [(BOSS, prepared(in_job(4)))]);
+    hall.sends_back(BOSS, prepare(in_job(4), slot(4000)), prepared(in_job(4)));
 }
 
 #[test]
@@ -278,11 +267,10 @@ fn a_coordinator_holds_in_vain_only_for_so_long() {
         reason: Refused::Quota,
     };
     assert_eq!(tells(did), [declined]);
-    let did = hall.at(15).hear(BOSS, prepare(attempt(4), slot(1000)));
-    assert_eq!(sends(did), [(BOSS, prepared(attempt(4)))]);
+    hall.at(15)
+        .sends_back(BOSS, prepare(attempt(4), slot(1000)), prepared(attempt(4)));
     hall.hear(BOSS, abort(attempt(4)));
-    let did = hall.hear(RIVAL, prepare(in_job(1), slot(1000)));
-    assert_eq!(sends(did), [(RIVAL, prepared(in_job(1)))]);
+    hall.sends_back(RIVAL, prepare(in_job(1), slot(1000)), prepared(in_job(1)));
 }
 
 #[test]
@@ -297,13 +285,11 @@ fn what_is_over_takes_no_more_than_half_of_the_room_for_one_coordinator() {
         hall.hear(BOSS, prepare(fourth, slot(1000))),
         refused(fourth, Refused::Quota, 5)
     );
-    let did = hall.hear(RIVAL, prepare(fourth, slot(1000)));
-    assert_eq!(sends(did), [(RIVAL, prepared(fourth))]);
+    hall.sends_back(RIVAL, prepare(fourth, slot(1000)), prepared(fourth));
     let did = hall.ring_until(600);
     let forgotten = did.iter().filter(|did| matches!(did, Forget(_)));
     assert_eq!(forgotten.count(), 3);
-    let did = hall.hear(BOSS, prepare(in_job(5), slot(1000)));
-    assert_eq!(sends(did), [(BOSS, prepared(in_job(5)))]);
+    hall.sends_back(BOSS, prepare(in_job(5), slot(1000)), prepared(in_job(5)));
 }
 
 #[test]
@@ -311,10 +297,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
     let mut hall = hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(605))]);
-    assert_eq!(
-        hall.hear(BOSS, commit(attempt(1))),
-        [Send(BOSS, expired(attempt(1)))]
-    );
+    hall.answers(BOSS, commit(attempt(1)), expired(attempt(1)));
     // Also if nobody has rung: the lease counts, not the timer.
     let mut hall = self::hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
@@ -345,29 +328,18 @@ fn a_question_that_comes_again_gets_the_same_answer() {
     let mut hall = hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     // Not what is left: whoever asks counts from when it first asked, and an answer may have been lost.
-    assert_eq!(
-        hall.at(3).hear(BOSS, prepare(attempt(1), slot(100))),
-        [Send(BOSS, prepared(attempt(1)))]
-    );
+    hall.at(3)
+        .answers(BOSS, prepare(attempt(1), slot(100)), prepared(attempt(1)));
     hall.hear(BOSS, commit(attempt(1)));
-    assert_eq!(
-        hall.hear(BOSS, commit(attempt(1))),
-        [Send(BOSS, committed(attempt(1)))]
-    );
+    hall.answers(BOSS, commit(attempt(1)), committed(attempt(1)));
     assert_eq!(
         hall.hear(BOSS, prepare(attempt(1), slot(100))),
         refused(attempt(1), Refused::Stale, 700)
     );
     assert_eq!(hall.hear(BOSS, abort(attempt(1))), [], "it is committed");
     hall.hear(BOSS, release(attempt(1)));
-    assert_eq!(
-        hall.hear(BOSS, release(attempt(1))),
-        [Send(BOSS, released(attempt(1)))]
-    );
-    assert_eq!(
-        hall.hear(BOSS, commit(attempt(1))),
-        [Send(BOSS, expired(attempt(1)))]
-    );
+    hall.answers(BOSS, release(attempt(1)), released(attempt(1)));
+    hall.answers(BOSS, commit(attempt(1)), expired(attempt(1)));
     assert_eq!(hall.hear(BOSS, permit(attempt(1), 400)), [gone(1)]);
 }
 
@@ -393,10 +365,7 @@ fn an_abort_restores_what_the_older_attempt_had() {
     assert!(hall.machine().schedule().find(attempt(4)).is_some());
     assert_eq!(hall.machine().newest(JOB), Some(attempt(4).epoch));
     // What releases the older one leaves the newer.
-    assert_eq!(
-        hall.hear(BOSS, release(attempt(1))),
-        [Send(BOSS, released(attempt(1)))]
-    );
+    hall.answers(BOSS, release(attempt(1)), released(attempt(1)));
     assert!(hall.machine().schedule().find(attempt(4)).is_some());
 }
 
@@ -417,10 +386,7 @@ fn an_attempt_does_not_start_while_a_later_one_is_held() {
         ]
     );
     assert_eq!(hall.now, second(103));
-    assert_eq!(
-        hall.hear(BOSS, commit(attempt(2))),
-        [Send(BOSS, expired(attempt(2)))]
-    );
+    hall.answers(BOSS, commit(attempt(2)), expired(attempt(2)));
 }
 
 #[test]
@@ -439,10 +405,7 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
     assert_eq!(did[..2], [Persist(JOB), begin(1, 100)]);
     assert_eq!(hall.now, second(101));
     // If it were committed, nobody would ever stop what runs.
-    assert_eq!(
-        hall.hear(BOSS, commit(attempt(2))),
-        [Send(BOSS, expired(attempt(2)))]
-    );
+    hall.answers(BOSS, commit(attempt(2)), expired(attempt(2)));
     assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
     let did = hall.hear(BOSS, release(attempt(2)));
     assert_eq!(did[0], stop(1, Cause::Released));
@@ -451,10 +414,7 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
 #[test]
 fn without_a_permission_it_asks_and_then_lets_go() {
     let mut hall = committed_hall();
-    assert_eq!(
-        hall.ring(),
-        [Send(BOSS, query(attempt(1))), Wake(second(102))]
-    );
+    hall.rings([Send(BOSS, query(attempt(1))), Wake(second(102))]);
     let asked = sends(hall.ring_until(129));
     assert_eq!(asked.len(), 4);
     assert!(asked.iter().all(|sent| *sent == (BOSS, query(attempt(1)))));
@@ -463,10 +423,7 @@ fn without_a_permission_it_asks_and_then_lets_go() {
         hall.hear(BOSS, permit(attempt(1), 129)),
         [Send(BOSS, alive(attempt(1), Standing::Waiting))]
     );
-    assert_eq!(
-        hall.ring(),
-        [Persist(JOB), gone(1), CHANGED, Wake(second(730))]
-    );
+    hall.rings([Persist(JOB), gone(1), CHANGED, Wake(second(730))]);
     assert!(hall.machine().schedule().is_empty());
     // With one, it starts at once.
     let mut hall = committed_hall();
@@ -595,10 +552,7 @@ fn only_the_coordinator_of_a_job_is_obeyed() {
     assert_eq!(*hall.machine(), before);
     // What nobody has here is free.
     let unknown = in_job(3);
-    assert_eq!(
-        hall.hear(RIVAL, release(unknown)),
-        [Send(RIVAL, released(unknown))]
-    );
+    hall.answers(RIVAL, release(unknown), released(unknown));
     for message in [
         prepared(unknown),
         committed(unknown),
@@ -620,10 +574,7 @@ fn a_hold_outlives_a_crash_and_no_longer_than_its_lease() {
     let mut hall = hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     assert_eq!(hall.at(1).restart(), [Wake(second(5))]);
-    assert_eq!(
-        sends(hall.hear(BOSS, commit(attempt(1)))),
-        [(BOSS, committed(attempt(1)))]
-    );
+    hall.sends_back(BOSS, commit(attempt(1)), committed(attempt(1)));
     assert_eq!(hall.restart(), [Wake(second(100))]);
     assert!(hall.machine().schedule().find(attempt(1)).is_some());
     // Beside what is committed, a later attempt that is held.
@@ -660,10 +611,7 @@ fn a_permission_does_not_outlive_a_crash() {
     let mut hall = committed_hall();
     hall.hear(BOSS, permit(attempt(1), 400));
     assert_eq!(hall.restart(), [Wake(second(100))]);
-    assert_eq!(
-        hall.ring(),
-        [Send(BOSS, query(attempt(1))), Wake(second(102))]
-    );
+    hall.rings([Send(BOSS, query(attempt(1))), Wake(second(102))]);
 }
 
 #[test]
@@ -712,10 +660,7 @@ fn a_timer_that_is_early_only_asks_again() {
     };
     let mut hall: Hall = started(build);
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
-    assert_eq!(
-        hall.hear(BOSS, abort(attempt(1))),
-        [Persist(JOB), CHANGED, Cancel]
-    );
+    hall.hears(BOSS, abort(attempt(1)), [Persist(JOB), CHANGED, Cancel]);
 }
 
 #[test]
@@ -732,10 +677,7 @@ fn extreme_numbers_do_no_harm() {
         lease,
         submitter,
     };
-    assert_eq!(
-        sends(hall.hear(BOSS, question)),
-        [(BOSS, Message::Prepared { attempt, lease })]
-    );
+    hall.sends_back(BOSS, question, Message::Prepared { attempt, lease });
     // A lease of nothing has ended.
     assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(600))]);
     let attempt = in_job(1);
@@ -812,10 +754,7 @@ fn liars_cannot_take_the_room_of_all_others() {
         [Forget(JobId::new(20)), Persist(JOB)],
         "of equals, the one who is named first loses what would be forgotten first"
     );
-    assert_eq!(
-        sends(hall.hear(BOSS, commit(attempt(1)))),
-        [(BOSS, committed(attempt(1)))]
-    );
+    hall.sends_back(BOSS, commit(attempt(1)), committed(attempt(1)));
     // Now the other has the most.
     let did = hall.hear(RIVAL, prepare(in_job(1), slot(2000)));
     assert_eq!(did[0], Forget(JobId::new(21)));
@@ -843,8 +782,5 @@ fn whoever_asks_for_a_job_that_has_ended_hears_so() {
     assert_eq!(hall.hear(BOSS, permit(attempt(1), 500)), done);
     // It may be another life, which does not know how far the job is.
     assert_eq!(hall.hear(BOSS, commit(attempt(1))), done);
-    assert_eq!(
-        hall.hear(RIVAL, commit(attempt(1))),
-        [Send(RIVAL, expired(attempt(1)))]
-    );
+    hall.answers(RIVAL, commit(attempt(1)), expired(attempt(1)));
 }

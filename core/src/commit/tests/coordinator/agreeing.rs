@@ -151,10 +151,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
         sends(desk.hear(A, committed(attempt(2)))),
         [(B, release(attempt(1))), (A, permit(attempt(2), 301))]
     );
-    assert_eq!(
-        desk.hear(B, released(attempt(1))),
-        [Persist(TASK), Wake(second(101))]
-    );
+    desk.hears(B, released(attempt(1)), [Persist(TASK), Wake(second(101))]);
     assert_eq!(desk.hear(B, released(attempt(1))), []);
 }
 
@@ -175,10 +172,7 @@ fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     let (attempt, lease) = (attempt(1), Span::from_secs(3));
-    assert_eq!(
-        desk.hear(A, Message::Prepared { attempt, lease }),
-        [Wake(second(1))]
-    );
+    desk.hears(A, Message::Prepared { attempt, lease }, [Wake(second(1))]);
     assert_eq!(tells(desk.ring()), [silent, cleared()]);
 }
 
@@ -248,10 +242,7 @@ fn a_permission_until_the_end_is_given_once() {
         agree(&mut desk, &[A], 1),
         [Tell(placed(1, 1000)), Wake(second(996))]
     );
-    assert_eq!(
-        desk.ring(),
-        [Send(A, permit(attempt(1), 1600)), Wake(second(1605))]
-    );
+    desk.rings([Send(A, permit(attempt(1), 1600)), Wake(second(1605))]);
     let lost = unplaced(Setback::Lost { node: A });
     assert_eq!(tells(desk.ring_until(1607)), [lost, cleared()]);
 }
@@ -273,10 +264,7 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
         assert_eq!(desk.machine().may_run_until(JOB, A), None);
     }
     desk.hear(A, alive(attempt(1), WAITING));
-    assert_eq!(
-        desk.ring(),
-        [Send(A, permit(attempt(1), 630)), Wake(second(430))]
-    );
+    desk.rings([Send(A, permit(attempt(1), 630)), Wake(second(430))]);
     assert_eq!(desk.machine().may_run_until(JOB, A), Some(second(630)));
     // Who has just committed is not asked.
     let mut desk = self::desk();
@@ -285,8 +273,5 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
         agree(&mut desk, &[A], 1),
         [Tell(placed(1, 150)), Wake(second(50))]
     );
-    assert_eq!(
-        desk.ring(),
-        [Send(A, permit(attempt(1), 350)), Wake(second(150))]
-    );
+    desk.rings([Send(A, permit(attempt(1), 350)), Wake(second(150))]);
 }

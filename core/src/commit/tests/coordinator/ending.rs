@@ -18,10 +18,7 @@ fn a_job_that_finishes_takes_nothing_that_is_still_being_asked_for() {
             Cancel
         ]
     );
-    assert_eq!(
-        desk.hear(B, prepared(attempt(2))),
-        [Send(B, abort(attempt(2)))]
-    );
+    desk.answers(B, prepared(attempt(2)), abort(attempt(2)));
 }
 
 #[test]
@@ -50,10 +47,7 @@ fn a_job_that_is_given_up_is_freed_everywhere() {
 fn an_end_that_is_told_again_is_not_written_down_again() {
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1400).hear(A, ended(attempt(1), Outcome::Done));
-    assert_eq!(
-        desk.hear(A, ended(attempt(1), Outcome::Done)),
-        [Send(A, release(attempt(1)))]
-    );
+    desk.answers(A, ended(attempt(1), Outcome::Done), release(attempt(1)));
 }
 
 #[test]

@@ -58,10 +58,7 @@ fn a_better_place_is_permitted_when_the_earlier_one_has_let_go() {
         [],
         "the other may still run"
     );
-    assert_eq!(
-        desk.ring(),
-        [Send(A, release(attempt(1))), Wake(second(944))]
-    );
+    desk.rings([Send(A, release(attempt(1))), Wake(second(944))]);
     assert_eq!(
         desk.hear(A, released(attempt(1))),
         [

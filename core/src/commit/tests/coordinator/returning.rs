@@ -7,10 +7,7 @@ fn a_crash_before_the_decision_leaves_nothing() {
     let mut desk = desk();
     desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(desk.restart(), [Persist(Key::Life)]);
-    assert_eq!(
-        desk.hear(A, prepared(attempt(1))),
-        [Send(A, abort(attempt(1)))]
-    );
+    desk.answers(A, prepared(attempt(1)), abort(attempt(1)));
     // Attempts of this life have numbers that none of an earlier one has.
     let did = desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(sends(did), [(A, prepare(in_life(2, 1), slot(1000)))]);

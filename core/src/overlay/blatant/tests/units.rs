@@ -51,6 +51,12 @@ impl Bench {
         self.feed(Event::Timer(Timer { iteration }))
     }
 
+    /// So much of the pheromone on a link is left, in thousandths.
+    fn decay(&mut self, peer: u64, left: u16) {
+        let neighbour = self.machine_mut().neighbours.get_mut(id(peer));
+        neighbour.expect("it is linked").decay(left);
+    }
+
     fn neighbours(&self) -> Vec<u64> {
         self.machine().neighbours().map(NodeId::get).collect()
     }
@@ -180,12 +186,7 @@ fn an_ant_is_sent_where_the_least_pheromone_is() {
         ..CONFIG
     };
     let mut bench = Bench::with_config(config, &[(1, &[ME]), (2, &[ME])]);
-    bench
-        .machine_mut()
-        .neighbours
-        .get_mut(id(2))
-        .unwrap()
-        .decay(900);
+    bench.decay(2, 900);
     let sent = send(2, ant(24, vec![own(0, &[1, 2])]));
     assert_eq!(bench.iterate(0), [wake(1), knows(&[1, 2]), sent]);
 }
@@ -193,12 +194,7 @@ fn an_ant_is_sent_where_the_least_pheromone_is() {
 #[test]
 fn an_ant_teaches_and_goes_on_to_whom_it_has_not_visited() {
     let mut bench = Bench::with(&[(1, &[7, ME]), (2, &[ME])]);
-    bench
-        .machine_mut()
-        .neighbours
-        .get_mut(id(1))
-        .unwrap()
-        .decay(100);
+    bench.decay(1, 100);
     let visited = vec![record(7, 0, &[1, 8]), record(1, 1, &[7, ME])];
     let mut more = visited.clone();
     more.push(own(0, &[1, 2]));
@@ -249,12 +245,7 @@ fn a_neighbour_that_does_not_list_this_node_is_none() {
 #[test]
 fn a_silent_neighbour_is_pinged_and_buried_and_the_gap_closed() {
     let mut bench = Bench::with(&[(1, &[3, ME, 60]), (2, &[ME])]);
-    bench
-        .machine_mut()
-        .neighbours
-        .get_mut(id(1))
-        .unwrap()
-        .decay(0);
+    bench.decay(1, 0);
     let ping = send(1, Message::Ping(own(0, &[1, 2])));
     let first = [wake(1), knows(&[1, 2]), ping.clone()];
     assert_eq!(bench.iterate(0), first);

@@ -58,10 +58,7 @@ fn schedules(did: Effects) -> Effects {
 /// With a subscriber, 8.
 fn subscribed() -> Bench {
     let mut bench = Bench::among(CONFIG, 2);
-    assert_eq!(
-        bench.hear(8, subscribe(None)),
-        [Send(8, schedule(Reason::NewLink, 0, &[]))]
-    );
+    bench.answers(8, subscribe(None), schedule(Reason::NewLink, 0, &[]));
     bench
 }
 
@@ -114,10 +111,7 @@ fn subscriptions_are_renewed_three_times_in_a_lease_with_the_version_that_is_kno
 fn who_subscribes_is_told_at_once_unless_it_knows_and_for_as_long_as_the_lease_lasts() {
     let mut bench = subscribed();
     assert_eq!(bench.hear(8, subscribe(0)), []);
-    assert_eq!(
-        bench.hear(8, subscribe(3)),
-        [Send(8, schedule(Reason::NewLink, 0, &[]))]
-    );
+    bench.answers(8, subscribe(3), schedule(Reason::NewLink, 0, &[]));
     let did = take(&mut bench, 1, busy(600, 660));
     assert_eq!(schedules(did), [pushed(1, &[busy(600, 660)])]);
     // The lease is over at the third renewal of this node's own subscriptions.
@@ -145,10 +139,7 @@ fn who_unsubscribes_or_is_unreachable_is_told_no_more() {
 fn subscribers_beyond_the_limit_are_told_once_and_counted() {
     let mut bench = subscribed();
     bench.hear(7, subscribe(None));
-    assert_eq!(
-        bench.hear(6, subscribe(None)),
-        [Send(6, schedule(Reason::NewLink, 0, &[]))]
-    );
+    bench.answers(6, subscribe(None), schedule(Reason::NewLink, 0, &[]));
     assert_eq!(bench.machine().declined().subscriptions, 1);
     let windows = [busy(600, 660)];
     let did = take(&mut bench, 1, windows[0]);
@@ -287,15 +278,9 @@ fn whoever_asks_for_the_schedule_is_told_with_the_reason() {
         Reason::NewLink,
         Reason::Changed,
     ] {
-        assert_eq!(
-            bench.hear(9, fetch(reason)),
-            [Send(9, schedule(reason, 0, &[]))]
-        );
+        bench.answers(9, fetch(reason), schedule(reason, 0, &[]));
     }
-    assert_eq!(
-        bench.hear(9, subscribe(None)),
-        [Send(9, schedule(Reason::NewLink, 0, &[]))]
-    );
+    bench.answers(9, subscribe(None), schedule(Reason::NewLink, 0, &[]));
     assert_eq!(schedules(take(&mut bench, 1, busy(600, 660))), []);
 }
 
@@ -321,10 +306,7 @@ fn polling_asks_all_neighbours_once_a_period() {
     assert_eq!(bench.ring_until(120), poll);
     assert_eq!(bench.ring_until(240), poll);
     // A search answers from what is known, however old.
-    assert_eq!(
-        bench.hear(9, search(1, 1, 300)),
-        [Send(9, found(1, 300, 1, &[1]))]
-    );
+    bench.answers(9, search(1, 1, 300), found(1, 300, 1, &[1]));
 }
 
 #[test]
@@ -335,10 +317,7 @@ fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
     assert_eq!(bench.hear(9, search(1, 2, 60)), [pull(1, 1), pull(2, 1)]);
     assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
     assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
-    assert_eq!(
-        bench.hear(1, answer(1, 1, &[])),
-        [Send(9, found(1, 60, 1, &[1, 2]))]
-    );
+    bench.hears(1, answer(1, 1, &[]), [Send(9, found(1, 60, 1, &[1, 2]))]);
     // Whom it asks for more pulls, too.
     assert_eq!(bench.hear(9, who_else(33)), [pull(1, 3), pull(2, 3)]);
     bench.hear(1, answer(3, 2, &[busy(60, 120)]));

@@ -132,10 +132,7 @@ fn after_a_refusal_comes_the_next_offer_then_a_fresh_search_then_failure() {
     // Late answers to the first search are answers to nothing.
     assert_eq!(bench.hear(1, found(1, 60, 1, &[4])), []);
     assert_eq!(bench.hear(1, not_found(2, 9)), []);
-    assert_eq!(
-        bench.hear(2, found(2, 60, 1, &[6])),
-        [Send(6, prepare(three, 60))]
-    );
+    bench.hears(2, found(2, 60, 1, &[6]), [Send(6, prepare(three, 60))]);
     assert_eq!(
         bench.vote(6, refused(three)),
         [
@@ -262,19 +259,13 @@ fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
     bench.submit(7, 1);
     bench.hear(1, found(1, 60, 1, &[4]));
     let (one, two) = (attempt(1, 1), attempt(1, 2));
-    assert_eq!(
-        bench.hear(2, found(1, 60, 1, &[4])),
-        [Send(4, prepare(one, 60))]
-    );
+    bench.hears(2, found(1, 60, 1, &[4]), [Send(4, prepare(one, 60))]);
     // Both have found the same, which is tried once. Then there is one more to choose from.
     let did = bench.vote(4, would_not(one));
     assert_eq!(did[did.len() - 2..], searches(2, 2));
     let mut other = bench.clone();
     other.hear(1, found(2, 60, 1, &[4, 5]));
-    assert_eq!(
-        other.hear(2, found(2, 60, 2, &[6, 4])),
-        [Send(5, prepare(two, 60))]
-    );
+    other.hears(2, found(2, 60, 2, &[6, 4]), [Send(5, prepare(two, 60))]);
     bench.hear(1, not_found(2, 1));
     assert_eq!(bench.hear(2, not_found(2, 1)), searches(3, 1));
     bench.hear(1, found(3, 60, 1, &[4]));
@@ -490,10 +481,7 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
         ..CONFIG
     };
     let mut bench = Bench::among(config, 2);
-    assert_eq!(
-        bench.hear(9, search(1, 3, 60)),
-        [Send(9, found(1, 60, 1, &[50, 1, 2]))]
-    );
+    bench.answers(9, search(1, 3, 60), found(1, 60, 1, &[50, 1, 2]));
     bench.hear(9, Message::Subscribe { known: None });
     let version = bench.machine().own.version() + 1;
     let busy_for_good = Message::Schedule {
@@ -508,10 +496,7 @@ fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
         reason: commit::Refused::NotAccepted,
         next_free: None,
     };
-    assert_eq!(
-        bench.hear(9, prepare(attempt(1, 1), 60)),
-        [Send(9, Message::Commit(answer))]
-    );
+    bench.answers(9, prepare(attempt(1, 1), 60), Message::Commit(answer));
     assert_eq!(
         bench.machine().commitments().participant.schedule().len(),
         0
