@@ -27,13 +27,14 @@ pub enum Timer {
 pub enum Command<const D: usize> {
     /// Have the whole space: for the first node only.
     Found,
-    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked somebody else asks this
-    /// one, too, if it gets no answer.
+    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked
+    /// somebody else asks this one, too, if it gets no answer.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
-    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`]. Its name is of no account.
+    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`]. Its name is of no
+    /// account.
     Place(Shared<Grant<D>>),
     /// This is the node's own load from now on.
     Load(Load),
@@ -55,7 +56,8 @@ pub enum Notice<const D: usize> {
     Moved(Point<D>),
     /// It got no zone in time from who was asked, and asks again; another introducer may know better.
     Unanswered(NodeId),
-    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was told to.
+    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was
+    /// told to.
     Full,
     /// Others have its zone, so it joins anew.
     Evicted,

@@ -248,8 +248,9 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is told so, now and
-    /// then: who does not know this node answers with what it told before, and two that did so at once would never end.
+    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is
+    /// told so, now and then: who does not know this node answers with what it told before, and two that did so at once
+    /// would never end.
     fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut dyn Context<Can<D>>) -> bool {
         let (name, now) = (own.name, cx.now());
         let is_mine = own.zone.overlaps(&self.leaf.zone);
@@ -276,7 +277,8 @@ impl<const D: usize> Member<D> {
         false
     }
 
-    /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a neighbour.
+    /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a
+    /// neighbour.
     fn note(&mut self, word: Word<'_, D>, cx: &mut dyn Context<Can<D>>) -> bool {
         let own = word.own;
         let face = self.leaf.zone.neighbour_face(&own.zone);
@@ -327,7 +329,8 @@ impl<const D: usize> Member<D> {
         face.is_some()
     }
 
-    /// Whoever was said, or known, to have a part of a zone that its owner has just told: hearsay is dropped, others are asked.
+    /// Whoever was said, or known, to have a part of a zone that its owner has just told: hearsay is dropped, others
+    /// are asked.
     fn doubt_what_contradicts(&mut self, told: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let contradicts = |peer: &Neighbour<D>| {
             peer.is_living() && peer.entry.name != told.name && peer.entry.zone.overlaps(&told.zone)
@@ -347,8 +350,8 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the lower name stays:
-    /// both must not go.
+    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the
+    /// lower name stays: both must not go.
     pub(super) fn evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let lives = self.peers.lives(by);
         if lives.is_empty() {

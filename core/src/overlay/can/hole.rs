@@ -1,11 +1,11 @@
 //! Holes and gaps at a zone, and what its node becomes when it has them. Nothing here changes anything.
 //!
-//! A hole is what nodes that are gone had, and that no other node has. Several neighbours may be gone at once, and one may have been the
-//! heir of another. Each node therefore works out what becomes of its own zone from all that it knows to be gone ([`Leaf::after`]); the
-//! order does not matter.
+//! A hole is what nodes that are gone had, and that no other node has. Several neighbours may be gone at once, and one
+//! may have been the heir of another. Each node therefore works out what becomes of its own zone from all that it knows
+//! to be gone ([`Leaf::after`]); the order does not matter.
 //!
-//! A gap is a part of a face behind which no node is known. If one lasts, a node that has no neighbour at all behind one of its faces grows
-//! there: in small steps, up to the next plane that it knows of.
+//! A gap is a part of a face behind which no node is known. If one lasts, a node that has no neighbour at all behind
+//! one of its faces grows there: in small steps, up to the next plane that it knows of.
 
 use alloc::vec::Vec;
 
@@ -87,8 +87,8 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// What this node will have when all are gone whom it knows to be dead or, if it is to look farther, misses; if that is more than
-    /// now, and nobody is in the way. And who is in the way, and not known.
+    /// What this node will have when all are gone whom it knows to be dead or, if it is to look farther, misses; if
+    /// that is more than now, and nobody is in the way. And who is in the way, and not known.
     pub(super) fn plan(&self, farther: Farther) -> (Option<Leaf<D>>, Vec<Entry<D>>) {
         let mut unknown = Vec::new();
         let mut gone = self.hole();

@@ -41,8 +41,8 @@ impl<const D: usize> Member<D> {
         {
             return;
         }
-        // What is free with that is settled with the next beat. Many are learned of at once, and who takes a zone learns of others: a liar
-        // could have it go on so.
+        // What is free with that is settled with the next beat. Many are learned of at once, and who takes a zone
+        // learns of others: a liar could have it go on so.
         self.bury_earlier_lives(name, cx.now());
         let mut peer = Neighbour::new(entry.clone(), face, cx.now());
         peer.watched = face.is_none();
@@ -52,8 +52,8 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether somebody may still have this zone, or have had it until it was gone, for all that others told of themselves: one of its
-    /// heirs may have taken its part while the part at this node's zone is free.
+    /// Whether somebody may still have this zone, or have had it until it was gone, for all that others told of
+    /// themselves: one of its heirs may have taken its part while the part at this node's zone is free.
     pub(super) fn could_be_at(&self, zone: &Zone<D>) -> bool {
         let contact = self.leaf.zone.contact(zone);
         let certain = self.peers.neighbours().filter(|peer| peer.first_hand);

@@ -25,8 +25,8 @@ impl<const D: usize> Member<D> {
 
     /// Asks the neighbours. Goes if there never were others, or if it asked often enough.
     ///
-    /// If all are to leave and others want to join, these must get in first. So nobody goes from a gap that keeps them out, which
-    /// ends by itself; and who is the last to have a zone waits for them.
+    /// If all are to leave and others want to join, these must get in first. So nobody goes from a gap that keeps them
+    /// out, which ends by itself; and who is the last to have a zone waits for them.
     pub(super) fn try_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
             return Outcome::Stays;

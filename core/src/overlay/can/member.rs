@@ -39,7 +39,8 @@ pub(super) struct Member<const D: usize> {
     pub gaping: u16,
     /// What it tells of itself, as long as nothing is new.
     pub account: Option<Shared<Account<D>>>,
-    /// The neighbours as they were listed last. Most news is of how well they are known, and lists that are alike are one.
+    /// The neighbours as they were listed last. Most news is of how well they are known, and lists that are alike are
+    /// one.
     pub listed: Entries<D>,
     /// Who is beyond the neighbours, if these are few.
     pub beyond: Option<Beyond<D>>,
@@ -245,7 +246,8 @@ impl<const D: usize> Member<D> {
         is_news
     }
 
-    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the latest settles it.
+    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the
+    /// latest settles it.
     pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
         self.mark(Presence::Dead { since: now }, |peer| {
             peer.id() == name.id && peer.entry.name < name && !peer.is_dead()

@@ -1,12 +1,12 @@
 //! Mending: what ends every state that the rules for leaving and crashes do not (PROTOCOLS 3.1, expanding search).
 //!
-//! So many may be gone at once, or so much of what was said be lost, that nobody knows who had what is free now. Behind a face of those
-//! around there is a gap then, and nobody answers who is sought there. After some periods, a node that can grows over it, if nobody
-//! objects.
+//! So many may be gone at once, or so much of what was said be lost, that nobody knows who had what is free now. Behind
+//! a face of those around there is a gap then, and nobody answers who is sought there. After some periods, a node that
+//! can grows over it, if nobody objects.
 //!
-//! Zones that came about so may be no leaves of one tree any more, and everyone around a gap may have somebody beside it. Then one of them
-//! takes a whole part of the tree by force, as its own history tells it, and the others there join anew. At the very worst that
-//! part is the space.
+//! Zones that came about so may be no leaves of one tree any more, and everyone around a gap may have somebody beside
+//! it. Then one of them takes a whole part of the tree by force, as its own history tells it, and the others there join
+//! anew. At the very worst that part is the space.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,8 @@ impl<const D: usize> Member<D> {
         };
     }
 
-    /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before others do.
+    /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before
+    /// others do.
     pub(super) fn despair(&mut self, cx: &mut dyn Context<Can<D>>) {
         let is_idle = self.takeover == Takeover::Idle;
         if !self.is_desperate() || !is_idle || self.growth().is_some() {

@@ -19,7 +19,8 @@ pub(super) struct Promises {
 }
 
 impl Promises {
-    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to keep.
+    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to
+    /// keep.
     pub(super) fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
         self.list
             .retain(|(name, _, until)| now < *until && *name != to);

@@ -48,8 +48,9 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether something on its way to a point comes from a neighbour that is no farther from it. That one is wrong about this zone, and
-    /// would have it back before long: among liars it would go round for ever, and become more on its way.
+    /// Whether something on its way to a point comes from a neighbour that is no farther from it. That one is wrong
+    /// about this zone, and would have it back before long: among liars it would go round for ever, and become more on
+    /// its way.
     fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
         let mut senders = self.peers.lives(from).iter();
         let own = self.leaf.zone.distance(point);
@@ -58,7 +59,8 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// The next hop of what a sender passes on from its origin to a point, and how many hops it may take then; none if it must not go on.
+    /// The next hop of what a sender passes on from its origin to a point, and how many hops it may take then; none if
+    /// it must not go on.
     pub(super) fn onward(
         &self,
         from: NodeId,

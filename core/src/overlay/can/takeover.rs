@@ -1,8 +1,9 @@
 //! What becomes of the zones of those who are gone (PROTOCOLS 3.2).
 //!
-//! Who leaves tells its neighbours, and those across the plane of its last split grow over its zone at once. Who falls silent is
-//! missed by its neighbours after a while. Those who would grow wait a little longer, claim their new zones to everyone around, and
-//! have them if nobody objects. A node watches the heirs of those whom it misses, because nobody else might see that they are gone, too.
+//! Who leaves tells its neighbours, and those across the plane of its last split grow over its zone at once. Who falls
+//! silent is missed by its neighbours after a while. Those who would grow wait a little longer, claim their new zones
+//! to everyone around, and have them if nobody objects. A node watches the heirs of those whom it misses, because
+//! nobody else might see that they are gone, too.
 
 use alloc::vec::Vec;
 
@@ -25,10 +26,12 @@ use crate::time::{Span, Time};
 /// How many are asked about somebody of whom too little is known.
 const ASKED: usize = 8;
 
-/// About how many at most others are asked in one period. More are gone at once only where somebody told of many who never were.
+/// About how many at most others are asked in one period. More are gone at once only where somebody told of many who
+/// never were.
 const ASKED_ABOUT: usize = 16;
 
-/// Of how many at most a node tells that they are gone when it takes over what they had. Others miss the rest, whose zones they see taken.
+/// Of how many at most a node tells that they are gone when it takes over what they had. Others miss the rest, whose
+/// zones they see taken.
 const MOURNED: usize = 32;
 
 impl<const D: usize> Member<D> {

@@ -62,8 +62,8 @@ impl<const D: usize> Member<D> {
         named.into_iter().take(MOST_BEYOND).cloned().collect()
     }
 
-    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if that is new,
-    /// short if not.
+    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if
+    /// that is new, short if not.
     pub(super) fn tell_all(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (life, edition, epoch) = (self.name.life, self.edition, self.epoch);
         let before = self.told.replace((edition, epoch));
@@ -159,8 +159,8 @@ impl<const D: usize> Member<D> {
 
     /// What to tell of load to everyone at a face of the zone.
     ///
-    /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The parts are cut
-    /// out of the whole side by side, so that they sum up to it exactly.
+    /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The
+    /// parts are cut out of the whole side by side, so that they sum up to it exactly.
     fn told_to_all(&self) -> impl Iterator<Item = (&Neighbour<D>, Told)> {
         let zone = &self.leaf.zone;
         // Sides that all at a face have whole are left out: shares are the same without them.
