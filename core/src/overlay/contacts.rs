@@ -17,8 +17,9 @@ pub const KNOWN: usize = 8;
 /// Of how many neighbours a node makes a note at a time: half of what it keeps, so that the other half may be older.
 pub(super) const HALF: usize = KNOWN / 2;
 
-/// In every so many cycles one of those who did not answer is asked again.
-const ASK_AGAIN: u32 = 8;
+/// In every so many cycles one of them is asked again. The number is odd: two nodes that have only each other in CYCLON have a link
+/// in every second cycle.
+pub(super) const ASK_AGAIN: u32 = 7;
 
 /// The peers that a node writes down.
 pub type Known = Vec<NodeId, KNOWN>;
@@ -32,6 +33,8 @@ pub(super) struct Contacts {
     missed: Known,
     /// How many of those known have been asked in this round.
     asked: u8,
+    /// Whether one of those that did not answer was asked last.
+    asked_missed: bool,
     /// Whether any are on disk.
     is_written: bool,
 }
@@ -42,6 +45,7 @@ impl Contacts {
             known: Vec::new(),
             missed: Vec::new(),
             asked: 0,
+            asked_missed: false,
             is_written: false,
         }
     }
@@ -54,6 +58,7 @@ impl Contacts {
             is_written: !known.is_empty(),
             known,
             asked: 0,
+            asked_missed: false,
         }
     }
 
@@ -90,15 +95,23 @@ impl Contacts {
     /// This peer has not answered: for the first time, then it comes next and another may be given up; or again, then it comes
     /// last.
     pub(super) fn miss(&mut self, peer: NodeId) {
-        if self.missed.contains(&peer) {
-            self.hear(peer);
-            self.missed.extend([peer]);
+        if self.defer(peer) {
             return;
         }
         if self.missed.is_full() {
             self.missed.pop();
         }
         let _ = self.missed.insert(0, peer);
+    }
+
+    /// This peer, if it is one of those that did not answer, comes last of them. Whether it is.
+    pub(super) fn defer(&mut self, peer: NodeId) -> bool {
+        let is_missed = self.missed.contains(&peer);
+        if is_missed {
+            self.hear(peer);
+            self.missed.extend([peer]);
+        }
+        is_missed
     }
 
     /// This peer answers.
@@ -114,9 +127,13 @@ impl Contacts {
 
     /// The same, and every second time one of those known: whoever is asked must not keep the others from their turns.
     pub(super) fn due(&mut self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        if !cycle.is_multiple_of(ASK_AGAIN) {
+            return None;
+        }
         let missed = self.missed_due(cycle, &wanted);
-        let is_turn = cycle.is_multiple_of(2 * ASK_AGAIN);
-        let known = is_turn.then(|| self.next_wanted(wanted)).flatten();
+        let known_first = self.asked_missed || missed.is_none();
+        let known = known_first.then(|| self.next_wanted(wanted)).flatten();
+        self.asked_missed = known.is_none();
         known.or(missed)
     }
 
@@ -177,8 +194,8 @@ mod tests {
             |contacts: &Contacts, cycle| contacts.missed_due(cycle, |_| true).map(NodeId::get);
         assert_eq!(due(&contacts, 0), None);
         (1..=8).for_each(|peer| contacts.miss(id(peer)));
-        assert_eq!((due(&contacts, 8), due(&contacts, 9)), (Some(8), None));
-        assert_eq!(contacts.missed_due(8, |peer| peer < id(8)), Some(id(7)));
+        assert_eq!((due(&contacts, 7), due(&contacts, 9)), (Some(8), None));
+        assert_eq!(contacts.missed_due(7, |peer| peer < id(8)), Some(id(7)));
         contacts.miss(id(8));
         assert_eq!(due(&contacts, 0), Some(7));
         contacts.miss(id(9));
@@ -248,7 +265,7 @@ mod tests {
         contacts.miss(NodeId::new(9));
         let mut due = |cycle| contacts.due(cycle, |_| true).map(NodeId::get);
         assert_eq!(
-            [due(8), due(9), due(16), due(24)],
+            [due(7), due(9), due(14), due(21)],
             [Some(9), None, Some(2), Some(9)]
         );
     }

@@ -254,6 +254,9 @@ pub(super) struct Torture {
     /// Print what happens, line by line
     #[arg(long, requires = "seed")]
     pub(super) trace: bool,
+    /// The same with all messages that keep overlays up to date
+    #[arg(long, requires = "seed")]
+    pub(super) gossip: bool,
 }
 
 /// A seed that a configuration can hold.

@@ -11,7 +11,9 @@ use super::options::Torture;
 use super::progress::{Goal, Watched};
 use super::session::Session;
 use crate::schedulers::Scheduler;
-use crate::torture::{Counters, Fault, Invariant, Jobs, Report, Request, minimised, run, traced};
+use crate::torture::{
+    Counters, Fault, Invariant, Jobs, Report, Request, Traced, minimised, run, run_with,
+};
 
 /// How many failing seeds are minimised and printed.
 const MOST_SHOWN: usize = 3;
@@ -48,11 +50,12 @@ fn request(options: &Torture, seed: u64) -> Request {
 
 fn one(session: &Session, options: &Torture, seed: u64) -> anyhow::Result<Ending> {
     let request = request(options, seed);
-    let report = if options.trace {
-        traced(&request)
-    } else {
-        run(&request)
+    let traced = match (options.trace, options.gossip) {
+        (_, true) => Traced::All,
+        (true, false) => Traced::Jobs,
+        (false, false) => Traced::Nothing,
     };
+    let report = run_with(&request, traced);
     for line in &report.trace {
         session.say(line);
     }

@@ -48,24 +48,20 @@ pub use minimise::minimised;
 pub use report::{Jobs, Report};
 pub use scenario::{Equipped, JOBS, MAX_SKEW, Mishap, NODES, Planned, Request, Scenario};
 pub use subject::Caps;
-pub use witness::Counters;
+pub use witness::{Counters, Traced};
 
 use crate::schedulers::Scheduler;
 
 /// Runs what a request stands for.
 pub fn run(request: &Request) -> Report {
-    run_with(request, false)
+    run_with(request, Traced::Nothing)
 }
 
 /// The same, with a trace.
-pub fn traced(request: &Request) -> Report {
-    run_with(request, true)
-}
-
-fn run_with(request: &Request, traces: bool) -> Report {
+pub fn run_with(request: &Request, traced: Traced) -> Report {
     let scenario = Scenario::new(request);
     // Requests name no scheduler that cannot be tortured; if one does, this is as good as any.
     let fallback = || Scheduler::Asap.side().tortured();
     let play = scenario.scheduler.side().tortured().or_else(fallback);
-    play.expect("asap can be tortured")(&scenario, traces)
+    play.expect("asap can be tortured")(&scenario, traced)
 }

@@ -81,7 +81,7 @@ impl<M: Subject> Player<M> {
         let (witness, me) = (&self.role.witness, &self.role.me);
         match event {
             Event::Start => witness.line(at, me, format_args!("starts")),
-            Event::Message { from, message } if is_news::<M>(message) => {
+            Event::Message { from, message } if is_news::<M>(message, witness) => {
                 witness.line(
                     at,
                     me,
@@ -106,8 +106,8 @@ impl<M: Subject> Player<M> {
 }
 
 /// Whether a message is worth a line in a trace.
-fn is_news<M: Subject>(message: &M::Message) -> bool {
-    !M::GOSSIP.contains(&message.kind())
+fn is_news<M: Subject>(message: &M::Message, witness: &Witness) -> bool {
+    witness.traces_all() || !M::GOSSIP.contains(&message.kind())
 }
 
 /// Whether a timer or a key is one of those that come all the time.
@@ -268,7 +268,7 @@ impl<M: Subject> Through<'_, M> {
                 witness.line(at, me, format_args!("  writes {key:?}: {}", short(record)));
             }
             Effect::Forget(key) => witness.line(at, me, format_args!("  erases {key:?}")),
-            Effect::Send { to, message } if is_news::<M>(message) => {
+            Effect::Send { to, message } if is_news::<M>(message, witness) => {
                 witness.line(at, me, format_args!("  says to {to}: {}", short(message)));
             }
             Effect::Notify(Notice { job, news }) => {

@@ -36,7 +36,7 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
 fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
     for seed in 0..if WHOLE { 8 } else { 2 } {
         let request = Request::new(seed);
-        let (one, two) = (run(&request), traced(&request));
+        let (one, two) = (run(&request), run_with(&request, Traced::Jobs));
         assert_eq!(one.digest, two.digest, "seed {seed}");
         assert_eq!(one.counters, two.counters, "seed {seed}");
         assert!(one.trace.is_empty() && !two.trace.is_empty());

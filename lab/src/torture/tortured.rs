@@ -1,7 +1,7 @@
 //! A grid that is tortured, whichever its scheduler.
 
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_sim::engine::Simulation;
+use gridweave_sim::engine::{Simulation, is_of};
 use gridweave_sim::hosting::Grid;
 
 use super::player::Player;
@@ -18,6 +18,8 @@ pub(super) trait Tortured: Grid {
     fn may_go(&self, node: NodeId) -> bool;
     /// Whom a node knows.
     fn knows(&self, node: NodeId) -> Vec<NodeId>;
+    /// How many messages of each kind were sent that are not gossip.
+    fn said_of_jobs(&self) -> Vec<(&str, u64)>;
     /// What happened at a node in this life.
     fn count(&self, node: NodeId, counters: &mut Counters);
     /// Whether the overlay is whole that these nodes make.
@@ -40,6 +42,13 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
     fn knows(&self, node: NodeId) -> Vec<NodeId> {
         let player = self.machine(node);
         player.map_or(Vec::new(), |it| it.machine().knows())
+    }
+
+    fn said_of_jobs(&self) -> Vec<(&str, u64)> {
+        let kinds = self.traffic().kinds().iter();
+        let of_jobs = kinds.filter(|(name, _)| !is_of(name, M::GOSSIP));
+        let counts = of_jobs.map(|(name, traffic)| (name.as_str(), traffic.messages));
+        counts.collect()
     }
 
     fn count(&self, node: NodeId, counters: &mut Counters) {

@@ -54,7 +54,18 @@ pub(super) const MOST: &str = "most ";
 #[derive(Clone)]
 pub(super) struct Witness {
     seen: Arc<Mutex<Seen>>,
-    traces: bool,
+    traced: Traced,
+}
+
+/// What a trace tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Traced {
+    /// There is none.
+    Nothing,
+    /// What concerns jobs.
+    Jobs,
+    /// All messages, also those that keep overlays up to date.
+    All,
 }
 
 #[derive(Debug, Default)]
@@ -64,10 +75,10 @@ struct Seen {
 }
 
 impl Witness {
-    pub(super) fn new(traces: bool) -> Self {
+    pub(super) fn new(traced: Traced) -> Self {
         Self {
             seen: Arc::default(),
-            traces,
+            traced,
         }
     }
 
@@ -75,9 +86,14 @@ impl Witness {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a trace with all messages is wanted.
+    pub(super) fn traces_all(&self) -> bool {
+        self.traced == Traced::All
+    }
+
     /// Whether a trace is wanted.
-    pub(super) const fn traces(&self) -> bool {
-        self.traces
+    pub(super) fn traces(&self) -> bool {
+        self.traced != Traced::Nothing
     }
 
     pub(super) fn count(&self, name: &'static str) {
@@ -98,7 +114,7 @@ impl Witness {
 
     /// Adds a line to the trace, if there is one.
     pub(super) fn line(&self, at: Time, who: &dyn fmt::Display, what: fmt::Arguments<'_>) {
-        if self.traces {
+        if self.traces() {
             let line = format!("{:>14} {who:>5} {what}", format!("{at:?}"));
             self.seen().trace.push(line);
         }

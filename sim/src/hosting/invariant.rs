@@ -32,11 +32,13 @@ pub enum Invariant {
     Settled,
     /// In the end the overlay is whole.
     Overlay,
+    /// Once nothing is left of any job, nothing is said of jobs.
+    Quiet,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -49,6 +51,7 @@ impl Invariant {
         Self::Known,
         Self::Settled,
         Self::Overlay,
+        Self::Quiet,
     ];
 
     /// What it is called.
@@ -66,6 +69,7 @@ impl Invariant {
             Self::Known => "known",
             Self::Settled => "settled",
             Self::Overlay => "overlay",
+            Self::Quiet => "quiet",
         }
     }
 
@@ -84,6 +88,7 @@ impl Invariant {
             Self::Known => "nobody speaks of a job that nobody submitted",
             Self::Settled => "in the end nothing is left of any job",
             Self::Overlay => "in the end the overlay is whole",
+            Self::Quiet => "when nothing is left of any job, nothing is said of jobs",
         }
     }
 }

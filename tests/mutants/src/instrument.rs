@@ -44,7 +44,7 @@ pub fn instrument(source: &str, mutants: &[(usize, &Mutant)]) -> Instrumented {
 
 fn place(edit: &Edit) -> Range<usize> {
     match edit {
-        Edit::Replace(range, _) => range.clone(),
+        Edit::Replace(range, _) | Edit::Skip(range) => range.clone(),
         Edit::Return(at, _) | Edit::NoArm(at) => *at..*at,
     }
 }
@@ -74,6 +74,14 @@ impl Writer<'_> {
                         .take_while(|(other, ..)| other.start < range.end)
                         .count();
                     self.replace(range, &edits[..alike], &edits[alike..within]);
+                    edits = &edits[within..];
+                }
+                Edit::Skip(_) => {
+                    let within = edits
+                        .iter()
+                        .take_while(|(other, ..)| other.start < range.end)
+                        .count();
+                    self.skip(range, *number, &edits[1..within]);
                     edits = &edits[within..];
                 }
                 Edit::Return(_, value) => {
@@ -112,6 +120,15 @@ impl Writer<'_> {
             start..end,
             alike.iter().map(|&(_, number, _)| number).collect(),
         ));
+    }
+
+    fn skip(&mut self, range: &Range<usize>, number: usize, within: &[Placed<'_>]) {
+        let start = self.into.text.len();
+        self.into.text += &format!("if !crate::mutants::on({number}) {{ ");
+        self.write(range.clone(), within);
+        self.into.text += " }";
+        let end = self.into.text.len();
+        self.into.written.push((start..end, vec![number]));
     }
 
     fn add(&mut self, number: usize, text: &str) {
@@ -164,9 +181,37 @@ mod tests {
         let changes: Vec<_> = mutants("f.rs", source)
             .unwrap()
             .into_iter()
+            .filter(|mutant| !mutant.is_statement)
             .map(|mutant| mutant.change)
             .collect();
         assert_eq!(changes, ["returns `()` at once"]);
+    }
+
+    #[test]
+    fn statements_are_left_out_and_conditions_are_turned_round() {
+        let source =
+            "fn f(a: &mut Vec<u8>) { a.clear(); if a.is_empty() && g() { a.push(1); } h() }";
+        let found = mutants("f.rs", source).unwrap();
+        let found: Vec<_> = found.iter().filter(|mutant| mutant.is_statement).collect();
+        let changes: Vec<_> = found.iter().map(|mutant| mutant.change.as_str()).collect();
+        assert_eq!(
+            changes,
+            [
+                "without `a.clear();`",
+                "without `if a.is_empty() && g() { a.push(1); }`",
+                "the opposite of `a.is_empty() && g()`",
+                "no `g()`",
+                "no `a.is_empty()`",
+                "without `a.push(1);`",
+            ]
+        );
+        let with = instrument(source, &[(1, found[0]), (2, found[1]), (5, found[5])]);
+        assert_eq!(
+            with.text,
+            "fn f(a: &mut Vec<u8>) { if !crate::mutants::on(1) { a.clear(); } \
+             if !crate::mutants::on(2) { if a.is_empty() && g() { \
+             if !crate::mutants::on(5) { a.push(1); } } } h() }"
+        );
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Mutant {
     pub function: String,
     /// In words.
     pub change: String,
+    /// Whether it is about a statement or a condition as a whole: what people forget, not what they mistype.
+    pub is_statement: bool,
     pub edit: Edit,
 }
 
@@ -28,6 +30,8 @@ pub enum Edit {
     Return(usize, String),
     /// With the mutant on, the pattern that ends here matches nothing.
     NoArm(usize),
+    /// With the mutant on, this statement is not executed.
+    Skip(Range<usize>),
 }
 
 impl Mutant {
@@ -69,6 +73,14 @@ impl Lister<'_> {
     }
 
     fn add(&mut self, at: Span, change: String, edit: Edit) {
+        self.add_of_kind(false, at, change, edit);
+    }
+
+    fn add_statement(&mut self, at: Span, change: String, edit: Edit) {
+        self.add_of_kind(true, at, change, edit);
+    }
+
+    fn add_of_kind(&mut self, is_statement: bool, at: Span, change: String, edit: Edit) {
         let (start, function) = (at.start(), self.owner.join("::"));
         let (line, column) = (start.line, start.column + 1);
         self.found.push(Mutant {
@@ -77,6 +89,7 @@ impl Lister<'_> {
             column,
             function,
             change,
+            is_statement,
             edit,
         });
     }
@@ -169,6 +182,13 @@ impl<'ast> Visit<'ast> for Lister<'_> {
                 self.text(&binary.right).to_owned(),
             );
             let was = self.text(&binary.op).to_owned();
+            if was == "&&" || was == "||" {
+                for (kept, dropped) in [(&left, &right), (&right, &left)] {
+                    let change = format!("no `{}`", one_line(dropped));
+                    let edit = Edit::Replace(binary.span().byte_range(), kept.clone());
+                    self.add_statement(binary.op.span(), change, edit);
+                }
+            }
             for other in others(&was) {
                 let becomes = format!("({left}) {other} ({right})");
                 self.add(
@@ -192,6 +212,35 @@ impl<'ast> Visit<'ast> for Lister<'_> {
             );
         }
         visit::visit_expr_unary(self, unary);
+    }
+
+    fn visit_expr_if(&mut self, choice: &'ast syn::ExprIf) {
+        if !has_let(&choice.cond) {
+            let was = self.text(&choice.cond).to_owned();
+            self.add_statement(
+                choice.cond.span(),
+                format!("the opposite of `{}`", one_line(&was)),
+                Edit::Replace(choice.cond.span().byte_range(), format!("!({was})")),
+            );
+        }
+        visit::visit_expr_if(self, choice);
+    }
+
+    fn visit_stmt(&mut self, statement: &'ast syn::Stmt) {
+        if let syn::Stmt::Expr(expression, end) = statement
+            && can_be_skipped(expression, end.is_some())
+        {
+            let mut told = one_line(self.text(statement));
+            if told.chars().count() > 60 {
+                told = told.chars().take(60).chain(['…']).collect();
+            }
+            self.add_statement(
+                statement.span(),
+                format!("without `{told}`"),
+                Edit::Skip(statement.span().byte_range()),
+            );
+        }
+        visit::visit_stmt(self, statement);
     }
 
     fn visit_expr_match(&mut self, choice: &'ast syn::ExprMatch) {
@@ -344,6 +393,22 @@ fn others(operator: &str) -> Vec<String> {
         .iter()
         .map(|other| format!("{other}{assigns}"))
         .collect()
+}
+
+/// Whether a program without this may make sense: what leaves a function or a loop is left alone, and so is what has a value.
+fn can_be_skipped(expression: &Expr, has_semicolon: bool) -> bool {
+    match expression {
+        Expr::If(choice) => has_semicolon || choice.else_branch.is_none(),
+        Expr::ForLoop(_) => true,
+        _ if !has_semicolon => false,
+        Expr::Assign(_) | Expr::Call(_) | Expr::MethodCall(_) => true,
+        // Only an assignment with an operator is a statement.
+        Expr::Binary(binary) => !matches!(
+            binary.op,
+            syn::BinOp::And(_) | syn::BinOp::Or(_) | syn::BinOp::Eq(_) | syn::BinOp::Lt(_)
+        ),
+        _ => false,
+    }
 }
 
 /// Whether this is, or is a chain with, a `let`: only a condition can be that.

@@ -21,13 +21,15 @@ use list::Mutant;
 use tree::Tree;
 use trial::{Outcome, Trials};
 
-const USAGE: &str = "arguments: [--out FOLDER] [--sample MUTANTS] [--seed NUMBER] [--jobs NUMBER] [--resume] [--list]";
+const USAGE: &str = "arguments: [--out FOLDER] [--sample MUTANTS] [--seed NUMBER] [--jobs NUMBER] [--statements] [--resume] [--list]";
 
 struct Options {
     out: PathBuf,
     sample: usize,
     seed: u64,
     jobs: usize,
+    /// Only statements that are left out, and conditions that are the opposite or a part of what they were.
+    statements: bool,
     /// What an earlier run of the same sample saw caught is not tried again.
     resume: bool,
     /// Only says which mutants there are.
@@ -42,6 +44,7 @@ impl Options {
             sample: 500,
             seed: 0,
             jobs,
+            statements: false,
             resume: false,
             list: false,
         };
@@ -53,6 +56,7 @@ impl Options {
                 "--sample" => options.sample = value()?.parse()?,
                 "--seed" => options.seed = value()?.parse()?,
                 "--jobs" => options.jobs = value()?.parse()?,
+                "--statements" => options.statements = true,
                 "--resume" => options.resume = true,
                 "--list" => options.list = true,
                 _ => bail!(USAGE),
@@ -70,13 +74,19 @@ fn main() -> Result<()> {
     let step = |what: &str| eprintln!("{what} ({} s)", began.elapsed().as_secs());
     let tree = Tree::copy(&options.out)?;
     let mut all = tree.mutants()?;
+    all.retain(|mutant| mutant.is_statement == options.statements);
     if options.list {
         all.iter().for_each(|mutant| println!("{}", mutant.name()));
         return Ok(());
     }
     step(&format!("{} mutants in all", all.len()));
     shuffle(&mut all, options.seed);
-    let file = format!("results-{}-{}", options.sample, options.seed);
+    let kind = if options.statements {
+        "statements"
+    } else {
+        "operators"
+    };
+    let file = format!("results-{kind}-{}-{}", options.sample, options.seed);
     let results = Results::open(options.out.join(file), options.resume)?;
     let sample = loop {
         let viable = |number: &usize| results.of(&all[*number]) != Some(Outcome::DoesNotCompile);

@@ -24,7 +24,7 @@
 //! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
 //! - A new node asks one that is in for a link ([`Command::Join`]). A node keeps a few peers on disk: its introducer, some of its
 //!   neighbours, and earlier ones as long as there is room. One that has no neighbours asks them, and so does one that restarts.
-//! - The last few peers that a node took for dead, or that did not answer it, are asked again, one of them in every eighth iteration.
+//! - The last few peers that a node took for dead, or that did not answer it, are asked again, one of them in every seventh iteration.
 //! - A node that does not see one of those on disk any more asks it for a link: the two may be on islands. While there is no answer it
 //!   asks one every [`Config::remember`] iterations, else less and less often: a node in a large overlay does not see all others. A link
 //!   too many is taken away like all others.
@@ -32,7 +32,7 @@
 //! # What holds after faults
 //! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
 //! links and along the peers that nodes keep ([`Blatant::known`], [`Blatant::missed`]). A node without neighbours asks one of them every
-//! [`Config::patience`] iterations, a node with neighbours one that it missed every eighth, and one that it does not see at least every
+//! [`Config::patience`] iterations, a node with neighbours one that it missed every seventh, and one that it does not see at least every
 //! `16 sighted`.
 //!
 //! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
@@ -258,6 +258,7 @@ impl Running {
         self.could_not_mend(peer);
         if self.reunion.asked == Some(peer) {
             self.reunion.miss(self.iteration, config);
+            contacts.defer(peer);
         } else {
             contacts.miss(peer);
         }

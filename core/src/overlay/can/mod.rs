@@ -43,11 +43,15 @@
 //! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. Who grows over a gap in such a place
 //! may know only so many, and not all.
 //!
-//! While more nodes crash than are noticed, two zones may overlap for a while, nodes that are well may lose their zones and join anew, and
-//! most who want to join have to wait. Once that is over, everything becomes exact again. The exception is an overlay
-//! that fell apart so long ago that nobody in one part knows of anyone in another: then each part has the whole space. Nodes that differ in
-//! one virtual coordinate only lie in a row, where ways are long and that is most likely; where many nodes are alike, use two or more
-//! virtual dimensions. Whoever embeds this mends it with [`Command::Join`] to a node that has a zone, with an introducer in the other part.
+//! # What holds after faults
+//! While more nodes crash than are noticed, two zones may overlap for a while, nodes that are well may lose their zones and join anew,
+//! and most who want to join have to wait. Once messages arrive again, zones become exact if that can be at all: no two overlap,
+//! together they are the space, and everyone who wants one has one. It can be if there is a way between any two nodes that are up along
+//! neighbours and along the peers that nodes keep ([`Can::known`], [`Can::missed`]): a node looks for its own point through each of
+//! those within 112 periods, and finds whoever else has it. A node without a zone asks one of them for one again and again. If it has
+//! none, or if each part of an overlay that fell apart knows nobody in another, the host has to help, with [`Command::Join`] to any node
+//! of a part and an introducer in the other. Nodes that differ in one virtual coordinate only lie in a row, where ways are long and that
+//! is most likely; where many nodes are alike, use two or more virtual dimensions.
 //!
 //! A part of the tree that is taken by force may be the whole space. Then all others join anew through one node, and if that crashes
 //! before the first of them is in, nobody is: whoever embeds this has to have one of them found the overlay again, if all it hears of is
@@ -305,6 +309,12 @@ impl<const D: usize> Can<D> {
                 return;
             }
             _ => {
+                // A node that looks for itself has a zone, and may be asked for one.
+                if let (Message::Seek { seeker, .. }, Life::Joining(_)) = (&message, &self.life)
+                    && seeker.name.id == from
+                {
+                    self.contacts.note([from]);
+                }
                 // Its own zone may be on its way here.
                 if let Message::Join { joiner, .. } = message
                     && joiner.id != self.me

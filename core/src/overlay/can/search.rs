@@ -89,9 +89,7 @@ impl<const D: usize> Member<D> {
     pub(super) fn seek_itself_at_times(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
         if let Some(through) = self.contacts.due(beat, |_| true) {
             // Until it is heard it has not answered, and others have their turns.
-            if self.contacts.missed().contains(&through) {
-                self.contacts.miss(through);
-            }
+            self.contacts.defer(through);
             self.seek(self.point, through, cx);
         }
     }

@@ -22,10 +22,16 @@
 //! - A link that comes in twice keeps the smaller age and the later life. Ages are never reset: that would keep links to the dead alive.
 //! - A new node asks one that is in to introduce it ([`Command::Join`]). After some cycles with no link at all it asks one of
 //!   a few that it knew, which it has on disk; so does a node that restarts, at its first cycle.
-//! - The last few who did not answer are asked again, in every eighth cycle one of them in place of the oldest. So two halves that have forgotten each other
-//!   while nothing passed between them become one again. Where everyone answers, nothing of this happens.
+//! - In every seventh cycle a node asks, in place of the oldest, a peer that it had once and does not see: by turns one of the last
+//!   few that did not answer, and one of those that it has on disk. So two halves that have forgotten each other while nothing passed
+//!   between them become one again.
 //! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and nothing is said or answered.
 //! - Leaving is silence.
+//!
+//! # What holds after faults
+//! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
+//! links and along the peers that nodes keep ([`Cyclon::known`], [`Cyclon::missed`]). A node without links asks one of those every
+//! [`Config::patience`] cycles, a node with links each of them within 112 cycles.
 //!
 //! Who lies can place links to whom it likes: nothing here authenticates anyone. With [`Config::samples`] a part of each view, and half of the exchanges,
 //! are with peers that nobody can choose. Who lies cannot make a view or a message grow, a walk go

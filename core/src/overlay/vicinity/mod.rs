@@ -27,6 +27,10 @@
 //! - A node with no link begins anew with its random peers. With neither, it waits until somebody asks it.
 //! - Leaving is silence.
 //!
+//! # What holds after faults
+//! This layer heals with the random one. Once that is one overlay again and messages arrive, every node has the nearest of those who
+//! are up, and nobody who is gone: their descriptors are too old after [`Config::max_age`] cycles.
+//!
 //! Who lies can tell anything of anyone, itself included: nothing here authenticates anyone. What it said of others lasts until it is too
 //! old, for of two profiles the one with the larger number counts. It cannot make a view or a message grow, or a node keep a link to itself.
 //!

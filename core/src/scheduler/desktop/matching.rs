@@ -55,7 +55,7 @@ impl<const D: usize> Desktop<D> {
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::To(to), Some(left)) => {
+            (Hop::To(to), Some(left)) if !self.relay.goes_round(job, quest, hops) => {
                 let errand = Errand::Route {
                     job,
                     quest,
@@ -194,6 +194,10 @@ impl<const D: usize> Desktop<D> {
     ) {
         trail.hops = trail.hops.min(self.config.hops);
         trail.probes = trail.probes.min(self.config.probes);
+        if self.relay.goes_round(job.get().id, quest, trail.hops) {
+            self.conclude_hunt(&job, quest, &trail, cx);
+            return;
+        }
         let needs = self.needs(job.get());
         self.see_candidates(job.get().id, &needs, &mut trail);
         if let Some(to) = self.next_on_trail(&needs, &mut trail, quest.wanted, cx) {

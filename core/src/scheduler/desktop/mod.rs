@@ -476,15 +476,15 @@ impl<const D: usize> Desktop<D> {
             Bootstrap::Placed(_, grant) => can::Command::Place(grant.clone()),
         };
         self.overlay(Event::Command(command), cx);
-        let is_outside = self.can.zone().is_none() && !self.can.is_joining();
         if let Bootstrap::Placed(_, grant) = &self.bootstrap
-            && is_outside
+            && self.can.zone().is_none()
         {
-            // It had that zone before, and crashed before it wrote down whom it knew. Some around it were told.
+            // It had that zone before. Those whom it wrote down may be gone, if it wrote down any; some around its first zone may
+            // be there.
             let around = grant.get().neighbours.iter().map(|entry| entry.name.id);
             let around = around.filter(|id| *id != self.me).take(can::KNOWN);
             let around: can::Known = around.collect();
-            if around.is_empty() {
+            if around.is_empty() && !self.can.is_joining() {
                 self.overlay(Event::Command(can::Command::Found), cx);
             }
             for introducer in around {

@@ -5,9 +5,9 @@
 
 use alloc::collections::VecDeque;
 
-use super::message::{Errand, Message};
+use super::message::{Errand, Message, Quest};
 use super::{Desktop, Timer};
-use crate::id::NodeId;
+use crate::id::{JobId, NodeId};
 use crate::machine::Context;
 use crate::time::Time;
 
@@ -20,12 +20,29 @@ const HEARD: usize = 256;
 /// How often an errand is sent over one hop.
 const TRIES: u8 = 4;
 
+/// How many searches a node remembers to have sent on.
+const SENT_ON: usize = 64;
+
+/// How often a search comes by at most: once on its way to a point, once on its way outwards, and once more for each in case nodes
+/// are wrong about each other's zones. Where liars make them so, a search would go round until it has no hops left.
+const MOST_ROUNDS: u8 = 4;
+
 /// What a node has on its way to others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Relay<const D: usize> {
     last: u32,
     pending: VecDeque<Pending<D>>,
     heard: VecDeque<(NodeId, u32)>,
+    sent_on: VecDeque<SentOn>,
+}
+
+/// A search that was sent on: what it looks for, how many hops it had left, and how often it came with fewer.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct SentOn {
+    quest: Quest,
+    job: JobId,
+    hops: u16,
+    rounds: u8,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -43,6 +60,7 @@ impl<const D: usize> Default for Relay<D> {
             last: 0,
             pending: VecDeque::new(),
             heard: VecDeque::new(),
+            sent_on: VecDeque::new(),
         }
     }
 }
@@ -54,7 +72,31 @@ impl<const D: usize> Relay<D> {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.pending.len() <= MOST && self.heard.len() <= HEARD
+        self.pending.len() <= MOST && self.heard.len() <= HEARD && self.sent_on.len() <= SENT_ON
+    }
+
+    /// Whether a search with so many hops left has gone round too often. One that is sent again has as many left as before.
+    pub(super) fn goes_round(&mut self, job: JobId, quest: Quest, hops: u16) -> bool {
+        let is_it = |it: &&mut SentOn| it.job == job && it.quest == quest;
+        if let Some(before) = self.sent_on.iter_mut().find(is_it) {
+            let has_fewer = hops < before.hops;
+            before.rounds = match has_fewer {
+                true => before.rounds.saturating_add(1),
+                false => 1,
+            };
+            before.hops = hops;
+            return before.rounds > MOST_ROUNDS;
+        }
+        if self.sent_on.len() >= SENT_ON {
+            self.sent_on.pop_front();
+        }
+        self.sent_on.push_back(SentOn {
+            quest,
+            job,
+            hops,
+            rounds: 1,
+        });
+        false
     }
 }
 
@@ -133,5 +175,33 @@ impl<const D: usize> Desktop<D> {
         if let Some(next) = self.relay.pending.iter().map(|pending| pending.due).min() {
             cx.wake(next, Timer::Resend);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::Wanted;
+    use super::*;
+
+    #[test]
+    fn a_search_goes_round_a_few_times_and_one_that_is_sent_again_does_not() {
+        let mut relay = Relay::<2>::default();
+        let quest = |attempt| Quest {
+            asker: NodeId::new(1),
+            attempt,
+            wanted: Wanted::RunNode,
+        };
+        let mut goes_round = |attempt, hops| relay.goes_round(JobId::new(7), quest(attempt), hops);
+        assert_eq!(
+            [9, 9, 8, 6, 4, 2].map(|hops| goes_round(0, hops)),
+            [false, false, false, false, false, true]
+        );
+        assert!(!goes_round(0, 9) && !goes_round(1, 1));
+        for attempt in 2..2 + SENT_ON as u32 {
+            goes_round(attempt, 5);
+        }
+        // The first is forgotten.
+        assert!([3, 2, 1, 0].into_iter().all(|hops| !goes_round(0, hops)));
+        assert!(relay.is_sound());
     }
 }

@@ -13,7 +13,7 @@ fn broken_by(act: impl FnOnce(&mut Host<'_>)) -> Option<Invariant> {
         ..Request::new(1)
     };
     let scenario = Scenario::new(&request);
-    let witness = Witness::new(false);
+    let witness = Witness::new(Traced::Nothing);
     let mut simulation = simulation::<AsapNode>(&scenario, &witness);
     let (watch, facts) = watch::<AsapNode>(&scenario);
     let mut host = Host::new(&scenario, facts, &mut simulation, watch, witness);

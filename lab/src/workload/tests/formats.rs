@@ -93,9 +93,10 @@ fn only_the_first_few_skipped_lines_are_remembered() {
 #[test]
 fn jobs_out_of_order_are_sorted_and_jobs_of_one_instant_keep_their_order() {
     let at = |number, submit| swf(number, submit, "1", "1", "1", "1");
-    let trace = trace(&(at(4, "20") + &at(9, "10") + &at(3, "20") + &at(1, "10")));
-    assert_eq!(numbers(&trace.workload), [9, 1, 4, 3]);
-    assert_eq!(trace.oddities.out_of_order, 2);
+    let late = at(4, "20") + &at(7, "20") + &at(3, "20");
+    let trace = trace(&(late + &at(2, "10") + &at(9, "10") + &at(1, "10")));
+    assert_eq!(numbers(&trace.workload), [2, 9, 1, 4, 7, 3]);
+    assert_eq!(trace.oddities.out_of_order, 1);
     assert_eq!(trace.offset, Span::from_secs(10));
 }
 

@@ -62,6 +62,22 @@ fn a_lost_node_without_a_spare_costs_the_attempt() {
 }
 
 #[test]
+fn an_attempt_that_fails_while_another_is_voted_on_frees_those_who_voted() {
+    let mut desk = standing(&[A, B], vec![], &[SPARE]);
+    desk.at(994);
+    let question = prepare(attempt(2), slot(1000));
+    let asked = sends(desk.hear(A, alive(attempt(1), Standing::Gone)));
+    assert_eq!(asked, [(SPARE, question), (B, question)]);
+    assert_eq!(sends(desk.hear(SPARE, prepared(attempt(2)))), []);
+    // B has not voted when it is too late to wait for it.
+    let sent = sends(desk.ring());
+    assert_eq!(desk.now, second(995));
+    for node in [SPARE, B] {
+        assert!(sent.contains(&(node, abort(attempt(2)))), "{sent:?}");
+    }
+}
+
+#[test]
 fn a_node_lost_while_running_costs_the_attempt_and_the_next_is_tried() {
     let mut desk = standing(&[A, B], vec![candidate(3000, &[B])], &[SPARE]);
     desk.at(1100);

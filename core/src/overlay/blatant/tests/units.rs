@@ -803,7 +803,7 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
 #[test]
 fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
     let mut bench = Bench::with(&[(1, &[2]), (2, &[1])]);
-    let due = |bench: &Bench| bench.machine().contacts.missed_due(8, |_| true);
+    let due = |bench: &Bench| bench.machine().contacts.missed_due(7, |_| true);
     for peer in [8, 9] {
         bench.machine_mut().contacts.miss(id(peer));
     }

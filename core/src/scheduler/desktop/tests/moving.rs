@@ -420,6 +420,18 @@ fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
 }
 
 #[test]
+fn a_neighbour_that_does_not_answer_keeps_a_node_from_asking_for_a_few_seconds_only() {
+    let mut network = about_to_pull();
+    let told = has_none(&mut network, 71, 1);
+    assert_eq!(asked(&mut network, told), []);
+    assert_eq!(asked(&mut network, first_ends()), [id(71)]);
+    assert!(!network.nodes[&id(0)].asks_nobody());
+    // It says nothing. When the next round comes, another may be asked.
+    round(&mut network);
+    assert!(network.nodes[&id(0)].asks_nobody());
+}
+
+#[test]
 fn the_longest_queue_is_asked_first_each_once_a_round_and_nobody_without_one() {
     let mut network = about_to_pull();
     for (from, queue_len) in [(71, 1), (72, 3), (73, 0)] {
