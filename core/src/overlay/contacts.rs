@@ -133,8 +133,11 @@ impl Contacts {
         let missed = self.missed_due(cycle, &wanted);
         let known_first = self.asked_missed || missed.is_none();
         let known = known_first.then(|| self.next_wanted(wanted)).flatten();
-        self.asked_missed = known.is_none();
-        known.or(missed)
+        let asked = known.or(missed);
+        if asked.is_some() {
+            self.asked_missed = known.is_none();
+        }
+        asked
     }
 
     /// The next peer that a node without neighbours asks: in each round those known and one of the others that did not

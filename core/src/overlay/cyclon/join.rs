@@ -6,7 +6,7 @@
 use super::{Cyclon, Key, Life, Message, Notice, Record};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::overlay::contacts::HALF;
+use crate::overlay::contacts::{ASK_AGAIN, HALF};
 use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
@@ -49,14 +49,15 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A cycle with an empty view: after some of them, the next of those known is asked for help. They may all be gone, so
-    /// after them the host is told.
-    pub(super) fn spend_cycle_alone(&mut self, cx: &mut dyn Context<Self>) {
+    /// A cycle with an empty view: after some of them, or when it is time to ask again anyway, the next of those known is asked for
+    /// help. They may all be gone, so after them the host is told.
+    pub(super) fn spend_cycle_alone(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
         };
         gossip.empty_cycles = gossip.empty_cycles.saturating_add(1);
-        if gossip.empty_cycles < self.config.patience {
+        let is_turn = cycle > 0 && cycle.is_multiple_of(ASK_AGAIN);
+        if gossip.empty_cycles < self.config.patience && !is_turn {
             return;
         }
         gossip.empty_cycles = 0;

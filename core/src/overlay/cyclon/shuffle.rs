@@ -53,7 +53,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         });
         match again.or(sample).or_else(|| self.view.oldest(cx.rng())) {
             Some(peer) => self.begin_exchange(peer, cycle, cx),
-            None => self.spend_cycle_alone(cx),
+            None => self.spend_cycle_alone(cycle, cx),
         }
     }
 

@@ -377,6 +377,11 @@ impl<const D: usize> Desktop<D> {
         self.runs.tasks()
     }
 
+    /// The jobs that this node has from where they were submitted, or had and nobody there knows it yet.
+    pub fn entrusted(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.owners.held()
+    }
+
     /// The jobs that are here to run, or were and their owner does not know it yet.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.runs.held()

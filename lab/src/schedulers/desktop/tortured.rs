@@ -174,7 +174,8 @@ impl Subject for Node {
 
     fn left(&self) -> usize {
         let queue = self.queue().running().len() + self.queue().waiting().len();
-        self.jobs().count() + self.owned().count() + self.held().count() + queue
+        let answered_for = self.jobs().count() + self.owned().count();
+        answered_for + self.entrusted().count() + self.held().count() + queue
     }
 
     fn may_go(&self) -> bool {
