@@ -113,14 +113,14 @@ pub enum InputError {
     },
     /// There is too little memory for so many.
     #[error(
-        "{scheduler} needs about {} for {nodes} nodes, and {} are free; lower --nodes", Gigabytes(*needed), Gigabytes(*free)
+        "{scheduler} needs more than {} for {nodes} nodes, and {} are free; lower --nodes", Gigabytes(*needed), Gigabytes(*free)
     )]
     TooLittleMemory {
         /// The scheduler.
         scheduler: Scheduler,
         /// How many nodes there are.
         nodes: u64,
-        /// How many bytes they would take, about.
+        /// How many bytes they would take at least.
         needed: u64,
         /// How many bytes are free.
         free: u64,

@@ -81,8 +81,8 @@ impl<M: Simulated> Nodes<M> {
     }
 }
 
-/// What a node takes is so many times its machine: what the machine has on the heap, its timers and its place in the overlay are
-/// about as much again.
+/// What a node takes is more than so many times its machine: what the machine has on the heap, its timers and its place in the
+/// overlay are at least as much again.
 const BESIDE_MACHINES: u64 = 2;
 
 impl Prepared {

@@ -121,7 +121,8 @@ pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<u64> {
 
 /// How much there is of jobs that are being confirmed, or were.
 pub(crate) fn commitments(node: &commit::Node) -> usize {
-    node.coordinator.jobs().count() + node.participant.schedule().len()
+    let participant = &node.participant;
+    node.coordinator.jobs().count() + participant.schedule().len() + participant.engaged().count()
 }
 
 /// A node that is taken whole.

@@ -223,6 +223,13 @@ impl<P: Policy> Participant<P> {
         })
     }
 
+    /// The jobs for which time is held or committed here, or whose end their coordinator does not know yet.
+    pub fn engaged(&self) -> impl Iterator<Item = JobId> + '_ {
+        let seats = self.seats.iter();
+        let engaged = seats.filter(|seat| seat.hold.is_some() || seat.firm.is_some());
+        engaged.map(|seat| seat.job)
+    }
+
     /// The newest attempt at a job that is known here.
     pub fn newest(&self, job: JobId) -> Option<Epoch> {
         let index = self.index_of(job).ok()?;
