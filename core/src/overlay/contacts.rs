@@ -160,6 +160,7 @@ impl Contacts {
     }
 
     /// All of them, those known first.
+    #[cfg(feature = "alloc")]
     pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.known.iter().chain(&self.missed).copied()
     }

@@ -33,7 +33,7 @@ pub enum Command<const D: usize> {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
-    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`]. Its name is of no
+    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`](super::Layout). Its name is of no
     /// account.
     Place(Shared<Grant<D>>),
     /// This is the node's own load from now on.
