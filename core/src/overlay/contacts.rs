@@ -131,7 +131,8 @@ impl Contacts {
             return None;
         }
         let missed = self.missed_due(cycle, &wanted);
-        let known_first = self.asked_missed || missed.is_none();
+        // In its first cycle a node has just been told of them.
+        let known_first = cycle > 0 && (self.asked_missed || missed.is_none());
         let known = known_first.then(|| self.next_wanted(wanted)).flatten();
         let asked = known.or(missed);
         if asked.is_some() {

@@ -31,7 +31,8 @@
 //! # What holds after faults
 //! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
 //! links and along the peers that nodes keep ([`Cyclon::known`], [`Cyclon::missed`]). A node without links asks one of those every
-//! [`Config::patience`] cycles, a node with links each of them within 112 cycles.
+//! [`Config::patience`] cycles; a node with links asks each of them within 112 cycles, or those that it only met within 896 if its view
+//! is full.
 //!
 //! Who lies can place links to whom it likes: nothing here authenticates anyone. With [`Config::samples`] a part of each view, and half of the exchanges,
 //! are with peers that nobody can choose. Who lies cannot make a view or a message grow, a walk go

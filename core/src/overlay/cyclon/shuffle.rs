@@ -8,7 +8,11 @@ use super::{
 };
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
+use crate::overlay::contacts::ASK_AGAIN;
 use crate::overlay::view::{Link, Links, NotInserted};
+
+/// In every so many cycles a node whose view is full asks one of those that it met once.
+const SELDOM: u32 = 16 * ASK_AGAIN;
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
     /// A cycle begins, if it is this one's turn.
@@ -40,7 +44,11 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         // A node that has no links at all does not go on as if it had, but asks for help.
         let view = &self.view;
         let is_out = |peer| !view.is_empty() && !view.contains(peer);
-        let again = self.contacts.due(cycle, is_out);
+        // A node whose view is full is hardly on an island, and should not prefer those that it met first.
+        let again = match view.is_full() && !cycle.is_multiple_of(SELDOM) {
+            true => self.contacts.missed_due(cycle, is_out),
+            false => self.contacts.due(cycle, is_out),
+        };
         if cycle.is_multiple_of(u32::from(self.config.remember)) {
             self.remember(cx);
         }

@@ -183,5 +183,6 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
         }
     }
     assert_eq!(bench.machine().overlay().known(), [id(3), id(1)]);
-    assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (3, true)]);
+    // The fourth is for the introducer, after all who are known.
+    assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (1, true)]);
 }
