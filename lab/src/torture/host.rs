@@ -21,12 +21,6 @@ use super::subject::Subject;
 use super::tortured::Tortured;
 use super::witness::{Traced, Witness};
 
-/// How long last answers may take once nothing is left of any job.
-const LAST_ANSWERS: Span = Span::from_secs(60);
-
-/// For how long nothing is said of jobs then.
-const QUIET: Span = Span::from_secs(120);
-
 /// How often it is looked at whether all is over, or a node may go.
 const OFTEN: Span = Span::from_secs(10);
 
@@ -262,35 +256,6 @@ impl<'a> Host<'a> {
             && let Some((invariant, what)) = self.unfinished()
         {
             self.host.watch.object(invariant, self.host.now, None, what);
-        }
-    }
-
-    /// Nothing is left to do: after a moment for last answers, nothing more is said of jobs.
-    ///
-    /// What only wastes messages breaks nothing else, and so nobody would notice it.
-    fn listen_to_the_quiet(&mut self) {
-        if !Fault::all_keep(&self.scenario.faults).contains(&Invariant::Quiet) {
-            return;
-        }
-        let owned = |said: Vec<(&str, u64)>| -> BTreeMap<String, u64> {
-            said.into_iter()
-                .map(|(kind, count)| (kind.to_owned(), count))
-                .collect()
-        };
-        self.run_until(self.host.now + LAST_ANSWERS);
-        let before = owned(self.host.grid.said_of_jobs());
-        self.run_until(self.host.now + QUIET);
-        let said = self.host.grid.said_of_jobs().into_iter();
-        let more = said.map(|(kind, count)| (kind, count - before.get(kind).copied().unwrap_or(0)));
-        if let Some((kind, count)) = more
-            .max_by_key(|(_, count)| *count)
-            .filter(|(_, count)| *count > 0)
-            && self.host.watch.breach().is_none()
-        {
-            let what = format!("{count} messages {kind} in {QUIET}, though no job is left");
-            self.host
-                .watch
-                .object(Invariant::Quiet, self.host.now, None, what);
         }
     }
 
@@ -762,6 +727,8 @@ impl<'a> Host<'a> {
         self.jobs.iter().map(|job| job.home).collect()
     }
 }
+
+mod quiet;
 
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ pub(super) trait Tortured: Grid {
     /// Whom a node knows.
     fn knows(&self, node: NodeId) -> Vec<NodeId>;
     /// How many messages of each kind were sent that are not gossip.
-    fn said_of_jobs(&self) -> Vec<(&str, u64)>;
+    fn said_of_jobs(&self) -> Vec<(String, u64)>;
     /// What happened at a node in this life.
     fn count(&self, node: NodeId, counters: &mut Counters);
     /// Whether the overlay is whole that these nodes make.
@@ -44,10 +44,10 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         player.map_or(Vec::new(), |it| it.machine().knows())
     }
 
-    fn said_of_jobs(&self) -> Vec<(&str, u64)> {
+    fn said_of_jobs(&self) -> Vec<(String, u64)> {
         let kinds = self.traffic().kinds().iter();
         let of_jobs = kinds.filter(|(name, _)| !is_of(name, M::GOSSIP));
-        let counts = of_jobs.map(|(name, traffic)| (name.as_str(), traffic.messages));
+        let counts = of_jobs.map(|(name, traffic)| (name.clone(), traffic.messages));
         counts.collect()
     }
 
