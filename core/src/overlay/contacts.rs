@@ -40,16 +40,6 @@ pub(super) struct Contacts {
 }
 
 impl Contacts {
-    pub(super) const fn new() -> Self {
-        Self {
-            known: Vec::new(),
-            missed: Vec::new(),
-            asked: 0,
-            asked_missed: false,
-            is_written: false,
-        }
-    }
-
     /// What a node has on disk. None of them has answered in this life.
     pub(super) fn restored(me: NodeId, known: Known) -> Self {
         let known = distinct(known.into_iter().filter(|peer| *peer != me));
@@ -57,8 +47,7 @@ impl Contacts {
             missed: known.clone(),
             is_written: !known.is_empty(),
             known,
-            asked: 0,
-            asked_missed: false,
+            ..Self::default()
         }
     }
 
@@ -133,7 +122,7 @@ impl Contacts {
         let missed = self.missed_due(cycle, &wanted);
         // In its first cycle a node has just been told of them.
         let known_first = cycle > 0 && (self.asked_missed || missed.is_none());
-        let known = known_first.then(|| self.next_wanted(wanted)).flatten();
+        let known = known_first.then(|| self.next_known(wanted)).flatten();
         let asked = known.or(missed);
         if asked.is_some() {
             self.asked_missed = known.is_none();
@@ -143,7 +132,7 @@ impl Contacts {
 
     /// The next peer that a node without neighbours asks: in each round those known and one of the others that did not
     /// answer, which comes last if it still does not. None after that, and then the next round begins.
-    pub(super) fn next(&mut self) -> Option<NodeId> {
+    pub(super) fn next_for_help(&mut self) -> Option<NodeId> {
         let other = self.missed.iter().find(|it| !self.known.contains(it));
         let next = self.known.iter().chain(other).nth(self.asked.into());
         self.asked = next.map_or(0, |_| self.asked.saturating_add(1));
@@ -151,7 +140,7 @@ impl Contacts {
     }
 
     /// The next wanted one of those known, each in turn.
-    pub(super) fn next_wanted(&mut self, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    pub(super) fn next_known(&mut self, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let from = usize::from(self.asked).checked_rem(self.known.len())?;
         let indices = (from..self.known.len()).chain(0..from);
         let wanted = |index: usize| self.known.get(index).copied().filter(|it| wanted(*it));
@@ -194,7 +183,7 @@ mod tests {
     #[test]
     fn who_is_missed_again_comes_last_and_is_given_up_first() {
         let id = NodeId::new;
-        let mut contacts = Contacts::new();
+        let mut contacts = Contacts::default();
         let due =
             |contacts: &Contacts, cycle| contacts.missed_due(cycle, |_| true).map(NodeId::get);
         assert_eq!(due(&contacts, 0), None);
@@ -211,12 +200,12 @@ mod tests {
             assert!(contacts.contains(id(peer)));
             contacts.hear(id(peer));
         }
-        assert_eq!(contacts, Contacts::new());
+        assert_eq!(contacts, Contacts::default());
     }
 
     #[test]
     fn what_is_known_never_shrinks_and_the_oldest_makes_room() {
-        let mut contacts = Contacts::new();
+        let mut contacts = Contacts::default();
         contacts.note(ids([1, 2, 3, 4]));
         contacts.note(ids([5]));
         assert_eq!(*contacts.known(), ids([5, 1, 2, 3, 4]));
@@ -227,7 +216,7 @@ mod tests {
 
     #[test]
     fn half_of_what_is_on_disk_may_be_of_those_who_did_not_answer() {
-        let mut contacts = Contacts::new();
+        let mut contacts = Contacts::default();
         assert_eq!(contacts.record([]), None);
         assert!(!contacts.is_written());
         contacts.note(ids([1, 2, 3, 4, 5, 6]));
@@ -246,7 +235,7 @@ mod tests {
         contacts.miss(NodeId::new(5));
         contacts.miss(NodeId::new(4));
         let mut round = || {
-            let round: Known = core::iter::from_fn(|| contacts.next()).collect();
+            let round: Known = core::iter::from_fn(|| contacts.next_for_help()).collect();
             round.iter().for_each(|peer| contacts.miss(*peer));
             round
         };
@@ -257,16 +246,16 @@ mod tests {
 
     #[test]
     fn of_those_known_each_wanted_one_has_its_turn() {
-        let mut contacts = Contacts::new();
-        assert_eq!(contacts.next_wanted(|_| true), None);
+        let mut contacts = Contacts::default();
+        assert_eq!(contacts.next_known(|_| true), None);
         contacts.note(ids([1, 2, 3, 4]));
         let mut odd = || {
             contacts
-                .next_wanted(|peer| peer.get() % 2 == 1)
+                .next_known(|peer| peer.get() % 2 == 1)
                 .map(NodeId::get)
         };
         assert_eq!([odd(), odd(), odd()], [Some(1), Some(3), Some(1)]);
-        assert_eq!(contacts.next_wanted(|_| false), None);
+        assert_eq!(contacts.next_known(|_| false), None);
         contacts.miss(NodeId::new(9));
         let mut due = |cycle| contacts.due(cycle, |_| true).map(NodeId::get);
         assert_eq!(

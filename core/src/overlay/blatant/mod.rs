@@ -95,6 +95,7 @@ mod linking;
 mod message;
 mod neighbours;
 mod repair;
+mod reunion;
 mod routes;
 mod sightings;
 #[cfg(test)]
@@ -109,6 +110,7 @@ use alloc::vec::Vec;
 
 use alpha::Alpha;
 use neighbours::Neighbours;
+use reunion::Reunion;
 use routes::Routes;
 use sightings::Sightings;
 
@@ -170,41 +172,6 @@ struct Running {
     /// Whom to ask for a first link, until there is one, and how often.
     introducer: Option<(NodeId, u8)>,
     reunion: Reunion,
-}
-
-/// When a node asks a peer that it had once, and does not see any more, for a link: the two may be on islands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Reunion {
-    /// The peer that was asked last.
-    asked: Option<NodeId>,
-    /// How often in a row there was an answer.
-    answers: u8,
-    /// The iteration before which no peer is asked again.
-    due: u32,
-}
-
-impl Reunion {
-    /// How much longer than the first one a wait after an answer becomes: twice as long, so many times.
-    const DOUBLED: u8 = 4;
-
-    /// This peer is asked, and answers unless that turns out otherwise.
-    fn ask(&mut self, peer: NodeId, iteration: u32, config: &Config) {
-        self.asked = Some(peer);
-        self.wait(iteration, config);
-    }
-
-    fn wait(&mut self, iteration: u32, config: &Config) {
-        let wait =
-            u32::from(config.sighted.max(config.remember)) << self.answers.min(Self::DOUBLED);
-        self.answers = self.answers.saturating_add(1);
-        self.due = iteration.saturating_add(wait);
-    }
-
-    /// The peer that was asked does not answer.
-    fn miss(&mut self, iteration: u32, config: &Config) {
-        self.answers = 0;
-        self.due = iteration.saturating_add(config.remember.into());
-    }
 }
 
 /// The one change of links that a node has under way by its own will.
@@ -335,7 +302,7 @@ impl Blatant {
             neighbours: Neighbours::default(),
             alpha: Alpha::new(config.alpha),
             sightings: Sightings::new(config.sightings),
-            contacts: Contacts::new(),
+            contacts: Contacts::default(),
             life: Life::NotStarted { last: None },
         })
     }
@@ -355,7 +322,7 @@ impl Blatant {
         self.neighbours.iter().map(|neighbour| neighbour.id)
     }
 
-    /// The peers that it has on disk, and asks if it has no neighbours or does not see them for long.
+    /// The peers that it had or that introduced it, the newest first: it asks them if it has no neighbours or does not see them for long.
     pub fn known(&self) -> &[NodeId] {
         self.contacts.known()
     }

@@ -2,13 +2,13 @@
 
 use core::mem;
 
+use super::reunion::Reunion;
 use super::{
     Blatant, Change, GAPS, Key, Life, Message, Neighbourhood, Nodes, Notice, Purpose, Record,
-    Reunion,
 };
 use crate::id::NodeId;
 use crate::machine::Context;
-use crate::overlay::contacts::{Contacts, HALF};
+use crate::overlay::contacts::HALF;
 use crate::rng::Choose;
 
 impl Blatant {
@@ -62,7 +62,7 @@ impl Blatant {
         let iteration = running.iteration;
         let mut peer = self.contacts.missed_due(iteration, |peer| !is_in(peer));
         if peer.is_none() && running.reunion.due <= iteration {
-            peer = self.contacts.next_wanted(|peer| !is_in(peer));
+            peer = self.contacts.next_known(|peer| !is_in(peer));
             if let Some(peer) = peer {
                 running.reunion.ask(peer, iteration, &self.config);
             }
@@ -101,7 +101,7 @@ impl Blatant {
             return;
         }
         running.alone = 0;
-        match self.contacts.next() {
+        match self.contacts.next_for_help() {
             Some(known) => self.ask(known, Purpose::Construction, self.config.detours, cx),
             None => cx.notify(Notice::Alone),
         }
@@ -213,7 +213,7 @@ impl Blatant {
             self.alpha = super::Alpha::new(self.config.alpha);
             self.sightings = super::Sightings::new(self.config.sightings);
             cx.cancel(super::Timer { iteration });
-            if mem::replace(&mut self.contacts, Contacts::new()).is_written() {
+            if mem::take(&mut self.contacts).is_written() {
                 cx.forget(Key::Known);
             }
         }

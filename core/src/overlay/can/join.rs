@@ -11,7 +11,7 @@ use super::tree::Leaf;
 use super::{Can, Life};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::overlay::contacts::{Contacts, HALF};
+use crate::overlay::contacts::HALF;
 use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
@@ -107,7 +107,7 @@ impl<const D: usize> Can<D> {
     fn enter(&mut self, own: &Entry<D>, neighbours: &Entries<D>, cx: &mut dyn Context<Self>) {
         let (config, point, load) = (self.config, self.point, self.load);
         let mut member = Member::begin(config, own, point, load, neighbours, cx);
-        member.contacts = mem::replace(&mut self.contacts, Contacts::new());
+        member.contacts = mem::take(&mut self.contacts);
         self.life = Life::Inside(Box::new(member));
         cx.notify(Notice::Joined);
         self.remember(cx);
@@ -192,7 +192,7 @@ impl<const D: usize> Can<D> {
             if !joining.is_answered {
                 cx.notify(Notice::Unanswered(joining.introducer));
             }
-            let next = self.contacts.next();
+            let next = self.contacts.next_for_help();
             self.join(next.unwrap_or(joining.introducer), cx);
         }
     }

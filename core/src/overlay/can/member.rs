@@ -123,7 +123,7 @@ impl<const D: usize> Member<D> {
             beyond: None,
             load,
             peers: Peers::default(),
-            contacts: Contacts::new(),
+            contacts: Contacts::default(),
             beat: 0,
             due,
             takeover: Takeover::Idle,

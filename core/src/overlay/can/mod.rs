@@ -194,7 +194,7 @@ impl<const D: usize> Can<D> {
             config: config.checked::<D>()?,
             point,
             load: Load::default(),
-            contacts: Contacts::new(),
+            contacts: Contacts::default(),
             life: Life::NotStarted { last: None },
         })
     }
@@ -286,7 +286,7 @@ impl<const D: usize> Can<D> {
         };
         self.life = Life::Outside { last };
         // Who was in before comes back by itself.
-        if let Some(known) = self.contacts.next() {
+        if let Some(known) = self.contacts.next_for_help() {
             self.join(known, cx);
         }
     }
@@ -343,7 +343,7 @@ impl<const D: usize> Can<D> {
             Outcome::Stays => {}
             Outcome::Yielded { to } if !member.is_to_leave() => {
                 let last = Some(member.name.life);
-                self.contacts = core::mem::replace(&mut member.contacts, Contacts::new());
+                self.contacts = core::mem::take(&mut member.contacts);
                 self.life = Life::Outside { last };
                 cx.notify(Notice::Evicted);
                 self.join(to, cx);

@@ -61,7 +61,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             return;
         }
         gossip.empty_cycles = 0;
-        match self.contacts.next() {
+        match self.contacts.next_for_help() {
             Some(known) => self.ask(known, cx),
             None => cx.notify(Notice::Alone),
         }

@@ -265,7 +265,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         Ok(Self {
             config,
             view: View::new(me, config.view),
-            contacts: Contacts::new(),
+            contacts: Contacts::default(),
             samples: None,
             life: Life::NotStarted { last: None },
         })
@@ -276,7 +276,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         &self.view
     }
 
-    /// The peers that it has on disk, and asks if its view is empty or they are not in it for long.
+    /// The peers that it had or that introduced it, the newest first: it asks them if its view is empty or they are not in it for long.
     pub fn known(&self) -> &[NodeId] {
         self.contacts.known()
     }
@@ -412,7 +412,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             cx.cancel(Timer { cycle });
         }
         self.life = Life::Left { incarnation };
-        if mem::replace(&mut self.contacts, Contacts::new()).is_written() {
+        if mem::take(&mut self.contacts).is_written() {
             cx.forget(Key::Known);
         }
         let empty = View::new(self.view.owner(), self.view.limit());
