@@ -314,8 +314,11 @@ impl Work {
             open.map(|member| member.node)
         };
         match decision.stage {
-            // An earlier life knew, and did not get to say so.
+            // What an earlier life knew, and did not get to say.
             Stage::Committing { .. } if decision.is_done() => self.finish(task),
+            Stage::Committing { .. } if let Some(node) = decision.broken_on() => {
+                self.fail_attempt(task, Setback::Broke { node });
+            }
             Stage::Committing { since, until } => {
                 let missing: Vec<NodeId> = decision.missing().collect();
                 match missing.first() {

@@ -340,6 +340,12 @@ impl Decision {
         self.members.iter().all(done)
     }
 
+    /// A node on which the job broke.
+    pub(super) fn broken_on(&self) -> Option<NodeId> {
+        let broke = |member: &&Member| member.ended == Some(Outcome::Broke);
+        self.members.iter().find(broke).map(|member| member.node)
+    }
+
     /// Whether everyone has committed and this life has let nobody start yet.
     pub(super) fn waits_for_permission(&self) -> bool {
         let permitted = |member: &Member| member.permitted.is_some();

@@ -106,6 +106,28 @@ fn a_later_life_tells_of_an_end_that_the_earlier_one_wrote_down() {
     assert_eq!(desk.host.timers().len(), 0);
 }
 
+/// The earlier life wrote down that the job had broken, and went down before it gave the attempt up. The later one woke
+/// itself without end (`gridweave torture --scheduler asap --seed 1001923`).
+#[test]
+fn a_later_life_gives_up_what_the_earlier_one_knew_to_be_broken() {
+    let mut desk = standing(&[A], vec![], &[]);
+    let end = Event::Message {
+        from: A,
+        message: ended(attempt(1), Outcome::Broke),
+    };
+    assert_eq!(desk.at(1100).feed_some(end, 1), [Persist(TASK)]);
+    assert_eq!(desk.restart(), [Persist(Key::Life), Wake(second(1100))]);
+    assert_eq!(
+        desk.ring(),
+        [
+            Persist(TASK),
+            Send(A, release(attempt(1))),
+            Tell(unplaced(Setback::Broke { node: A })),
+            Wake(second(1102))
+        ]
+    );
+}
+
 #[test]
 fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
     let mut desk = standing(&[A, B], vec![], &[SPARE]);
