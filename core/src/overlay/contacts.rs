@@ -152,7 +152,8 @@ impl Contacts {
     /// All of them, those known first.
     #[cfg(feature = "alloc")]
     pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.known.iter().chain(&self.missed).copied()
+        let others = self.missed.iter().filter(|it| !self.known.contains(it));
+        self.known.iter().chain(others).copied()
     }
 
     /// Whether this is one of those that a node without neighbours asks.

@@ -146,6 +146,7 @@ framed! {
     Evicted: Incarnation;
     Here: Entry<D>, Option<u32>, u16, Told;
     Pulse: Incarnation, u32, u32, u16, Told;
+    Farewell: NodeId;
 }
 
 framed! {

@@ -215,7 +215,7 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
         .unwrap_or_else(|| Incarnation::new(u32::from(choices.below(4))));
     let own_epoch = host.node().entry().map_or(0, |entry| entry.epoch);
     let epoch = choices.pick([0, 1, own_epoch, own_epoch, u32::MAX]);
-    match choices.below(23) {
+    match choices.below(24) {
         0 | 1 => Message::Join {
             joiner: Name { id: from, life },
             point: point(choices),
@@ -292,6 +292,7 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
             neighbours: choices.pick([0, 1, u16::MAX]),
             told: told(choices),
         },
+        22 => Message::Farewell(entry(choices).name.id),
         _ => Message::Evicted(life),
     }
 }

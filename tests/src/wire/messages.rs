@@ -184,6 +184,7 @@ impl<const D: usize> Each for can::Message<D> {
                 neighbours: some(fill),
                 told: some(fill),
             },
+            Self::Farewell(some(fill)),
         ]
     }
 }

@@ -362,7 +362,7 @@ fn a_grid_of_desktop_works_over_the_wire() {
     assert_said(&said, 24, &kinds);
 }
 
-/// `cargo test -p gridweave-tests --test wire -- --ignored regenerate`
+/// `cargo test -p gridweave-tests --test suites -- --ignored regenerate`
 #[test]
 #[ignore = "writes the vectors and the table of caps"]
 fn regenerate_the_vectors_and_the_caps() {

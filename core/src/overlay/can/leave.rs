@@ -6,6 +6,7 @@ use super::Can;
 use super::command::Timer;
 use super::member::{Leaving, Member, Outcome};
 use super::message::{Entry, Message, Name};
+use super::peers::Neighbour;
 use super::promises::Share;
 use crate::id::NodeId;
 use crate::machine::Context;
@@ -155,6 +156,28 @@ impl<const D: usize> Member<D> {
 
     fn depart(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);
+        let neighbours = self.peers.neighbours().map(Neighbour::id);
+        let stays = neighbours.take(1).filter(|id| !self.contacts.contains(*id));
+        say_farewell(stays.chain(self.contacts.iter()), cx);
         Outcome::Left
+    }
+}
+
+/// How many of the others each is told of.
+const TOLD_OF: usize = 2;
+
+/// A node that leaves for good tells those it knows of each other, in a circle: they may be in parts of the overlay that
+/// nobody else knows of.
+pub(super) fn say_farewell<const D: usize>(
+    known: impl Iterator<Item = NodeId>,
+    cx: &mut dyn Context<Can<D>>,
+) {
+    let known: Vec<NodeId> = known.collect();
+    let circle = known.iter().cycle();
+    for (index, peer) in known.iter().enumerate() {
+        let next = circle.clone().skip(index + 1).take(TOLD_OF);
+        for other in next.filter(|other| *other != peer) {
+            cx.send(*peer, Message::Farewell(*other));
+        }
     }
 }

@@ -263,6 +263,8 @@ pub enum Message<const D: usize> {
         /// Its load.
         told: Told,
     },
+    /// The sender leaves for good, and knew this other node, too.
+    Farewell(NodeId),
 }
 
 impl<const D: usize> Message<D> {

@@ -315,6 +315,11 @@ impl<const D: usize> Can<D> {
                 {
                     self.contacts.note([from]);
                 }
+                if let Message::Farewell(other) = message
+                    && other != self.me
+                {
+                    self.contacts.note([other]);
+                }
                 // Its own zone may be on its way here.
                 if let Message::Join { joiner, .. } = message
                     && joiner.id != self.me
@@ -415,6 +420,7 @@ impl<const D: usize> Can<D> {
                 self.conclude(outcome, cx);
             }
             (Command::Leave, Life::Outside { .. } | Life::Joining(_)) => {
+                leave::say_farewell(self.contacts.iter(), cx);
                 self.life = Life::Left { account: None };
                 cx.notify(Notice::Left);
             }
@@ -514,6 +520,7 @@ fn hear<const D: usize>(
                 return member.evicted(from, cx);
             }
         }
+        Message::Farewell(other) => member.meet(other),
         Message::Grant(_) | Message::Refused { .. } => {}
     }
     Outcome::Stays

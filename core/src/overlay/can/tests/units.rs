@@ -429,6 +429,47 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     assert_eq!(passed_on(wish(search::MOST_JOINS), Time::ZERO), 0);
 }
 
+/// What a node that knows these from an earlier life says when it hears, and then is told to leave.
+fn said_on_leaving(known: &[u64], heard: &[Message<2>]) -> Vec<(u64, u64)> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let mut effects = EffectQueue::new();
+    let mut node = Can::<2>::new(id(0), Point::new([10, 10]), Config::DEFAULT).unwrap();
+    let known = Record::Known(known.iter().map(|number| id(*number)).collect());
+    let heard = heard.iter().map(|message| Event::Message {
+        from: id(9),
+        message: message.clone(),
+    });
+    let before = [Event::Restored(Key::Known, known), Event::Start];
+    for event in before.into_iter().chain(heard) {
+        effects.feed(&mut node, event, Time::ZERO, &mut rng);
+    }
+    let _ = effects.drain();
+    let leave = Event::Command(Command::Leave);
+    effects.feed(&mut node, leave, Time::ZERO, &mut rng);
+    let told = effects.drain().filter_map(|effect| match effect {
+        Effect::Send {
+            to,
+            message: Message::Farewell(other),
+        } => Some((to.get(), other.get())),
+        _ => None,
+    });
+    told.collect()
+}
+
+/// Two parts of an overlay knew only two nodes in common, which left while they were outside
+/// (`gridweave torture --scheduler desktop --seed 9462760605063`).
+#[test]
+fn those_whom_a_leaving_node_knows_hear_of_each_other() {
+    let [one, two, three] =
+        [&[1][..], &[1, 2], &[1, 2, 3]].map(|known| said_on_leaving(known, &[]));
+    assert_eq!(one, []);
+    assert_eq!(two, [(1, 2), (2, 1)]);
+    assert_eq!(three, [(1, 2), (1, 3), (2, 3), (2, 1), (3, 1), (3, 2)]);
+    // Who was told of another knows it from then on, but not itself.
+    let farewells = [id(0), id(2)].map(Message::Farewell);
+    assert_eq!(said_on_leaving(&[1], &farewells), [(2, 1), (1, 2)]);
+}
+
 #[test]
 fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
     let most = MOST_NEIGHBOURS as u32;
@@ -529,7 +570,7 @@ fn a_short_heartbeat_is_a_tenth_of_one_with_an_account() {
 
 fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
     let from = id(u64::from(rng.below(12)));
-    let message = match rng.below(20) {
+    let message = match rng.below(21) {
         0 => Message::Join {
             joiner: name(rng),
             point: Population::Mixed.draw(rng),
@@ -619,6 +660,7 @@ fn random_event(node: &Can<2>, rng: &mut Xoshiro256PlusPlus) -> Event<Can<2>> {
                 _ => Timer::Beat(member.beat),
             });
         }
+        20 => Message::Farewell(name(rng).id),
         _ => Message::Evicted(Incarnation::new(9)),
     };
     Event::Message { from, message }
