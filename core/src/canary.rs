@@ -107,6 +107,8 @@ canaries! {
     StartedUnpermitted in "commit::participant",
     /// Any node is obeyed, and not only the coordinator of a job.
     AnyoneObeyed in "commit::participant",
+    /// When nothing comes of a trial, those who voted are not told.
+    VotersNotTold in "commit::coordinator",
     /// A commit is decided on though a lease may end before it arrives.
     DecidedWithoutLeases in "commit::coordinator",
     /// A decision is sent and not written down.
@@ -139,6 +141,8 @@ canaries! {
     NobodyStartsAfterAnEnd in "scheduler::desktop",
     /// Who has nothing left any more stays in the second space.
     StaysWithNothingLeft in "scheduler::desktop",
+    /// A job that was asked for and did not come is waited for without end.
+    PullNotForgotten in "scheduler::desktop",
     /// A frame may be longer than the longest message of its kind.
     FrameBeyondItsCap in "wire",
     /// A message may have other bytes than those that it is written with.

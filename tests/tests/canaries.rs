@@ -19,7 +19,7 @@ use gridweave_core::machine::Machine;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
-    Bounded, OneExecution, Outcome, Overlay, Room, State, TrueWord,
+    Bounded, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, TrueWord,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
@@ -135,6 +135,7 @@ const TABLE: &[(Canary, By, u64)] = &[
         ),
         MOST_STATES,
     ),
+    (VotersNotTold, Torture(Asap, &[Purpose]), 20),
     (DecidedWithoutLeases, TooLate, 20),
     (
         DecisionInMemory,
@@ -213,6 +214,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (LastOfferFirst, Torture(Aria, &[State]), 20),
     (NobodyStartsAfterAnEnd, Torture(Desktop, &[Outcome]), 20),
     (StaysWithNothingLeft, Torture(Desktop, &[Overlay]), 20),
+    (PullNotForgotten, Torture(Desktop, &[Quiet]), 2000),
     (FrameBeyondItsCap, Vectors, 100),
     (OtherBytesTaken, Vectors, 100),
 ];

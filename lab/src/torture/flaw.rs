@@ -21,6 +21,8 @@ pub enum Flaw {
     NeverStops,
     /// Every message is sent a hundred times.
     Chatters,
+    /// Every message is sent eight times.
+    Stutters,
 }
 
 /// How often an effect happens in place of once, where this bug is.
@@ -32,6 +34,7 @@ pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
     match (flaw, effect) {
         (Some(Flaw::ForgetsRecords), Effect::Persist(..)) => 0,
         (Some(Flaw::Chatters), Effect::Send { .. }) => 100,
+        (Some(Flaw::Stutters), Effect::Send { .. }) => 8,
         (Some(flaw), Effect::Notify(notice)) => match (flaw, notice.news) {
             (Flaw::StartsTwice, News::Started) => 2,
             (Flaw::SitsOut, News::Started) if me.get() % 2 == 1 => 0,

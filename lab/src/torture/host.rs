@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::liar::Liar;
 use super::player::{self, Player, Role};
 use super::report::{Jobs, Report};
-use super::scenario::{Equipped, Mishap, Planned, STALE, Scenario};
+use super::scenario::{Equipped, Mishap, PROBE, PROBES, Planned, STALE, Scenario};
 use super::subject::Subject;
 use super::tortured::Tortured;
 use super::witness::{Traced, Witness};
@@ -65,12 +65,26 @@ struct Hosted {
     starts: u64,
 }
 
+impl Hosted {
+    const fn new(job: Job, planned: Planned) -> Self {
+        Self {
+            job,
+            planned,
+            home: None,
+            asked: 0,
+            accepted: false,
+            unwanted: false,
+            starts: 0,
+        }
+    }
+}
+
 /// What is known of a scheduler before anything happens.
 #[derive(Clone, Debug)]
 struct Facts {
     /// Whether jobs run in places that were confirmed.
     reserves: bool,
-    /// The jobs, and what each takes of its nodes.
+    /// The jobs, and what each takes of its nodes; those that are submitted in the calm come last.
     jobs: Vec<(Job, Equipped)>,
 }
 
@@ -166,7 +180,8 @@ fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
         reserves: grace.is_some(),
         jobs: Vec::new(),
     };
-    for (number, planned) in scenario.jobs.iter().enumerate() {
+    let probes = core::iter::repeat_n(&PROBE, PROBES);
+    for (number, planned) in scenario.jobs.iter().chain(probes).enumerate() {
         let number = number as u64;
         let mut dice = Dice::new(scenario.request.seed, For::Job, 1 << 32 | number);
         let mut job = M::job(JobId::new(number), planned.estimate, scenario, &mut dice);
@@ -219,15 +234,7 @@ impl<'a> Host<'a> {
         for number in 0..self.scenario.jobs.len() {
             let planned = self.scenario.jobs[number];
             let (job, _) = self.facts.jobs[number];
-            self.jobs.push(Hosted {
-                job,
-                planned,
-                home: None,
-                asked: 0,
-                accepted: false,
-                unwanted: false,
-                starts: 0,
-            });
+            self.jobs.push(Hosted::new(job, planned));
             self.todo.insert((planned.at, Todo::Submit(number)));
             if let Some(later) = planned.cancelled {
                 self.todo.insert((planned.at + later, Todo::Cancel(number)));
@@ -248,7 +255,7 @@ impl<'a> Host<'a> {
         self.run_until(earliest);
         while self.host.watch.breach().is_none() && self.host.now < deadline {
             if self.unfinished().is_none() {
-                return self.listen_to_the_quiet();
+                return self.rest();
             }
             self.run_until(self.host.now + OFTEN);
         }
@@ -724,11 +731,12 @@ impl<'a> Host<'a> {
     }
 
     fn jobs_by_home(&self) -> Vec<Option<NodeId>> {
-        self.jobs.iter().map(|job| job.home).collect()
+        let planned = self.jobs.iter().take(self.scenario.jobs.len());
+        planned.map(|job| job.home).collect()
     }
 }
 
-mod quiet;
+mod calm;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use gridweave_core::time::Span;
 
 use super::dice::{Dice, For};
 use super::fault::Fault;
-use super::scenario::{Equipped, MAX_SKEW, Scenario};
+use super::scenario::{Equipped, MAX_SKEW, PROBES, Scenario};
 use crate::overlay::warmed_up;
 
 /// The links of a node in a random overlay.
@@ -125,6 +125,35 @@ pub(crate) fn commitments(node: &commit::Node) -> usize {
     node.coordinator.jobs().count() + participant.schedule().len() + participant.engaged().count()
 }
 
+/// The budget of the messages by which time is reserved, as [`Subject::BUDGET`](super::subject::Subject::BUDGET).
+pub(crate) const COMMIT_BUDGET: &[(&str, u64)] = &[
+    ("Prepare", 110),
+    ("Prepared", 60),
+    ("Refused", 50),
+    ("Abort", 150),
+    ("Commit", 25),
+    ("Committed", 25),
+    ("Permit", 80),
+    ("Alive", 70),
+    ("Extend", 10),
+    ("Ended", 25),
+    ("Release", 30),
+    ("Released", 30),
+];
+
+/// The places that nodes keep for jobs, which the coordinators of these, if they are there, know nothing of.
+pub(crate) fn aimless<'a>(nodes: &[(NodeId, &'a commit::Node)]) -> Vec<(NodeId, JobId)> {
+    let coordinator = |id: NodeId| nodes.iter().find(|(node, _)| *node == id);
+    let aimless = nodes.iter().flat_map(|(me, node)| {
+        let kept = node.participant.engaged();
+        let aimless = kept.filter(move |(job, by)| {
+            coordinator(*by).is_some_and(|(_, it)| !it.coordinator.involves(*job, *me))
+        });
+        aimless.map(|(job, _)| (*me, job))
+    });
+    aimless.collect()
+}
+
 /// A node that is taken whole.
 pub(crate) const WHOLE: Equipped = Equipped {
     cores: 1,
@@ -148,7 +177,7 @@ pub(crate) fn rules(scenario: &Scenario) -> Dice {
 
 /// The most jobs that anyone speaks of in a run, those that liars make up left out.
 pub(crate) const fn most_jobs(scenario: &Scenario) -> usize {
-    scenario.jobs.len()
+    scenario.jobs.len() + PROBES
 }
 
 /// How many nodes there ever are.

@@ -111,6 +111,18 @@ pub struct Planned {
     pub cancelled: Option<Span>,
 }
 
+/// How many jobs are submitted in the calm, when all else is over.
+pub(crate) const PROBES: usize = 3;
+
+/// Such a job.
+pub(crate) const PROBE: Planned = Planned {
+    at: Time::MAX,
+    estimate: Span::from_secs(20),
+    runs: Span::from_secs(20),
+    outcome: Outcome::Done,
+    cancelled: None,
+};
+
 /// Something that happens to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mishap {

@@ -12,6 +12,9 @@ use super::scenario::{Equipped, Scenario};
 use super::witness::Counters;
 use gridweave_sim::engine::Simulated;
 
+/// How many messages a job may cost in the calm of each kind that has no budget of its own.
+pub(crate) const SELDOM: u64 = 2;
+
 /// Builds the machine of a node.
 pub(crate) type Build<M> = Box<dyn FnMut(NodeId) -> M>;
 
@@ -19,6 +22,10 @@ pub(crate) type Build<M> = Box<dyn FnMut(NodeId) -> M>;
 pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice> {
     /// Kinds of messages, the outermost, that come all the time and say little, and are left out of traces.
     const GOSSIP: &'static [&'static str];
+
+    /// How many messages of each kind a job may cost in the calm: some twice as many as were ever seen. Of kinds that are not named here,
+    /// [`SELDOM`].
+    const BUDGET: &'static [(&'static str, u64)];
 
     /// How nodes of this scenario are made.
     fn build(scenario: &Scenario) -> Build<Self>;
@@ -43,6 +50,16 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
 
     /// How many jobs it still answers for, has, or keeps time for.
     fn left(&self) -> usize;
+
+    /// How many questions about jobs, beside those that belong to a job it has, it waits for answers to.
+    fn conversations(&self) -> usize {
+        0
+    }
+
+    /// The places that some of these nodes keep for jobs whose coordinators know nothing of them.
+    fn aimless(_nodes: &[(NodeId, &Self)]) -> Vec<(NodeId, JobId)> {
+        Vec::new()
+    }
 
     /// Whether it can go, having been asked to leave.
     fn may_go(&self) -> bool {

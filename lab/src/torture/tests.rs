@@ -147,6 +147,12 @@ fn what_once_broke_holds() {
         // With clocks exactly `max_skew` apart, home gave a job away at the very instant at which its holder let it go.
         (Scheduler::Desktop, 182_669_587_424_327),
         (Scheduler::Desktop, 182_669_587_424_419),
+        // A message that was held up was answered after it had been listened for idle talk.
+        (Scheduler::Asap, 9_462_760_590_908),
+        // A coordinator that went down after it had written that a job broke woke itself without end.
+        (Scheduler::Asap, 1_001_923),
+        // All went down at once, and the two that two parts of the overlay had known in common then left for good.
+        (Scheduler::Desktop, 9_462_760_605_063),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),
@@ -184,9 +190,10 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
             Invariant::LastWord,
         ),
         (Flaw::Chatters, Scheduler::Aria, Invariant::Bounded),
+        (Flaw::Stutters, Scheduler::Aria, Invariant::Thrift),
     ]
     .into_iter()
-    .take(if WHOLE { 5 } else { 1 })
+    .take(if WHOLE { 6 } else { 1 })
     {
         let report = caught(flaw, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");

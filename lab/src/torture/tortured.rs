@@ -5,7 +5,8 @@ use gridweave_sim::engine::{Simulation, is_of};
 use gridweave_sim::hosting::Grid;
 
 use super::player::Player;
-use super::subject::Subject;
+use super::rules::COMMIT_BUDGET;
+use super::subject::{SELDOM, Subject};
 use super::witness::Counters;
 
 /// A grid that is tortured: what cannot be seen of its nodes from outside.
@@ -14,12 +15,18 @@ pub(super) trait Tortured: Grid {
     fn attempt(&self, node: NodeId, job: JobId) -> Option<u64>;
     /// How many jobs a node still answers for, has, or keeps time for.
     fn left(&self, node: NodeId) -> usize;
+    /// How many questions about jobs a node waits for answers to.
+    fn conversations(&self, node: NodeId) -> usize;
+    /// The places that nodes keep for jobs whose coordinators know nothing of them.
+    fn aimless(&self) -> Vec<(NodeId, JobId)>;
     /// Whether a node that was asked to leave can go.
     fn may_go(&self, node: NodeId) -> bool;
     /// Whom a node knows.
     fn knows(&self, node: NodeId) -> Vec<NodeId>;
     /// How many messages of each kind were sent that are not gossip.
     fn said_of_jobs(&self) -> Vec<(String, u64)>;
+    /// How many messages of a kind a job may cost in the calm.
+    fn budget(&self, kind: &str) -> u64;
     /// What happened at a node in this life.
     fn count(&self, node: NodeId, counters: &mut Counters);
     /// Whether the overlay is whole that these nodes make.
@@ -33,6 +40,17 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
 
     fn left(&self, node: NodeId) -> usize {
         self.machine(node).map_or(0, |it| it.machine().left())
+    }
+
+    fn conversations(&self, node: NodeId) -> usize {
+        self.machine(node)
+            .map_or(0, |it| it.machine().conversations())
+    }
+
+    fn aimless(&self) -> Vec<(NodeId, JobId)> {
+        let all = (0..Grid::nodes(self)).map(NodeId::new);
+        let up = all.filter_map(|node| Some((node, self.machine(node)?.machine())));
+        M::aimless(&up.collect::<Vec<_>>())
     }
 
     fn may_go(&self, node: NodeId) -> bool {
@@ -51,6 +69,14 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         counts.collect()
     }
 
+    fn budget(&self, kind: &str) -> u64 {
+        let of_commit = kind
+            .strip_prefix("Commit.")
+            .and_then(|kind| named(COMMIT_BUDGET, kind));
+        let budget = of_commit.or_else(|| named(M::BUDGET, kind));
+        budget.unwrap_or(SELDOM)
+    }
+
     fn count(&self, node: NodeId, counters: &mut Counters) {
         if let Some(player) = self.machine(node) {
             player.machine().count(counters);
@@ -61,4 +87,9 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         let machine = |node: &NodeId| Some((*node, self.machine(*node)?.machine()));
         M::is_whole(&nodes.iter().filter_map(machine).collect::<Vec<_>>())
     }
+}
+
+fn named(budget: &[(&str, u64)], kind: &str) -> Option<u64> {
+    let found = budget.iter().find(|(name, _)| *name == kind);
+    found.map(|(_, most)| *most)
 }

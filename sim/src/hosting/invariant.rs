@@ -32,13 +32,17 @@ pub enum Invariant {
     Settled,
     /// In the end the overlay is whole.
     Overlay,
-    /// Once nothing is left of any job, nothing is said of jobs.
+    /// Once nothing is left of any job, nothing is said of jobs, and nobody waits for an answer about one.
     Quiet,
+    /// In the calm no node keeps time for a job without its coordinator's knowing.
+    Purpose,
+    /// In the calm a job begins once on each of its nodes, soon, and with few messages.
+    Thrift,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -52,6 +56,8 @@ impl Invariant {
         Self::Settled,
         Self::Overlay,
         Self::Quiet,
+        Self::Purpose,
+        Self::Thrift,
     ];
 
     /// What it is called.
@@ -70,6 +76,8 @@ impl Invariant {
             Self::Settled => "settled",
             Self::Overlay => "overlay",
             Self::Quiet => "quiet",
+            Self::Purpose => "purpose",
+            Self::Thrift => "thrift",
         }
     }
 
@@ -89,6 +97,8 @@ impl Invariant {
             Self::Settled => "in the end nothing is left of any job",
             Self::Overlay => "in the end the overlay is whole",
             Self::Quiet => "when nothing is left of any job, nothing is said of jobs",
+            Self::Purpose => "in the calm nobody keeps time that no coordinator knows of",
+            Self::Thrift => "in the calm a job begins once, soon, and with few messages",
         }
     }
 }

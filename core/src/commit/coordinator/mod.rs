@@ -301,6 +301,21 @@ impl<P: Policy> Coordinator<P> {
         permitted.chain(old.filter_map(|old| old.permitted)).max()
     }
 
+    /// Whether a node has to do with a job, as far as is known here: it votes, has committed, or is to let go.
+    pub fn involves(&self, job: JobId, node: NodeId) -> bool {
+        let task = self
+            .index_of(job)
+            .ok()
+            .and_then(|index| self.tasks.get(index));
+        task.is_some_and(|task| {
+            let mut voters = task.trial.iter().flat_map(|trial| &trial.voters);
+            let mut members = task.decision.iter().flat_map(|decision| &decision.members);
+            voters.any(|voter| voter.node == node)
+                || members.any(|member| member.node == node)
+                || task.old.iter().any(|old| old.node == node)
+        })
+    }
+
     /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
     pub fn is_placing(&self, job: JobId) -> bool {
         let task = self

@@ -223,11 +223,11 @@ impl<P: Policy> Participant<P> {
         })
     }
 
-    /// The jobs for which time is held or committed here, or whose end their coordinator does not know yet.
-    pub fn engaged(&self) -> impl Iterator<Item = JobId> + '_ {
+    /// The jobs for which time is held or committed here, or whose end their coordinator does not know yet, each with its coordinator.
+    pub fn engaged(&self) -> impl Iterator<Item = (JobId, NodeId)> + '_ {
         let seats = self.seats.iter();
         let engaged = seats.filter(|seat| seat.hold.is_some() || seat.firm.is_some());
-        engaged.map(|seat| seat.job)
+        engaged.map(|seat| (seat.job, seat.coordinator))
     }
 
     /// The newest attempt at a job that is known here.

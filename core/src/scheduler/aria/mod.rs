@@ -214,6 +214,11 @@ impl<S: LocalScheduler> Aria<S> {
         self.custody.held()
     }
 
+    /// How many questions this node has asked and still collects answers to.
+    pub const fn conversations(&self) -> usize {
+        self.searches.len() + self.adverts.len()
+    }
+
     /// Where a job that was submitted here is, if it was granted to somebody.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
         self.custody.holder(job)

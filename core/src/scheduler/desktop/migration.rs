@@ -51,6 +51,10 @@ impl Migration {
         self.offered.len() <= MOST && self.promises.len() <= MOST && self.asked.len() <= MOST_ASKED
     }
 
+    pub(super) fn conversations(&self) -> usize {
+        self.offered.len() + self.promises.len() + usize::from(self.pulling.is_some())
+    }
+
     fn is_offered(&self, job: JobId) -> bool {
         self.offered.iter().any(|(offered, ..)| *offered == job)
     }
@@ -58,7 +62,8 @@ impl Migration {
     fn forget(&mut self, now: Time) {
         self.offered.retain(|(.., until)| *until > now);
         self.promises.retain(|promise| promise.until > now);
-        self.pulling = self.pulling.filter(|(_, until)| *until > now);
+        self.pulling
+            .take_if(|(_, until)| *until <= now && !canary!(PullNotForgotten));
     }
 
     fn asked_at(&self, node: NodeId) -> Option<Time> {

@@ -387,6 +387,11 @@ impl<const D: usize> Desktop<D> {
         self.runs.held()
     }
 
+    /// How many questions about moving jobs this node waits for answers to, and how many jobs it keeps room for.
+    pub fn conversations(&self) -> usize {
+        self.migration.conversations()
+    }
+
     /// The nodes of which this node knows what they have left, because that lies in its zone, and what that is.
     pub fn balloons(&self) -> impl Iterator<Item = (NodeId, &can::Point<D>)> + '_ {
         self.balloons.iter()

@@ -108,6 +108,15 @@ fn site(scenario: &Scenario, node: NodeId) -> Site<SiteQueue> {
 impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["Overlay"];
 
+    const BUDGET: &'static [(&'static str, u64)] = &[
+        ("Request", 200),
+        ("Accept", 50),
+        ("Inform", 64),
+        ("Custody.Give", 5),
+        ("Custody.Report", 8),
+        ("Custody.Verdict", 8),
+    ];
+
     fn build(scenario: &Scenario) -> Build<Self> {
         let config = rules(scenario);
         let directed = rules::bootstraps(scenario);
@@ -149,6 +158,10 @@ impl Subject for Node {
 
     fn left(&self) -> usize {
         self.jobs().count() + self.held().count()
+    }
+
+    fn conversations(&self) -> usize {
+        Self::conversations(self)
     }
 
     fn knows(&self) -> Vec<NodeId> {

@@ -47,6 +47,13 @@ impl Subject for Node {
     const GOSSIP: &'static [&'static str] =
         &["Overlay", "Schedule", "Fetch", "Subscribe", "Unsubscribe"];
 
+    const BUDGET: &'static [(&'static str, u64)] = &[
+        ("Search", 25),
+        ("Found", 25),
+        ("WhoElse", 45),
+        ("Others", 45),
+    ];
+
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
         Box::new(move |me| {
@@ -64,6 +71,11 @@ impl Subject for Node {
 
     fn left(&self) -> usize {
         self.jobs().count() + rules::commitments(self.commitments())
+    }
+
+    fn aimless(nodes: &[(NodeId, &Self)]) -> Vec<(NodeId, JobId)> {
+        let commitments = nodes.iter().map(|(id, node)| (*id, node.commitments()));
+        rules::aimless(&commitments.collect::<Vec<_>>())
     }
 
     fn knows(&self) -> Vec<NodeId> {

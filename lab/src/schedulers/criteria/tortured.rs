@@ -53,6 +53,8 @@ fn profile(node: NodeId) -> Profile {
 impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["Overlay", "Helper"];
 
+    const BUDGET: &'static [(&'static str, u64)] = &[("Look", 170), ("Seen", 170)];
+
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
         Box::new(move |me| {
@@ -82,6 +84,11 @@ impl Subject for Node {
 
     fn left(&self) -> usize {
         self.jobs().count() + rules::commitments(self.commitments())
+    }
+
+    fn aimless(nodes: &[(NodeId, &Self)]) -> Vec<(NodeId, JobId)> {
+        let commitments = nodes.iter().map(|(id, node)| (*id, node.commitments()));
+        rules::aimless(&commitments.collect::<Vec<_>>())
     }
 
     fn knows(&self) -> Vec<NodeId> {

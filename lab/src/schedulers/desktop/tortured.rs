@@ -125,6 +125,25 @@ impl Subject for Node {
     const GOSSIP: &'static [&'static str] =
         &["Overlay", "Residue", "Inflate", "Deflate", "Acknowledged"];
 
+    const BUDGET: &'static [(&'static str, u64)] = &[
+        ("Errand.Enter", 34),
+        ("Errand.Gather", 52),
+        ("Errand.Hunt", 28),
+        ("Errand.Route", 7),
+        ("Search", 10),
+        ("Found", 6),
+        ("Members", 4),
+        ("Pull", 10),
+        ("PullReject", 10),
+        ("ResidueChanged", 5),
+        ("Owners.Give", 3),
+        ("Owners.Report", 8),
+        ("Owners.Verdict", 8),
+        ("Runs.Give", 4),
+        ("Runs.Report", 10),
+        ("Runs.Verdict", 10),
+    ];
+
     fn build(scenario: &Scenario) -> Build<Self> {
         let config = rules(scenario);
         let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
@@ -181,6 +200,10 @@ impl Subject for Node {
     fn may_go(&self) -> bool {
         let is_outside = self.can().zone().is_none() && self.zone_of_residue().is_none();
         self.left() == 0 && is_outside
+    }
+
+    fn conversations(&self) -> usize {
+        Self::conversations(self)
     }
 
     fn knows(&self) -> Vec<NodeId> {

@@ -1,0 +1,146 @@
+//! What is expected of a grid in the calm: that it falls silent, and that jobs are cheap again.
+//!
+//! Bugs that only waste time or messages break no other invariant.
+
+use std::collections::BTreeSet;
+
+use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::{Demand, News};
+use gridweave_core::time::{Span, Time};
+use gridweave_sim::hosting::Invariant;
+
+use super::{Host, Hosted, OFTEN};
+use crate::torture::fault::Fault;
+use crate::torture::scenario::PROBE;
+
+/// For how long nothing is said of jobs.
+const QUIET: Span = Span::from_secs(120);
+
+/// How long last answers may take, if no message is late.
+const LAST_ANSWERS: Span = Span::from_secs(60);
+
+/// How often it is looked at whether all places have a purpose.
+const SOON: Span = Span::from_millis(500);
+
+/// For how many looks in a row a place may be without: as long as word of it may be under way, and less than a lease.
+const LOOKS: u32 = 5;
+
+/// By when jobs that are submitted in the calm are over.
+const PROBED: Span = Span::from_secs(1800);
+
+impl Host<'_> {
+    /// Nothing is left to do, and nothing goes wrong any more.
+    pub(super) fn rest(&mut self) {
+        let kept = Fault::all_keep(&self.scenario.faults);
+        if kept.contains(&Invariant::Quiet) {
+            self.listen_to_the_quiet();
+        }
+        if kept.contains(&Invariant::Thrift) && self.host.watch.breach().is_none() {
+            self.probe();
+        }
+    }
+
+    fn object(&mut self, invariant: Invariant, node: Option<NodeId>, what: String) {
+        let now = self.host.now;
+        self.host.watch.object(invariant, now, node, what);
+    }
+
+    /// When last answers and late messages have come, nothing more is said of jobs, and nobody waits for an answer.
+    fn listen_to_the_quiet(&mut self) {
+        self.run_until(self.host.now + LAST_ANSWERS + self.scenario.trouble.late_by);
+        let before = self.host.grid.said_of_jobs();
+        self.run_until(self.host.now + QUIET);
+        if self.host.watch.breach().is_some() {
+            return;
+        }
+        if let Some((count, kind)) = self.said_since(&before).into_iter().max() {
+            let what = format!("{count} messages {kind} in {QUIET}, though no job is left");
+            self.object(Invariant::Quiet, None, what);
+        }
+        let mut up = self.all().filter(|node| self.is_up(*node));
+        if let Some(node) = up.find(|node| self.host.grid.conversations(*node) > 0) {
+            let what = format!("it waits for an answer, though nothing was said for {QUIET}");
+            self.object(Invariant::Quiet, Some(node), what);
+        }
+    }
+
+    /// How many messages of each kind were sent since then that are not gossip, if any were.
+    fn said_since(&self, before: &[(String, u64)]) -> Vec<(u64, String)> {
+        let now = self.host.grid.said_of_jobs().into_iter();
+        let since = now.map(|(kind, count)| {
+            let before = before.iter().find(|(name, _)| *name == kind);
+            (count - before.map_or(0, |(_, count)| *count), kind)
+        });
+        since.filter(|(count, _)| *count > 0).collect()
+    }
+
+    /// Some jobs at once, in a grid that has nothing else to do: what they cost.
+    fn probe(&mut self) {
+        let before = self.host.grid.said_of_jobs();
+        let first = self.jobs.len();
+        for number in first..self.facts.jobs.len() {
+            let (mut job, _) = self.facts.jobs[number];
+            job.submitted = self.host.now;
+            self.jobs.push(Hosted::new(job, PROBE));
+            self.submit(number);
+        }
+        self.watch_probes();
+        if self.host.watch.breach().is_some() {
+            return;
+        }
+        let probes = first..self.jobs.len();
+        for number in probes.clone() {
+            let Hosted { job, starts, .. } = &self.jobs[number];
+            let wanted = match job.demand {
+                Demand::Nodes(nodes) => u64::from(nodes.get()),
+                Demand::Cores(_) => 1,
+            };
+            let is_done = self.host.watch.last_word(number) == Some(News::Finished);
+            if *starts > wanted || (is_done && *starts < wanted) {
+                let what = format!("job {number} began on {starts} nodes, in place of {wanted}");
+                self.object(Invariant::Thrift, None, what);
+            }
+        }
+        let jobs = probes.len() as u64;
+        for (count, kind) in self.said_since(&before) {
+            let budget = self.host.grid.budget(&kind) * jobs;
+            if count > budget {
+                let what = format!("{count} messages {kind} for {jobs} jobs, more than {budget}");
+                self.object(Invariant::Thrift, None, what);
+            }
+        }
+    }
+
+    /// Until all is over, or something is broken.
+    fn watch_probes(&mut self) {
+        let deadline = self.host.now + PROBED;
+        let mut aimless: BTreeSet<(NodeId, JobId)> = BTreeSet::new();
+        let mut looks = 0;
+        let mut next: Time = self.host.now + OFTEN;
+        while self.host.watch.breach().is_none() {
+            self.run_until(self.host.now + SOON);
+            let found: BTreeSet<_> = self.host.grid.aimless().into_iter().collect();
+            let still: BTreeSet<_> = aimless.intersection(&found).copied().collect();
+            looks = if still.is_empty() { 0 } else { looks + 1 };
+            aimless = if still.is_empty() { found } else { still };
+            if looks >= LOOKS
+                && let Some((node, job)) = aimless.first()
+            {
+                let what =
+                    format!("it keeps time for {job}, of which the coordinator does not know");
+                return self.object(Invariant::Purpose, Some(*node), what);
+            }
+            if self.host.now < next {
+                continue;
+            }
+            next = self.host.now + OFTEN;
+            match self.unfinished() {
+                None => return,
+                Some((invariant, what)) if self.host.now >= deadline => {
+                    return self.object(invariant, None, what);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
