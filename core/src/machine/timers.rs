@@ -161,6 +161,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_replaced_takes_no_room_for_long() {
+        let mut timers = TimerQueue::new();
+        for second in 1..1000 {
+            timers.wake(Time::from_secs(1), 'a');
+            timers.wake(Time::from_secs(1 + second), 'b');
+            assert!(timers.due.len() <= 37, "{}", timers.due.len());
+        }
+    }
+
+    #[test]
     fn a_queue_is_what_is_pending_in_it() {
         let mut timers = TimerQueue::new();
         timers.wake(Time::from_secs(1), 'a');

@@ -81,7 +81,7 @@ impl Breeder {
         self.members.resize(count, 0);
         self.sets.clear();
         self.sets.resize(population.saturating_mul(self.words), 0);
-        self.next_sets.clear();
+        // Whatever is in there is written over.
         self.next_sets.resize(self.sets.len(), 0);
         let mut seeds = seeds.chunks_exact(count);
         let mut listed = None;

@@ -161,9 +161,6 @@ impl Pool<'_> {
 
     /// How many of these the job does not have yet, if it has any.
     fn fresh(&self, chosen: &[u32]) -> u32 {
-        if self.current.is_empty() {
-            return 0;
-        }
         let new = |&at: &u32| u32::from(self.current.get(at as usize) == Some(&false));
         chosen.iter().map(new).sum()
     }

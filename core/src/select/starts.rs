@@ -71,7 +71,7 @@ impl Starts {
     fn of(times: Vec<Time>, masks: Vec<u64>, candidates: usize) -> Self {
         let words = times.len().div_ceil(64);
         let mut first = masks.iter().step_by(words.max(1));
-        let open = words > 0 && candidates > 0 && first.all(|word| word & 1 == 1);
+        let open = words > 0 && first.all(|word| word & 1 == 1);
         Self {
             times,
             words,

@@ -268,6 +268,66 @@ fn what_is_bred_is_golden() {
 }
 const GOLDEN: [u32; 8] = [8, 15, 18, 29, 37, 52, 69, 90];
 
+/// The sets that each part of a search comes upon, for each objective, on nodes of which some are busy: the seeds, and what becomes of the
+/// first nodes by swaps, as one number each.
+#[test]
+fn what_is_found_by_greed_is_golden() {
+    let (nodes, profiles) = (names(60), profiles(60, 3));
+    let schedules: Vec<_> = (0..60_u64)
+        .map(|node| busy(&[(node % 7, node % 7 + 5 + node % 3)]))
+        .collect();
+    let starts = Starts::new(
+        &schedules,
+        Time::ZERO,
+        SECOND.times(4),
+        SECOND.times(40),
+        Span::ZERO,
+    );
+    let current = [3, 20, 41, 55, 58];
+    let problem = Problem {
+        current: &current,
+        ..problem(&nodes, &profiles, &starts, 5)
+    };
+    let combined = Combined::from(Standard::SquaredSpread).and(Weight::ONE, Standard::Soonest);
+    let bandwidth = Bandwidth {
+        location: Coordinate::at([9, 9, 9]),
+        volume: 1 << 20,
+        unknown: 100,
+    };
+    let objectives: [&dyn Objective; 7] = [
+        &Soonest,
+        &Closest,
+        &Farthest,
+        &SquaredSpread,
+        &Regions,
+        &bandwidth,
+        &combined,
+    ];
+    let sums = objectives.map(|objective| {
+        let (mut tables, mut greedy) = (Tables::default(), Greedy::default());
+        let pool = tables.pool(&problem, objective.latest()).unwrap();
+        let sum = |set: &[u32]| {
+            set.iter().fold(0_u64, |sum, at| {
+                sum.wrapping_mul(61).wrapping_add(u64::from(*at))
+            })
+        };
+        let seeds = sum(greedy.seeds(&pool, objective).unwrap());
+        let mut first: Vec<u32> = (0..5).collect();
+        greedy.improve(&pool, objective, &mut first).unwrap();
+        (seeds, first)
+    });
+    let golden = [
+        (12_022_782_693_758_424_437, [0, 1, 2, 3, 4]),
+        (16_876_464_735_924_424_828, [3, 11, 21, 45, 58]),
+        (9_177_408_964_328_356_475, [16, 21, 30, 46, 50]),
+        (14_947_302_864_409_132_574, [3, 21, 37, 45, 58]),
+        (12_022_782_693_758_424_437, [0, 1, 3, 7, 58]),
+        (4_725_706_920_225_392_443, [7, 18, 33, 36, 51]),
+        (14_947_302_864_409_132_574, [3, 21, 37, 45, 58]),
+    ];
+    assert_eq!(sums, golden.map(|(seeds, set)| (seeds, set.to_vec())));
+}
+
 #[test]
 fn the_cheaper_is_better_and_at_equal_cost_the_earlier() {
     let selection = |cost, start| Selection {

@@ -222,14 +222,12 @@ impl Work {
 
     /// A node that had committed is gone.
     fn lose(&mut self, task: &mut Task, node: NodeId) {
-        let soonest = self.now + self.config.lead;
         let lead = self.config.lead;
         let Some(decision) = task.decision.as_mut() else {
             return;
         };
         let stood = decision.stage == Stage::Standing || decision.resumed;
-        let early = decision.interval.start() >= soonest;
-        if stood && early && task.trial.is_none() {
+        if stood && task.trial.is_none() {
             decision.stage = Stage::Broken;
             // If nobody stands in for it by then, the attempt is over.
             decision.next = decision.interval.start() - lead;
@@ -264,8 +262,9 @@ impl Work {
         let in_time = interval.start() >= self.now + self.config.lead;
         task.spares.retain(|spare| !nodes.contains(spare));
         let place = nodes.iter_mut().find(|node| **node == lost);
-        match (place, task.spares.pop()) {
-            (Some(place), Some(spare)) if in_time => {
+        let spare = in_time.then(|| task.spares.pop()).flatten();
+        match (place, spare) {
+            (Some(place), Some(spare)) => {
                 *place = spare;
                 let candidate = Candidate { interval, nodes };
                 self.try_candidate(task, &candidate, Purpose::Replace { lost });

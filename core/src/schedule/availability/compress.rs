@@ -22,7 +22,7 @@ impl Availability {
     pub fn compress(&mut self, from: Time, bookings: &mut [Booking]) -> usize {
         let mut moved = 0_usize;
         for booking in bookings {
-            if booking.interval.start() >= from && self.move_earlier(from, booking) {
+            if self.move_earlier(from, booking) {
                 moved = moved.saturating_add(1);
             }
         }

@@ -36,6 +36,23 @@ fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
 }
 
 #[test]
+fn who_is_gone_before_all_have_committed_is_not_replaced() {
+    let mut desk = desk();
+    desk.feed(place(vec![candidate(1000, &[A, B])], &[SPARE]));
+    desk.hear(A, prepared(attempt(1)));
+    desk.hear(B, prepared(attempt(1)));
+    let did = desk.hear(A, alive(attempt(1), Standing::Gone));
+    assert!(
+        did.contains(&Tell(unplaced(Setback::Lost { node: A }))),
+        "{did:?}"
+    );
+    assert_eq!(
+        sends(did),
+        [(A, release(attempt(1))), (B, release(attempt(1)))]
+    );
+}
+
+#[test]
 fn a_lost_node_without_a_spare_costs_the_attempt() {
     let lost = unplaced(Setback::Lost { node: A });
     let mut desk = standing(&[A, B], vec![], &[]);

@@ -561,6 +561,22 @@ fn who_leaves_tells_its_neighbours_and_they_close_the_gap() {
 }
 
 #[test]
+fn who_leaves_forgets_whom_it_has_on_disk() {
+    let mut bench = Bench::unborn(CONFIG);
+    let known = nodes(&[1]).into_iter().collect();
+    bench.feed(Event::Restored(Key::Known, Record::Known(known)));
+    bench.feed(Event::Start);
+    let did = bench.obey(Command::Leave);
+    assert!(did.contains(&Effect::Forget(Key::Known)), "{did:?}");
+}
+
+#[test]
+fn what_a_liar_lists_is_taken_in_order_and_once() {
+    let tidied = |neighbours| record(1, 0, neighbours).tidied().neighbours;
+    assert_eq!(tidied(&[3, 1, 2, 3, 2]), nodes(&[2, 3]));
+}
+
+#[test]
 fn a_host_lays_out_links_by_hand() {
     let mut bench = Bench::with(&[]);
     assert_eq!(bench.obey(Command::Meet(id(7))), [entered(7)]);
@@ -676,6 +692,7 @@ fn values_that_cannot_work_are_refused() {
     assert!(Blatant::new(id(ME), Config { detour: 8, ..d }).is_ok());
     assert_eq!(refused(Config { links: 17, ..d }), ConfigError::Links);
     assert_eq!(refused(Config { optimising: 9, ..d }), ConfigError::Links);
+    assert_eq!(refused(Config { memory: 0, ..d }), ConfigError::Ants);
     assert_eq!(refused(Config { memory: 33, ..d }), ConfigError::Ants);
     assert_eq!(refused(Config { lifespan: 0, ..d }), ConfigError::Ants);
     assert_eq!(refused(Config { decay: 1000, ..d }), ConfigError::Parts);

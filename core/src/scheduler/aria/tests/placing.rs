@@ -120,6 +120,24 @@ fn what_cannot_be_run_is_refused_by_name() {
 }
 
 #[test]
+fn who_leaves_or_holds_as_many_jobs_as_may_be_offers_nothing() {
+    let offers = |bench: &mut Bench| {
+        let did = bench.hear(OWNER, asked(named(8)));
+        let mut offers = did.iter();
+        offers.any(|did| matches!(did, Send(_, Message::Accept { .. })))
+    };
+    assert!(offers(&mut Bench::idle()));
+    let mut leaves = Bench::idle();
+    leaves.obey(Command::Leave);
+    assert!(!offers(&mut leaves));
+    let mut full = Bench::idle();
+    for number in 0..u64::from(CONFIG.held) {
+        full.hear(OWNER, assign(named(20 + number), OWNER, 1, 0));
+    }
+    assert!(!offers(&mut full));
+}
+
+#[test]
 fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
     let mut bench = Bench::submitting();
     bench.given();
