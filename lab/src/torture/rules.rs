@@ -142,7 +142,7 @@ pub(crate) const COMMIT_BUDGET: &[(&str, u64)] = &[
 ];
 
 /// The places that nodes keep for jobs, which the coordinators of these, if they are there, know nothing of.
-pub(crate) fn aimless<'a>(nodes: &[(NodeId, &'a commit::Node)]) -> Vec<(NodeId, JobId)> {
+pub(crate) fn aimless(nodes: &[(NodeId, &commit::Node)]) -> Vec<(NodeId, JobId)> {
     let coordinator = |id: NodeId| nodes.iter().find(|(node, _)| *node == id);
     let aimless = nodes.iter().flat_map(|(me, node)| {
         let kept = node.participant.engaged();

@@ -51,9 +51,9 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     /// How many jobs it still answers for, has, or keeps time for.
     fn left(&self) -> usize;
 
-    /// How many questions about jobs, beside those that belong to a job it has, it waits for answers to.
-    fn conversations(&self) -> usize {
-        0
+    /// Whether it waits for answers about jobs, beside those that belong to a job it has.
+    fn awaits_answers(&self) -> bool {
+        false
     }
 
     /// The places that some of these nodes keep for jobs whose coordinators know nothing of them.

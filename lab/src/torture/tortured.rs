@@ -15,8 +15,8 @@ pub(super) trait Tortured: Grid {
     fn attempt(&self, node: NodeId, job: JobId) -> Option<u64>;
     /// How many jobs a node still answers for, has, or keeps time for.
     fn left(&self, node: NodeId) -> usize;
-    /// How many questions about jobs a node waits for answers to.
-    fn conversations(&self, node: NodeId) -> usize;
+    /// Whether a node waits for answers about jobs.
+    fn awaits_answers(&self, node: NodeId) -> bool;
     /// The places that nodes keep for jobs whose coordinators know nothing of them.
     fn aimless(&self) -> Vec<(NodeId, JobId)>;
     /// Whether a node that was asked to leave can go.
@@ -42,9 +42,9 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         self.machine(node).map_or(0, |it| it.machine().left())
     }
 
-    fn conversations(&self, node: NodeId) -> usize {
-        self.machine(node)
-            .map_or(0, |it| it.machine().conversations())
+    fn awaits_answers(&self, node: NodeId) -> bool {
+        let player = self.machine(node);
+        player.is_some_and(|it| it.machine().awaits_answers())
     }
 
     fn aimless(&self) -> Vec<(NodeId, JobId)> {

@@ -8,6 +8,7 @@ mod central;
 mod central_mixed;
 mod commit_model;
 mod commit_simulated;
+mod costs;
 mod criteria;
 mod custody_model;
 mod cyclon;

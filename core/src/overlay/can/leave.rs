@@ -173,10 +173,9 @@ pub(super) fn say_farewell<const D: usize>(
     cx: &mut dyn Context<Can<D>>,
 ) {
     let known: Vec<NodeId> = known.collect();
-    let circle = known.iter().cycle();
     for (index, peer) in known.iter().enumerate() {
-        let next = circle.clone().skip(index + 1).take(TOLD_OF);
-        for other in next.filter(|other| *other != peer) {
+        let others = known.iter().cycle().skip(index).skip(1).take(TOLD_OF);
+        for other in others.filter(|other| *other != peer) {
             cx.send(*peer, Message::Farewell(*other));
         }
     }

@@ -214,9 +214,9 @@ impl<S: LocalScheduler> Aria<S> {
         self.custody.held()
     }
 
-    /// How many questions this node has asked and still collects answers to.
-    pub const fn conversations(&self) -> usize {
-        self.searches.len() + self.adverts.len()
+    /// Whether this node has asked others about a job and still collects their answers.
+    pub const fn awaits_answers(&self) -> bool {
+        self.searches.len() > 0 || self.adverts.len() > 0
     }
 
     /// Where a job that was submitted here is, if it was granted to somebody.

@@ -51,8 +51,8 @@ impl Migration {
         self.offered.len() <= MOST && self.promises.len() <= MOST && self.asked.len() <= MOST_ASKED
     }
 
-    pub(super) fn conversations(&self) -> usize {
-        self.offered.len() + self.promises.len() + usize::from(self.pulling.is_some())
+    pub(super) const fn awaits_answers(&self) -> bool {
+        !self.offered.is_empty() || !self.promises.is_empty() || self.pulling.is_some()
     }
 
     fn is_offered(&self, job: JobId) -> bool {

@@ -387,9 +387,9 @@ impl<const D: usize> Desktop<D> {
         self.runs.held()
     }
 
-    /// How many questions about moving jobs this node waits for answers to, and how many jobs it keeps room for.
-    pub fn conversations(&self) -> usize {
-        self.migration.conversations()
+    /// Whether this node has asked others about moving a job and waits for an answer, or keeps room for one that is to come.
+    pub const fn awaits_answers(&self) -> bool {
+        self.migration.awaits_answers()
     }
 
     /// The nodes of which this node knows what they have left, because that lies in its zone, and what that is.

@@ -160,8 +160,8 @@ impl Subject for Node {
         self.jobs().count() + self.held().count()
     }
 
-    fn conversations(&self) -> usize {
-        Self::conversations(self)
+    fn awaits_answers(&self) -> bool {
+        Self::awaits_answers(self)
     }
 
     fn knows(&self) -> Vec<NodeId> {

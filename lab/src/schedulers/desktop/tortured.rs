@@ -127,14 +127,15 @@ impl Subject for Node {
 
     const BUDGET: &'static [(&'static str, u64)] = &[
         ("Errand.Enter", 34),
+        ("Errand.Forage", 10),
         ("Errand.Gather", 52),
         ("Errand.Hunt", 28),
         ("Errand.Route", 7),
         ("Search", 10),
         ("Found", 6),
         ("Members", 4),
-        ("Pull", 10),
-        ("PullReject", 10),
+        ("Pull", 30),
+        ("PullReject", 30),
         ("ResidueChanged", 5),
         ("Owners.Give", 3),
         ("Owners.Report", 8),
@@ -202,8 +203,8 @@ impl Subject for Node {
         self.left() == 0 && is_outside
     }
 
-    fn conversations(&self) -> usize {
-        Self::conversations(self)
+    fn awaits_answers(&self) -> bool {
+        Self::awaits_answers(self)
     }
 
     fn knows(&self) -> Vec<NodeId> {

@@ -58,7 +58,7 @@ impl Host<'_> {
             self.object(Invariant::Quiet, None, what);
         }
         let mut up = self.all().filter(|node| self.is_up(*node));
-        if let Some(node) = up.find(|node| self.host.grid.conversations(*node) > 0) {
+        if let Some(node) = up.find(|node| self.host.grid.awaits_answers(*node)) {
             let what = format!("it waits for an answer, though nothing was said for {QUIET}");
             self.object(Invariant::Quiet, Some(node), what);
         }
