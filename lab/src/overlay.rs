@@ -1,8 +1,8 @@
-//! Overlays as they look after a while, for schedulers that begin with one.
+//! Overlays that have settled, for schedulers that begin with one.
 //!
-//! An experiment about schedulers should not measure how their overlay comes about. [`warmed_up`] lets CYCLON run alone, over a
-//! network without delay, and gives each node the links with which its scheduler begins; that one may then freeze them or go on
-//! to shuffle.
+//! An experiment about schedulers should not measure how their overlay comes about. [`warmed_up`] runs CYCLON alone,
+//! over a network without delay, and returns the links with which each node begins. The scheduler may then freeze them,
+//! or go on to shuffle.
 //!
 //! ```
 //! use gridweave_lab::overlay::warmed_up;
@@ -10,7 +10,7 @@
 //! let views = warmed_up(100, 20, 8, 50, 1);
 //! assert_eq!(views.len(), 100);
 //! assert!(views.iter().all(|view| view.len() == 20));
-//! // On a small grid everybody knows everybody.
+//! On a small grid all nodes know each other.
 //! assert_eq!(*warmed_up(3, 20, 8, 50, 1), [[1, 2], [0, 2], [0, 1]].map(Box::from));
 //! ```
 
@@ -35,20 +35,20 @@ pub const MOST_LINKS: u8 = 64;
 /// The most links that are exchanged at once; more count as this.
 pub const MOST_SHUFFLED: u8 = 8;
 
-/// How many links have room in a small view, which most degrees need.
+/// How many links fit into a small view, which is enough for most degrees.
 const SMALL: usize = 20;
 
-/// Whom each of so many nodes knows, in the order of ids, after so many cycles from a random start: `degree` others, or all if
-/// there are fewer.
+/// The links of `nodes` nodes, in the order of ids, after so many cycles from a random start: `degree` links each, or
+/// links to all others if there are fewer.
 ///
-/// CYCLON leaves a few views a link or two short. Those are filled up with links to others by chance, so that everyone begins
-/// with as many. A function of its arguments.
+/// CYCLON leaves a few views a link or two short. Random links fill them up, so that all nodes begin with the same
+/// number. The result depends only on the arguments.
 pub fn warmed_up(nodes: u32, degree: u8, shuffle: u8, cycles: u32, seed: u64) -> Vec<Box<[u32]>> {
     let degree = degree.min(MOST_LINKS);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut views = vec![Vec::new(); nodes as usize];
     fill_up(&mut views, degree, &mut rng);
-    // Where everybody knows everybody there is nothing to shuffle, and exchanges only lose links.
+    // If all nodes know each other, there is nothing to shuffle, and exchanges only lose links.
     if degree > 0 && nodes.saturating_sub(1) > u32::from(degree) {
         let shuffled = if usize::from(degree) <= SMALL {
             shuffled::<SMALL>
@@ -61,7 +61,7 @@ pub fn warmed_up(nodes: u32, degree: u8, shuffle: u8, cycles: u32, seed: u64) ->
     views.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
-/// Adds links by chance until each view has `degree`, or all others.
+/// Adds random links until each view has `degree` of them, or links to all others.
 fn fill_up(views: &mut [Vec<u32>], degree: u8, rng: &mut Xoshiro256PlusPlus) {
     let nodes = u32::try_from(views.len()).unwrap_or(u32::MAX);
     for (me, view) in (0..nodes).zip(views) {
@@ -79,10 +79,10 @@ fn fill_up(views: &mut [Vec<u32>], degree: u8, rng: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// The views after so many cycles of CYCLON that begin with these.
+/// Runs so many cycles of CYCLON, from these views.
 ///
-/// Without delay an exchange is over at once, and in each cycle nodes have their turns in the same order. So this needs no
-/// simulation, and takes a part of its time.
+/// Without delay an exchange is over at once, and in each cycle nodes have their turns in the same order. So this needs
+/// no simulation, and takes a fraction of its time.
 fn shuffled<const LINKS: usize>(
     views: &[Vec<u32>],
     degree: u8,
@@ -144,14 +144,14 @@ fn shuffled<const LINKS: usize>(
         .collect()
 }
 
-/// Whom each of so many nodes knows after so many iterations of BLATANT-S, in the order of ids: they join one after the other, ten or a
-/// fiftieth of all in an iteration, each through one that is in. A function of its arguments.
+/// The links of `nodes` nodes, in the order of ids, after so many iterations of BLATANT-S. In each iteration ten nodes
+/// or a fiftieth of all join, each through a node that is in. The result depends only on the arguments.
 ///
 /// ```
 /// use gridweave_lab::overlay::ants;
 ///
 /// let links = ants(50, 200, 1);
-/// // Links are symmetric, and nobody has just one.
+/// Links are symmetric, and each node has at least two.
 /// for (node, neighbours) in (0..).zip(&*links) {
 ///     assert!(neighbours.len() >= 2);
 ///     assert!(neighbours.iter().all(|&peer| links[peer as usize].contains(&node)));
@@ -160,7 +160,7 @@ fn shuffled<const LINKS: usize>(
 pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
     type Made = Arc<OnceLock<Arc<Vec<Box<[u32]>>>>>;
     type Known = VecDeque<((u32, u32, u64), Made)>;
-    // Experiments compare schedulers over one overlay, which takes longer to make than to use.
+    // Experiments compare schedulers over one overlay. Making it takes longer than using it, so it is kept.
     static KNOWN: Mutex<Known> = Mutex::new(VecDeque::new());
     const MOST_KNOWN: usize = 32;
     let key = (nodes, iterations, seed);
@@ -183,9 +183,9 @@ pub fn ants(nodes: u32, iterations: u32, seed: u64) -> Arc<Vec<Box<[u32]>>> {
         .clone()
 }
 
-/// What [`ants`] remembers.
+/// Makes the overlay that [`ants`] keeps.
 fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
-    // All are in after fifty iterations at most.
+    // All nodes are in after fifty iterations at most.
     let joining = (nodes / 50).max(10);
     let config = blatant::Config::DEFAULT;
     let network = Network::new(&NetworkConfig::default(), seed)
@@ -207,7 +207,7 @@ fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
         .map(|node| known(node).into_iter().flatten())
         .map(|peers| peers.map(|peer| peer.get() as u32).collect())
         .collect();
-    // A link may be about to be laid or taken away; only those known at both ends count.
+    // A link that is being laid or removed may be known at one end only. Only links known at both ends count.
     let whole = links.clone();
     for (node, peers) in (0..).zip(&mut links) {
         peers.retain(|&peer| whole[peer as usize].contains(&node));
@@ -215,8 +215,8 @@ fn walked(nodes: u32, iterations: u32, seed: u64) -> Vec<Box<[u32]>> {
     links.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
-/// A random graph in which each of so many nodes has `degree` neighbours, or all others if there are not more, in the order of ids: rings in
-/// random order laid over each other, and pairs if the degree is odd. A function of its arguments.
+/// A random graph in which each node has `degree` neighbours, or all others if there are not more, in the order of ids.
+/// It is made of random rings, and of pairs if the degree is odd. The result depends only on the arguments.
 ///
 /// ```
 /// use gridweave_lab::overlay::regular;
@@ -242,7 +242,7 @@ pub fn regular(nodes: u32, degree: u8, seed: u64) -> Vec<Box<[u32]>> {
     links.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
-/// Lays a ring through all nodes in random order, or pairs, without a link that is there already as far as that can be had.
+/// Adds a ring through all nodes in random order, or random pairs; avoids links that exist, as far as it can.
 fn lay(links: &mut [Vec<u32>], ring: bool, rng: &mut Xoshiro256PlusPlus) {
     let mut order: Vec<u32> = (0..links.len() as u32).collect();
     rng.shuffle(&mut order);
@@ -274,7 +274,7 @@ fn lay(links: &mut [Vec<u32>], ring: bool, rng: &mut Xoshiro256PlusPlus) {
 mod tests {
     use super::*;
 
-    /// How many parts fall apart when links are followed both ways.
+    /// How many parts there are if links count in both directions.
     fn weak_components(views: &[Box<[u32]>]) -> usize {
         let mut neighbours = vec![Vec::new(); views.len()];
         for (node, view) in (0..).zip(views) {

@@ -1,34 +1,34 @@
-//! The list of schedulers: here one is added.
+//! The list of schedulers. A new one is added here.
 
-/// Every scheduler, in the order of tables: how it is written in Rust and by people, and what the lab knows of it.
+/// Every scheduler, in the order of tables: its variant, its name, and its `Side`.
 macro_rules! schedulers {
     ($then:ident) => {
         $then! {
             /// One queue for all, in the order of arrival.
             CentralFcfs = "central-fcfs": central::Central::Fcfs,
-            /// The same, where later jobs may pass unless they delay the first.
+            /// The same, but a later job may start first if it does not delay the first job of the queue.
             CentralEasy = "central-easy": central::Central::Easy,
-            /// The same, unless they delay any.
+            /// The same, but a later job may start first if it delays no earlier job.
             CentralConservative = "central-conservative": central::Central::Conservative,
-            /// Whatever fits starts.
+            /// Each job starts as soon as it fits, with no regard to others.
             CentralGreedy = "central-greedy": central::Central::Greedy,
-            /// Several nodes as soon as possible, by searches among neighbours.
+            /// Several nodes as soon as possible, found by searches among neighbours.
             Asap = "asap": asap::AsapSide,
-            /// Several nodes by a cost function, found along links between nodes that are good together.
+            /// Several nodes by a cost function, found along links between nodes that suit each other.
             Criteria = "criteria": criteria::CriteriaSide,
             /// One site for each job, offered by sites that keep their own policies.
             Aria = "aria": aria::AriaSide,
             /// Some cores of one node for each job, found in a space of what nodes have.
             Desktop = "desktop": desktop::DesktopSide,
-            /// Random placement, which knows nothing.
+            /// Each job goes to a random node.
             Random = "random": random::RandomSide,
-            /// Flooding searches for nodes that are free now.
+            /// Nodes that are free now, found by flooding.
             Flood = "flood": flood::FloodSide,
         }
     };
 }
 
-/// Those that have a table of their own in a configuration.
+/// The schedulers that have a table of their own in a configuration.
 macro_rules! configured {
     ($then:ident) => {
         $then! {

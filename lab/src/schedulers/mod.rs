@@ -1,7 +1,7 @@
 //! The schedulers by name, and what the lab knows of each.
 //!
-//! A scheduler has a folder here with its part of a configuration, how its nodes are built, and how it is tortured, all behind one trait,
-//! [`Side`]. To add one, write such a folder, declare it below, and add it to `list.rs`.
+//! The folder of a scheduler has its part of the configuration, how its nodes are built, and how it is tortured, all
+//! behind one trait, [`Side`]. To add a scheduler, write such a folder, declare it below, and add it to `list.rs`.
 
 pub mod aria;
 pub mod asap;

@@ -9,7 +9,7 @@ use crate::config::setting::{Setting, Wrong};
 
 macro_rules! names {
     ($($(#[doc = $doc:literal])+ $scheduler:ident = $name:literal: $folder:ident::$($side:ident)::+,)*) => {
-        /// Who schedules.
+        /// A scheduler, by name.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Scheduler {
             $($(#[doc = $doc])+ $scheduler,)*
@@ -19,7 +19,7 @@ macro_rules! names {
             /// All of them, in the order of tables.
             pub const ALL: &[Self] = &[$(Self::$scheduler,)*];
 
-            /// What it is called.
+            /// Its name on the command line, in configurations and in results.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$scheduler => $name,)*

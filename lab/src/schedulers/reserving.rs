@@ -5,8 +5,8 @@ use gridweave_core::time::Span;
 
 use crate::config::network::{DelayConfig, NetworkConfig};
 
-/// How long before its start a job must be found a place: if nothing is said, not at all where messages take no time, else
-/// a slot.
+/// The shortest time from a search to the start of a job. If the configuration does not say it: zero where messages
+/// take no time, else a slot.
 pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, slot: Span) -> Span {
     match said {
         Some(lead) => lead,
@@ -15,8 +15,8 @@ pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, slot: Span) -> S
     }
 }
 
-/// The rules by which time is reserved where messages take so long at most, jobs need such a lead, and run for so long
-/// without word from their coordinator.
+/// The rules of reservations, for the longest delay of a message, the lead of a job, and how long a job may run without
+/// word from its coordinator (to its end if `None`).
 pub(super) fn commit(max_delay: Span, lead: Span, permission: Option<Span>) -> Config {
     let half = Span::from_micros(max_delay.as_micros() / 2);
     Config {

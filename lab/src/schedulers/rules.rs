@@ -23,7 +23,7 @@ macro_rules! rules {
             /// The names of their tables.
             pub(crate) const KEYS: &[&str] = &[$(stringify!($key),)*];
 
-            /// Takes the table of this name, if a scheduler has it.
+            /// Reads the table of this name, if it belongs to a scheduler.
             pub(crate) fn read(&mut self, key: &str, value: &Value) -> Option<Result<(), Wrong>> {
                 match key {
                     $(stringify!($key) => Some(Setting::read(value).map(|it| self.$key = it)),)*
@@ -31,7 +31,7 @@ macro_rules! rules {
                 }
             }
 
-            /// How long after each other nodes of a scheduler join before the first job comes, if they do.
+            /// The time between two joins before the first job comes, if nodes of this scheduler join one by one.
             pub(crate) fn joins_every(&self, scheduler: Scheduler) -> Option<Span> {
                 match scheduler.name() {
                     $(stringify!($key) => Section::joins_every(&self.$key),)*
@@ -44,13 +44,13 @@ macro_rules! rules {
                 $(setting::put(table, stringify!($key), self.$key.write());)*
             }
 
-            /// Refuses what can be seen to be wrong.
+            /// Refuses settings that are wrong in any case.
             pub(crate) fn checked(&self) -> Result<(), ConfigError> {
                 $(Section::checked(&self.$key)?;)*
                 Ok(())
             }
 
-            /// The files that they name.
+            /// The files that the tables name.
             pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
                 [$(Section::file(&self.$key),)*].into_iter().flatten()
             }

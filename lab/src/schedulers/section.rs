@@ -1,4 +1,4 @@
-//! What the table of a scheduler in a configuration can do.
+//! The trait of a scheduler's table in a configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -7,30 +7,30 @@ use gridweave_core::time::Span;
 use crate::config::error::ConfigError;
 use crate::config::setting::Setting;
 
-/// What the table of a scheduler in a configuration can do.
+/// The table of a scheduler in a configuration.
 pub(crate) trait Section: Setting {
-    /// Refuses what can be seen to be wrong.
+    /// Refuses settings that are wrong in any case.
     fn checked(&self) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    /// How long after each other nodes join before the first job comes, if they do.
+    /// The time between two joins before the first job comes, if nodes join one by one.
     fn joins_every(&self) -> Option<Span> {
         None
     }
 
-    /// The file that it names, if any.
+    /// The file that the table names, if any.
     fn file(&self) -> Option<&Path> {
         None
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     fn file_mut(&mut self) -> Option<&mut PathBuf> {
         None
     }
 }
 
-/// The most rounds of an overlay before the first job comes.
+/// The most rounds of warm-up of an overlay.
 const MOST_ROUNDS: u32 = 10_000;
 
 /// Refuses a longer warm-up than any overlay needs.

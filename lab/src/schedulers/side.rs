@@ -9,9 +9,9 @@ use crate::experiment::prepare::Prepared;
 use crate::run::Run;
 use crate::torture::host::Play;
 
-/// What the lab knows of a scheduler.
+/// What the lab needs of a scheduler: how to check, simulate and torture it.
 pub trait Side: Sync {
-    /// Whether one node knows everything, and nothing is sent.
+    /// Whether it is centralised: it knows everything, and sends nothing.
     fn is_central(&self) -> bool {
         false
     }
@@ -19,18 +19,18 @@ pub trait Side: Sync {
     /// Whether it can start a job on several nodes at once.
     fn places_gangs(&self) -> bool;
 
-    /// Whether it can use nodes that differ.
+    /// Whether it can place jobs on nodes that differ.
     fn places_requirements(&self) -> bool {
         false
     }
 
-    /// Refuses what it cannot schedule, or how it cannot be configured.
+    /// Refuses a configuration or a grid that it cannot use.
     fn check(&self, prepared: &Prepared) -> Result<(), InputError>;
 
-    /// Schedules the jobs.
+    /// Simulates the workload under this scheduler.
     fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError>;
 
-    /// How it is tortured, if it can be.
+    /// How it is tortured; `None` if it cannot be.
     fn tortured(&self) -> Option<Play> {
         None
     }
@@ -39,7 +39,7 @@ pub trait Side: Sync {
 macro_rules! sides {
     ($($(#[doc = $doc:literal])+ $scheduler:ident = $name:literal: $folder:ident::$($side:ident)::+,)*) => {
         impl Scheduler {
-            /// What the lab knows of it.
+            /// What the lab needs of this scheduler.
             pub fn side(self) -> &'static dyn Side {
                 match self {
                     $(Self::$scheduler => &super::$folder::$($side)::+,)*
@@ -52,7 +52,7 @@ macro_rules! sides {
 schedulers!(sides);
 
 impl Scheduler {
-    /// Those that can be tortured.
+    /// The schedulers that can be tortured.
     pub fn tortured() -> impl Iterator<Item = Self> {
         let all = Self::ALL.iter().copied();
         all.filter(|scheduler| scheduler.side().tortured().is_some())

@@ -25,49 +25,49 @@ section! {
         pub reschedule: bool = true,
         /// How often a site advertises jobs that wait.
         pub inform_period: Span = Span::from_secs(300),
-        /// How many at a time.
+        /// How many jobs a site advertises at a time.
         pub inform_jobs: u8 = 2,
-        /// By how much another site must be better.
+        /// By how much the offer of another site must be better for a job to move there.
         pub threshold: Span = Span::from_secs(180),
         /// Whether the first better offer wins, or the best of all.
         pub taking: Taking = Taking::Best,
         /// How the lateness of jobs with deadlines is counted.
         pub lateness: Lateness = Lateness::Marginal,
-        /// Who passes floods on.
+        /// Which nodes pass floods on.
         pub forward: ForwardName = ForwardName::Near,
-        /// Within how many hops everyone does, with `near`.
+        /// With `near`: within how many hops all nodes pass floods on.
         pub near_hops: u8 = 2,
-        /// How many hops a request goes.
+        /// How many hops a request goes at most.
         pub request_hops: u8 = Reach::REQUEST.ttl,
-        /// To how many neighbours at each.
+        /// To how many neighbours a node passes a request on.
         pub request_fan_out: u8 = Reach::REQUEST.fan_out,
-        /// How many hops the news of a job that waits goes.
+        /// How many hops an advert goes at most.
         pub inform_hops: u8 = Reach::INFORM.ttl,
-        /// To how many neighbours at each.
+        /// To how many neighbours a node passes an advert on.
         pub inform_fan_out: u8 = Reach::INFORM.fan_out,
-        /// How long offers are waited for.
+        /// How long a job waits for offers.
         pub window: Span = Span::from_secs(5),
-        /// How often offers are asked for before a job fails.
+        /// How many rounds of offers a job gets before it fails.
         pub rounds: u8 = 4,
-        /// How long a site may have a job without word from its initiator; if left out, ten minutes where nodes go down or messages are lost,
-        /// else a day.
+        /// How long a site may have a job without word from its home; if left out, ten minutes where nodes go down or
+        /// messages are lost, else a day.
         pub lease: Option<Span> = None,
         /// The longest that a message is expected to travel one hop.
         pub max_delay: Span = Span::from_millis(250),
-        /// What keeps nodes in touch.
+        /// The overlay that links nodes.
         pub overlay: OverlayName = OverlayName::Blatant,
-        /// How many links a node has, if ants do not decide.
+        /// How many links a node has; `blatant` does not use it.
         pub degree: u8 = 4,
-        /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else once a day, since
-        /// there is nothing to mend.
+        /// How often ants set out, or links are shuffled; if left out, every five minutes where nodes come and go, else
+        /// once a day.
         pub iteration: Option<Span> = None,
-        /// For how many iterations the overlay is made before the first job comes.
+        /// For how many iterations the overlay runs before the first job comes.
         pub warm_up: u32 = 100,
     }
 }
 
 words! {
-    /// What decides at a site what runs next.
+    /// How a site decides which job runs next.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum PolicyName {
         /// First come, first served.
@@ -77,13 +77,13 @@ words! {
         Sjf = "sjf",
         /// The earliest deadline first.
         Edf = "edf",
-        /// Half of the sites the first, half the second, by chance.
+        /// First come, first served at about half of the sites, the shortest job first at the others.
         Mixed = "mixed",
     }
 }
 
 impl PolicyName {
-    /// The policy of a site for which this was drawn from two.
+    /// The policy of a site. `drawn` is 0 or 1, by chance, and decides only if the policy is mixed.
     pub const fn of(self, drawn: u32) -> Policy {
         match self {
             Self::Fcfs => Policy::FirstCome,
@@ -106,21 +106,21 @@ names!(Lateness {
 });
 
 words! {
-    /// Who passes floods on.
+    /// Which nodes pass floods on.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum ForwardName {
-        /// Those that cannot run the job, as in P3.
+        /// Nodes that cannot run the job, as in P3.
         Unmatched = "unmatched",
-        /// Those, and within `near_hops` everyone.
+        /// Nodes that cannot run the job, and all nodes within `near_hops`.
         #[default]
         Near = "near",
-        /// Everyone.
+        /// All nodes.
         Always = "always",
     }
 }
 
 words! {
-    /// What keeps nodes in touch.
+    /// The overlay that links nodes.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum OverlayName {
         /// BLATANT-S.
@@ -128,7 +128,7 @@ words! {
         Blatant = "blatant",
         /// CYCLON.
         Cyclon = "cyclon",
-        /// A random graph in which all have as many links, which stays.
+        /// A random graph that does not change, with the same number of links at each node.
         Regular = "regular",
     }
 }
@@ -136,7 +136,7 @@ words! {
 impl Section for AriaConfig {
     fn checked(&self) -> Result<(), ConfigError> {
         check_warm_up("aria", self.warm_up)?;
-        // Nine times as long as an answer is waited for.
+        // A lease must last nine retries.
         let shortest = Config::DEFAULT.retry.times(9);
         if self.lease.is_some_and(|lease| lease < shortest) {
             return Err(format!(
@@ -153,7 +153,7 @@ impl Section for AriaConfig {
 }
 
 impl AriaConfig {
-    /// As the machines take it, where this happens to nodes and messages.
+    /// The configuration of the machines, for this network and these faults.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let often = if faults.is_empty() { 86_400 } else { 300 };
         let period = self.iteration.unwrap_or(Span::from_secs(often));

@@ -31,19 +31,19 @@ use crate::torture::host::{Play, play};
 /// A site that schedules as `aria` does.
 pub(crate) type Node = Aria<SiteQueue>;
 
-/// The messages of P3's Table I.
+/// The kind of message that asks for offers: the first row of P3's Table I.
 pub const REQUEST: &str = "Request";
-/// A job that waits is offered to others.
+/// The kind of message that advertises a waiting job.
 pub const INFORM: &str = "Inform";
-/// An offer.
+/// The kind of message that makes an offer.
 pub const ACCEPT: &str = "Accept";
-/// A job is given to a site.
+/// The kind of message that gives a job to a site.
 pub const ASSIGN: &str = "Custody.Give";
 
 /// What the lab knows of `aria`.
 pub(crate) struct AriaSide;
 
-/// The configuration of its nodes, if there can be such.
+/// The configuration of the nodes; an error if it cannot work.
 fn config(prepared: &Prepared) -> Result<Config, InputError> {
     let config = &prepared.config;
     let rules = config
@@ -56,7 +56,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         .map_err(|error| InputError::rules("aria", error))
 }
 
-/// Whom each node that is there at the beginning knows then, in the order of ids.
+/// The links of each node that is there at the beginning, in the order of ids.
 pub fn overlay(prepared: &Prepared) -> Arc<Vec<Box<[u32]>>> {
     let (aria, nodes) = (&prepared.config.rules.aria, prepared.nodes_at_start());
     let seed = stream(prepared.config.seed, 4);
@@ -70,7 +70,7 @@ pub fn overlay(prepared: &Prepared) -> Arc<Vec<Box<[u32]>>> {
     }
 }
 
-/// What a node has, and what decides there what runs.
+/// The capability of a node, and its local scheduler.
 fn site(prepared: &Prepared, node: NodeId, policy: Policy) -> Site<SiteQueue> {
     let (dimensions, capability, speed, processors) = match &*prepared.grid {
         Grid::Uniform(_) => (None, Capability::none(), Speed::BASELINE, 1),

@@ -22,7 +22,7 @@ use crate::torture::scenario::{Equipped, MAX_SKEW, Scenario};
 use crate::torture::subject::{Build, Caps, Subject};
 use crate::torture::witness::Counters;
 
-/// How long a site may have a job without word from its initiator.
+/// How long a site may have a job without word from its home.
 const LEASE: Span = Span::from_secs(40);
 
 fn rules(scenario: &Scenario) -> Config {
@@ -174,7 +174,7 @@ impl Subject for Node {
             effects: 64 + 8 * jobs + 4 * nodes,
             bytes: 4 * 1024,
             records: 16 + 2 * jobs,
-            // Two of custody and two for offers.
+            // Each job has two timers of custody, and two for offers.
             timers: 16 + 4 * jobs + 2 * nodes,
         }
     }

@@ -15,62 +15,62 @@ section! {
     /// How `asap` schedules.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct AsapConfig {
-        /// How nodes know the schedules of others.
+        /// How nodes learn the schedules of peers.
         pub exchange: ExchangeName = ExchangeName::Push,
-        /// How often they ask, if they poll.
+        /// With `poll`: how often a node asks.
         pub poll_period: Span = Span::from_secs(120),
-        /// For how long a subscription lasts, if they push; if left out, for ever where no node goes down and every message
-        /// arrives, else ten minutes.
+        /// With `push`: how long a subscription lasts; if left out, for ever where no node goes down and no message is
+        /// lost, else ten minutes.
         pub lease: Option<Span> = None,
         /// Whether links change.
         pub links: Links = Links::Static,
         /// How many links a node has.
         pub degree: u8 = 20,
-        /// How many of them it exchanges at once.
+        /// How many links a node exchanges at once.
         pub shuffle: u8 = 8,
-        /// How often it does, if links change.
+        /// How often a node exchanges links, if links change.
         pub shuffle_period: Span = Span::from_secs(120),
         /// For how many cycles the overlay is shuffled before the first job comes.
         pub warm_up: u32 = 50,
-        /// How many peers that nobody can choose for it a node keeps, against eclipse: at most 32.
+        /// How many random peers a node keeps that no liar can choose for it, against eclipse: at most 32.
         pub samples: u8 = 0,
         /// How many neighbours search for a job.
         pub forward: u8 = 5,
-        /// How far they look: 2 as in the paper, 255 until there are enough nodes.
+        /// How many hops they look: 2 as in the paper; 255 until there are enough nodes.
         pub max_hops: u8 = u8::MAX,
-        /// How many candidates they want for each node that is wanted before they put a job off: 1 as in the paper.
+        /// How many candidates they look for, for each node of a job, before they put it off: 1 as in the paper.
         pub breadth: u8 = 8,
         /// How many nodes they ask at once.
         pub width: u8 = 1,
-        /// Whether they offer themselves.
+        /// Whether a node that searches offers itself.
         pub searcher: Searcher = Searcher::Included,
-        /// Which of the free nodes are taken.
+        /// Which of the free nodes a job gets.
         pub choice: Choice = Choice::Nearest,
         /// The length of a slot.
         pub slot: Span = Span::from_secs(60),
-        /// How long before its start a job must be found a place; if left out, none where messages take no time, else a slot.
+        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot.
         pub lead: Option<Span> = None,
-        /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+        /// The longest expected delay of a message; timeouts follow from it.
         pub max_delay: Span = Span::from_secs(1),
-        /// How often a place is searched for before a job fails.
+        /// How many searches there are for a job before it fails.
         pub rounds: u8 = 4,
-        /// How often a better place is searched for a job that waits for its start; never if left out.
+        /// How often a better placement is searched for a job that waits for its start; never if left out.
         pub improve: Option<Span> = None,
-        /// For how long a job may run without word from its coordinator; to its end if left out.
+        /// How long a job may run without word from its coordinator; if left out, to its end.
         pub permission: Option<Span> = None,
     }
 }
 
 words! {
-    /// How nodes know the schedules of others.
+    /// How nodes learn the schedules of peers.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum ExchangeName {
-        /// Changes are told.
+        /// A node sends changes of its schedule to its subscribers.
         #[default]
         Push = "push",
-        /// They ask when they search.
+        /// A node asks for schedules when it searches.
         Pull = "pull",
-        /// They ask from time to time.
+        /// A node asks for schedules periodically.
         Poll = "poll",
     }
 }
@@ -103,12 +103,12 @@ impl Section for AsapConfig {
 }
 
 impl AsapConfig {
-    /// The same for machines on this network, where nodes stay up or not.
+    /// The configuration of the machines, for this network and these faults.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let slot = self.slot;
         let max_delay = self.max_delay;
-        // A node that comes up again does not know who had subscribed, and a change that is lost is told again only when a
-        // subscription is renewed.
+        // After a restart a node has lost its subscribers, and a lost change is sent again only when the subscription
+        // is renewed. So subscriptions must end, unless neither can happen.
         let lease = match self.lease {
             Some(lease) => lease,
             None if faults.is_empty() && network.loses_nothing() => Span::MAX,

@@ -22,19 +22,19 @@ use crate::torture::host::{Play, play};
 /// A node that schedules as `asap` does, with room for as many links as a configuration may ask for.
 pub(crate) type Node = Asap<MOST_LINKS, MOST_SHUFFLED>;
 
-/// A schedule that is told to those who subscribed to it.
+/// The kind of message that sends a changed schedule to subscribers.
 pub const PUSH: &str = "Schedule.Changed";
-/// A schedule that was asked for in a search.
+/// The kind of message that answers a search with a schedule.
 pub const PULL: &str = "Schedule.Search";
-/// A schedule that was asked for from time to time.
+/// The kind of message that answers a poll with a schedule.
 pub const POLL: &str = "Schedule.Poll";
-/// A schedule of a node that came into a view.
+/// The kind of message that sends the schedule of a node that is new in a view.
 pub const NEW_LINK: &str = "Schedule.NewLink";
-/// The schedules that a searcher was told of; its items say how many are in one message.
+/// The kind of message that lists the schedules a node knows; its items count them.
 pub const OTHERS: &str = "Others";
-/// What is said to find a place, beside schedules.
+/// The kinds of messages that search for a placement, beside schedules.
 pub const SEARCH: [&str; 5] = ["Search", "Found", "NotFound", "WhoElse", OTHERS];
-/// What the random overlay says.
+/// The kind of messages of the random overlay.
 pub const GOSSIP: &str = "Overlay";
 
 const HINTS: Hints<Node> = Hints {
@@ -48,7 +48,7 @@ const HINTS: Hints<Node> = Hints {
 /// What the lab knows of `asap`.
 pub(crate) struct AsapSide;
 
-/// The configuration of its nodes, if there can be such.
+/// The configuration of the nodes; an error if it cannot work.
 fn config(prepared: &Prepared) -> Result<Config, InputError> {
     let config = &prepared.config;
     let rules = config
@@ -64,7 +64,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         .map_err(|error| InputError::rules("asap", error))
 }
 
-/// Whom each node knows at the beginning, in the order of ids.
+/// The links of each node at the beginning, in the order of ids.
 pub fn overlay(prepared: &Prepared) -> Vec<Box<[u32]>> {
     let asap = &prepared.config.rules.asap;
     prepared.warmed_up(asap.degree, asap.shuffle, asap.warm_up)

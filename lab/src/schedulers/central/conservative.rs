@@ -11,9 +11,9 @@ use super::known_fits::KnownFits;
 use super::observer::Observer;
 use super::task::Tasks;
 
-/// Below this length the queue is not worth tidying.
+/// A shorter queue is not worth tidying.
 const SHORT: usize = 128;
-/// The start of a job that waits no more: no reservation starts then.
+/// Marks a job that has started: no reservation starts at this time.
 const GONE: Time = Time::MAX;
 const TICK: Span = Span::from_micros(1);
 
@@ -26,29 +26,29 @@ struct Booked {
     job: u32,
 }
 
-/// Who waits since when and until when, and the profile of what all of them and the running jobs leave free.
+/// The waiting jobs with their reservations, and the profile of processors that these and the running jobs leave free.
 #[derive(Debug)]
 pub(super) struct Conservative<'a> {
     tasks: &'a Tasks,
     profile: Availability,
-    /// In the order of arrival, with holes where jobs have started.
+    /// Jobs in the order of arrival, with holes where jobs have started.
     queue: Vec<Booked>,
     waiting: usize,
-    /// Every reservation by its start, with its place in the queue; those that have moved since are stale.
+    /// The starts of all reservations, with their index in the queue; an entry is stale if its reservation has moved.
     starts: BinaryHeap<Reverse<(Time, u32)>>,
     arrived: Vec<u32>,
     known: KnownFits,
     ended: Ended,
-    /// Nothing later was released when reservations last moved.
+    /// The latest end of a reservation that moved in the last pass over the queue.
     moved_until: Time,
 }
 
 /// How jobs ended since the last pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ended {
-    /// When they were expected to, so that nothing can move.
+    /// All ended when expected, so that no reservation can move.
     AsExpected,
-    /// Some earlier, and all of them were expected to be over by this time.
+    /// Some ended early. The latest expected end of these is `until`.
     Early { until: Time },
 }
 
@@ -85,11 +85,11 @@ impl<'a> Conservative<'a> {
         given.expect("what is released was reserved");
     }
 
-    /// Moves each waiting job, in the order of arrival, to the earliest time at which it fits now. Ended jobs released
+    /// Moves each waiting job, in the order of arrival, to the earliest time at which it fits now. Early ends released
     /// processors up to `until`.
     fn compress(&mut self, now: Time, until: Time, floor: &mut Floor<'_, impl Observer>) {
         self.known.clear();
-        // A job was last looked at before those behind it moved, so what they released then counts as new.
+        // A job was last looked at before the jobs behind it moved, so what those released counts as new.
         let mut released_until = until.max(self.moved_until);
         self.moved_until = Time::ZERO;
         for place in 0..self.queue.len() {
@@ -162,7 +162,7 @@ impl<'a> Conservative<'a> {
         self.arrived = arrived;
     }
 
-    /// Starts the jobs whose time has come. The profile holds their processors already, until they are expected to end.
+    /// Starts the jobs whose start has come. The profile already holds their processors, until their expected end.
     fn start_due(&mut self, now: Time, floor: &mut Floor<'_, impl Observer>) {
         while let Some(&Reverse((start, place))) = self.starts.peek() {
             if start > now {
@@ -178,7 +178,7 @@ impl<'a> Conservative<'a> {
         }
     }
 
-    /// Drops what is gone or stale once there is more of it than of jobs.
+    /// Removes holes and stale entries once there are more of them than waiting jobs.
     fn tidy(&mut self) {
         let most = SHORT.max(2 * self.waiting);
         if self.queue.len() <= most && self.starts.len() <= 2 * most {

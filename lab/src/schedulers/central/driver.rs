@@ -1,4 +1,4 @@
-//! Virtual time for one scheduler: what comes when, and what becomes of it.
+//! Virtual time for one scheduler: feeds it arrivals and ends, and records the outcomes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,16 +13,16 @@ use crate::outcome::Outcome;
 use crate::workload::Workload;
 use gridweave_sim::monitor::{Monitor, Progress};
 
-/// A job that runs, in the order in which jobs end: those of one instant go by their place in the workload.
+/// A running job. The order is that of ends; jobs that end at one instant go by their index in the workload.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Running {
-    /// When it really ends, which no scheduler looks at.
+    /// When it really ends. Schedulers do not look at this.
     end: Time,
-    /// Its place in the workload.
+    /// Its index in the workload.
     pub(super) job: u32,
     /// How many processors it has.
     pub(super) size: u32,
-    /// When the scheduler was told that it ends.
+    /// When it ends by its estimate.
     pub(super) expected: Time,
 }
 
@@ -30,15 +30,15 @@ pub(super) struct Running {
 pub(super) trait Policy {
     /// A job has ended.
     fn end(&mut self, now: Time, ended: &Running);
-    /// A job has come; it fits an idle grid.
+    /// A job has come. An idle grid could run it.
     fn arrive(&mut self, job: u32);
-    /// Starts what should start now.
+    /// Starts the jobs that should start now.
     fn pass(&mut self, now: Time, floor: &mut Floor<'_, impl Observer>);
-    /// When it wants to decide even if nothing happens.
+    /// When it wants a pass even if no job arrives or ends.
     fn wakes_at(&mut self) -> Option<Time> {
         None
     }
-    /// Which node each job ran on; nothing if all are alike.
+    /// The node on which each job ran; empty if all nodes are alike.
     fn nodes(self) -> Vec<Option<u32>>
     where
         Self: Sized,
@@ -47,7 +47,7 @@ pub(super) trait Policy {
     }
 }
 
-/// Where jobs run.
+/// The running jobs, and the record of what happened.
 pub(super) struct Floor<'a, O> {
     workload: &'a Workload,
     tasks: &'a Tasks,
@@ -64,12 +64,12 @@ impl<O: Observer> Floor<'_, O> {
         self.begin(job, None, self.tasks.of(job).actual);
     }
 
-    /// Starts a job on that node, which takes so long for it.
+    /// Starts a job on this node, on which it takes so long.
     pub(super) fn start_on(&mut self, job: u32, node: u32, takes: Span) {
         self.begin(job, Some(node), takes);
     }
 
-    /// Tells the observer when a job is counted on to start.
+    /// Tells the observer when a job is planned to start.
     pub(super) fn promise(&mut self, job: u32, start: Time) {
         self.observer.promised(self.now, job as usize, start);
     }
@@ -97,7 +97,7 @@ impl<O: Observer> Floor<'_, O> {
         self.journal.add(self.now, kind, node, number);
     }
 
-    /// The next job to end, if it does so by now.
+    /// The next job that has ended by now.
     fn ended(&mut self) -> Option<Running> {
         let Reverse(next) = self.running.peek()?;
         if next.end > self.now {
@@ -125,7 +125,7 @@ impl<O: Observer> Floor<'_, O> {
     }
 }
 
-/// Replays a workload: from instant to instant, all ends, then all arrivals in the order of the workload, then one pass.
+/// Replays a workload: at each instant all ends, then all arrivals in the order of the workload, then one pass.
 pub(super) fn drive<P: Policy>(
     mut policy: P,
     workload: &Workload,
@@ -166,7 +166,7 @@ pub(super) fn drive<P: Policy>(
             }
         }
         let Some(next) = next else { break };
-        // A workload is sorted; where it is not, a late entry arrives when it is read.
+        // A workload is sorted by time. In an unsorted one, a late entry arrives when it is read.
         floor.now = next.max(floor.now);
         let now = floor.now;
         while let Some(ended) = floor.ended() {

@@ -1,4 +1,4 @@
-//! EASY backfilling: the first waiting job has a reservation, and others may pass if they do not delay it (PROTOCOLS 7.1).
+//! EASY backfilling: the first waiting job has a reservation, and others start if they do not delay it (PROTOCOLS 7.1).
 
 use gridweave_core::time::Time;
 
@@ -8,26 +8,26 @@ use super::queue::{Queue, Room, Waiting};
 use super::releases::Releases;
 use super::task::Tasks;
 
-/// When the first waiting job can start, and what it leaves to others then.
+/// When the first waiting job can start, and how many processors it leaves free then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Reservation {
     /// The shadow time.
     at: Time,
-    /// How many processors stay free even then.
+    /// How many processors stay free from then on.
     spare: u32,
 }
 
-/// What the queue was last searched for.
+/// How far the queue was searched for jobs that can start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Searched {
-    /// Processors came back since, or nobody waits: anything may start.
+    /// Processors came back since the last search, or no job waits: any job may start.
     Not,
-    /// The first job waits for its reservation, and nobody before this place may start until processors come back: what is
-    /// free only shrank since, and so did the time that is left.
+    /// The first job waits for its reservation, and no job before `index` can start until processors come back: since
+    /// the search, free processors and the time up to the reservation have only shrunk.
     UpTo { index: usize, head: Reservation },
 }
 
-/// Who waits, who runs, and what was found out already.
+/// The waiting jobs, the expected releases of the running ones, and the state of the search.
 #[derive(Debug)]
 pub(super) struct Easy<'a> {
     tasks: &'a Tasks,
@@ -54,7 +54,7 @@ impl<'a> Easy<'a> {
         floor.start(waiting.job);
     }
 
-    /// Starts jobs from the head while they fit, and reserves for the first that does not; `None` if nobody is left.
+    /// Starts jobs from the head while they fit, and reserves for the first that does not; `None` if no job is left.
     fn serve_head(
         &mut self,
         now: Time,
@@ -75,7 +75,7 @@ impl<'a> Easy<'a> {
         }
     }
 
-    /// Starts jobs from `from` on that do not delay the head, and returns what it leaves to others now.
+    /// Starts jobs from `from` on that do not delay the head, and returns its reservation with what is still spare.
     fn backfill(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl<'a> Easy<'a> {
                 return head;
             };
             let waiting = self.queue.remove(place);
-            // One that is gone by the shadow time takes nothing from what is spare then.
+            // A job that ends by the shadow time takes nothing from what is spare then.
             if waiting.estimate > room.until {
                 head.spare -= waiting.size;
             }

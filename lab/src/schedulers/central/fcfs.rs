@@ -8,7 +8,7 @@ use super::driver::{Floor, Policy, Running};
 use super::observer::Observer;
 use super::task::Tasks;
 
-/// Who waits, and how many processors nobody has.
+/// The waiting jobs, and the number of free processors.
 #[derive(Debug)]
 pub(super) struct Fcfs<'a> {
     tasks: &'a Tasks,

@@ -1,4 +1,5 @@
-//! Whatever fits starts, in the order of arrival, and nobody waits for anybody (PROTOCOLS L16): gangs of equal processors.
+//! Each job starts as soon as it fits, in the order of arrival; none is held back for another (PROTOCOLS L16). For
+//! gangs of equal processors.
 
 use gridweave_core::time::{Span, Time};
 
@@ -7,13 +8,13 @@ use super::observer::Observer;
 use super::queue::{Queue, Room};
 use super::task::Tasks;
 
-/// Who waits, and how many processors nobody has.
+/// The waiting jobs, and the number of free processors.
 #[derive(Debug)]
 pub(super) struct Greedy<'a> {
     tasks: &'a Tasks,
     free: u32,
     queue: Queue,
-    /// Nobody before this place fits until processors come back.
+    /// No job before this index fits until processors come back.
     searched: usize,
 }
 

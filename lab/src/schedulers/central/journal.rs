@@ -1,10 +1,10 @@
-//! What happened, on its way into the digest.
+//! The history of a run, collected for its digest.
 
 use gridweave_core::time::Time;
 
 use gridweave_sim::history::History;
 
-/// Events are hashed so many bytes at a time: word by word, hashing would cost more than scheduling.
+/// Events are hashed in batches of so many bytes: word by word, hashing would cost more than scheduling.
 const BATCH: usize = 8 * 1024;
 const RECORD: usize = 24;
 

@@ -1,12 +1,12 @@
-//! What searches of a profile have shown already, so that equal jobs are not searched for one by one.
+//! Remembers what searches of a profile found, so that equal jobs are not searched for one by one.
 
 use gridweave_core::time::{Span, Time};
 
-/// How many shapes are remembered; users submit many jobs of one shape in a row, so a few go a long way.
+/// How many shapes are remembered. Users submit many jobs of one shape in a row, so a few are enough.
 const SHAPES: usize = 64;
 const TICK: Span = Span::from_micros(1);
 
-/// No job of this size and length fits at a start before this one.
+/// No job of this size and length fits before `none_before`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Known {
     size: u32,
@@ -16,7 +16,7 @@ struct Known {
 
 /// For some shapes of jobs, a time before which none fits in the profile as it stands.
 ///
-/// Reservations leave what is known true; releases must be told.
+/// Reservations keep this true. Releases must be reported to it.
 #[derive(Debug)]
 pub(super) struct KnownFits {
     known: [Known; SHAPES],
@@ -41,7 +41,7 @@ impl KnownFits {
         self.known.fill(Self::NOTHING);
     }
 
-    /// From when on a search for this shape has to look.
+    /// The earliest start that a search for this shape must consider.
     pub(super) fn none_before(&self, size: u32, length: Span) -> Time {
         let known = &self.known[slot(size, length)];
         if (known.size, known.length) == (size, length) {
@@ -60,7 +60,7 @@ impl KnownFits {
         };
     }
 
-    /// Processors became free from this time on: what would reach into that may fit now.
+    /// Processors became free from this time on: a job that reaches into that time may fit now.
     pub(super) fn released(&mut self, from: Time) {
         for known in &mut self.known {
             known.none_before = known.none_before.min(from + TICK - known.length);
@@ -68,7 +68,7 @@ impl KnownFits {
     }
 }
 
-/// Where what is known of a shape is kept; another shape may have taken the place.
+/// The index at which a shape is remembered. Another shape may have the same.
 fn slot(size: u32, length: Span) -> usize {
     let mixed =
         (length.as_micros() ^ u64::from(size).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Whatever fits anywhere starts, on the fastest node that has room (PROTOCOLS L16): parts of nodes that differ.
+//! Shares of nodes that differ: each job starts as soon as it fits, on the fastest node with room (PROTOCOLS L16).
 
 use std::cmp::Reverse;
 
@@ -12,25 +12,25 @@ use crate::grid::{Mixed, Profile, Room};
 use crate::outcome::Estimates;
 use crate::workload::Workload;
 
-/// A node.
+/// A node, and whether waiting jobs were tried on it.
 #[derive(Debug)]
 struct Node {
-    /// Its place in the grid.
+    /// Its index in the grid.
     index: u32,
     speed: Speed,
     searched: Searched,
 }
 
-/// Whether those who wait were tried on a node.
+/// Whether the waiting jobs were tried on a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Searched {
-    /// Not since something of it came back.
+    /// Not since a job ended there.
     Not,
-    /// None of them fits.
+    /// None of the waiting jobs fits.
     InVain,
 }
 
-/// Who waits, and the nodes from the fastest to the slowest; of equal ones, the first in the grid comes first.
+/// The waiting jobs, and the nodes from the fastest to the slowest; equally fast nodes are in the order of the grid.
 #[derive(Debug)]
 pub(super) struct MixedGreedy<'a> {
     workload: &'a Workload,
@@ -39,7 +39,7 @@ pub(super) struct MixedGreedy<'a> {
     room: Room<'a>,
     queue: Vec<u32>,
     arrived: Vec<u32>,
-    /// For each job, where its node is in `nodes`.
+    /// For each started job, the index of its node in `nodes`.
     held: Vec<Option<u32>>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> MixedGreedy<'a> {
         }
     }
 
-    /// Starts a job on the first of the nodes that has room and is worth a look.
+    /// Starts a job on the first node that is `worth` a try and has room.
     fn try_start(
         &mut self,
         job: u32,
@@ -104,7 +104,7 @@ impl Policy for MixedGreedy<'_> {
     }
 
     fn pass(&mut self, _: Time, floor: &mut Floor<'_, impl Observer>) {
-        // Those who waited before fitted nowhere then, so only nodes that got something back since can have room for them.
+        // A job that waited before fitted nowhere then, so it can fit only on a node where a job has ended since.
         if self.nodes.iter().any(|node| node.searched == Searched::Not) {
             let mut queue = core::mem::take(&mut self.queue);
             queue.retain(|&job| !self.try_start(job, |node| node.searched == Searched::Not, floor));

@@ -1,14 +1,14 @@
-//! Centralised schedulers that know everything, for decentralised ones to be measured against.
+//! Centralised schedulers that know everything: baselines for the decentralised ones.
 //!
 //! | scheduler | file | what it does |
 //! |---|---|---|
 //! | `central-fcfs` | `fcfs` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
 //! | `central-easy` | `easy` | only the first waiting job has a reservation, others start if they do not delay it (PROTOCOLS 7.1) |
 //! | `central-conservative` | `conservative` | every waiting job has a reservation (PROTOCOLS 7.2) |
-//! | `central-greedy` | `greedy` | whatever fits anywhere starts, no run times needed (PROTOCOLS L16) |
+//! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits anywhere; needs no run times (PROTOCOLS L16) |
 //!
-//! [`simulate`] replays a workload under one of them: a pure function, in which nothing takes time but jobs. `docs/baselines.md`
-//! says exactly what each does.
+//! [`simulate`] replays a workload under one of them. It is a pure function, in which only jobs take time.
+//! `docs/baselines.md` says exactly what each scheduler does.
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
@@ -77,7 +77,7 @@ pub enum Central {
     Easy,
     /// First come, first served, with conservative backfilling.
     Conservative,
-    /// Whatever fits.
+    /// Each job starts as soon as it fits.
     Greedy,
 }
 
@@ -85,7 +85,7 @@ impl Central {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Fcfs, Self::Easy, Self::Conservative, Self::Greedy];
 
-    /// What it is called on the command line and in output files.
+    /// Its name on the command line and in output files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fcfs => "central-fcfs",
@@ -107,14 +107,14 @@ impl fmt::Display for Central {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
     /// What became of each job, in the order of the workload.
     pub outcomes: Vec<Outcome>,
-    /// Which node each job ran on, in the order of the workload; empty for a uniform grid, whose nodes are interchangeable.
+    /// The node on which each job ran, in the order of the workload; empty for a uniform grid, whose nodes are alike.
     pub nodes: Vec<Option<u32>>,
-    /// When it was stopped, if that was before every job had its outcome.
+    /// When the run was stopped, if that was before every job had its outcome.
     pub stopped: Option<Time>,
     /// How many arrivals, starts and ends there were.
     pub events: u64,
@@ -130,7 +130,7 @@ pub enum Refused {
     MixedGrid(Central),
     /// There are more jobs than a run can number.
     TooManyJobs,
-    /// The jobs, one after another, would not be over before the end of time.
+    /// The sum of all run times is beyond the end of time.
     BeyondTime,
 }
 
@@ -192,7 +192,7 @@ pub fn simulate(
     simulate_observed(central, grid, workload, estimates, monitor, &mut ())
 }
 
-/// As [`simulate`], with someone who is told every step.
+/// As [`simulate`], with an observer that is told every step.
 pub fn simulate_observed(
     central: Central,
     grid: &Grid,

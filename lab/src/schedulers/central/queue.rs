@@ -1,29 +1,29 @@
-//! Waiting jobs in the order of arrival, searched for those that may start.
+//! Waiting jobs in the order of arrival, with a fast search for jobs that may start.
 
 use gridweave_core::time::Span;
 
 use super::task::Task;
 
-/// So many jobs share one bound, which lets a search skip all of them at once.
+/// How many jobs share one bound. A search can skip all of them at once.
 const BLOCK: usize = 64;
-/// Below this length the queue is not worth tidying.
+/// A shorter queue is not worth tidying.
 const SHORT: usize = 2 * BLOCK;
-/// The size of a job that is gone: it fits nowhere.
+/// The size of a hole, left by a removed job: it fits nowhere.
 const GONE: u32 = u32::MAX;
 
-/// What there is for a job that passes others.
+/// What is free for a job that starts before its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Room {
-    /// No more processors than these.
+    /// The free processors.
     pub(super) free: u32,
-    /// No longer than this, unless it takes from the spare ones only.
+    /// How long a job may take, unless it fits into the spare processors.
     pub(super) until: Span,
-    /// Processors that may be kept for as long as one likes.
+    /// How many of the free processors a job may keep for any time.
     pub(super) spare: u32,
 }
 
 impl Room {
-    /// Whether a job of this size and estimate may start; also whether any job may that is no smaller and no shorter.
+    /// Whether a job of this size and estimate may start. If not, no larger or longer job may.
     fn holds(self, size: u32, estimate: Span) -> bool {
         size <= self.free && (estimate <= self.until || size <= self.spare)
     }
@@ -37,7 +37,7 @@ pub(super) struct Waiting {
     pub(super) job: u32,
 }
 
-/// No job of a block is smaller or shorter.
+/// The smallest size and the shortest estimate in a block of jobs.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     estimate: Span,
@@ -58,14 +58,14 @@ impl Bound {
     }
 }
 
-/// Jobs in the order of arrival. Places stay valid until [`Queue::tidy`].
+/// Jobs in the order of arrival. Indices stay valid until [`Queue::tidy`].
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Those that are gone leave a hole.
+    /// The jobs; a removed one leaves a hole.
     slots: Vec<Waiting>,
-    /// One per block of slots; after a removal a bound may be too low until a search passes by.
+    /// One bound per block of slots. After a removal it may be too low, until a search visits the block.
     bounds: Vec<Bound>,
-    /// Where the first waiting job is, if there is one.
+    /// The index of the first waiting job, if there is one.
     first: usize,
     waiting: usize,
 }
@@ -92,22 +92,22 @@ impl Queue {
         self.slots.get(self.first).copied()
     }
 
-    /// Takes the first waiting job out.
+    /// Removes the first waiting job.
     pub(super) fn pop(&mut self) {
         self.remove(self.first);
     }
 
-    /// Behind the first waiting job.
+    /// The index behind the first waiting job.
     pub(super) fn behind_head(&self) -> usize {
         self.first + 1
     }
 
-    /// Behind all.
+    /// The index behind all jobs.
     pub(super) fn end(&self) -> usize {
         self.slots.len()
     }
 
-    /// Takes out the job in this place.
+    /// Removes the job at this index.
     pub(super) fn remove(&mut self, index: usize) -> Waiting {
         let gone = Waiting {
             estimate: Span::MAX,
@@ -127,7 +127,7 @@ impl Queue {
         removed
     }
 
-    /// The first place from `from` on whose job may start.
+    /// The index of the first job from `from` on that may start.
     pub(super) fn find(&mut self, from: usize, room: Room) -> Option<usize> {
         let mut start = from;
         while start < self.slots.len() {
@@ -149,7 +149,7 @@ impl Queue {
         None
     }
 
-    /// Closes the holes once there are more of them than jobs; all places change.
+    /// Closes the holes once there are more of them than jobs; all indices change.
     pub(super) fn tidy(&mut self) {
         if self.slots.len() < SHORT || self.slots.len() < 2 * self.waiting {
             return;

@@ -1,8 +1,8 @@
-//! When running jobs are expected to give their processors back.
+//! The times at which running jobs are expected to free their processors.
 
 use gridweave_core::time::Time;
 
-/// The most releases in a block; a full one splits in two.
+/// The most releases in a block; a full block splits in two.
 const BLOCK: usize = 64;
 
 /// So many processors come back at this time.
@@ -12,17 +12,17 @@ struct Release {
     processors: u32,
 }
 
-/// Consecutive releases; never none.
+/// Consecutive releases; never empty.
 #[derive(Debug)]
 struct Block {
-    /// When the last one is.
+    /// The time of the last release.
     last: Time,
-    /// How many processors come back in all of them.
+    /// How many processors all these releases free.
     processors: u32,
     releases: Vec<Release>,
 }
 
-/// When enough processors will be free, and how many there will be then.
+/// The time at which enough processors are free, and their number then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Enough {
     pub(super) at: Time,
@@ -31,8 +31,8 @@ pub(super) struct Enough {
 
 /// Expected releases in the order of time, one entry per time, in blocks that know their sums.
 ///
-/// A change costs a search and a move within one block, a question one addition per block before the answer: with thousands
-/// of running jobs, a plain sorted list would spend most of a run moving entries.
+/// A change costs a search and a move within one block; a question costs one addition per block before the answer. With
+/// thousands of running jobs, a plain sorted list would spend most of a run moving entries.
 #[derive(Debug, Default)]
 pub(super) struct Releases {
     blocks: Vec<Block>,
@@ -41,7 +41,7 @@ pub(super) struct Releases {
 }
 
 impl Releases {
-    /// So many processors will come back then.
+    /// Expects so many processors to come back at this time.
     pub(super) fn add(&mut self, at: Time, processors: u32) {
         let release = Release { at, processors };
         let last = self.blocks.len().saturating_sub(1);
@@ -73,7 +73,7 @@ impl Releases {
         }
     }
 
-    /// So many of the processors that were to come back then have come back already.
+    /// So many of the processors expected at this time have come back already.
     pub(super) fn remove(&mut self, at: Time, processors: u32) {
         let position = self.blocks.partition_point(|block| block.last < at);
         let Some(block) = self.blocks.get_mut(position) else {
@@ -96,8 +96,8 @@ impl Releases {
         }
     }
 
-    /// When `needed` processors are free, if `free` are now and everything ends as expected. Those that come back at that
-    /// very time all count (PROTOCOLS 7.1).
+    /// When `needed` processors are free, if `free` are now and all jobs end as expected. All processors that come back
+    /// at that time count (PROTOCOLS 7.1).
     pub(super) fn enough(&self, free: u32, needed: u32) -> Option<Enough> {
         let mut free = free;
         for block in &self.blocks {

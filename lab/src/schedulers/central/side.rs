@@ -1,4 +1,4 @@
-//! What the lab knows of schedulers that know everything.
+//! What the lab needs of the centralised schedulers.
 
 use gridweave_core::time::Time;
 use gridweave_sim::engine::Traffic;
@@ -44,7 +44,7 @@ impl Side for Central {
             traffic: Traffic::default(),
             faults: Faults::default(),
             stopped: run.stopped,
-            // Nothing is sent, so nothing is said about after the last job.
+            // A centralised scheduler sends nothing, so nothing happens after the last job.
             ended: Time::ZERO,
             pictures: Vec::new(),
             in_degrees: Vec::new(),

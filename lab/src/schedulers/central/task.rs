@@ -1,4 +1,4 @@
-//! What schedulers need to know of each job, close together.
+//! What schedulers need to know of each job, close together in memory.
 
 use gridweave_core::resource::Requirement;
 use gridweave_core::time::{Span, Time};
@@ -10,9 +10,9 @@ use crate::workload::{Submission, Workload};
 /// A job as a scheduler sees it, and how long it really takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    /// What the scheduler is told.
+    /// How long it takes by its estimate.
     pub(super) estimate: Span,
-    /// What happens; never longer than the estimate.
+    /// How long it takes; never longer than the estimate.
     pub(super) actual: Span,
     /// How many processors it takes.
     pub(super) size: u32,
@@ -20,12 +20,12 @@ pub(super) struct Task {
     pub(super) admission: Admission,
 }
 
-/// Whether a job is taken.
+/// Whether a grid takes a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
-    /// It can run once enough is free.
+    /// It can run once enough processors or cores are free.
     Taken,
-    /// This grid could never run it.
+    /// This grid can never run it.
     Rejected,
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Gangs of whole, equal processors.
+    /// Jobs that take whole, equal processors.
     pub(super) fn on_uniform(processors: u32, workload: &Workload, estimates: Estimates) -> Self {
         Self::new(workload, estimates, |_, job| job.processors <= processors)
     }
 
-    /// Parts of one of several nodes that differ.
+    /// Jobs that take a share of one node, on nodes that differ.
     pub(super) fn on_mixed(mixed: &Mixed, workload: &Workload, estimates: Estimates) -> Self {
         Self::new(workload, estimates, |job, _| {
             let requirement = requirement(workload, job);
@@ -60,7 +60,7 @@ impl Tasks {
         let mut over_by = workload.jobs.last().map_or(Time::ZERO, |job| job.at);
         let tasks = workload.jobs.iter().enumerate().map(|(index, job)| {
             let duration = estimates.apply(job.run_time, job.requested_time);
-            // A workload promises that no job needs nothing; one that breaks this cannot be run.
+            // A job without processors or run time breaks the promise of a workload, and cannot run.
             let sound = job.processors > 0 && !duration.actual.is_zero();
             let admission = if sound && suits(index, job) {
                 over_by += duration.estimate;
@@ -80,18 +80,18 @@ impl Tasks {
         Self { tasks, over_by }
     }
 
-    /// When all would be over if they ran one after another; no sensible schedule takes longer.
+    /// When all jobs would be over if they ran one after another; no sensible schedule takes longer.
     pub(super) fn over_by(&self) -> Time {
         self.over_by
     }
 
-    /// The job in this place.
+    /// The job of this index in the workload.
     pub(super) fn of(&self, job: u32) -> &Task {
         &self.tasks[job as usize]
     }
 }
 
-/// What a job needs of its node; nothing if the workload does not tell.
+/// What a job requires of its node; nothing if the workload does not say.
 pub(super) fn requirement(workload: &Workload, job: usize) -> Requirement {
     let told = workload.requirements.get(job).copied();
     told.unwrap_or_else(Requirement::any)

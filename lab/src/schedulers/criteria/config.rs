@@ -26,35 +26,35 @@ section! {
     pub struct CriteriaConfig {
         /// What all jobs ask for.
         pub criterion: CriterionName = CriterionName::Soonest,
-        /// What counts, and how much, if the criterion is `combined`.
+        /// If the criterion is `combined`: what counts, and how much.
         pub parts: Vec<PartConfig> = Vec::new(),
-        /// How long after its earliest start a job must start at the latest, if the criterion is `combined`.
+        /// If the criterion is `combined`: how long after its earliest start a job must start at the latest.
         pub start_within: Option<Span> = None,
-        /// The helper overlays that nodes keep; if left out, the one that suits the criterion.
+        /// The helper overlays that nodes keep; if left out, the helper that suits the criterion.
         pub helpers: Option<Vec<Helper>> = None,
-        /// How nodes are found: along random links, or along those of a helper.
+        /// Along which links nodes are found: random ones, or those of a helper overlay.
         pub exploration: Exploration = Exploration::Proactive,
-        /// How many nodes are found for each one that is wanted.
+        /// How many nodes are looked for, for each one that a job needs.
         pub alpha: f64 = 2.0,
-        /// How many times nodes are searched for a job.
+        /// How many searches there are for a job.
         pub iterations: u16 = 5,
-        /// How many of these may be under way at once.
+        /// How many of these searches may run at once.
         pub parallel: u8 = 1,
-        /// How long to wait after one before the next begins.
+        /// The pause between a search and the next one.
         pub pause: Span = Span::from_secs(0),
-        /// How many nodes are asked at once.
+        /// How many nodes a search asks at once.
         pub width: u8 = 8,
-        /// Whether selection is nothing but the paper's genetic algorithm, without shortcuts.
+        /// Whether selection is the genetic algorithm of the paper alone, without shortcuts.
         pub paper_selection: bool = false,
         /// How many random links a node has.
         pub degree: u8 = 20,
-        /// How many of them it exchanges at once.
+        /// How many of the random links a node exchanges at once.
         pub shuffle: u8 = 8,
-        /// How many links of each helper overlay it has.
+        /// How many links a node has in each helper overlay.
         pub near: u8 = 20,
-        /// How many of them it exchanges at once, its own descriptor among them.
+        /// How many of the helper links a node exchanges at once, its own descriptor included.
         pub gossip: u8 = 10,
-        /// How often it exchanges links of either kind.
+        /// How often a node exchanges links, in all its overlays.
         pub period: Span = Span::from_secs(3_600),
         /// For how many cycles the random overlay is shuffled before nodes start.
         pub warm_up: u32 = 50,
@@ -64,19 +64,19 @@ section! {
                     sites: 50,
                     around: Span::from_millis(5),
                 },
-        /// Whether they have to learn that from the round trips of gossip.
+        /// Whether nodes must learn their coordinates from the round trips of gossip.
         pub learn_places: bool = false,
         /// The length of a slot.
         pub slot: Span = Span::from_secs(60),
-        /// How long before its start a job must have its place; if left out, none where messages take no time, else a slot.
+        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot.
         pub lead: Option<Span> = None,
         /// How much later than its earliest start a job may start.
         pub horizon: Span = Span::from_secs(90 * 86_400),
-        /// The longest that a message is expected to travel; how long answers are waited for follows from it.
+        /// The longest expected delay of a message; timeouts follow from it.
         pub max_delay: Span = Span::from_secs(1),
-        /// How many places may be refused before a job fails.
+        /// How many placements of a job may be refused before it fails.
         pub rounds: u8 = 8,
-        /// For how long a job may run without word from its coordinator; to its end if left out.
+        /// How long a job may run without word from its coordinator; if left out, to its end.
         pub permission: Option<Span> = None,
     }
 }
@@ -97,12 +97,12 @@ words! {
     }
 }
 
-/// One of the things that count.
+/// A part of a combined criterion.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PartConfig {
-    /// Which.
+    /// What counts.
     pub objective: ObjectiveConfig,
-    /// How much it counts beside others.
+    /// The weight of this part beside the others.
     pub weight: f64,
 }
 
@@ -125,32 +125,32 @@ impl Setting for PartConfig {
     }
 }
 
-/// What makes nodes good.
+/// What makes nodes suit each other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ObjectiveConfig {
     /// An early start.
     Soonest,
-    /// That they are close to each other.
+    /// Nodes close to each other.
     Closest,
-    /// That they are far from each other.
+    /// Nodes far from each other.
     Farthest,
-    /// That none is far from the others: squares of distances count.
+    /// No node far from the others: the squares of distances count.
     SquaredSpread,
-    /// That they are in many regions.
+    /// Nodes in many regions.
     Regions,
-    /// That they fetch data fast.
+    /// Nodes that fetch data fast.
     Bandwidth {
         /// Where the data are, in milliseconds.
         location: [f64; 2],
         /// How much each node fetches, in kilobits.
         volume: u64,
-        /// What to reckon with for nodes, in kilobits a second.
+        /// The rate to assume for nodes whose rate is not known, in kilobits a second.
         rate: u32,
     },
 }
 
 impl ObjectiveConfig {
-    /// Those that are a word.
+    /// The objectives that are written as a word.
     const WORDS: [(&'static str, Self); 5] = [
         ("soonest", Self::Soonest),
         ("closest", Self::Closest),
@@ -238,7 +238,7 @@ kinds!(PlacesConfig by "kind" {
 });
 
 impl PlacesConfig {
-    /// The file that they are read from, if any.
+    /// The file that the places are read from, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Coordinates { file } => Some(file),
@@ -246,7 +246,7 @@ impl PlacesConfig {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::Coordinates { file } => Some(file),
@@ -254,7 +254,7 @@ impl PlacesConfig {
         }
     }
 
-    /// Where so many nodes are: a function of its arguments.
+    /// The points of so many nodes; depends only on the arguments.
     pub fn points(&self, nodes: u32, seed: u64) -> Result<Plane, NetworkError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         Ok(match self {
@@ -331,10 +331,10 @@ impl Section for CriteriaConfig {
 }
 
 impl CriteriaConfig {
-    /// The most sites that nodes are around.
+    /// The most sites around which nodes lie.
     pub const MOST_SITES: u32 = 1_000_000;
 
-    /// What jobs ask for.
+    /// The criterion of each job.
     pub fn job_criterion(&self) -> Criterion {
         match self.criterion {
             CriterionName::Closest => Criterion::Closest,
@@ -344,7 +344,7 @@ impl CriteriaConfig {
         }
     }
 
-    /// What makes nodes good.
+    /// The cost function of the criterion.
     pub fn objective(&self) -> Combined {
         let mut parts = match self.criterion {
             CriterionName::Closest => Combined::from(Standard::Closest),
@@ -395,7 +395,7 @@ impl CriteriaConfig {
         }
     }
 
-    /// The same for machines on this network.
+    /// The configuration of the machines, for this network.
     pub fn for_machines(&self, network: &NetworkConfig) -> Config {
         let slot = self.slot;
         let max_delay = self.max_delay;
@@ -456,7 +456,7 @@ impl CriteriaConfig {
 }
 
 impl ObjectiveConfig {
-    /// As nodes call it.
+    /// The objective as machines know it.
     fn standard(self) -> Standard {
         let micros = |millis: f64| (millis * 1000.0).round() as i32;
         match self {

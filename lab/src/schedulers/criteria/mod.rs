@@ -27,11 +27,11 @@ use crate::torture::host::{Play, play};
 /// A node that schedules as `criteria` does, with room for as many links as a configuration may ask for.
 pub(crate) type Node = Criteria<MOST_NEAR, MOST_SHUFFLED, MOST_GOSSIP, Catalogue>;
 
-/// What is said to find nodes.
+/// The kinds of messages that search for nodes.
 pub const SEARCH: [&str; 2] = ["Look", "Seen"];
-/// What the random overlay says.
+/// The kinds of messages of the random overlay.
 pub const RANDOM: [&str; 2] = ["Overlay.Shuffle", "Overlay.Shuffled"];
-/// What helper overlays say.
+/// The kind of messages of helper overlays.
 pub const HELPERS: &str = "Helper";
 
 pub(crate) const HINTS: Hints<Node> = Hints {
@@ -42,7 +42,7 @@ pub(crate) const HINTS: Hints<Node> = Hints {
 /// What the lab knows of `criteria`.
 pub(crate) struct CriteriaSide;
 
-/// What a node at this point tells of itself. Regions are squares of 32 milliseconds.
+/// The profile of a node at this point. Regions are squares with sides of 32 milliseconds.
 pub(crate) fn profile(point: [i64; 2]) -> Profile {
     const SIDE: i64 = 32_768;
     let micros =
@@ -55,7 +55,7 @@ pub(crate) fn profile(point: [i64; 2]) -> Profile {
     }
 }
 
-/// What nodes tell of themselves, those that join included.
+/// The profiles of all nodes, later joiners included.
 pub fn profiles(prepared: &Prepared) -> Result<Vec<Profile>, InputError> {
     let nodes = prepared.grid.len() + prepared.joining().count();
     let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
@@ -64,7 +64,7 @@ pub fn profiles(prepared: &Prepared) -> Result<Vec<Profile>, InputError> {
     Ok((0..nodes).map(|node| profile(points.point(node))).collect())
 }
 
-/// The configuration of its nodes, if there can be such.
+/// The configuration of the nodes; an error if it cannot work.
 fn config(prepared: &Prepared) -> Result<Config, InputError> {
     let criteria = &prepared.config.rules.criteria;
     let config = criteria.for_machines(&prepared.config.network);

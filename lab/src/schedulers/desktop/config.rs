@@ -13,7 +13,8 @@ use crate::config::setting::{names, section, words};
 use crate::lasting::Lasting;
 use crate::schedulers::section::Section;
 
-/// How long it is at most from one heartbeat to the next in the second space, if nothing is said: its members change all the time.
+/// The longest time between heartbeats in the second space, unless the configuration says one: its members change all
+/// the time.
 const MOST_RESIDUE_HEARTBEAT: Span = Span::from_secs(60);
 
 section! {
@@ -22,55 +23,56 @@ section! {
     pub struct DesktopConfig {
         /// What is done for jobs that wait.
         pub scheduling: SchedulingName = SchedulingName::LiqPull,
-        /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: nodes that are all alike would lie in
-        /// a row.
+        /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: with one,
+        /// equal nodes would lie in a row.
         pub virtual_dimensions: Option<u8> = None,
-        /// How long it is from one heartbeat to the next; if left out, ten seconds where nodes come and go, else a quarter of an hour, since there is
-        /// nothing to mend and only load to tell.
+        /// The time between heartbeats; if left out, ten seconds where nodes come and go, else a quarter of an hour,
+        /// since there is only load to tell.
         pub heartbeat: Option<Span> = None,
-        /// How often jobs that wait are looked at; if left out, with each heartbeat.
+        /// How often a node looks at its waiting jobs; if left out, with each heartbeat.
         pub round: Option<Span> = None,
-        /// How far jobs are pushed outwards: with more, further.
+        /// How far jobs are pushed outwards: further with a larger value.
         pub stopping: f64 = 1.0,
-        /// How often a search that ends with nobody who could start the job at once begins anew elsewhere; with none it is as in P4.
+        /// How often a search starts again elsewhere if it found no node that can start the job at once; P4 has 0.
         pub probes: u8 = 2,
-        /// Where a job goes that could start at once at several nodes.
+        /// Which node gets a job, if several could start it at once.
         pub preference: Preference = Preference::Fastest,
-        /// For how many jobs that wait at a node somebody who could start them at once is searched for in each round, wherever that is; with
-        /// none they go only to neighbours, as in P4.
+        /// For how many waiting jobs a node searches the whole space in each round, for nodes that can start them at
+        /// once. With 0 such jobs go only to neighbours, as in P4.
         pub searches_again: u8 = 8,
-        /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it; with none
-        /// only neighbours are asked, as in P4.
+        /// How many hops a request for a job goes, if a node has free cores and no neighbour has a job for it. With 0
+        /// it asks only neighbours, as in P4.
         pub pull_hops: u16 = 32,
-        /// How long after each other nodes join, before the first job comes; if left out, all have their zones at the beginning.
+        /// The time between two joins, before the first job comes; if left out, all nodes begin with a zone.
         pub join_every: Option<Span> = None,
-        /// Whether others than neighbours know what a node has left while it runs something.
+        /// Which nodes know what a node has left while it runs a job.
         pub residues: Residues = Residues::Balloons,
-        /// How long it is from one heartbeat to the next in the second space of `dual-can`; if left out, as in the first, but a minute at most.
+        /// The time between heartbeats in the second space of `dual-can`; if left out, as in the first space, but a
+        /// minute at most.
         pub residue_heartbeat: Option<Span> = None,
-        /// How long a node may have a job without word from its owner; if left out, five minutes where nodes go down or messages are lost,
-        /// else a day.
+        /// How long a run node may have a job without word from its owner; if left out, five minutes where nodes go
+        /// down or messages are lost, else a day.
         pub lease: Option<Span> = None,
-        /// How long an owner may answer for a job without word from where it was submitted; if left out, twice as long.
+        /// How long an owner may have a job without word from its submitter; if left out, twice `lease`.
         pub owner_lease: Option<Span> = None,
     }
 }
 
 words! {
-    /// What is done for jobs that wait: P4's names.
+    /// What nodes do for jobs that wait, by P4's names.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum SchedulingName {
-        /// Nothing.
+        /// Nothing: a job stays in its queue, and starts in turn.
         Vanilla = "vanilla",
-        /// Local scheduling.
+        /// Local scheduling: a later job of the queue may start first.
         L = "l",
-        /// Internode scheduling, too, by who has jobs.
+        /// Also internode scheduling; the node with a waiting job begins.
         LiPush = "li-push",
-        /// Internode scheduling, too, by who has room.
+        /// Also internode scheduling; the node with free cores begins.
         LiPull = "li-pull",
-        /// Queue balancing, too, by who has jobs.
+        /// Also queue balancing; the node with waiting jobs begins.
         LiqPush = "liq-push",
-        /// Queue balancing, too, by who has room.
+        /// Also queue balancing; the node with free cores begins.
         #[default]
         LiqPull = "liq-pull",
     }
@@ -87,7 +89,7 @@ impl SchedulingName {
         Self::LiqPull,
     ];
 
-    /// As P4 calls it.
+    /// Its name in P4.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vanilla => "Vanilla",
@@ -149,7 +151,7 @@ impl Section for DesktopConfig {
 }
 
 impl DesktopConfig {
-    /// As the machines take it, where this happens to nodes and messages, nodes differ or do not, and nobody has more than this.
+    /// The configuration of the machines. No node has more than `most`; `differ` says whether nodes differ.
     pub fn for_machines(
         &self,
         network: &NetworkConfig,
@@ -185,7 +187,7 @@ impl DesktopConfig {
                 period: residue_heartbeat,
                 ..config.residue_can
             },
-            // Who never loses a message need not acknowledge any.
+            // If no message is lost, hops need no acknowledgement.
             resend: config.resend.filter(|_| !safe),
             round: self.round.unwrap_or(heartbeat),
             owners: custody::Config {

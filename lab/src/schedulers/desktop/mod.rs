@@ -24,7 +24,7 @@ use crate::picture::Drawn;
 use crate::run::Run;
 use crate::torture::host::{Play, play};
 
-/// The most dimensions of a space: P4's four and two virtual ones. A space may have fewer, which it then never splits.
+/// The most dimensions of a space: P4's four and two virtual ones. A space that has fewer never splits the others.
 pub const DIMENSIONS: usize = 6;
 
 type Point = can::Point<DIMENSIONS>;
@@ -32,17 +32,17 @@ type Point = can::Point<DIMENSIONS>;
 /// A node that schedules as `desktop` does.
 pub(crate) type Node = Desktop<DIMENSIONS>;
 
-/// What keeps the overlay up to date, and tells neighbours how a node is.
+/// The kind of messages that maintain the overlay and tell neighbours the load of a node.
 pub const OVERLAY: &str = "Overlay";
-/// The same in the second space of the Dual-CAN model.
+/// The same, in the second space of the Dual-CAN model.
 pub const RESIDUE_OVERLAY: &str = "Residue";
-/// What is said about who is in the second space.
+/// The kinds of messages about the members of the second space.
 pub const RENDEZVOUS: [&str; 2] = ["Errand.Enter", "Members"];
 
 /// What the lab knows of `desktop`.
 pub(crate) struct DesktopSide;
 
-/// The configuration of its nodes, if there can be such, and what each is.
+/// The configuration of the nodes, and the equipment of each; an error if there can be no such nodes.
 fn config(prepared: &Prepared) -> Result<(Config, Vec<Equipment>), InputError> {
     let (dimensions, cores) = match &*prepared.grid {
         Grid::Uniform(_) => {
@@ -89,7 +89,7 @@ fn config(prepared: &Prepared) -> Result<(Config, Vec<Equipment>), InputError> {
     Ok((config, nodes))
 }
 
-/// Reads a word here and there of what a node needs when it hears from another.
+/// Reads some words that a node needs when it handles a message of this sender.
 fn touch(node: &Node, from: Option<NodeId>) -> u64 {
     let epoch = |word: u64, other: &can::Neighbour<DIMENSIONS>| word ^ u64::from(other.entry.epoch);
     match from {
@@ -101,7 +101,7 @@ fn touch(node: &Node, from: Option<NodeId>) -> u64 {
     }
 }
 
-/// How a node looks in its space.
+/// How a node is drawn in its space.
 fn drawn(node: &Node) -> Option<Drawn> {
     let part = |at: u32| f64::from(at) / f64::from(can::END);
     let point = |point: &Point| point.coordinates().iter().map(|at| part(*at)).collect();
@@ -123,7 +123,7 @@ fn drawn(node: &Node) -> Option<Drawn> {
     })
 }
 
-/// The zones of nodes that joined one after the other, with their points; those alike draw until they are not.
+/// The points and zones of nodes that join one after the other. A node draws again until its point can be added.
 pub(crate) fn laid_out(
     config: &Config,
     nodes: &[Equipment],

@@ -24,10 +24,10 @@ use crate::torture::scenario::{Equipped, MAX_SKEW, Scenario};
 use crate::torture::subject::{Build, Caps, Subject};
 use crate::torture::witness::Counters;
 
-/// How long a node may have a job without word from its owner.
+/// How long a run node may have a job without word from its owner.
 const LEASE: Span = Span::from_secs(40);
 
-/// How long an owner may, without word from where it was submitted.
+/// How long an owner may have a job without word from its submitter.
 const OWNER_LEASE: Span = Span::from_secs(60);
 
 fn dimensions() -> (Dimensions, [Dimension; 2]) {
@@ -110,7 +110,7 @@ fn equipment(scenario: &Scenario, node: NodeId) -> Equipment {
     }
 }
 
-/// What a node has of the second space, if there is one.
+/// The zone of a node in the second space, if there is one.
 trait InTwoSpaces {
     fn zone_of_residue(&self) -> Option<&Zone<DIMENSIONS>>;
 }
@@ -159,7 +159,7 @@ impl Subject for Node {
                 None => Bootstrap::Join(scenario.introducer(me)),
             };
             let equipment = equipment(&scenario, me);
-            // The same virtual coordinates in every life.
+            // A node has the same virtual coordinates in all its lives.
             let mut rng = Dice::new(scenario.request.seed, For::Rules, 1 + me.get());
             Self::new(me, config, bootstrap, equipment, &mut rng).expect("the rules are sound")
         })
@@ -215,7 +215,7 @@ impl Subject for Node {
     fn caps(scenario: &Scenario) -> Caps {
         let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
         Caps {
-            // All errands that nobody acknowledged may be due again at once.
+            // All unacknowledged errands may be due again at once.
             effects: 64 + 256 + 16 * jobs + 16 * nodes,
             bytes: 32 * 1024,
             records: 16 + 4 * jobs,
@@ -261,14 +261,14 @@ impl Subject for Node {
         counters.add("desktop: a search among all", counts.floods);
     }
 
-    /// Zones are apart, and together they are the whole space.
+    /// No two zones overlap, and together they fill the space.
     fn is_whole(nodes: &[(NodeId, &Self)]) -> Result<(), String> {
         let mut zones = Vec::new();
         for (node, machine) in nodes {
             let Some(zone) = machine.can().zone() else {
                 return Err(format!("{node} has no zone"));
             };
-            // Nothing runs any more, so nobody has something left beside that.
+            // No job runs any more, so no node belongs in the second space.
             if machine.zone_of_residue().is_some() {
                 return Err(format!("{node} is still in the second space"));
             }
@@ -298,7 +298,7 @@ fn is_covered(mut whole: [Stretch; DIMENSIONS], zones: &[[Stretch; DIMENSIONS]])
     if !whole.iter().zip(zone).all(meets) {
         return is_covered(whole, others);
     }
-    // What is beside the zone, one dimension after the other; the rest lies within it in those before.
+    // Checks what lies beside the zone in each dimension; `whole` lies within the zone in the dimensions before.
     for dimension in 0..DIMENSIONS {
         let (all, taken) = (whole[dimension], zone[dimension]);
         let (from, to) = (all.from().max(taken.from()), all.to().min(taken.to()));

@@ -9,7 +9,7 @@ use super::task::{Attempt, Clearing, Part, Phase, Stage, Task, Then, Told};
 use super::{Flood, Message, SearchId};
 
 impl Flood {
-    /// Enough nodes are claimed: writes down which, and starts the job on them.
+    /// Enough nodes are claimed: writes their names to disk, and starts the job on them.
     pub(super) fn begin_attempt(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.tasks.get_mut(&job) else {
@@ -46,7 +46,7 @@ impl Flood {
         }
     }
 
-    /// Tells all who have not said that they run it to begin.
+    /// Sends the order to start to each claimed node that has not yet confirmed that it runs the job.
     pub(super) fn order_start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some((task, attempt)) = self.attempt(job) else {
             return;
@@ -61,7 +61,7 @@ impl Flood {
         }
     }
 
-    /// Starts those again that have not answered, renews permissions, and notices who is lost.
+    /// Repeats unanswered orders to start, renews permissions, and abandons the attempt if a node is lost.
     pub(super) fn look_after(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some((_, attempt)) = self.attempt(job) else {
@@ -157,7 +157,7 @@ impl Flood {
         let part = self.parts(search).and_then(|parts| parts.remove(&from));
         match part {
             None => {}
-            // It has told before, and forgotten since.
+            // The node reported the end earlier, and has forgotten it since.
             Some(Part::Ended) => {
                 if let Some(parts) = self.parts(search) {
                     parts.insert(from, Part::Ended);
@@ -169,7 +169,7 @@ impl Flood {
         }
     }
 
-    /// Ends an attempt everywhere. Who cannot be reached may go on until its permission ends, so that is waited for.
+    /// Ends an attempt on all its nodes. An unreachable one may run on until its permission ends, so the job waits.
     pub(super) fn abandon(&mut self, job: JobId, then: Then, cx: &mut dyn Context<Self>) {
         let Some((_, attempt)) = self.attempt(job) else {
             return;
@@ -192,7 +192,7 @@ impl Flood {
         self.clear(job, cx);
     }
 
-    /// Tells those to stop who have not said that they did; once no permission is left, the job goes on from here.
+    /// Repeats the order to stop to unconfirmed nodes. Once all permissions have ended, does what `then` says.
     pub(super) fn clear(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.tasks.get_mut(&job) else {

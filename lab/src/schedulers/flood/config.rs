@@ -10,11 +10,11 @@ section! {
     /// The times and sizes of the scheduler, the same on all nodes; `[flood]` in a configuration.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
     pub struct FloodConfig {
-        /// How many steps the first search for a job goes.
+        /// How many hops the first search for a job goes.
         pub radius: u8 = 1,
-        /// How many steps a search goes at most.
+        /// How many hops a search goes at most.
         pub max_radius: u8 = 6,
-        /// A search that finds so many nodes for each that is wanted, free or not, is not widened but repeated later.
+        /// A search that finds so many nodes for each wanted one, free or not, is not widened but repeated later.
         pub breadth: u16 = 16,
         /// How long answers to a search are waited for.
         pub answers: Span = Span::from_secs(2),
@@ -32,11 +32,11 @@ section! {
         pub patience: Span = Span::from_secs(30 * 86_400),
         /// For how long a job may run without word from where it was submitted; renewed three times in that span.
         pub permission: Span = Span::from_secs(3 * 3600),
-        /// How many links a node has, at most 20.
+        /// How many links a node has, at most 40.
         pub degree: u8 = 8,
         /// How many of them are exchanged at once, at most 8; all, if there are fewer.
         pub shuffle: u8 = 8,
-        /// How often.
+        /// How often links are exchanged, if `overlay` is `dynamic`.
         pub shuffle_period: Span = Span::from_secs(10),
         /// Whether links are exchanged while jobs run.
         pub overlay: OverlayMode = OverlayMode::Static,
@@ -49,7 +49,7 @@ words! {
     pub enum OverlayMode {
         /// Links stay as they are in the beginning.
         Static = "static",
-        /// They are shuffled.
+        /// Links are shuffled.
         Dynamic = "dynamic",
     }
 }
@@ -107,7 +107,7 @@ impl FloodConfig {
         }
     }
 
-    /// What the overlay is told.
+    /// The configuration of the overlay.
     pub(super) fn overlay(&self) -> cyclon::Config {
         let period = self.shuffle_period;
         cyclon::Config {

@@ -31,54 +31,54 @@ impl SearchId {
 /// What nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Message {
-    /// Who is free? Passed on to all neighbours, so many steps further.
+    /// The origin asks which nodes are free. Each receiver passes it on to all its neighbours, for `ttl` hops.
     Search {
-        /// Which search.
+        /// The name of the search.
         search: SearchId,
-        /// How many steps it still goes, this one included.
+        /// How many hops it still goes, this one included.
         ttl: u8,
     },
-    /// To the origin: I am free, and yours for a while.
+    /// To the origin: the sender is free, and claimed for the origin until its lease ends.
     Offer(SearchId),
-    /// To the origin: I am there, and not free.
+    /// To the origin: the sender is up, but not free.
     Busy(SearchId),
-    /// From the origin: you are not needed.
+    /// From the origin: the claim is not needed any more.
     Release(SearchId),
-    /// From the origin: run this, until then.
+    /// From the origin: run this job until the permission ends.
     Start {
-        /// Under whose offer.
+        /// The search for which the receiver is claimed.
         search: SearchId,
-        /// What.
+        /// The job to run.
         job: Box<Job>,
         /// The end of the permission.
         until: Time,
     },
-    /// From the origin: you may go on, until then.
+    /// From the origin: the permission now ends later.
     Renew {
-        /// What was started.
+        /// The search under which the job was started.
         search: SearchId,
         /// The end of the permission.
         until: Time,
     },
-    /// From the origin: run it no more.
+    /// From the origin: stop the job.
     Stop(SearchId),
-    /// To the origin: it runs.
+    /// To the origin: the job runs here.
     Running(SearchId),
-    /// To the origin: it has ended here.
+    /// To the origin: the job has ended here.
     Ended {
-        /// What was started.
+        /// The search under which the job was started.
         search: SearchId,
-        /// How.
+        /// How the job ended.
         outcome: Outcome,
     },
-    /// To the origin: it neither runs here nor will.
+    /// To the origin: the job does not run here, and will not.
     Gone(SearchId),
-    /// What keeps the overlay together.
+    /// A message of the overlay.
     Overlay(cyclon::Message<SHUFFLED>),
 }
 
 impl Message {
-    /// Whether it is for this node to say, to that one: orders come from who has searched, and answers go there.
+    /// Whether `from` may send this to `to`: orders come only from the origin of the search, and answers go only to it.
     pub(super) fn may_go(&self, from: NodeId, to: NodeId) -> bool {
         match self {
             Self::Search { .. } | Self::Overlay(_) => true,

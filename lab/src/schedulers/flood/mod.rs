@@ -14,8 +14,8 @@
 //!              ◀──────────────────────── Running
 //! Finished ◀── all ended? ◀─────────────── Ended ◀── Ended
 //! ```
-//! Too few are free: all are released, and the next search goes a step further. Once that is no use, the search is repeated after a
-//! while, longer each time.
+//! If too few nodes are free, all are released, and the next search goes a hop further. Once that is no use, the search
+//! is repeated after a pause, longer each time.
 //!
 //! # Rules
 //! - A node is free, claimed or busy. It runs one job at a time, and only what its claim was for.
@@ -28,7 +28,8 @@
 //!   [too large](Refusal::TooLarge). One for which enough exist and are busy is searched for until `patience` is over. Nothing is fair about
 //!   that: a large job starves while small ones take each node that comes free.
 //! - Jobs submitted here are on disk until their last word; what a node runs is not, as it dies with the node.
-//! - Whatever others can make grow has a cap. Who lies can waste searches; it cannot start what this node is not claimed for.
+//! All state that peers can make grow has a cap. A liar can waste searches, but cannot start a job for which this node
+//! is not claimed.
 
 mod attempt;
 pub(crate) mod config;
@@ -70,23 +71,23 @@ use worker::{Endings, Work};
 
 type Overlay = Cyclon<LINKS, SHUFFLED>;
 
-/// One node: it can be searched for, runs jobs, and sees to those that were submitted to it.
+/// One node: it answers searches, runs jobs, and places those that were submitted to it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Flood {
     me: NodeId,
     config: FloodConfig,
     overlay: Overlay,
-    /// Whom it knows in the beginning.
+    /// The peers that the node knows at the start.
     neighbours: Box<[NodeId]>,
     membership: Membership,
     seen: Seen,
     work: Work,
     endings: Endings,
-    /// What was submitted here and has no outcome.
+    /// Jobs that were submitted here and have no outcome.
     tasks: SortedMap<JobId, Task>,
     /// How many searches this life has begun.
     searches: u32,
-    /// What it has to say to itself; empty between two events.
+    /// Messages of the node to itself; empty between two events.
     to_myself: VecDeque<Message>,
 }
 
@@ -94,45 +95,45 @@ pub struct Flood {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Membership {
     In,
-    /// It sees to those that it has.
+    /// It takes no new jobs, and goes on with those that it has.
     Leaving,
 }
 
-/// What a node is woken with.
+/// The timers of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub enum Timer {
-    /// A lease or a permission ends here.
+    /// The end of a lease or of a permission at this node.
     Work,
-    /// Something is to be done about a job that was submitted here.
+    /// The next step for a job that was submitted here.
     Task(JobId),
-    /// One of the overlay's.
+    /// A timer of the overlay.
     Overlay(cyclon::Timer),
 }
 
-/// Under what a node keeps its records.
+/// The keys of a node's records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub enum Key {
     /// A job that was submitted here.
     Task(JobId),
-    /// One of the overlay's.
+    /// A record of the overlay.
     Overlay(cyclon::Key),
 }
 
-/// What a node must not forget in a crash.
+/// What a node writes to disk, to have it after a crash.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Record {
     /// A job that was submitted here.
     Task {
         /// The job.
         job: Box<Job>,
-        /// When it came.
+        /// When it was submitted.
         since: Time,
-        /// What the host knows of it.
+        /// What the host was told of it.
         told: Told,
-        /// How far it is.
+        /// How far it has come.
         stage: Stage,
     },
-    /// One of the overlay's.
+    /// A record of the overlay.
     Overlay(cyclon::Record),
 }
 
@@ -162,8 +163,8 @@ impl Flood {
     /// The most jobs that a node sees to at once.
     pub const MOST_TASKS: usize = 1 << 16;
 
-    /// A node that knows these others in the beginning, of which it keeps as many as the configuration says. Refused, by name, is
-    /// a configuration that cannot work.
+    /// A node that knows these peers at the start, and keeps as many links as the configuration says. A configuration
+    /// that cannot work is refused; the error names the key.
     pub fn new(
         me: NodeId,
         config: FloodConfig,
@@ -186,12 +187,12 @@ impl Flood {
         })
     }
 
-    /// Whom it knows.
+    /// The peers to which this node has links.
     pub fn neighbours(&self) -> &[NodeId] {
         self.overlay.view().ids()
     }
 
-    /// Whether it runs a job, and which.
+    /// The job that runs here, if any.
     pub fn runs(&self) -> Option<JobId> {
         match self.work {
             Work::Running { search, .. } => Some(search.job),
@@ -214,7 +215,7 @@ impl Flood {
         self.resume(cx);
     }
 
-    /// Says something to a node, which may be this one: then no message is sent.
+    /// Sends a message. A message to this node itself is handled after the current one, and not sent.
     fn tell(&mut self, to: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         if to == self.me {
             self.to_myself.push_back(message);

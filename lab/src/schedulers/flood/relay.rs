@@ -7,24 +7,24 @@ use gridweave_core::machine::Context;
 
 use super::{Flood, Message, SearchId};
 
-/// The last searches that came by, and how far each still went.
+/// The last searches that came in, each with the most hops that a copy of it had left.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Seen(VecDeque<(SearchId, u8)>);
 
-/// What a search that comes in is to this node.
+/// How a search that comes in compares with those seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Novelty {
-    /// The first that is heard of it.
+    /// It was not seen before.
     New,
-    /// It came before on a longer way, and goes further now.
+    /// It was seen before, but this copy has more hops left.
     Farther,
-    /// It came before.
+    /// It was seen before, with as many hops left or more.
     Old,
 }
 
 impl Seen {
-    /// How many searches are remembered. One that is forgotten and comes again is answered and passed on again, which costs
-    /// messages and harms nobody.
+    /// How many searches are remembered. A forgotten search that comes again is answered and passed on again; that
+    /// costs messages, but breaks nothing.
     pub(super) const MOST: usize = 256;
 
     fn note(&mut self, search: SearchId, ttl: u8) -> Novelty {
@@ -50,10 +50,10 @@ impl Seen {
 }
 
 impl Flood {
-    /// A search comes in: it is answered once, and passed on while it has steps left.
+    /// Answers a search once, and passes it on while it has hops left.
     ///
-    /// Where messages take different times the first copy may have come a longer way than a later one; then the later one is
-    /// passed on too, so that a search reaches the same nodes whatever the delays.
+    /// Where delays differ, the first copy may have come a longer way than a later one. Then the later one is passed on
+    /// too, so that a search reaches the same nodes whatever the delays.
     pub(super) fn hear_search(
         &mut self,
         from: NodeId,

@@ -31,7 +31,7 @@ impl Flood {
         }
     }
 
-    /// Asks this node and all within so many steps. A job of one node asks no others if this one will do.
+    /// Asks this node and all within `radius` hops. For a job of one node, asks no peer if this node is free.
     fn search_within(&mut self, job: JobId, radius: u8, cx: &mut dyn Context<Self>) {
         let id = self.next_search(job);
         let Some(task) = self.tasks.get_mut(&job) else {
@@ -53,7 +53,7 @@ impl Flood {
         }
     }
 
-    /// A node is free. The first who offer are taken, and others let go at once.
+    /// A node offers itself. It is accepted if the search still needs nodes, and released at once if not.
     pub(super) fn hear_offer(&mut self, from: NodeId, id: SearchId, cx: &mut dyn Context<Self>) {
         let now = cx.now() + self.config.slack;
         match self
@@ -70,14 +70,14 @@ impl Flood {
                     self.begin_attempt(id.job, cx);
                 }
             }
-            // It comes twice.
+            // A duplicate offer of a node that is already a member.
             Some((_, Phase::Trying(attempt)))
                 if attempt.search == id && attempt.parts.contains_key(&from) => {}
             _ => self.tell(from, Message::Release(id), cx),
         }
     }
 
-    /// A node is there and not free.
+    /// A node answers that it is not free.
     pub(super) fn hear_busy(&mut self, from: NodeId, id: SearchId) {
         if let Some(task) = self.tasks.get_mut(&id.job)
             && let Phase::Searching(search) = &mut task.phase
@@ -89,7 +89,7 @@ impl Flood {
         }
     }
 
-    /// Too few were free. The next search goes further, or is the same after a while; some jobs are given up.
+    /// Too few nodes were free: searches further, or repeats the search after a pause, or gives the job up.
     pub(super) fn end_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.let_go(job, cx);
         let Some(task) = self.tasks.get_mut(&job) else {
@@ -104,7 +104,7 @@ impl Flood {
         let plenty = found >= task.wanted.saturating_mul(usize::from(self.config.breadth));
         if !plenty && radius < self.config.max_radius {
             if !enough {
-                // No need to look again where there are too few.
+                // Within this radius there are too few nodes in all, so later rounds begin beyond it.
                 task.radius = radius.saturating_add(1);
             }
             self.search_within(job, radius.saturating_add(1), cx);
@@ -125,8 +125,8 @@ impl Flood {
         }
     }
 
-    /// Waits for longer after each round; between half of that time and all of it, so that two who have what the other needs do
-    /// not meet again and again.
+    /// Waits after a failed round: at most twice as long each time, and a random part of that, so that two jobs that
+    /// hold nodes the other one needs do not clash again and again.
     fn back_off(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
@@ -143,7 +143,7 @@ impl Flood {
         self.wait_until(job, cx.now() + half + more, cx);
     }
 
-    /// Lets everyone go who is claimed for a job that is searched for.
+    /// Releases all nodes that are claimed for the running search for this job.
     pub(super) fn let_go(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get(&job) else {
             return;

@@ -12,17 +12,17 @@ use serde::Serialize;
 
 use super::{Flood, Key, Membership, Record, SearchId, Timer};
 
-/// What becomes of a job that was submitted here.
+/// A job that was submitted here, and how far it has come.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Job,
-    /// How many nodes it wants.
+    /// How many nodes the job needs.
     pub(super) wanted: usize,
-    /// When it came here.
+    /// When it was submitted.
     pub(super) since: Time,
     pub(super) told: Told,
     pub(super) phase: Phase,
-    /// When something is to be done about it, if nothing comes in before.
+    /// When `act` does the next step, unless a message comes first.
     pub(super) due: Time,
     /// The radius with which the next round of searches begins.
     pub(super) radius: u8,
@@ -32,25 +32,25 @@ pub(super) struct Task {
     pub(super) too_few: u8,
 }
 
-/// What the host knows of a job.
+/// What the host was told of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Told {
     /// Nothing yet.
     Nothing,
-    /// That it will run.
+    /// That the job will run.
     Accepted,
 }
 
 /// Where a job is between its submission and its last word.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Phase {
-    /// Until the next search.
+    /// It waits for the next search.
     Waiting,
     /// A search is under way.
     Searching(Search),
     /// It was started on all of its nodes, as far as this node knows.
     Trying(Attempt),
-    /// An attempt failed, and may go on somewhere until its permission ends.
+    /// An attempt failed. Some nodes may run on until their permissions end.
     Clearing(Clearing),
 }
 
@@ -59,9 +59,9 @@ pub(super) struct Search {
     pub(super) id: SearchId,
     pub(super) radius: u8,
     pub(super) began: Time,
-    /// Who is free, and claimed for it; fewer than wanted.
+    /// The free nodes, claimed for this search; fewer than wanted.
     pub(super) offers: BTreeSet<NodeId>,
-    /// Who is there and not free.
+    /// The nodes that answered that they are not free.
     pub(super) busy: BTreeSet<NodeId>,
 }
 
@@ -69,29 +69,29 @@ pub(super) struct Search {
 pub(super) struct Attempt {
     pub(super) search: SearchId,
     pub(super) parts: SortedMap<NodeId, Part>,
-    /// Who has not begun by then will not: its claim has ended.
+    /// A node that has not begun by then will not begin: its claim has ended.
     pub(super) begin_by: Time,
-    /// Until when nodes may run it.
+    /// When the permission of all nodes ends.
     pub(super) until: Time,
 }
 
 /// A job on one of its nodes, as far as its origin knows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Part {
-    /// It is to begin.
+    /// The node is ordered to begin, and has not confirmed it.
     Claimed,
-    /// It ran when this was last heard.
+    /// The node last confirmed at `heard` that it runs the job.
     Running { heard: Time },
-    /// It ran to its end.
+    /// The node reported the end of the job.
     Ended,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Clearing {
     pub(super) search: SearchId,
-    /// Who has not said that it no longer runs.
+    /// The nodes that may still run the job.
     pub(super) unconfirmed: BTreeSet<NodeId>,
-    /// When it runs nowhere any more.
+    /// When no node runs the job any more, because all permissions have ended.
     pub(super) until: Time,
     pub(super) then: Then,
 }
@@ -99,35 +99,35 @@ pub(super) struct Clearing {
 /// What comes after a failed attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Then {
-    /// Another one.
+    /// The job is tried again.
     Again,
-    /// This last word.
+    /// The job ends with this outcome.
     Say(News),
 }
 
 /// How far a job is, for a node that restarts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Stage {
-    /// It has no nodes.
+    /// No nodes are claimed for it.
     Looking,
-    /// It was started on these.
+    /// It was started on some nodes.
     Trying {
-        /// Under this name.
+        /// The search that found them.
         search: SearchId,
-        /// In the order of ids.
+        /// The nodes, in the order of ids.
         members: Vec<NodeId>,
     },
-    /// It may still run somewhere, and no longer counts.
+    /// The attempt failed, and some nodes may still run the job.
     Clearing {
-        /// Under this name.
+        /// The search of that attempt.
         search: SearchId,
-        /// What comes after that.
+        /// What comes after the last permission has ended.
         then: Then,
     },
 }
 
 impl Flood {
-    /// A job comes in: it is refused at once if it can never be placed, else written down and looked for.
+    /// Refuses a job that can never be placed; else writes it down and begins to search.
     pub(super) fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
         match self.wanted(&job) {
             Err(refusal) => self.say(job.id, News::Failed(Failure::Refused(refusal)), cx),
@@ -172,7 +172,7 @@ impl Flood {
         Ok(nodes.get() as usize)
     }
 
-    /// Keeps what a restart needs.
+    /// Writes down what a restart needs.
     pub(super) fn write_down(&mut self, job: JobId, stage: Stage, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.tasks.get(&job) {
             let record = Record::Task {
@@ -185,8 +185,8 @@ impl Flood {
         }
     }
 
-    /// The last word on a job that runs nowhere. It is on disk before it is said, so that a crash in between leads to its being
-    /// said again, and not to the job being run again.
+    /// Tells the outcome of a job that runs nowhere. It is on disk before it is told: after a crash in between, the
+    /// outcome is told again, and the job does not run again.
     pub(super) fn close(&mut self, id: SearchId, news: News, cx: &mut dyn Context<Self>) {
         let then = Then::Say(news);
         self.write_down(id.job, Stage::Clearing { search: id, then }, cx);
@@ -196,7 +196,7 @@ impl Flood {
         cx.forget(Key::Task(id.job));
     }
 
-    /// The last word on a job that has found no nodes, or none again.
+    /// Ends a job for which no nodes were found: refused if it never had any, else failed.
     pub(super) fn give_up(&mut self, id: SearchId, refusal: Refusal, cx: &mut dyn Context<Self>) {
         let told = self.tasks.get(&id.job).map(|task| task.told);
         let failure = match told {
@@ -214,7 +214,7 @@ impl Flood {
         }
     }
 
-    /// It is time to do something about a job.
+    /// Does the next step for a job, if it is due.
     pub(super) fn act(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get(&job) else {
             return;
@@ -231,7 +231,7 @@ impl Flood {
         }
     }
 
-    /// The user no longer wants a job.
+    /// The user cancels a job.
     pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get_mut(&job) else {
             return;
@@ -248,7 +248,7 @@ impl Flood {
             }
             Phase::Trying(_) => self.abandon(job, Then::Say(News::Cancelled), cx),
             Phase::Clearing(clearing) => {
-                // An earlier life may have said the last word that is on disk, and no other may follow it.
+                // An earlier life may have told the outcome that is on disk, and no other may follow it.
                 if clearing.then == Then::Again {
                     clearing.then = Then::Say(News::Cancelled);
                     let (search, then) = (clearing.search, clearing.then);
@@ -258,7 +258,7 @@ impl Flood {
         }
     }
 
-    /// A job that was on disk. What it was doing goes on when the node starts.
+    /// Restores a job from disk. `resume` goes on with it when the node starts.
     pub(super) fn restore(&mut self, job: Job, since: Time, told: Told, stage: Stage) {
         let Demand::Nodes(nodes) = job.demand else {
             return;
@@ -283,7 +283,7 @@ impl Flood {
         self.tasks.insert(job.id, task);
     }
 
-    /// Goes on with what was on disk. Permissions that were given before the crash end before one that is given now.
+    /// Goes on with the restored jobs. Permissions from before the crash end no later than one given now.
     pub(super) fn resume(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let lapsed = now + self.config.permission + self.config.slack;

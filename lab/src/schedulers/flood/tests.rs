@@ -31,7 +31,7 @@ impl Desk {
         desk
     }
 
-    /// The effects of an event after so many seconds, but for timers.
+    /// The effects of an event at second `at`, without those that set or cancel timers.
     fn feed(&mut self, at: u64, event: Event<Flood>) -> Vec<Effect<Flood>> {
         let now = Time::from_secs(at);
         self.effects.feed(&mut self.node, event, now, &mut self.rng);
@@ -168,7 +168,7 @@ fn a_gang_starts_when_the_last_of_its_nodes_has_offered_itself() {
             say(News::Started),
         ]
     );
-    // Who offers itself twice is not let go, and who comes too late is.
+    // A second offer of the same node changes nothing. An offer that comes too late is released.
     assert_eq!(desk.hear(2, PEERS[1], Message::Offer(id)), []);
     assert_eq!(
         desk.hear(2, FAR, Message::Offer(id)),
@@ -446,7 +446,7 @@ fn permissions_are_renewed_and_silence_for_a_whole_one_is_a_loss() {
     let effects = desk.act(PERMISSION);
     assert!(effects.contains(&send(PEERS[0], Message::Stop(search))));
     assert!(effects.contains(&say(News::Stopped)));
-    // Who has not confirmed is told again, until its permission is over.
+    // The order to stop is repeated until the node confirms it or its permission ends.
     assert_eq!(
         desk.act(PERMISSION + 60),
         [send(PEERS[0], Message::Stop(search))]

@@ -1,4 +1,4 @@
-//! The node as something to run jobs on. It keeps no schedule: it is free, claimed or busy.
+//! How a node runs jobs. It keeps no schedule: it is free, claimed or busy.
 
 use std::collections::VecDeque;
 
@@ -9,28 +9,28 @@ use gridweave_core::time::Time;
 
 use super::{Flood, Membership, Message, SearchId, Timer};
 
-/// What the node does.
+/// What the node does now.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Work {
     Free,
-    /// Kept free for whoever searched, until the lease ends.
+    /// Kept free for the origin of a search, until the lease ends.
     Claimed {
         search: SearchId,
         until: Time,
     },
-    /// Runs a job, until it ends or its permission does.
+    /// Runs a job, until the job or its permission ends.
     Running {
         search: SearchId,
         until: Time,
     },
 }
 
-/// What ended here last, for origins that have not heard of it.
+/// The last jobs that ended here, for origins that have not heard of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Endings(VecDeque<(SearchId, Outcome)>);
 
 impl Endings {
-    /// How many are remembered. The origin of one that is forgotten tries the job again, unless it was told.
+    /// How many are remembered. If one is forgotten before its origin hears of it, the origin tries the job again.
     pub(super) const MOST: usize = 64;
 
     fn note(&mut self, search: SearchId, outcome: Outcome) {
@@ -51,7 +51,7 @@ impl Endings {
 }
 
 impl Flood {
-    /// Answers a search: whoever is free is claimed from now on. A claim passes to a later search for the same job.
+    /// Answers a search: a free node is claimed by it. A claim passes to a later search for the same job.
     pub(super) fn answer(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         let free = match self.work {
             Work::Free => self.membership == Membership::In,
@@ -68,7 +68,7 @@ impl Flood {
         self.tell(search.origin, Message::Offer(search), cx);
     }
 
-    /// The claim is no longer needed. What runs is not let go by this.
+    /// Ends a claim that is not needed any more. A running job goes on.
     pub(super) fn release(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         if let Work::Claimed { search: by, .. } = self.work
             && by == search
@@ -77,7 +77,7 @@ impl Flood {
         }
     }
 
-    /// Permission to run: begins what this node is claimed for, and prolongs what it runs.
+    /// The order to start: begins the job if this node is claimed for it, and else renews its permission.
     pub(super) fn start(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Claimed { search: by, .. } if by == search && cx.now() < until => {
@@ -90,7 +90,7 @@ impl Flood {
         }
     }
 
-    /// Permission to go on, or word of why there is nothing to go on with.
+    /// Renews the permission of a running job. If the job does not run here, tells the origin why.
     pub(super) fn renew(&mut self, search: SearchId, until: Time, cx: &mut dyn Context<Self>) {
         if let Work::Running {
             search: running,
@@ -113,7 +113,7 @@ impl Flood {
         self.tell(search.origin, news, cx);
     }
 
-    /// The attempt has failed elsewhere.
+    /// Stops a job whose attempt has failed elsewhere, and confirms it.
     pub(super) fn stop(&mut self, search: SearchId, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Claimed { search: by, .. } if by == search => self.be_free(cx),
@@ -139,7 +139,7 @@ impl Flood {
         }
     }
 
-    /// A lease or a permission may have ended.
+    /// Ends a lease or a permission whose time is over.
     pub(super) fn lapse(&mut self, cx: &mut dyn Context<Self>) {
         match self.work {
             Work::Free => {}

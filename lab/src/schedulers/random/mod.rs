@@ -1,8 +1,8 @@
-//! The floor: each job goes to a node drawn at random and waits its turn there.
+//! The baseline that knows nothing: each job goes to a random node, and waits its turn there.
 //!
-//! Nobody asks how long the queue is. A scheduler that talks to its neighbours must do better than this, and it shows in a
-//! page what a scheduler is made of. It takes jobs of one node only. Messages may come twice, but it has no answer to lost
-//! ones or to crashes.
+//! No node asks how long a queue is, so a scheduler that asks its neighbours must do better. It also shows on a page
+//! what a scheduler is made of. It takes only jobs of one node. Duplicate messages do no harm, but it does not handle
+//! lost ones or crashes.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -22,23 +22,23 @@ use crate::experiment::nodes::Nodes;
 use crate::experiment::prepare::Prepared;
 use crate::run::Run;
 
-/// One node: it knows how many there are, and what waits here.
+/// One node: it knows how many nodes there are, and has a queue.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Random {
     nodes: u32,
     queue: SiteQueue,
-    /// Who submitted each job that is here, in the order of arrival.
+    /// The submitter of each job in the queue, in the order of arrival.
     submitters: Vec<(JobId, NodeId)>,
     /// Jobs that were submitted here and have no outcome.
     open: BTreeSet<JobId>,
-    /// The last jobs that ended here: a message about one of them comes a second time.
+    /// The last jobs that ended here, to recognise duplicates of their messages.
     ended: VecDeque<JobId>,
 }
 
 /// What nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Message {
-    /// Run this.
+    /// Run this job.
     Assign(Box<Job>),
     /// Your job is done.
     Done(JobId),
@@ -53,7 +53,7 @@ impl Random {
     /// How many jobs that ended here are remembered.
     const REMEMBERED: usize = 256;
 
-    /// A node of a grid with this many.
+    /// A node of a grid with so many nodes.
     pub fn new(nodes: u32) -> Self {
         Self {
             nodes,
@@ -108,7 +108,7 @@ impl Random {
         self.start_next(cx);
     }
 
-    /// The last word on a job that was submitted here; a second one is not passed on.
+    /// Tells the outcome of a job that was submitted here, but only once.
     fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if self.open.remove(&job) {
             cx.notify(Notice { job, news });
