@@ -1,4 +1,4 @@
-//! Heartbeats: what a node does in each period, and when a neighbour tells of itself.
+//! Heartbeats: what a node does in each period, and how it takes the heartbeat of a peer.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
-/// What somebody tells of itself, in one way or another.
+/// What the sender of a heartbeat tells of itself.
 #[derive(Clone, Copy)]
 pub(super) struct Word<'a, const D: usize> {
     pub own: &'a Entry<D>,
@@ -21,11 +21,11 @@ pub(super) struct Word<'a, const D: usize> {
     pub told: Told,
 }
 
-/// Whether somebody tells who its neighbours are.
+/// Whether the sender lists its neighbours.
 #[derive(Clone, Copy)]
 pub(super) enum List<'a, const D: usize> {
     Told(&'a Shared<Account<D>>),
-    /// It tells only how many it has, and which epoch of the receiver's zone it knows.
+    /// The sender tells how many neighbours it has, and which epoch of the receiver's zone it knows.
     Untold {
         yours: Option<u32>,
         neighbours: u16,
@@ -33,7 +33,7 @@ pub(super) enum List<'a, const D: usize> {
 }
 
 impl<const D: usize> List<'_, D> {
-    /// How many neighbours it has.
+    /// How many neighbours the sender has.
     fn crowd(&self) -> u16 {
         match self {
             Self::Told(account) => {
@@ -45,7 +45,7 @@ impl<const D: usize> List<'_, D> {
 }
 
 impl<'a, const D: usize> Word<'a, D> {
-    /// With the neighbours.
+    /// A heartbeat that lists the neighbours.
     pub(super) fn with_list(account: &'a Shared<Account<D>>, told: Told) -> Self {
         Self {
             own: &account.get().own,
@@ -55,7 +55,7 @@ impl<'a, const D: usize> Word<'a, D> {
     }
 }
 
-/// What somebody tells of itself whose zone is as it was.
+/// The heartbeat of a sender whose zone has not changed.
 #[derive(Clone, Copy)]
 pub(super) struct Pulse {
     pub epoch: u32,
@@ -64,7 +64,7 @@ pub(super) struct Pulse {
 }
 
 impl<const D: usize> Member<D> {
-    /// A period begins, if it is this one's turn.
+    /// Begins the next period, if the timer is the current one and is due.
     pub(super) fn beat(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
         if beat != self.beat {
             return;
@@ -94,7 +94,7 @@ impl<const D: usize> Member<D> {
         self.tell_all(cx);
     }
 
-    /// Somebody tells that it is there, and nothing is new.
+    /// A sender that lists its neighbours is up, and nothing is new.
     pub(super) fn hear_beat(
         &mut self,
         name: Name,
@@ -124,7 +124,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Somebody whose neighbours need not be known here tells that it is there, and that its zone is as it was.
+    /// A sender that does not list its neighbours is up, and its zone has not changed.
     pub(super) fn hear_pulse(
         &mut self,
         name: Name,
@@ -144,7 +144,7 @@ impl<const D: usize> Member<D> {
                     self.set_right(&own, cx);
                 }
             }
-            // Others told of this zone, and now it does so itself.
+            // So far only other nodes told of this zone. Now its owner does.
             Some(peer) if peer.entry.epoch == pulse.epoch => {
                 let own = &peer.entry.clone();
                 let list = List::Untold {
@@ -159,7 +159,7 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// Somebody tells of itself.
+    /// A sender tells of itself.
     pub(super) fn hear(
         &mut self,
         from: NodeId,
@@ -209,7 +209,7 @@ impl<const D: usize> Member<D> {
         let is_neighbour = self.note(word, cx);
         match word.list {
             List::Told(account) if is_neighbour => {
-                // Who is heard for the first time may not have heard of this node either.
+                // A peer that is heard for the first time may not have heard of this node either.
                 if is_first_word {
                     self.tell(from, cx);
                 }
@@ -223,12 +223,12 @@ impl<const D: usize> Member<D> {
                 }
             }
             List::Told(account) => {
-                // It takes this node for a neighbour because it does not know its present zone.
+                // The sender lists this node as a neighbour because it knows an earlier zone of it.
                 let listed = account.get().neighbours.get(self.name);
                 if listed.is_some_and(|entry| entry.epoch < self.epoch) {
                     self.tell(from, cx);
                 }
-                // Where one of the two is not, there is somebody else, whom the other may know.
+                // The two zones do not touch, so another node has the space between. One of the two may know that node.
                 self.compare(account.get(), cx);
             }
             List::Untold {
@@ -248,9 +248,9 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// Whether somebody who is held to be dead, and tells of itself, is there after all. If others have its zone, it is
-    /// told so, now and then: who does not know this node answers with what it told before, and two that did so at once
-    /// would never end.
+    /// Whether a peer that is held to be dead, and tells of itself, is up after all. If other nodes have its zone, it
+    /// is told so, but not at once again: a peer that does not know this node would repeat its heartbeat, and two such
+    /// nodes would answer each other without end.
     fn may_rise(&mut self, own: &Entry<D>, since: Time, cx: &mut dyn Context<Can<D>>) -> bool {
         let (name, now) = (own.name, cx.now());
         let is_mine = own.zone.overlaps(&self.leaf.zone);
@@ -258,7 +258,7 @@ impl<const D: usize> Member<D> {
         let owners = others.filter(|peer| peer.entry.zone.overlaps(&own.zone));
         let owners: Entries<D> = owners.map(|peer| peer.entry.clone()).collect();
         if !is_mine && owners.is_empty() {
-            // What it told before it left may come late.
+            // A heartbeat from before it left may arrive late.
             return since + self.config.period <= now;
         }
         let pause = Span::from_micros(self.config.period.as_micros() / 4);
@@ -277,7 +277,7 @@ impl<const D: usize> Member<D> {
         false
     }
 
-    /// Takes down what somebody tells of itself, if it is a neighbour, watched, or in the way. Whether it is a
+    /// Records what a peer tells of itself if it is a neighbour, watched, or in the way. Returns whether it is a
     /// neighbour.
     fn note(&mut self, word: Word<'_, D>, cx: &mut dyn Context<Can<D>>) -> bool {
         let own = word.own;
@@ -329,8 +329,8 @@ impl<const D: usize> Member<D> {
         face.is_some()
     }
 
-    /// Whoever was said, or known, to have a part of a zone that its owner has just told: hearsay is dropped, others
-    /// are asked.
+    /// The owner of a zone has told of it. Peers that overlap it and never told of themselves are dropped, unless they
+    /// may still be beside this zone. The other peers that overlap it are pinged.
     fn doubt_what_contradicts(&mut self, told: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let contradicts = |peer: &Neighbour<D>| {
             peer.is_living() && peer.entry.name != told.name && peer.entry.zone.overlaps(&told.zone)
@@ -350,9 +350,9 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Somebody holds that this node is dead, and that others have its zone. If the two hold that of each other, the
-    /// lower name stays: both must not go.
-    pub(super) fn evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
+    /// A peer holds this node to be dead, and its zone to be taken. If both hold that of each other, the node with the
+    /// lower id stays, so that not both go.
+    pub(super) fn on_evicted(&mut self, by: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let lives = self.peers.lives(by);
         if lives.is_empty() {
             return Outcome::Stays;
@@ -367,7 +367,7 @@ impl<const D: usize> Member<D> {
         self.yield_to(by, cx)
     }
 
-    /// Others have the zone, or a part of it: tells its neighbours that it is gone, and joins anew.
+    /// Other nodes have the zone, or a part of it: tells the neighbours that this node is gone, and joins anew.
     pub(super) fn yield_to(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) -> Outcome {
         self.tell_the_end(cx);
         Outcome::Yielded { to }

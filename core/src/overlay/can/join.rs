@@ -114,7 +114,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// Here is a zone. If it comes too late, it goes back.
-    pub(super) fn granted(
+    pub(super) fn on_grant(
         &mut self,
         from: NodeId,
         grant: &Shared<Grant<D>>,
@@ -145,7 +145,7 @@ impl<const D: usize> Can<D> {
     }
 
     /// There is no zone: tries again, soon or at once.
-    pub(super) fn refused(&mut self, life: Incarnation, why: Refusal, cx: &mut dyn Context<Self>) {
+    pub(super) fn on_refused(&mut self, life: Incarnation, why: Refusal, cx: &mut dyn Context<Self>) {
         let Life::Joining(joining) = &mut self.life else {
             return;
         };

@@ -84,7 +84,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.
-    pub(super) fn asked_to_agree(
+    pub(super) fn on_may_leave(
         &mut self,
         from: NodeId,
         entry: &Entry<D>,
@@ -118,7 +118,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// A neighbour agrees. With all of them, it goes.
-    pub(super) fn agreed(
+    pub(super) fn on_agreed(
         &mut self,
         from: NodeId,
         epoch: u32,
@@ -136,7 +136,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// A neighbour has something else to do: those that agreed need not wait, and it tries again later.
-    pub(super) fn disagreed(&mut self, epoch: u32, cx: &mut dyn Context<Can<D>>) {
+    pub(super) fn on_disagreed(&mut self, epoch: u32, cx: &mut dyn Context<Can<D>>) {
         let Leaving::Asking { tries, .. } = &self.leaving else {
             return;
         };
@@ -150,7 +150,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody does not leave now.
-    pub(super) fn released(&mut self, name: Name) {
+    pub(super) fn on_stays(&mut self, name: Name) {
         self.promises.release(name);
     }
 

@@ -1,4 +1,4 @@
-//! A node that has a zone: its state, and what it can tell from that alone.
+//! A node that has a zone: its state, and what follows from that state alone.
 
 use alloc::vec::Vec;
 
@@ -25,45 +25,44 @@ pub(super) struct Member<const D: usize> {
     pub leaf: Leaf<D>,
     /// How often the zone changed.
     pub epoch: u32,
-    /// How often zones were taken by force where this one came from.
+    /// How often zones were taken by force on the way to this one.
     pub rank: u32,
-    /// What it had before it grew over a gap, in case somebody was there.
+    /// The zone before this node grew over a gap, in case another node was there.
     pub before: Option<Leaf<D>>,
-    /// How often there was something new to tell.
+    /// How often there was news to tell.
     pub edition: u32,
-    /// The edition and the epoch that all neighbours were told.
+    /// The edition and the epoch of the last heartbeat to all neighbours.
     pub told: Option<(u32, u32)>,
-    /// The edition with which nothing was missing: neither neighbours nor a word of them.
+    /// The edition at which no neighbour was missing, and each one had told of itself.
     pub calm: Option<u32>,
-    /// For how many periods there has been a gap at the zone, behind which nobody is known.
+    /// For how many periods the zone has had a gap: a part of a face where no neighbour is known.
     pub gaping: u16,
-    /// What it tells of itself, as long as nothing is new.
+    /// The current account, until there is news.
     pub account: Option<Shared<Account<D>>>,
-    /// The neighbours as they were listed last. Most news is of how well they are known, and lists that are alike are
-    /// one.
+    /// The neighbours as they were listed last. Most news does not change the list, so that accounts share it.
     pub listed: Entries<D>,
-    /// Who is beyond the neighbours, if these are few.
+    /// Some nodes beyond the neighbours, if there are few neighbours.
     pub beyond: Option<Beyond<D>>,
     pub load: Load,
     pub peers: Peers<D>,
-    /// Nodes that may be anywhere: who introduced it, who joined through it, earlier neighbours, and those whom it missed.
+    /// Peers anywhere in the space: its introducer, joiners and seekers it helped, earlier neighbours, missed ones.
     pub contacts: Contacts,
-    /// The heartbeat that comes next, and when.
+    /// The number of the next heartbeat, and when it is due.
     pub beat: u32,
     pub due: Time,
     pub takeover: Takeover<D>,
-    /// How many waits for a takeover there were, and when the last one is over.
+    /// How many waits of take-overs there were, and when the last one is over.
     pub round: u32,
     pub round_due: Time,
     pub leaving: Leaving,
-    /// When it tries again to leave, if it is to.
+    /// When it next tries to leave, if it is to leave.
     pub leave_due: Time,
     pub promises: Promises,
-    /// What searches were passed on since the last beat.
+    /// The searches and join requests that it passed on since the last beat.
     pub passed_on: Vec<(Name, Point<D>)>,
 }
 
-/// What an event makes of a member.
+/// What becomes of a member after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(super) enum Outcome {
@@ -75,25 +74,25 @@ pub(super) enum Outcome {
     Yielded { to: NodeId },
 }
 
-/// What a node does about those who are missed.
+/// What a node does about missed peers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Takeover<const D: usize> {
     /// Nothing.
     Idle,
-    /// It would inherit, and waits whether they come back.
+    /// It would inherit, and waits in case they come back.
     Waiting,
-    /// It told everyone around what it will have.
+    /// It told all nodes around that it will have this zone, and waits for objections.
     Claimed { zone: Zone<D> },
 }
 
-/// Whether a node is to leave, and how far it is with that.
+/// Whether a node is to leave, and how far it has come.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Leaving {
     /// It stays.
     No,
-    /// It tries so often yet, and then goes without asking.
+    /// It asks this many more times, and then goes without agreement.
     Waiting { tries: u8 },
-    /// It asked its neighbours, of whom these have not agreed.
+    /// It asked its neighbours. The missing ones have not agreed yet.
     Asking { tries: u8, missing: Vec<Name> },
 }
 
@@ -146,13 +145,13 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether something goes on that another change would disturb.
+    /// Whether this node must not change its zone: it asks to leave, has promised to wait, or is disturbed.
     pub(super) fn is_changing(&self, now: Time) -> bool {
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
         is_leaving || self.promises.is_bound(now) || self.is_disturbed()
     }
 
-    /// Whether somebody is missing around it: a hole, or a neighbour who has not told of itself.
+    /// Whether the surroundings are unclear: a take-over, a gap, or a neighbour that has not told of itself.
     pub(super) fn is_disturbed(&self) -> bool {
         let mut neighbours = self.peers.neighbours();
         self.takeover != Takeover::Idle
@@ -160,7 +159,7 @@ impl<const D: usize> Member<D> {
             || self.gaps().next().is_some()
     }
 
-    /// A point behind each face where nobody is known.
+    /// For each face with a gap, a point in the gap.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Point<D>> {
         faces::<D>().filter_map(|face| {
             let at_face = self.peers.neighbours();
@@ -183,7 +182,7 @@ impl<const D: usize> Member<D> {
         self.leaving != Leaving::No
     }
 
-    /// Who has taken a zone by force stays until those come back who had it, as long as it would for anything else.
+    /// After it took a zone by force, a leaver begins its tries again, so that the evicted nodes can join first.
     pub(super) fn stay_for_now(&mut self) {
         if self.is_to_leave() {
             let tries = self.config.farewell;
@@ -191,25 +190,25 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// How long somebody may be silent.
+    /// How long a peer may be silent until it is missed.
     pub(super) fn limit(&self) -> Span {
         self.config.period.times(u64::from(self.config.patience))
     }
 
-    /// There is something new to tell.
+    /// Notes that there is news to tell.
     pub(super) fn touch(&mut self) {
         self.edition = self.edition.saturating_add(1);
         self.account = None;
     }
 
-    /// Remembers somebody who is anywhere in the space, in place of another.
+    /// Adds a node anywhere in the space to the contacts. The oldest contact may have to go.
     pub(super) fn meet(&mut self, id: NodeId) {
         if id != self.name.id {
             self.contacts.note([id]);
         }
     }
 
-    /// After a change of the own zone.
+    /// Updates the faces of all peers after a change of the own zone.
     pub(super) fn refresh_faces(&mut self) {
         let zone = self.leaf.zone;
         for peer in self.peers.iter_mut() {
@@ -217,7 +216,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Has another zone from now on, which is news. The faces at which its peers are have to follow.
+    /// Changes to another zone, which is news. The caller has to update the faces of the peers.
     pub(super) fn change_to(&mut self, leaf: Leaf<D>) {
         self.leaf = leaf;
         self.before = None;
@@ -225,7 +224,7 @@ impl<const D: usize> Member<D> {
         self.touch();
     }
 
-    /// Thinks so of some peers from now on. Whether there are any, which is news.
+    /// Sets the presence of the peers that match. Returns whether there are any, which is news.
     pub(super) fn mark(
         &mut self,
         presence: Presence,
@@ -235,7 +234,7 @@ impl<const D: usize> Member<D> {
         for peer in self.peers.iter_mut().filter(|peer| which(peer)) {
             peer.presence = presence;
             is_news = true;
-            // It may be there all the same, cut off with others. Hearsay is not worth it.
+            // The peer may be up behind a partition, so keep it as a contact. Hearsay is not worth that.
             if matches!(presence, Presence::Missed { .. }) && peer.first_hand {
                 self.contacts.miss(peer.id());
             }
@@ -246,8 +245,8 @@ impl<const D: usize> Member<D> {
         is_news
     }
 
-    /// A node is there in a later life, so what it had before is free. Whether that is news; then the next beat at the
-    /// latest settles it.
+    /// A node is up in a later life, so its earlier zones are free. Returns whether that is news; then the next beat at
+    /// the latest settles it.
     pub(super) fn bury_earlier_lives(&mut self, name: Name, now: Time) -> bool {
         self.mark(Presence::Dead { since: now }, |peer| {
             peer.id() == name.id && peer.entry.name < name && !peer.is_dead()

@@ -11,35 +11,35 @@ use crate::time::Span;
 /// The most neighbours that a node has, and the most entries in a message.
 pub const MOST_NEIGHBOURS: usize = 512;
 
-/// A node in one of its lives. Each time that it joins is a new life, so what it had before is nobody's.
+/// A node in one of its lives. Each try to get a zone begins a new life; what the node had in an earlier one is free.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Name {
     /// The node.
     pub id: NodeId,
-    /// Which of its lives.
+    /// The number of its life.
     pub life: Incarnation,
 }
 
-/// Who has which zone.
+/// A node and its zone, as of one epoch.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Entry<const D: usize> {
-    /// Who.
+    /// The owner of the zone.
     pub name: Name,
-    /// How often its zone changed in this life: of two entries the one with more is later.
+    /// How often the zone changed in this life. Of two entries of one life, the one with the higher epoch is later.
     pub epoch: u32,
-    /// How often zones were taken by force where this one came from: of two that overlap, who has more is right.
+    /// How often zones were taken by force on the way to this one. If two zones overlap, the higher rank stays.
     pub rank: u32,
     /// Its zone.
     pub zone: Zone<D>,
-    /// How the zone came about.
+    /// The splits that the zone came out of.
     pub history: History,
 }
 
 impl<const D: usize> Entry<D> {
-    /// Whether this node keeps its zone, and not another one whose zone overlaps it: the one with the higher rank, then that with the
-    /// smaller zone, because it is the other that took too much, then the lower name. So both agree who.
+    /// Whether this node keeps its zone if the other zone overlaps it. The higher rank wins, then the smaller zone
+    /// because the larger one took too much, then the lower name. So both nodes come to the same result.
     pub(super) fn prevails_over(&self, other: &Self) -> bool {
         let order = |entry: &Self| {
             let rank = core::cmp::Reverse(entry.rank);
@@ -61,27 +61,27 @@ impl<const D: usize> Entry<D> {
 pub struct Entries<const D: usize>(Arc<[Entry<D>]>);
 
 impl<const D: usize> Entries<D> {
-    /// None.
+    /// An empty list.
     pub fn none() -> Self {
         Self(Arc::new([]))
     }
 
-    /// They.
+    /// The entries, in the order of the list.
     pub fn iter(&self) -> core::slice::Iter<'_, Entry<D>> {
         self.0.iter()
     }
 
-    /// How many.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The one of this name, if they are in order.
+    /// The entry with this name. The search expects the entries in the order of names.
     pub fn get(&self, name: Name) -> Option<&Entry<D>> {
         let index = self.0.binary_search_by_key(&name, |entry| entry.name);
         index.ok().and_then(|index| self.0.get(index))
@@ -94,181 +94,181 @@ impl<const D: usize> FromIterator<Entry<D>> for Entries<D> {
     }
 }
 
-/// What a node tells of itself.
+/// What a node tells of itself and its neighbours.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Account<const D: usize> {
     /// Its zone.
     pub own: Entry<D>,
-    /// How many accounts of itself, with something new, it gave before.
+    /// The number of this account. It rises with each piece of news.
     pub edition: u32,
     /// Its neighbours.
     pub neighbours: Entries<D>,
-    /// Where it has few neighbours: some beyond them.
+    /// Some nodes beyond its neighbours, if it has few neighbours.
     pub beyond: Option<Beyond<D>>,
 }
 
-/// Some of those beyond a node's neighbours.
+/// Some nodes beyond a node's neighbours.
 ///
-/// Nodes that differ only in one virtual coordinate lie in a row. If some that are side by side crash at once, nobody but their
-/// neighbours would know who comes next; so in a row everyone knows a few more.
+/// Nodes that differ only in one virtual coordinate lie in a row. If some nodes side by side crash at once, the
+/// survivors would not know the next node of the row. So a node with few neighbours knows a few nodes more.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Beyond<const D: usize> {
     /// The neighbours of its neighbours.
     pub second: Entries<D>,
-    /// The neighbours of those.
+    /// The neighbours of the nodes in `second`.
     pub third: Entries<D>,
 }
 
-/// What who joins gets.
+/// The zone of a joiner, and the neighbours with which it begins.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Grant<const D: usize> {
-    /// Its entry from now on.
+    /// The joiner's entry from now on.
     pub own: Entry<D>,
-    /// Who may be its neighbours, the granter among them.
+    /// Nodes that may be its neighbours. The granter is among them.
     pub neighbours: Entries<D>,
 }
 
-/// Why a wish to join came to nothing.
+/// Why a joiner got no zone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Refusal {
-    /// Something else changes there, or the way there is broken: try again.
+    /// Another change is under way there, or the route is broken: try again.
     Busy,
-    /// The owner is at the very same point: draw another virtual coordinate.
+    /// The owner of the point is at exactly this point: draw another virtual coordinate.
     SamePoint,
-    /// There would be too many neighbours.
+    /// A node would have too many neighbours.
     Full,
-    /// The introducer has no zone itself: try another.
+    /// The introducer has no zone: try another one.
     Outside,
 }
 
-/// What nodes say to each other.
+/// The messages between nodes of the overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message<const D: usize> {
-    /// Somebody wants a zone around its point; sent on towards the owner of the point.
+    /// A joiner wants a zone around its point. Members pass the message on towards the owner of the point.
     Join {
-        /// Who.
+        /// The joiner, in the life for which it asks.
         joiner: Name,
-        /// Where it is.
+        /// The joiner's point.
         point: Point<D>,
-        /// How many hops it may still take.
+        /// How many more hops the message may take.
         hops: u16,
     },
-    /// To who joins: here is your zone.
+    /// To a joiner: here is your zone.
     Grant(Shared<Grant<D>>),
-    /// To who joins: there is none.
+    /// To a joiner: you get no zone now.
     Refused {
-        /// The life in which it asked.
+        /// The life for which the joiner asked.
         life: Incarnation,
-        /// Why.
+        /// The reason for the refusal.
         why: Refusal,
     },
-    /// To neighbours who are to know the sender's, after each change: I am here.
+    /// To a neighbour that gets the sender's neighbour list, after each change: I am up.
     Heartbeat {
         /// The sender's zone and neighbours.
         account: Shared<Account<D>>,
-        /// Its load.
+        /// The sender's load, and the load beyond it.
         told: Told,
     },
-    /// To neighbours who are to know the sender's, from time to time: I am here, and nothing is new but my load.
+    /// To a neighbour that gets the sender's neighbour list, in each period without news: I am up.
     Beat {
         /// The sender's life.
         life: Incarnation,
-        /// The edition of its last account. Who lacks it asks with a ping.
+        /// The edition of the sender's last account. A receiver that lacks this account sends a ping.
         edition: u32,
-        /// Its load.
+        /// The sender's load, and the load beyond it.
         told: Told,
     },
-    /// Tell me about yourself, though you need not be my neighbour.
+    /// To any node: tell me about yourself.
     Ping,
-    /// These are your neighbours, I think.
+    /// These nodes are probably your neighbours.
     Introduction(Entries<D>),
-    /// Somebody looks for the owner of a point next to its zone, or of its own point, which should be itself; sent on towards the point.
+    /// A seeker looks for the owner of a point beside its zone, or of its own point; passed on towards the point.
     Seek {
-        /// Who, and its zone.
+        /// The seeker and its zone.
         seeker: Entry<D>,
-        /// The point.
+        /// The point whose owner is sought.
         point: Point<D>,
-        /// How many hops it may still take.
+        /// How many more hops the message may take.
         hops: u16,
     },
-    /// What became of this node, which I miss?
+    /// What do you know about this node? For the sender it is missed or dead.
     Inquiry(Name),
-    /// To those around who is missed: I shall have this zone, unless you object.
+    /// To all around missed nodes: I take this zone unless you object.
     Claim {
-        /// Whom I miss.
+        /// The nodes that the sender misses.
         missed: Entries<D>,
-        /// What my zone will be.
+        /// The sender's zone after the take-over.
         zone: Zone<D>,
     },
-    /// This node, which you miss, was there so long ago.
+    /// To a node that misses another one: that node was heard so long ago.
     Alive {
-        /// Its entry as last heard.
+        /// The entry of the missed node, as the sender knows it.
         entry: Entry<D>,
-        /// How long ago.
+        /// The time since the missed node was heard.
         ago: Span,
     },
-    /// To its neighbours: may I leave this zone to my heirs, as soon as all agree?
+    /// To each neighbour: may I leave this zone to my heirs as soon as all neighbours agree?
     MayLeave {
-        /// What it has.
+        /// The sender's entry.
         own: Entry<D>,
-        /// The epoch of the neighbour's zone, for all it knows.
+        /// The epoch of the receiver's zone, as far as the sender knows.
         epoch: u32,
     },
-    /// To who wants to leave: yes.
+    /// To a leaver: I agree.
     Agreed {
-        /// The life of who asked.
+        /// The life of the leaver.
         life: Incarnation,
-        /// The epoch of the zone.
+        /// The epoch of the leaver's zone.
         epoch: u32,
     },
-    /// To who wants to leave: not now.
+    /// To a leaver: not now.
     Disagreed {
-        /// The life of who asked.
+        /// The life of the leaver.
         life: Incarnation,
-        /// The epoch of the zone.
+        /// The epoch of the leaver's zone.
         epoch: u32,
     },
-    /// To those who agreed: I stay for now, in this life.
+    /// To each neighbour, after one of them disagreed: I stay for now, in this life.
     Stays(Incarnation),
-    /// A node is gone for good: it left, or others have its zone now. This is what it told last.
+    /// A node is gone for good: it left, or other nodes have its zone now. This is its last known account.
     Obituary(Shared<Account<D>>),
-    /// Your zone in this life has been given away: join anew.
+    /// Other nodes have your zone of this life: join anew.
     Evicted(Incarnation),
-    /// To neighbours who need not know the sender's, after each change of its zone: I am here.
+    /// To a neighbour that does not get the sender's neighbour list, after each change of the sender's zone: I am up.
     Here {
         /// The sender's zone.
         own: Shared<Entry<D>>,
-        /// The epoch of the receiver's zone, if the sender knows of it.
+        /// The epoch of the receiver's zone, if the sender knows the receiver.
         yours: Option<u32>,
         /// How many neighbours the sender has.
         neighbours: u16,
-        /// Its load.
+        /// The sender's load, and the load beyond it.
         told: Told,
     },
-    /// To neighbours who need not know the sender's, from time to time: I am here, and my zone is as it was.
+    /// To a neighbour that does not get the sender's neighbour list, in each period without a change: I am up.
     Pulse {
         /// The sender's life.
         life: Incarnation,
-        /// The epoch of its zone. Who lacks that asks with a ping.
+        /// The epoch of the sender's zone. A receiver that does not know this epoch sends a ping.
         epoch: u32,
-        /// The epoch of the receiver's zone, for all the sender knows.
+        /// The epoch of the receiver's zone, as far as the sender knows.
         yours: u32,
         /// How many neighbours the sender has.
         neighbours: u16,
-        /// Its load.
+        /// The sender's load, and the load beyond it.
         told: Told,
     },
-    /// The sender leaves for good, and knew this other node, too.
+    /// The sender leaves for good. It knew this other node.
     Farewell(NodeId),
 }
 
 impl<const D: usize> Message<D> {
-    /// Whether it is one of those that go to every neighbour from time to time, on which others may ride.
+    /// Whether it goes to neighbours in each period. A host may add its own data to such messages.
     pub const fn is_heartbeat(&self) -> bool {
         matches!(
             self,

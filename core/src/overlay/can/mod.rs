@@ -293,8 +293,8 @@ impl<const D: usize> Can<D> {
 
     fn message(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
         match message {
-            Message::Grant(grant) => return self.granted(from, &grant, cx),
-            Message::Refused { life, why } => return self.refused(life, why, cx),
+            Message::Grant(grant) => return self.on_grant(from, &grant, cx),
+            Message::Refused { life, why } => return self.on_refused(life, why, cx),
             _ => {}
         }
         let outcome = match &mut self.life {
@@ -376,7 +376,7 @@ impl<const D: usize> Can<D> {
                     self.remember(cx);
                 }
             }
-            (Timer::Takeover(round), Life::Inside(member)) => member.proceed(round, cx),
+            (Timer::Takeover(round), Life::Inside(member)) => member.on_takeover_timer(round, cx),
             (Timer::Leave(life), Life::Inside(member)) if life == member.name.life => {
                 let outcome = member.try_again_to_leave(cx);
                 self.conclude(outcome, cx);
@@ -498,26 +498,26 @@ fn hear<const D: usize>(
             seeker,
             point,
             hops,
-        } => member.sought(from, seeker, point, hops, cx),
-        Message::Inquiry(name) => member.inquired(from, name, cx),
-        Message::Claim { missed, zone } => member.examine(from, &missed, &zone, cx),
-        Message::Alive { entry, ago } => member.reconsider(&entry, ago, cx),
-        Message::MayLeave { own, epoch } => member.asked_to_agree(from, &own, epoch, cx),
+        } => member.on_seek(from, seeker, point, hops, cx),
+        Message::Inquiry(name) => member.on_inquiry(from, name, cx),
+        Message::Claim { missed, zone } => member.on_claim(from, &missed, &zone, cx),
+        Message::Alive { entry, ago } => member.on_alive(&entry, ago, cx),
+        Message::MayLeave { own, epoch } => member.on_may_leave(from, &own, epoch, cx),
         Message::Agreed { life, epoch } => {
             if life == member.name.life {
-                return member.agreed(from, epoch, cx);
+                return member.on_agreed(from, epoch, cx);
             }
         }
         Message::Disagreed { life, epoch } => {
             if life == member.name.life {
-                member.disagreed(epoch, cx);
+                member.on_disagreed(epoch, cx);
             }
         }
-        Message::Stays(life) => member.released(Name { id: from, life }),
-        Message::Obituary(account) => member.mourn(from, &account, cx),
+        Message::Stays(life) => member.on_stays(Name { id: from, life }),
+        Message::Obituary(account) => member.on_obituary(from, &account, cx),
         Message::Evicted(life) => {
             if life == member.name.life {
-                return member.evicted(from, cx);
+                return member.on_evicted(from, cx);
             }
         }
         Message::Farewell(other) => member.meet(other),
@@ -544,7 +544,7 @@ impl<const D: usize> Machine for Can<D> {
             }
             Event::Unreachable { to } => {
                 if let Life::Inside(member) = &mut self.life {
-                    member.miss(to, cx);
+                    member.on_unreachable(to, cx);
                 }
             }
             Event::Timer(timer) => self.timer(timer, cx),

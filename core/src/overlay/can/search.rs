@@ -118,7 +118,7 @@ impl<const D: usize> Member<D> {
     }
 
     /// Somebody looks for the owner of a point, which touches it.
-    pub(super) fn sought(
+    pub(super) fn on_seek(
         &mut self,
         from: NodeId,
         seeker: Entry<D>,

@@ -1,9 +1,9 @@
-//! What becomes of the zones of those who are gone (PROTOCOLS 3.2).
+//! Take-over: heirs divide the zones of nodes that are gone (PROTOCOLS 3.2).
 //!
-//! Who leaves tells its neighbours, and those across the plane of its last split grow over its zone at once. Who falls
-//! silent is missed by its neighbours after a while. Those who would grow wait a little longer, claim their new zones
-//! to everyone around, and have them if nobody objects. A node watches the heirs of those whom it misses, because
-//! nobody else might see that they are gone, too.
+//! A leaver tells its neighbours. Its heirs, the neighbours across the plane of its last split, grow over its zone at
+//! once. A silent node is missed by its neighbours after a while. Its heirs wait a little longer, claim their new zones
+//! to all nodes around, and take them if no node objects. A node watches the heirs of the nodes that it misses: perhaps
+//! no other node notices that an heir is gone, too.
 
 use alloc::vec::Vec;
 
@@ -23,19 +23,19 @@ use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
-/// How many are asked about somebody of whom too little is known.
+/// The most nodes that are asked about one gone node whose neighbours are unknown.
 const ASKED: usize = 8;
 
-/// About how many at most others are asked in one period. More are gone at once only where somebody told of many who
-/// never were.
+/// The most gone nodes about which a node asks in one period. More are gone at once only if a liar named nodes that
+/// never existed.
 const ASKED_ABOUT: usize = 16;
 
-/// Of how many at most a node tells that they are gone when it takes over what they had. Others miss the rest, whose
-/// zones they see taken.
+/// The most dead nodes for which one take-over sends obituaries. Other nodes miss the rest by themselves, and see that
+/// their zones are taken.
 const MOURNED: usize = 32;
 
 impl<const D: usize> Member<D> {
-    /// Those of whom nothing was heard for long are missed.
+    /// Marks a living peer as missed if it was silent for too long.
     pub(super) fn miss_the_silent(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
         self.mark(Presence::Missed { since: now }, |peer| {
@@ -43,15 +43,15 @@ impl<const D: usize> Member<D> {
         });
     }
 
-    /// The transport cannot reach somebody, so it is missed at once.
-    pub(super) fn miss(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
+    /// The transport cannot reach a peer, so the peer is missed at once.
+    pub(super) fn on_unreachable(&mut self, id: NodeId, cx: &mut dyn Context<Can<D>>) {
         let missed = Presence::Missed { since: cx.now() };
         if self.mark(missed, |peer| peer.id() == id && peer.is_living()) {
             self.settle(cx);
         }
     }
 
-    /// Those who are gone for long, and those who are of no interest any more, are forgotten.
+    /// Forgets peers that have been gone for long, and living peers that are neither at a face nor watched.
     pub(super) fn forget(&mut self, cx: &mut dyn Context<Can<D>>) {
         let memory = self.config.period.times(u64::from(self.config.memory));
         let now = cx.now();
@@ -59,7 +59,7 @@ impl<const D: usize> Member<D> {
             None => peer.face.is_some() || peer.watched,
             Some(since) => now < since + memory,
         });
-        // Too many: the oldest go, the first name of those that went together.
+        // Too many gone peers: remove the one that is gone longest. Ties go to the lower name.
         while self.peers.gone().count() > MOST_GONE {
             let oldest = self.peers.gone().min_by_key(|peer| peer.gone_since());
             let Some(name) = oldest.map(|peer| peer.entry.name) else {
@@ -69,7 +69,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Notes whose zones others have by now. That is remembered, so that a later hole is not taken for theirs.
+    /// Marks gone peers whose zones other nodes have by now, so that a later hole is not taken for theirs.
     pub(super) fn note_replaced(&mut self) {
         for name in self.newly_replaced() {
             if let Some(peer) = self.peers.get_mut(name) {
@@ -78,7 +78,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Asks the heirs of those who are gone whether they are there, and others about those of whom too little is known.
+    /// Pings the heirs of gone peers, and asks other nodes about gone peers whose neighbours are unknown.
     pub(super) fn watch(&mut self, cx: &mut dyn Context<Can<D>>) {
         let hole = self.hole();
         let mut heirs: Vec<Entry<D>> = Vec::new();
@@ -105,7 +105,7 @@ impl<const D: usize> Member<D> {
             let around = living.chain(self.said_around(&hole));
             let touching =
                 |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
-            // Its heirs know best.
+            // Ask the heirs first: they got the neighbour list.
             let mut asked: Vec<_> = around.filter(touching).collect();
             let leaf = gone.entry.leaf();
             asked.sort_by_key(|entry| !leaf.is_left_to(&entry.zone));
@@ -113,7 +113,7 @@ impl<const D: usize> Member<D> {
                 cx.send(entry.name.id, Message::Inquiry(gone.entry.name));
             }
         }
-        // Who is beyond a gap is watched as long as that is there.
+        // A watched peer stays watched only while there is a gap.
         let is_gaping = self.gaping > 0;
         for peer in self.peers.iter_mut() {
             peer.watched &= is_gaping && peer.is_living();
@@ -128,7 +128,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Asks somebody whether it is there, and misses it if it does not answer.
+    /// Pings a node, and adds it to the peers so that it is missed if it does not answer.
     fn watch_over(&mut self, entry: Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let name = entry.name;
         if self.peers.get(name).is_none() {
@@ -147,7 +147,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Takes what the dead leave, and prepares to take what the missed may leave.
+    /// Takes over the zones of dead peers, and starts to wait if the zones of missed peers may follow.
     pub(super) fn settle(&mut self, cx: &mut dyn Context<Can<D>>) {
         if !self.is_unsettled() && !self.is_forsaken() {
             return;
@@ -176,8 +176,8 @@ impl<const D: usize> Member<D> {
         cx.wake(self.round_due, Timer::Takeover(self.round));
     }
 
-    /// A wait is over: claims what the missed leave, or takes what was claimed.
-    pub(super) fn proceed(&mut self, round: u32, cx: &mut dyn Context<Can<D>>) {
+    /// A wait is over: claims the zones of missed peers, or takes the zone that was claimed.
+    pub(super) fn on_takeover_timer(&mut self, round: u32, cx: &mut dyn Context<Can<D>>) {
         if round != self.round || self.takeover == Takeover::Idle {
             return;
         }
@@ -189,7 +189,7 @@ impl<const D: usize> Member<D> {
         for entry in unknown {
             self.watch_over(entry, cx);
         }
-        // Those who have just become known may be in the way.
+        // The peers that were just added may be in the way.
         let (plan, _) = self.plan(Farther::Missed);
         match plan {
             None => self.takeover = Takeover::Idle,
@@ -210,7 +210,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Everyone around those who are gone, as far as is known.
+    /// The living peers, the nodes that gone peers named, and beside a lasting gap all other nodes it has heard of.
     fn around(&self, gone: &[&Neighbour<D>]) -> Vec<NodeId> {
         let living = self.peers.living().map(Neighbour::id);
         let said = self.said_around(gone).map(|entry| entry.name.id);
@@ -234,7 +234,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Has a larger zone from now on, and tells everyone around.
+    /// Changes to a larger zone, and tells all nodes around.
     fn take_over(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
         self.change_to(leaf);
         let now = cx.now();
@@ -253,7 +253,7 @@ impl<const D: usize> Member<D> {
         let new: Vec<_> = self.said_around(&gone).cloned().collect();
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
-            // It may be there all the same, cut off with others: who is asked for at times when that is over.
+            // The node may be up behind a partition. As a contact it is asked again at times.
             self.contacts.miss(account.get().own.name.id);
             for to in &around {
                 cx.send(*to, Message::Obituary(account.clone()));
@@ -266,7 +266,7 @@ impl<const D: usize> Member<D> {
         cx.notify(Notice::Zone);
     }
 
-    /// Takes a zone from whoever seems to have a part of it. Who really has one hears of it, and one of the two yields.
+    /// Takes a zone and tells the living peers that seem to have parts of it. If one really has, one of the two yields.
     pub(super) fn take_from_all(&mut self, leaf: Leaf<D>, cx: &mut dyn Context<Can<D>>) {
         let others = self.peers.living();
         let others = others.filter(|peer| peer.entry.zone.overlaps(&leaf.zone));
@@ -280,15 +280,15 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Somebody will have a zone unless it is wrong about those it misses.
-    pub(super) fn examine(
+    /// A peer claims a zone. Answers with what contradicts that: its own zone, missed nodes heard, owners in the way.
+    pub(super) fn on_claim(
         &mut self,
         from: NodeId,
         missed: &Entries<D>,
         zone: &Zone<D>,
         cx: &mut dyn Context<Can<D>>,
     ) {
-        // Of two that claim the same, the lower id has it.
+        // If the claims of two nodes overlap, the lower id wins.
         if let Some(own) = self.claimed().filter(|own| own.overlaps(zone)) {
             if from < self.name.id {
                 self.takeover = Takeover::Idle;
@@ -319,13 +319,13 @@ impl<const D: usize> Member<D> {
         introduce(from, in_the_way, cx);
     }
 
-    /// Whether somebody is there, by its own word.
+    /// Whether a peer is up for certain: it has told of itself, and was heard within the limit.
     fn is_certain_of(&self, peer: &Neighbour<D>, now: Time) -> bool {
         peer.is_living() && peer.first_hand && now < peer.heard + self.limit()
     }
 
-    /// Somebody who is missed here was there elsewhere.
-    pub(super) fn reconsider(&mut self, entry: &Entry<D>, ago: Span, cx: &mut dyn Context<Can<D>>) {
+    /// A sender heard a node that may be missed here.
+    pub(super) fn on_alive(&mut self, entry: &Entry<D>, ago: Span, cx: &mut dyn Context<Can<D>>) {
         let (now, limit) = (cx.now(), self.limit());
         if let Some(peer) = self.peers.get_mut(entry.name)
             && !peer.is_dead()
@@ -339,8 +339,8 @@ impl<const D: usize> Member<D> {
         self.learn(entry, cx);
     }
 
-    /// Somebody wants to know what became of a node.
-    pub(super) fn inquired(&mut self, from: NodeId, name: Name, cx: &mut dyn Context<Can<D>>) {
+    /// A sender asks what became of a node.
+    pub(super) fn on_inquiry(&mut self, from: NodeId, name: Name, cx: &mut dyn Context<Can<D>>) {
         if name == self.name {
             self.tell(from, cx);
         } else if let Some(peer) = self.peers.get(name) {
@@ -352,8 +352,8 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// A node is gone for good, says somebody, perhaps that node itself.
-    pub(super) fn mourn(
+    /// A node is gone for good. The sender is that node, or another one.
+    pub(super) fn on_obituary(
         &mut self,
         from: NodeId,
         account: &Shared<Account<D>>,
@@ -392,7 +392,7 @@ impl<const D: usize> Member<D> {
             peer.entry = own.clone();
             peer.face = face;
         }
-        // Who does not know its neighbours names none.
+        // An empty list means that the sender does not know the neighbours.
         if (peer.last.is_none() || is_news) && !account.get().neighbours.is_empty() {
             peer.last = Some(account.clone());
         }
@@ -404,13 +404,13 @@ impl<const D: usize> Member<D> {
         let promised = self.promises.release(name);
         if promised == Some(Share::Heir) && from == name.id && self.leaf.inherits_from(&own.leaf())
         {
-            // It was its owner's until now, so whoever else seems to have a part of it does not.
+            // The leaver had this zone until now, so a peer that seems to have a part of it is wrong.
             self.take_from_all(self.leaf.after(Vec::from([own.leaf()])), cx);
         }
         self.settle(cx);
     }
 
-    /// Tells of a death those who were at the zone of the dead, and whom it may not have known.
+    /// Passes an obituary on to living peers that touch the zone of the dead node and that its account does not name.
     fn pass_on(&self, from: NodeId, account: &Shared<Account<D>>, cx: &mut dyn Context<Can<D>>) {
         let Account {
             own, neighbours, ..
@@ -424,7 +424,7 @@ impl<const D: usize> Member<D> {
     }
 }
 
-/// Tells a node that misses a peer when that was there.
+/// Tells a node that misses a peer when that peer was last heard.
 fn vouch_for<const D: usize>(peer: &Neighbour<D>, to: NodeId, cx: &mut dyn Context<Can<D>>) {
     let (entry, ago) = (peer.entry.clone(), cx.now() - peer.heard);
     cx.send(to, Message::Alive { entry, ago });

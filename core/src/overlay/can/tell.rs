@@ -1,4 +1,4 @@
-//! What a node tells its neighbours: of its zone, of each other, and of the load beyond.
+//! What a node tells its neighbours: its zone, common neighbours, and the load beyond.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -13,11 +13,11 @@ use crate::id::NodeId;
 use crate::machine::Context;
 use crate::shared::Shared;
 
-/// Up to how many neighbours a node tells of those beyond.
+/// A node with at most this many neighbours tells of nodes beyond them.
 const FEW: usize = 8;
 
 impl<const D: usize> Member<D> {
-    /// What this node tells of itself.
+    /// This node's account. It is built again only after news.
     pub(super) fn account(&mut self) -> Shared<Account<D>> {
         if let Some(account) = &self.account {
             return account.clone();
@@ -36,7 +36,7 @@ impl<const D: usize> Member<D> {
         account
     }
 
-    /// Who is beyond the neighbours, if these are few.
+    /// Updates the nodes beyond the neighbours. They are kept only if there are few neighbours.
     pub(super) fn look_beyond(&mut self) {
         let few = self.peers.neighbours().count() <= FEW;
         let beyond = few.then(|| Beyond {
@@ -49,7 +49,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whom the neighbours name in one of their lists, and who is not known, in the order of names.
+    /// Unknown nodes that the neighbours name in one of their lists, in the order of names.
     fn those_named(&self, list: impl Fn(&Account<D>) -> Option<&Entries<D>>) -> Entries<D> {
         let accounts = self.peers.neighbours().flat_map(|peer| &peer.last);
         let lists = accounts.filter_map(|last| list(last.get()));
@@ -62,8 +62,8 @@ impl<const D: usize> Member<D> {
         named.into_iter().take(MOST_BEYOND).cloned().collect()
     }
 
-    /// Sends a heartbeat to everyone at a face of the zone, also to who is missed but may be there: with the account if
-    /// that is new, short if not.
+    /// Sends a heartbeat to each peer at a face of the zone, also to missed ones because they may be up: with the
+    /// account or the zone if these are new, short if not.
     pub(super) fn tell_all(&mut self, cx: &mut dyn Context<Can<D>>) {
         let (life, edition, epoch) = (self.name.life, self.edition, self.epoch);
         let before = self.told.replace((edition, epoch));
@@ -99,7 +99,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Tells one node of this one, whoever it is: with the account, or with the zone alone.
+    /// Tells a node, known or not, about this one: with the account, or with the zone alone.
     pub(super) fn tell(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         let told = self.told_to(to);
@@ -124,7 +124,7 @@ impl<const D: usize> Member<D> {
         cx.send(to, message);
     }
 
-    /// Tells somebody who knows the zone of this node that it is there.
+    /// Tells a peer that knows the zone of this node that this node is up.
     pub(super) fn confirm(&mut self, to: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         if self.lists_to(neighbours, &to.zone) {
@@ -141,29 +141,29 @@ impl<const D: usize> Member<D> {
         cx.send(to.name.id, message);
     }
 
-    /// How many neighbours it has.
+    /// How many neighbours this node has.
     fn crowd(&self) -> u16 {
         u16::try_from(self.peers.neighbours().count()).unwrap_or(u16::MAX)
     }
 
-    /// Whether somebody with this zone is told who the neighbours are, of whom there are so many.
+    /// Whether a peer with this zone gets the neighbour list, if there are so many neighbours.
     fn lists_to(&self, neighbours: u16, zone: &Zone<D>) -> bool {
         neighbours <= self.config.listed || self.leaf.is_left_to(zone)
     }
 
-    /// What to tell of load to one node, whoever it is.
+    /// The load to tell to one node, known or not.
     fn told_to(&self, to: NodeId) -> Told {
         let known = self.told_to_all().find(|(peer, _)| peer.id() == to);
         known.map_or_else(|| Told::of(self.load), |(_, told)| told)
     }
 
-    /// What to tell of load to everyone at a face of the zone.
+    /// The load to tell to each peer at a face of the zone.
     ///
-    /// The load beyond and here goes down in parts, by the areas in which the lower neighbours touch this zone. The
-    /// parts are cut out of the whole side by side, so that they sum up to it exactly.
+    /// The load here and beyond goes down to the lower neighbours in parts, by the areas in which they touch this zone.
+    /// The parts are cut out of the whole side by side, so they sum up to it exactly.
     fn told_to_all(&self) -> impl Iterator<Item = (&Neighbour<D>, Told)> {
         let zone = &self.leaf.zone;
-        // Sides that all at a face have whole are left out: shares are the same without them.
+        // Sides that are whole for all neighbours at a face are left out: the shares are the same without them.
         let lower = |peer: &Neighbour<D>| peer.dimension_at(Side::Lower);
         let mut sides = [D; D];
         for peer in self.peers.neighbours() {
@@ -203,20 +203,20 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// The load of all nodes beyond this one in a dimension, as far as it is this node's share.
+    /// This node's share of the load of all nodes beyond it in a dimension.
     pub(super) fn load_beyond(&self, dimension: usize) -> Load {
         let upper = |peer: &&Neighbour<D>| peer.dimension_at(Side::Upper) == Some(dimension);
         let shares = self.peers.neighbours().filter(upper);
         shares.fold(Load::default(), |sum, peer| sum.plus(peer.told.share))
     }
 
-    /// Somebody knows an earlier zone of this node, and perhaps not who has the rest of it.
+    /// A peer knows an earlier zone of this node, and perhaps not the new owner of the rest: tells it both.
     pub(super) fn set_right(&mut self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         self.tell(other.name.id, cx);
         self.introduce_to(other, cx);
     }
 
-    /// Tells somebody which neighbours the two have in common. Who is told whom this node knows finds out itself.
+    /// Tells a peer which neighbours the two have in common, unless it gets the whole list and can compare itself.
     pub(super) fn introduce_to(&self, other: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         if self.lists_to(self.crowd(), &other.zone) {
             return;
