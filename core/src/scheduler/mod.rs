@@ -3,12 +3,12 @@
 //!
 //! | scheduler | what it does |
 //! |---|---|
-//! | [`asap`] | several nodes at once, as soon as possible, over a random overlay with cached schedules |
-//! | [`criteria`] | several nodes at once, by the user's own cost function, found along links between nodes that are good together |
+//! | [`asap`] | a gang of nodes, as soon as possible, over a random overlay with cached schedules |
+//! | [`criteria`] | a gang of nodes by the user's cost function, found along links to nodes that are good together |
 //! | [`aria`] | one site for each job, offered by sites that keep their own policies, and moved while it waits |
 //! | [`desktop`] | some cores of one node for each job, found in a space of what nodes have, and moved while it waits |
 //!
-//! What schedulers that reserve time have in common, whatever they search by, is the [`desk`].
+//! The [`desk`] is the common part of the schedulers that reserve time ([`asap`], [`criteria`]).
 
 pub mod aria;
 pub mod asap;
@@ -27,16 +27,16 @@ use crate::rng::Choose;
 /// How a node gets into the overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Bootstrap {
-    /// It is the first, or the only one.
+    /// The node is the first, or the only one.
     Alone,
-    /// This node introduces it.
+    /// The introducer, through which the node joins.
     Join(NodeId),
-    /// These are its neighbours: how a host lays out an overlay by hand.
+    /// The node's neighbours, for a host that lays out an overlay by hand.
     Meet(Vec<NodeId>),
 }
 
 impl Bootstrap {
-    /// What the random overlay is asked to begin with.
+    /// The commands that the random overlay gets at the start.
     fn commands(&self) -> impl Iterator<Item = cyclon::Command> + '_ {
         let (introducer, peers) = match self {
             Self::Alone => (None, &[][..]),
@@ -48,7 +48,7 @@ impl Bootstrap {
         join.into_iter().chain(meet)
     }
 
-    /// Who can introduce a node that has lost all others: for one whose neighbours were laid out by hand, any of those.
+    /// The introducer for a node that has lost all its links; with `Meet`, a random one of the given peers.
     fn introducer(&self, rng: &mut dyn Rng) -> Option<NodeId> {
         match self {
             Self::Alone => None,

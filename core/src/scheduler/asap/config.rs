@@ -8,98 +8,98 @@ use crate::time::{Span, Time};
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The overlay. Changes in the view are looked for, so nobody needs to be told of them.
+    /// The overlay. `changes` is always `Untold`: the scheduler compares views itself.
     pub overlay: cyclon::Config,
     /// Whether views change.
     pub links: Links,
-    /// How nodes know the schedules of those in their view.
+    /// How a node gets the schedules of its neighbours.
     pub exchange: Exchange,
-    /// How many nodes of the view search for a place; `fwd` in the paper (PROTOCOLS D12).
+    /// How many neighbours of the submitter search for a placement; `fwd` in the paper (PROTOCOLS D12).
     pub forward: u8,
-    /// How many steps away from the one who searches a node may be. With two, a job that wants more nodes than that
-    /// is refused, as in the paper; with more, rings are added until there are enough, or nobody new (PROTOCOLS D1).
+    /// How many hops a candidate may be away from the searcher (PROTOCOLS D1). With two, a job that wants more nodes is
+    /// refused, as in the paper; with more, rings are added until there are enough candidates, or no new ones.
     pub max_hops: u8,
-    /// How many candidates a search wants for each node that is wanted before it puts the job off; while there are fewer, rings
-    /// are added as far as `max_hops` allows. The paper is content with one. With few more, a large job waits for almost
-    /// every node that was seen, and all others wait with it.
+    /// How many candidates for each wanted node a search collects before it puts the job off, as far as `max_hops`
+    /// allows. The paper collects one. With only a few, a large job waits for almost every node that was seen, and all
+    /// other jobs wait with it.
     pub breadth: u8,
-    /// How many nodes are asked at once whom they know: one after another in the paper (PROTOCOLS D3).
+    /// How many nodes are asked for their neighbours at the same time; one in the paper (PROTOCOLS D3).
     pub width: u8,
-    /// Whether who searches is among the candidates (PROTOCOLS D2).
+    /// Whether the searcher itself is a candidate (PROTOCOLS D2).
     pub searcher: Searcher,
     /// Which of the free nodes are taken if there are more than needed (PROTOCOLS D4).
     pub choice: Choice,
     /// Jobs start at multiples of this and get multiples of it (PROTOCOLS D5).
     pub slot: Span,
-    /// How long before its start a job must be found a place; a slot or more when messages take time (PROTOCOLS D6).
+    /// The least time between a search and the start of the job; a slot or more when messages take time (PROTOCOLS D6).
     pub lead: Span,
-    /// How much later than its earliest start a job may start. Who offers a later place has nothing to offer: else a liar could have a
-    /// job wait for ever.
+    /// How much later than its earliest start a job may start. The submitter drops later offers: else a liar could make
+    /// a job wait for ever.
     pub horizon: Span,
-    /// How often a place is searched for before a job fails (PROTOCOLS D11).
+    /// How many searches for a placement are made before a job fails (PROTOCOLS D11).
     pub rounds: u8,
-    /// How often a better place is searched for a job that has one, while it waits. Never in the paper; but where run times
-    /// are estimates, time comes free that nobody could count on.
+    /// The time between two searches for a better placement of a waiting job; `None` in the paper: no such search. Jobs
+    /// that end before their estimate free time that no earlier search could count on.
     pub improve: Option<Span>,
     /// How long to wait for one answer (PROTOCOLS D13).
     pub timeout: Span,
-    /// How long a search may take; what it knows by then has to do.
+    /// How long a search may take. At that limit it answers with what it knows.
     pub search_limit: Span,
-    /// How places are confirmed.
+    /// How placements are confirmed.
     pub commit: commit::Config,
     /// What becomes of a job that ran when one of its nodes was lost.
     pub after_loss: commit::AfterLoss,
-    /// The most windows of a schedule that is sent; what lies behind them counts as busy.
+    /// The most busy windows of a schedule that is sent; all time after them counts as busy.
     pub windows: u16,
-    /// The most nodes that are told of changes.
+    /// The most subscribers of one node.
     pub subscribers: u16,
-    /// The most searches at once, of which one asker may have half.
+    /// The most searches at the same time; at most half of them for one asker.
     pub searches: u16,
-    /// The most nodes that a search looks at.
+    /// The most candidates of one search.
     pub candidates: u16,
 }
 
 /// Whether views change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Links {
-    /// Gossip goes on all the time.
+    /// Gossip changes the views all the time.
     Dynamic,
-    /// The views that a node starts with stay.
+    /// A node keeps the neighbours with which it starts.
     Static,
 }
 
-/// How nodes know the schedules of those in their view (P1 section III-C).
+/// How a node gets the schedules of its neighbours (P1 section III-C).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Exchange {
-    /// A node tells all who have subscribed whenever its schedule changes (PROTOCOLS D7).
+    /// A node sends its schedule to all subscribers whenever it changes (PROTOCOLS D7).
     Push {
-        /// For how long a subscription lasts; it is renewed three times in that span.
+        /// How long a subscription lasts; it is renewed three times in that span.
         lease: Span,
     },
-    /// A node asks whenever it searches, and so does each whom it asks for more (PROTOCOLS D9).
+    /// A searcher asks its neighbours before it searches, and so does each node that it asks for more (PROTOCOLS D9).
     Pull,
-    /// A node asks from time to time; what it knows may be old (PROTOCOLS D10).
+    /// A node asks its neighbours periodically; the schedules it knows may be old (PROTOCOLS D10).
     Poll {
-        /// How often.
+        /// The time between two polls.
         period: Span,
     },
 }
 
-/// Whether who searches is among the candidates.
+/// Whether the searcher itself is a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Searcher {
-    /// It is, so that a grid of one node works.
+    /// The searcher is the first candidate, so that a grid of one node works.
     Included,
-    /// Only those it knows are, as in the paper.
+    /// Only other nodes are candidates, as in the paper.
     Excluded,
 }
 
 /// Which of the free nodes are taken if there are more than needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
-    /// The first that were discovered.
+    /// The nodes that were discovered first.
     Nearest,
-    /// Those where the job leaves the least idle time around it.
+    /// The nodes where the job leaves the least idle time around it.
     BestFit,
 }
 
@@ -135,7 +135,7 @@ impl Config {
         candidates: 4096,
     };
 
-    /// The paper's values, for a network without delay: two hops, nobody offers itself, and one fresh search.
+    /// The paper's values, for a network without delay: two hops, no searcher offers itself, and one fresh search.
     pub const PAPER: Self = Self {
         max_hops: 2,
         breadth: 1,
@@ -151,7 +151,7 @@ impl Config {
 
     /// Refuses values that cannot work together.
     pub(super) fn checked(mut self) -> Result<Self, ConfigError> {
-        // What started and was lost is searched a new place for, which is not the coordinator's to do.
+        // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
         self.commit.after_loss = commit::AfterLoss::GiveUp;
         self.commit = self.commit.checked().map_err(ConfigError::Commit)?;
         self.overlay.changes = cyclon::Changes::Untold;
@@ -197,7 +197,7 @@ impl Config {
         }
     }
 
-    /// What its desk goes by.
+    /// The configuration of the desk.
     pub(super) fn desk(&self) -> desk::Config {
         desk::Config {
             rounds: self.rounds,
@@ -206,17 +206,17 @@ impl Config {
         }
     }
 
-    /// The earliest start of a job for which a place is searched now.
+    /// The earliest start of a job for which a placement is searched now.
     pub(super) fn earliest(&self, now: Time) -> Time {
         (now + self.lead).round_up(self.slot)
     }
 
-    /// How long to wait for those who search. Who pulls asks its neighbours for their schedules before it begins.
+    /// When the submitter stops waiting for its searchers. With Pull, a searcher first waits for schedules.
     pub(super) fn answers_by(&self, now: Time) -> Time {
         now + self.search_limit + self.names_others_in()
     }
 
-    /// How long to wait for one who is asked whom it knows. Who pulls waits for its neighbours meanwhile.
+    /// How long a searcher waits for the answer to `WhoElse`. With Pull, the asked node first waits for schedules.
     pub(super) fn names_others_in(&self) -> Span {
         match self.exchange {
             Exchange::Pull => self.timeout.times(2),
@@ -224,7 +224,7 @@ impl Config {
         }
     }
 
-    /// How often subscriptions are renewed, or neighbours are asked.
+    /// How often subscriptions are renewed, or neighbours are polled.
     pub(super) fn beat(&self) -> Option<Span> {
         match self.exchange {
             Exchange::Push { lease: Span::MAX } | Exchange::Pull => None,
@@ -240,27 +240,27 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a node cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The overlay cannot be so.
+    /// The overlay refuses its configuration.
     Overlay(cyclon::ConfigError),
-    /// Places cannot be confirmed so.
+    /// The commit refuses its configuration.
     Commit(commit::ConfigError),
-    /// Nothing could ever be found.
+    /// A count or a limit is zero, so that no search could succeed.
     ZeroLimit,
-    /// A slot takes no time.
+    /// The slot is zero.
     ZeroSlot,
-    /// Jobs that run longer would get a part of a slot.
+    /// Jobs that overrun would be extended by a part of a slot.
     PartOfSlot,
-    /// A static overlay is laid out by hand; nobody can join it.
+    /// A static overlay is laid out by hand; no node can join it.
     StaticJoin,
-    /// A place would be found later than it can be confirmed.
+    /// The lead is shorter than that of the commit: a placement would be found too late to be confirmed.
     ShortLead,
-    /// A search would be over before the first answer.
+    /// The timeout is zero, or a search would be over before its first answer.
     Timeout,
-    /// There is no time to renew a subscription, to poll, or between two searches for a better place.
+    /// The lease of a subscription, the period of polling or the time between improvements is too short.
     ShortPeriod,
 }
 

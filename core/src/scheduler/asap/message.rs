@@ -7,86 +7,86 @@ use crate::overlay::cyclon;
 use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Span, Time};
 
-/// What nodes say to each other.
+/// The messages between nodes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message<const L: usize> {
-    /// Of the overlay.
+    /// A message of the overlay.
     Overlay(cyclon::Message<L>),
-    /// To confirm a place.
+    /// A message of the two-phase commit, which confirms a placement.
     Commit(commit::Message),
-    /// Search a place for this.
+    /// From a submitter: search a placement.
     Search {
-        /// The asker's name for the question.
+        /// The submitter's name for the question.
         ask: AskId,
-        /// What is wanted.
+        /// How many nodes, from when on and for how long.
         wanted: Wanted,
     },
-    /// Here is a place.
+    /// From a searcher: a placement was found.
     Found {
-        /// The asker's name for the question.
+        /// The submitter's name for the question.
         ask: AskId,
-        /// The place.
+        /// The placement.
         offer: Offer,
     },
-    /// There is none.
+    /// From a searcher: no placement was found.
     NotFound {
-        /// The asker's name for the question.
+        /// The submitter's name for the question.
         ask: AskId,
-        /// How many nodes were looked at.
+        /// How many candidates the search had; zero if it says nothing about the size of the job.
         seen: u32,
     },
-    /// Whom do you know, and when are they busy?
+    /// From a searcher: asks for the receiver's neighbours and their schedules.
     WhoElse {
         /// The searcher's name for the search.
         search: SearchId,
     },
-    /// These, and then.
+    /// The answer to `WhoElse`.
     Others {
         /// The searcher's name for the search.
         search: SearchId,
-        /// All of whom it knows when they are busy.
+        /// The sender's neighbours whose schedules it knows.
         known: Others,
     },
-    /// When are you busy?
+    /// Asks for the receiver's schedule.
     Fetch(Reason),
-    /// Then.
+    /// The sender's schedule.
     Schedule {
-        /// Why it was asked for, or is told.
+        /// Why the schedule was asked for, or is sent unasked.
         reason: Reason,
-        /// It.
+        /// When the sender is busy.
         schedule: Snapshot,
     },
-    /// Tell me whenever your schedule changes, and now unless I know its latest version.
+    /// Asks for the receiver's schedule after each change, and at once unless `known` is its latest version.
     Subscribe {
-        /// The version that is known.
+        /// The version that the sender knows.
         known: Option<u64>,
     },
-    /// Tell me no more.
+    /// Ends a subscription.
     Unsubscribe,
 }
 
-/// Why a schedule travels (PROTOCOLS D7, D8).
+/// Why a schedule is sent (PROTOCOLS D7, D8).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reason {
-    /// It has changed: Push.
+    /// The schedule has changed: Push.
     Changed,
-    /// Its node is searched among: Pull.
+    /// A search needs it: Pull, or the submitter's own schedule.
     Search(SearchId),
-    /// It is time to ask again: Poll.
+    /// The period of polling is over: Poll.
     Poll,
-    /// Its node came into a view, or what was known of it may be old.
+    /// The node came into a view, or the version that the subscriber knows is not the latest.
     NewLink,
 }
 
-/// A submitter's name for a question: it may search several times for one job.
+/// A submitter's name for a question; there may be several for one job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AskId {
     /// The job.
     pub job: JobId,
-    /// Which of the searches for it.
+    /// The number of the question in this life of the submitter.
     pub round: u32,
 }
 
@@ -96,7 +96,7 @@ pub struct AskId {
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct SearchId(pub(super) u32);
 
-/// What a place is wanted for: so many nodes for so long, not before then.
+/// What a submitter wants: how many nodes, from when on and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wanted {
@@ -104,7 +104,7 @@ pub struct Wanted {
     pub count: u32,
     /// The earliest start.
     pub from: Time,
-    /// For how long.
+    /// How long the nodes are needed, in whole slots.
     pub length: Span,
 }
 
@@ -112,11 +112,11 @@ pub struct Wanted {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Offer {
-    /// When.
+    /// When the job would start.
     pub start: Time,
-    /// How many steps away from the searcher the farthest candidates were.
+    /// How many hops the farthest candidates of the search were away from the searcher.
     pub hops: u8,
-    /// Where.
+    /// The nodes on which the job would run.
     #[cfg_attr(
         feature = "serde",
         serde(deserialize_with = "crate::bounded::list::<_, _, { Offer::MOST_NODES }>")
@@ -125,11 +125,11 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The most nodes of an offer that is read.
+    /// The most nodes that are decoded; longer lists are an error.
     pub const MOST_NODES: usize = u16::MAX as usize;
 }
 
-/// A node, and when it is busy as far as is known.
+/// A node, and its schedule as far as it is known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Known {
@@ -149,25 +149,25 @@ impl BusyTime for Known {
     }
 }
 
-/// Some nodes and their schedules: at most as many as a view can have, shared when cloned.
+/// Neighbours of a node and their schedules. Clones share the list.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Others(Arc<[Known]>);
 
 impl Others {
-    /// The most of them that are read.
+    /// The most entries that are decoded; longer lists are an error.
     pub const MOST: usize = u8::MAX as usize;
 
-    /// They.
+    /// The neighbours, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Known> {
         self.0.iter()
     }
 
-    /// How many.
+    /// The number of neighbours.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether no neighbour is named.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,41 +1,42 @@
-//! DGS_ASAP: several nodes at once, as soon as possible, without anyone who knows them all (P1, PROTOCOLS D1 to D23).
+//! DGS_ASAP: gangs of nodes, as soon as possible, without a node that knows all others (P1, PROTOCOLS D1 to D23).
 //!
-//! Every node keeps its own schedule, a few random links to others, and their schedules as it last heard of them. A job may
-//! be submitted anywhere. The node that gets it asks a few of its neighbours to search; each looks for enough nodes that are
-//! free at once, among its neighbours, then among theirs; if there are none, for the earliest time at which enough are free
-//! together. The best place that comes back is confirmed with a two-phase commit, for others may want the same.
+//! Every node keeps its own schedule, a few random links to peers, and the peers' schedules as it last heard of them. A
+//! job may be submitted at any node. The submitter asks a few of its neighbours to search. Each searcher looks for
+//! enough nodes that are free at the earliest start: first among its neighbours, then among theirs. If there are too
+//! few, it looks for the earliest time at which enough nodes are free together. The submitter confirms the best
+//! placement with a two-phase commit, because other jobs may want the same time.
 //!
 //! ```text
 //!  submitter              searchers                neighbours             the nodes chosen
 //!   Search ──────────────▶ look at the schedules
 //!                          that they have ready
-//!                          WhoElse ───────────────▶ whom they know,
-//!                                  ◀─────── Others  and when those are busy
-//!          ◀─── Found      the earliest place
+//!                          WhoElse ───────────────▶ their neighbours,
+//!                                  ◀─────── Others  with schedules
+//!          ◀─── Found      the earliest placement
 //!   the earliest of all
 //!   Commit: Prepare … ───────────────────────────────────────────────────▶ hold, commit, run
-//!                                                     ◀──────── Schedule  (Push: to all who have subscribed)
+//!                                                     ◀──────── Schedule  (Push: to all subscribers)
 //! ```
 //!
 //! # Rules
-//! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or polled
-//!   ([`Exchange`]). What is sent is what is committed, by slots.
-//! - If a place cannot be had any more, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
-//!   So too for a job that has lost a node. One that is lost again and again after its start, as one that never ends in its
-//!   time is, fails when its rounds are used up.
+//! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or
+//!   polled ([`Exchange`]). What is sent is what is committed, by slots.
+//! - If a placement is refused, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
+//!   The same happens when a job loses a node. A job that is lost again and again after its start, for example because
+//!   it never ends in its time, fails when its rounds are used up.
 //! - Time is given in whole slots. A job that ends early frees the rest; one that runs longer is cut or extended, as
 //!   [`commit::Config`] says.
-//! - Who looks free and would not take a job, or does not answer, is done without where others are found.
-//! - A job that is cancelled has its last word when none of its nodes has anything of it.
-//! - A node that is to leave takes nothing new, does what it has, and is gone from all views after a while. If a job that was
-//!   submitted there loses its place then, only the node itself is left to search.
-//! - A job that has its place keeps it, unless better ones are looked for from time to time ([`Config::improve`]).
-//! - What a node was told to run, what it decided and what was submitted to it survives a crash. Its last word on a job may
-//!   then come twice, but never another one.
+//! - If a node looks free but refuses a job or does not answer, the next search avoids it while it finds enough others.
+//! - The outcome of a cancelled job is told when none of its nodes has a hold or a reservation for it any more.
+//! - A leaver takes no new jobs, goes on with the jobs it has, and disappears from all views after a while. If a job
+//!   that was submitted there loses its placement then, only the leaver itself is left to search.
+//! - A job that has a placement keeps it, unless [`Config::improve`] makes its node search for a better one.
+//! - Reservations, decisions and submitted jobs of a node survive a crash. The outcome of a job may then be told twice,
+//!   but never two different outcomes.
 //!
-//! What it refuses by name: jobs that ask for cores instead of nodes, for properties of nodes, for a deadline or for another
-//! criterion. Who lies can make a search worse and a job wait, or fail if all others that were asked have no room to search. It cannot
-//! take another's time or make memory grow.
+//! Jobs that ask for cores instead of nodes, for properties of nodes, for a deadline or for another criterion are
+//! refused with that reason. A liar can make a search worse and a job wait, or fail if its other searchers have no
+//! room to search. It cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
 //! `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP.
@@ -69,12 +70,12 @@ use search::{Pull, Question, Search};
 
 /// A node of the grid, with at most `C` links, of which it exchanges at most `L` at once.
 ///
-/// `C` is at least `view` of [`Config::overlay`], and `L` at least its `shuffle`: `Asap<20, 8>` is enough for [`Config::DEFAULT`].
-/// All nodes of a grid have the same `L`. A node with a larger one understands those with a smaller one, but they refuse what it
-/// sends once that has more links than they have room for.
+/// `C` is at least `view` of [`Config::overlay`], and `L` at least its `shuffle`: `Asap<20, 8>` is enough for
+/// [`Config::DEFAULT`]. All nodes of a grid have the same `L`. A node with a larger one understands those with a
+/// smaller one, but they refuse what it sends once that has more links than they have room for.
 ///
-/// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the view
-/// changes, `C` and four for each search or request whose time has come.
+/// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the
+/// view changes, `C` and four for each search or request whose time has come.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     me: NodeId,
@@ -82,9 +83,9 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     bootstrap: Bootstrap,
     overlay: Cyclon<C, L>,
     desk: Desk<P>,
-    /// What others are told of this node's schedule.
+    /// This node's schedule as it is told to peers.
     own: Snapshot,
-    /// One for each link, or for each link that there was when schedules were last pulled, in the order of ids.
+    /// One for each link of the view, in the order of ids; with Pull, of the view at the last pull.
     neighbours: Vec<Neighbour>,
     /// In the order of ids.
     subscribers: Vec<Subscriber>,
@@ -99,44 +100,44 @@ pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     alarm: Alarm,
 }
 
-/// How often a node said no because it had no room.
+/// How often a node declined because it had no room.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Declined {
-    /// To searches, or to gather schedules for one.
+    /// Searches, and schedules to be pulled for the search of a peer.
     pub searches: u64,
-    /// To be told of changes.
+    /// Subscriptions.
     pub subscriptions: u64,
 }
 
-/// What a node is woken with.
+/// Why a node is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// By the overlay.
+    /// A timer of the overlay.
     Overlay(cyclon::Timer),
-    /// By the desk.
+    /// A timer of the desk.
     Desk(commit::Timer),
-    /// Something has waited long enough.
+    /// A deadline of a search, a request or a subscription has passed.
     Due,
 }
 
-/// The name of a record.
+/// The key of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Of the overlay.
+    /// A key of the overlay.
     Overlay(cyclon::Key),
-    /// Of the desk.
+    /// A key of the desk.
     Desk(desk::Key),
 }
 
-/// What a node must not forget in a crash.
+/// What a node keeps on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Of the overlay.
+    /// A record of the overlay.
     Overlay(cyclon::Record),
-    /// Of the desk.
+    /// A record of the desk.
     Desk(desk::Record),
 }
 
@@ -167,7 +168,7 @@ impl<const C: usize, const L: usize, P: Policy> Embed<Cyclon<C, L>, Asap<C, L, P
 /// The desk as a part of a node.
 #[derive(Default)]
 struct AsDesk {
-    /// What it wants, to be seen to when it is done.
+    /// Notices of the desk, handled after the desk has returned.
     heard: Vec<desk::Notice>,
     changed: bool,
 }
@@ -195,7 +196,7 @@ impl<const C: usize, const L: usize, P: Policy> Embed<Desk<P>, Asap<C, L, P>> fo
 }
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
-    /// A node without jobs. The configuration is that of all nodes.
+    /// A node without jobs. All nodes of a grid have the same configuration.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -225,22 +226,22 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         })
     }
 
-    /// Its links.
+    /// The overlay with this node's links.
     pub const fn overlay(&self) -> &Cyclon<C, L> {
         &self.overlay
     }
 
-    /// Its schedule, and what it has in common with others.
+    /// This node as a participant, with its schedule, and as a coordinator.
     pub const fn commitments(&self) -> &commit::Node<P> {
         self.desk.commitments()
     }
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.desk.jobs().map(|job| job.id)
     }
 
-    /// How often it said no because it had no room.
+    /// How often this node declined because it had no room.
     pub const fn declined(&self) -> Declined {
         self.declined
     }
@@ -258,7 +259,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.view_changed(cx);
     }
 
-    /// Lets the desk handle something, and sees to what it wants.
+    /// Lets the desk handle an event, then handles its notices.
     fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsDesk::default();
         self.desk.handle(event, &mut cx.lift(&mut embed));
@@ -266,14 +267,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.tell_changes(cx);
         }
         for notice in embed.heard {
-            self.attend_desk(notice, cx);
+            self.on_desk_notice(notice, cx);
         }
     }
 
     fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.overlay
             .handle(Event::Start, &mut cx.lift(AsOverlay::default()));
-        // What was told in an earlier life is older than all that is told in this one.
+        // All versions of this life are higher than those of earlier lives.
         let life = self.overlay.incarnation().unwrap_or_default();
         self.own = Snapshot::empty(u64::from(life.get()) << 32);
         let met: Vec<cyclon::Command> = self.bootstrap.commands().collect();
@@ -288,7 +289,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_changes(cx);
         for notice in embed.heard {
-            self.attend_desk(notice, cx);
+            self.on_desk_notice(notice, cx);
         }
     }
 
@@ -300,20 +301,20 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 let asker = from;
                 self.search(Question { asker, ask, wanted }, cx);
             }
-            Message::Found { ask, offer } => self.answered(from, ask, Ok(offer), cx),
+            Message::Found { ask, offer } => self.on_search_answer(from, ask, Ok(offer), cx),
             Message::NotFound { ask, seen } => {
-                self.answered(from, ask, Err(NonZeroU32::new(seen)), cx);
+                self.on_search_answer(from, ask, Err(NonZeroU32::new(seen)), cx);
             }
-            Message::WhoElse { search } => self.asked_for_others(from, search, cx),
-            Message::Others { search, known } => self.told_of_others(from, search, &known, cx),
+            Message::WhoElse { search } => self.on_who_else(from, search, cx),
+            Message::Others { search, known } => self.on_others(from, search, &known, cx),
             Message::Fetch(reason) => self.tell(from, reason, cx),
             Message::Schedule { reason, schedule } => {
                 self.learn(from, schedule.clone());
                 if let Reason::Search(id) = reason {
-                    self.told_for_search(from, id, schedule, cx);
+                    self.on_schedule_for_search(from, id, schedule, cx);
                 }
             }
-            Message::Subscribe { known } => self.subscribe(from, known, cx),
+            Message::Subscribe { known } => self.on_subscribe(from, known, cx),
             Message::Unsubscribe => self.unsubscribe(from),
         }
     }
@@ -363,7 +364,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             (Key::Desk(key), Record::Desk(record)) => {
                 self.at_desk(Event::Restored(key, record), cx);
             }
-            // No such pair was ever written.
+            // A key and a record of different parts are never written together.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Who is in the view and when they are busy, and who wants to know when this node is (P1 section III-C).
+//! The neighbours with their schedules, and the subscribers to this node's own schedule (P1 section III-C).
 
 use super::message::{Known, Message, Reason};
 use super::{Asap, Exchange};
@@ -12,21 +12,21 @@ use crate::time::{Interval, Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Neighbour {
     pub(super) id: NodeId,
-    /// The life in which it was asked; a later one has forgotten us.
+    /// The life in which it was asked; a later life has forgotten the subscription.
     life: Incarnation,
     pub(super) schedule: Option<Snapshot>,
     /// When to ask again if the schedule is missing.
     pub(super) ask_at: Time,
 }
 
-/// Who is told of changes.
+/// A node that gets this node's schedule after each change, until its lease ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Subscriber {
     pub(super) id: NodeId,
     until: Time,
 }
 
-/// What lies behind an instant of these windows, which are sorted and apart, as pairs of start and end.
+/// The parts of `windows` after `from`, as pairs of start and end. The windows are sorted and do not touch.
 fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, Time)> + '_ {
     let over = windows.partition_point(|window| window.end() <= from);
     let left = windows.get(over..).unwrap_or_default().iter();
@@ -34,18 +34,18 @@ fn usable_part(windows: &[Interval], from: Time) -> impl Iterator<Item = (Time, 
 }
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
-    /// The view may have changed. Who pulls looks at it when there is something to search for, and not before.
+    /// Handles a possible change of the view. With Pull, the view is compared only before a search.
     pub(super) fn view_changed(&mut self, cx: &mut dyn Context<Self>) {
         if self.config.exchange != Exchange::Pull {
             self.look_at_view(cx);
         }
     }
 
-    /// Gets to know who came into the view, and forgets who left it.
+    /// Asks new neighbours for their schedules, and drops those that left the view.
     pub(super) fn look_at_view(&mut self, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let push = matches!(self.config.exchange, Exchange::Push { .. });
-        // Both are in the order of ids, and so are those who stay.
+        // The view and `neighbours` are both in the order of ids; `retain` keeps that order.
         let mut ids = view.ids().iter().peekable();
         self.neighbours.retain(|known| {
             while ids.next_if(|id| **id < known.id).is_some() {}
@@ -85,7 +85,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         index.is_ok()
     }
 
-    /// Asks again those whose schedule is missing.
+    /// Asks neighbours again if their schedules are missing.
     pub(super) fn ask_for_missing(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         for known in &mut self.neighbours {
@@ -122,7 +122,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.beat_at = self.config.beat().map(|period| now + period);
     }
 
-    pub(super) fn subscribe(
+    pub(super) fn on_subscribe(
         &mut self,
         from: NodeId,
         known: Option<u64>,
@@ -130,7 +130,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     ) {
         let lease = match self.config.exchange {
             Exchange::Push { lease } => lease,
-            // Nobody is told of anything here, but who asks is answered.
+            // Without Push there are no subscriptions; the sender still gets one answer.
             Exchange::Pull | Exchange::Poll { .. } => Span::ZERO,
         };
         let until = cx.now() + lease;
@@ -148,7 +148,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 self.subscribers
                     .insert(index, Subscriber { id: from, until });
             }
-            // It knows what it is told now, until it asks again.
+            // No room: the sender gets one answer now, and one at each renewal if its version is old.
             Err(_) => self.declined.subscriptions = self.declined.subscriptions.saturating_add(1),
         }
         if known != Some(self.own.version()) {
@@ -166,7 +166,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         cx.send(to, Message::Schedule { reason, schedule });
     }
 
-    /// A neighbour's schedule: the newest is kept.
+    /// Keeps a neighbour's schedule if it is newer than the known one.
     pub(super) fn learn(&mut self, from: NodeId, schedule: Snapshot) {
         let index = self
             .neighbours
@@ -182,15 +182,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Tells all subscribers if what is committed has changed; what is over by the next slot does not count, for nobody
-    /// can use that time.
+    /// Sends the schedule to all subscribers if its committed time has changed. Time before the next slot does not
+    /// count, because no job can start there.
     pub(super) fn tell_changes(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
         let version = self.own.version().saturating_add(1);
         let own = self
             .desk
             .snapshot(version, from, usize::from(self.config.windows));
-        // Of two commitments in a row the first may be over, and the second as it was.
+        // A window may have become shorter only because its first part is over.
         let usable = usable_part(own.windows(), from);
         if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == own.horizon() {
             return;
@@ -201,7 +201,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// All in the view of whom it is known when they are busy.
+    /// All neighbours whose schedules are known.
     pub(super) fn others(&self) -> impl Iterator<Item = Known> + '_ {
         self.neighbours.iter().filter_map(|known| {
             Some(Known {
@@ -212,7 +212,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 }
 
-/// Asks a node that came into the view for its schedule (PROTOCOLS D8), and to be told of changes.
+/// Asks a new neighbour for its schedule (PROTOCOLS D8), with Push by a subscription.
 fn greet<const C: usize, const L: usize, P: Policy>(
     exchange: Exchange,
     node: NodeId,
@@ -221,7 +221,7 @@ fn greet<const C: usize, const L: usize, P: Policy>(
     match exchange {
         Exchange::Push { .. } => cx.send(node, Message::Subscribe { known: None }),
         Exchange::Poll { .. } => cx.send(node, Message::Fetch(Reason::NewLink)),
-        // It is asked when there is something to search for.
+        // A search asks the neighbour when it begins.
         Exchange::Pull => {}
     }
 }

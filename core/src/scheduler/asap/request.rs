@@ -1,5 +1,5 @@
-//! Getting a job that was submitted here a place (P1 figure 2): neighbours search, the best place that they find is
-//! confirmed, and if that fails the next one, and then they search again.
+//! The submitter's side: gets a job its placement (P1 figure 2). Neighbours search, the best placement is confirmed; if
+//! that fails, the next best is tried, and then neighbours search again.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -17,66 +17,66 @@ use crate::rng::Choose;
 use crate::scheduler::desk::{self, Stage};
 use crate::time::{Interval, Time};
 
-/// The search for a place for a job that was submitted here.
+/// The search for a placement of a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Request {
     pub(super) job: JobId,
     phase: Phase,
-    /// How often a place was searched for in this life.
+    /// The number of the last search for this job in this life.
     round: u32,
-    /// When to look for a better place than the one it has.
+    /// When to search for a better placement.
     improve_at: Option<Time>,
-    /// Who was to run it and would not, though its schedule has room.
+    /// Nodes that were chosen and failed for another reason than being busy; placements avoid them.
     unwilling: Unwilling,
-    /// Before that it cannot start: an earlier attempt may still run.
+    /// The earliest start: an earlier attempt may still run until then.
     not_before: Time,
 }
 
 type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
 
-/// What is being done about it.
+/// How far the search for a placement is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Phase {
-    /// Nothing until then.
+    /// Waits for the overlay, because this node has no neighbours yet.
     Resting { until: Time },
     /// Neighbours search.
     Searching {
         aim: Aim,
         awaited: Vec<NodeId>,
-        /// Whether somebody who was asked is not there.
+        /// Whether a searcher was unreachable.
         has_missed: bool,
         /// The earliest start that was asked for.
         from: Time,
         offers: Vec<Offer>,
-        /// The most nodes that somebody saw who found no place.
+        /// The most candidates of a search that found no placement.
         seen: Option<u32>,
         until: Time,
     },
-    /// The coordinator sees to it.
+    /// The coordinator confirms a placement, or the job has one.
     Coordinated,
 }
 
 /// What a search is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Aim {
-    /// The job has no place.
+    /// The job has no placement.
     Place,
-    /// It has one, and another before that start would be better.
+    /// The job has a placement with this start; only an earlier one is of use.
     Before(Time),
 }
 
-/// The most places that are tried after one search.
+/// The most placements that are tried after one search.
 const MOST_OFFERS: usize = 8;
 
-/// The most nodes that a job does without at a time.
+/// The most nodes that a job avoids at a time.
 const MOST_UNWILLING: usize = 8;
 
-/// How many nodes are kept to stand in for lost ones.
+/// The most spares of a job.
 const SPARES: usize = 8;
 
 impl Request {
-    /// A place came to nothing. Who has become busy says so in its schedule; who would not for another reason looks free, and is
-    /// found again.
+    /// Notes why a placement failed. A node that has become busy shows that in its schedule. A node that failed for
+    /// another reason still looks free, so it is avoided.
     fn note(&mut self, setback: Option<Setback>) {
         if let Some(Setback::Earlier { until }) = setback {
             self.not_before = self.not_before.max(until);
@@ -97,13 +97,13 @@ impl Request {
         }
     }
 
-    /// The earliest start for which a place is searched now.
+    /// The earliest start for which a placement is searched now.
     fn earliest(&self, now: Time, config: &Config) -> Time {
         let lasts = self.not_before.round_up(config.slot);
         config.earliest(now).max(lasts)
     }
 
-    /// How many nodes are searched for: so many more as the job may have to do without.
+    /// How many nodes a search asks for: those of the job, and one more for each avoided node.
     fn count(&self, job: &Job) -> u32 {
         count(job).saturating_add(self.unwilling.len() as u32)
     }
@@ -151,8 +151,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.requests.get_mut(index)
     }
 
-    /// What the desk wants of us.
-    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
+    /// Handles a notice of the desk.
+    pub(super) fn on_desk_notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             desk::Notice::Search { job, left, setback } => {
                 if let Some(request) = self.request(job) {
@@ -168,12 +168,12 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 self.improve_later(job, cx);
             }
             desk::Notice::Done { job } => self.requests.retain(|request| request.job != job),
-            // They went to the host, or were seen to.
+            // `AsDesk` has passed these on to the host, or noted them.
             desk::Notice::Job(_) | desk::Notice::Changed => {}
         }
     }
 
-    /// Searches a place for a job.
+    /// Searches a placement for a job, or waits for the overlay first.
     fn search_place(&mut self, job: JobId, left: u8, cx: &mut dyn Context<Self>) {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
@@ -181,17 +181,17 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(request) = self.request(job) else {
             return;
         };
-        // What was to be improved is lost.
+        // The placement that was to be improved is lost.
         request.improve_at = None;
         if waits && left > 0 {
-            // Whoever has just come up knows nobody yet.
+            // A node that has just started has no neighbours yet.
             request.phase = Phase::Resting { until };
             return;
         }
         self.ask_around(job, Aim::Place, cx);
     }
 
-    /// Has the desk want a place again, if it may, or give up for this reason.
+    /// Reports to the desk that there is no placement. The desk asks for another search, or gives up with `refusal`.
     fn not_found(&mut self, job: JobId, refusal: Option<Refusal>, cx: &mut dyn Context<Self>) {
         if let Some(request) = self.request_mut(job) {
             request.phase = Phase::Coordinated;
@@ -203,7 +203,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.at_desk(Event::Command(command), cx);
     }
 
-    /// Has a few neighbours search a place for a job, or searches itself if it has none.
+    /// Asks a few neighbours to search for a job. Without neighbours, this node searches itself.
     fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let now = cx.now();
@@ -251,7 +251,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Looks for a better place than a job has, if there can be one.
+    /// Searches for a better placement, if an earlier start is possible.
     fn search_better(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let Some(request) = self.request_mut(job) else {
@@ -266,7 +266,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Looks for a better place after a while, unless none is ever looked for.
+    /// Plans a search for a better placement, if [`Config::improve`] is set.
     fn improve_later(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(after) = self.config.improve else {
             return;
@@ -277,8 +277,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Somebody who searched has found a place, or none.
-    pub(super) fn answered(
+    /// A searcher on_search_answer with a placement, or with none.
+    pub(super) fn on_search_answer(
         &mut self,
         from: NodeId,
         ask: AskId,
@@ -310,7 +310,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         awaited.swap_remove(index);
         match outcome {
-            // Whoever offers something else than was asked for has nothing to offer.
+            // An offer with another number of nodes or a start out of range counts as no offer.
             Ok(offer)
                 if offer.nodes.len() == count as usize
                     && offer.start >= *earliest
@@ -326,8 +326,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Has the best places confirmed, one after the other until one is: the earliest, then the nearest, then any
-    /// (PROTOCOLS D12).
+    /// Has the offers confirmed, best first, until one is accepted: the earliest start, then the fewest hops, then at
+    /// random (PROTOCOLS D12).
     fn choose(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let slot = self.config.slot;
         let most = usize::from(self.config.commit.members);
@@ -362,7 +362,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             let nodes = nodes.take(count as usize).collect();
             if let Ok(interval) = Interval::starting(offer.start, length) {
                 let candidate = Candidate { interval, nodes };
-                // Several may have found the same.
+                // Two searchers may offer the same placement.
                 if candidate.is_sound(most) && !candidates.contains(&candidate) {
                     candidates.push(candidate);
                 }
@@ -378,7 +378,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         }
         if candidates.is_empty() {
-            // If all who were asked say no, so would others; but not if it was to do without somebody.
+            // If all searchers say no, others would too. But a search that avoided nodes is repeated with these nodes.
             let refusal = match seen {
                 _ if !request.unwilling.is_empty() => {
                     request.unwilling.clear();
@@ -410,7 +410,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.order(place, cx);
     }
 
-    /// Goes on with what has waited long enough.
+    /// Handles all requests whose deadline has passed.
     pub(super) fn attend_requests(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let due = self.requests.iter();
@@ -421,7 +421,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         for job in due {
             match self.request_mut(job).map(|request| &request.phase) {
                 Some(Phase::Resting { .. }) => self.not_found(job, None, cx),
-                // Those who have not answered are not waited for (PROTOCOLS D13).
+                // Late searchers are not waited for (PROTOCOLS D13).
                 Some(Phase::Searching { .. }) => self.choose(job, cx),
                 Some(Phase::Coordinated) => self.search_better(job, cx),
                 None => {}
@@ -429,7 +429,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// A node that may have been asked to search is not there.
+    /// A node is unreachable: no request waits for its answer any longer.
     pub(super) fn stop_waiting_for(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let mut complete = Vec::new();
         for request in &mut self.requests {

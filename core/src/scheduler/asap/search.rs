@@ -1,8 +1,8 @@
-//! Searching a place for somebody's job (P1 figure 3).
+//! The searcher's side: finds a placement for the job of a submitter (P1 figure 3).
 //!
-//! Whoever is asked looks at the schedules of its neighbours. If too few of them are free at once, it asks them whom they
-//! know, one after another, until enough are. If even then there are too few, the job is put off to the earliest time at
-//! which enough of all candidates are free together.
+//! The searcher looks at the schedules of its neighbours. If too few of them are free at the earliest start, it asks
+//! them for their own neighbours, one after another, until enough nodes are free. If there are still too few, it puts
+//! the job off to the earliest time at which enough of all candidates are free together.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -19,7 +19,7 @@ use crate::schedule::common_slot::{BestFit, InOrder, earliest_common};
 use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Time};
 
-/// For whom and for what a search is.
+/// What a submitter (the asker) wants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Question {
     pub(super) asker: NodeId,
@@ -32,25 +32,25 @@ pub(super) struct Question {
 pub(super) struct Search {
     id: SearchId,
     question: Question,
-    /// When it has to do with what it knows.
+    /// When the search ends and answers with what it knows.
     limit: Time,
     /// In the order of discovery, each node once.
     candidates: Vec<Known>,
-    /// Those of them that are free at once, by place.
+    /// Indices of the candidates that are free at the earliest start.
     free: Vec<u32>,
     /// All candidates and the searcher, sorted.
     seen: Vec<NodeId>,
-    /// How far the candidates are away, at most.
+    /// The largest distance of a candidate, in hops.
     hops: u8,
-    /// Whom to ask next, the first last.
+    /// The nodes to ask for their neighbours, the next one at the end.
     to_ask: Vec<NodeId>,
-    /// Who was discovered since, and could be asked after them.
+    /// The nodes to ask after `to_ask`: discovered, but not asked yet.
     next_ring: Vec<NodeId>,
-    /// Who was asked, and until when the answer is waited for.
+    /// The nodes that were asked, and until when each answer is awaited.
     asked: Vec<(NodeId, Time)>,
 }
 
-/// The neighbours are being asked for their schedules.
+/// Waits for the schedules of the neighbours (Pull).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Pull {
     id: SearchId,
@@ -59,7 +59,7 @@ pub(super) struct Pull {
     then: Then,
 }
 
-/// What their schedules are for.
+/// What follows a pull: a search of this node, or the answer to a searcher's `WhoElse`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Then {
     Search(Question),
@@ -100,7 +100,7 @@ impl Search {
         self.question.asker
     }
 
-    /// Whether this node was not discovered before.
+    /// Marks a node as seen; false if it was seen before.
     fn discover(&mut self, node: NodeId) -> bool {
         let index = self.seen.binary_search(&node);
         if let Err(index) = index {
@@ -122,7 +122,7 @@ impl Search {
         self.candidates.len() >= self.question.wanted.count as usize
     }
 
-    /// Whether there are so many candidates that the job need not wait for almost all of them.
+    /// Whether there are `breadth` candidates for each wanted node, or as many as a search may have.
     fn has_plenty(&self, config: &Config) -> bool {
         let plenty = u64::from(self.question.wanted.count).saturating_mul(config.breadth.into());
         self.candidates.len() as u64 >= plenty
@@ -133,7 +133,7 @@ impl Search {
         self.free.len() >= self.question.wanted.count as usize
     }
 
-    /// The place at once, of the free ones that there are enough of.
+    /// The placement at the earliest start; enough candidates are free there.
     fn at_once(&self, choice: Choice) -> Option<Offer> {
         let wanted = self.question.wanted;
         match choice {
@@ -145,7 +145,7 @@ impl Search {
         }
     }
 
-    /// The earliest place among all candidates (steps 5 to 8, without counting through the slots).
+    /// The earliest placement among all candidates (steps 5 to 8, without counting through the slots).
     fn earliest(&self, choice: Choice) -> Option<Offer> {
         let Wanted {
             count,
@@ -170,13 +170,13 @@ impl Search {
         }
     }
 
-    /// Whether to ask another of this ring: all of the first, as in the paper, and of later ones as many as it takes.
+    /// Whether to ask another node of this ring: all direct neighbours, as in the paper; later rings until plenty.
     fn goes_on(&self, config: &Config) -> bool {
         self.hops <= 2 || !self.has_plenty(config)
     }
 
-    /// Whether it can go on to those who were discovered last: to the second ring in any case, to later ones if there are
-    /// too few candidates (PROTOCOLS D1).
+    /// Whether the search goes on to the next ring: always after the first, later only without plenty of candidates
+    /// (PROTOCOLS D1).
     fn widens(&self, config: &Config) -> bool {
         self.hops < config.max_hops
             && !self.next_ring.is_empty()
@@ -184,12 +184,12 @@ impl Search {
     }
 }
 
-/// How many candidates a search without a place had, if that says something about the job: a node that has no room to search,
-/// or knows no other, cannot tell.
+/// How many candidates a failed search had. `None` if the number says nothing about the job: the node had no room to
+/// search, had no candidates, or lacks the schedule of a neighbour.
 pub(super) type Candidates = Option<NonZeroU32>;
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
-    /// Somebody wants a place.
+    /// Begins a search, or declines it if there is no room.
     pub(super) fn search(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         if !self.may_serve(question.asker) {
             self.declined.searches = self.declined.searches.saturating_add(1);
@@ -202,7 +202,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Whether there is room for another search of this asker: nobody may have more than half of it.
+    /// Whether there is room for another search of this asker. One asker gets at most half of the room.
     fn may_serve(&self, asker: NodeId) -> bool {
         let most = usize::from(self.config.searches);
         let searches = self.searches.iter().map(Search::asker);
@@ -216,7 +216,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         SearchId(self.last_search)
     }
 
-    /// Asks all neighbours for their schedules first (PROTOCOLS D9).
+    /// Asks all neighbours for their schedules before anything else (PROTOCOLS D9).
     fn pull(&mut self, then: Then, cx: &mut dyn Context<Self>) {
         self.look_at_view(cx);
         let id = self.next_search();
@@ -234,15 +234,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.end_pulls(cx);
     }
 
-    /// Somebody has told its schedule because of a search.
-    pub(super) fn told_for_search(
+    /// A schedule arrived for a pull, or from the asker of a search.
+    pub(super) fn on_schedule_for_search(
         &mut self,
         from: NodeId,
         id: SearchId,
         schedule: Snapshot,
         cx: &mut dyn Context<Self>,
     ) {
-        self.pulled(from, id, cx);
+        self.on_pulled_schedule(from, id, cx);
         if let Some(mut search) = self.take_answered(from, id) {
             search.add(Known {
                 node: from,
@@ -252,8 +252,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// A neighbour has answered a pull.
-    fn pulled(&mut self, from: NodeId, id: SearchId, cx: &mut dyn Context<Self>) {
+    /// A neighbour answered a pull.
+    fn on_pulled_schedule(&mut self, from: NodeId, id: SearchId, cx: &mut dyn Context<Self>) {
         if let Some(pull) = self.pulls.iter_mut().find(|pull| pull.id == id) {
             pull.awaited.retain(|node| *node != from);
             if pull.awaited.is_empty() {
@@ -262,7 +262,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Goes on with whatever need not wait any longer.
+    /// Continues all pulls that are complete or out of time.
     fn end_pulls(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         while let Some(index) = self
@@ -277,7 +277,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// When a pull is over at the latest.
+    /// When the first pull runs out of time.
     pub(super) fn pulls_due(&self) -> Option<Time> {
         self.pulls.iter().map(|pull| pull.until).min()
     }
@@ -301,7 +301,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             .filter_map(|near| self.neighbours.get(near))
         {
             search.next_ring.push(known.id);
-            // Others may know the schedule of one that has not told its own yet.
+            // If its schedule is missing, it is not marked as seen: another node may send that schedule.
             if let Some(schedule) = &known.schedule {
                 search.discover(known.id);
                 search.add(Known {
@@ -313,7 +313,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.go_on(search, cx);
     }
 
-    /// Step 4 and what follows: asks whom others know until there is a place, and at last puts the job off.
+    /// Step 4 and what follows: asks nodes for their neighbours until enough are free, and at last puts the job off.
     fn go_on(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         if search.has_enough_free() {
             let offer = search.at_once(self.config.choice);
@@ -343,7 +343,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// The asker may run its job too, and in a grid of few nobody else may know it: if it takes it, it is asked when it is busy.
+    /// If there are too few candidates, asks the asker for its schedule: in a small grid its own job may need it.
     fn ask_asker(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         let asker = search.question.asker;
         let most = usize::from(self.config.candidates);
@@ -361,13 +361,13 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Steps 5 to 8: the earliest place among all candidates, if they are enough.
+    /// Steps 5 to 8: answers with the earliest placement among all candidates, if there are enough.
     fn put_off(&mut self, search: &Search, cx: &mut dyn Context<Self>) {
         let enough = search.has_enough();
         let offer = enough
             .then(|| search.earliest(self.config.choice))
             .flatten();
-        // While the schedule of a neighbour is missing, that there are too few says nothing about the job.
+        // While the schedule of a neighbour is missing, too few candidates do not mean that the job is too large.
         let missing = |known: &Neighbour| search.seen.binary_search(&known.id).is_err();
         let seen = if !enough && self.neighbours.iter().any(missing) {
             None
@@ -377,7 +377,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.conclude(&search.question, offer.ok_or(seen), cx);
     }
 
-    /// Tells whoever asked what came of it.
+    /// Sends the result of a search to its asker, which may be this node.
     fn conclude(
         &mut self,
         question: &Question,
@@ -386,7 +386,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     ) {
         let Question { asker, ask, .. } = *question;
         if asker == self.me {
-            self.answered(asker, ask, outcome, cx);
+            self.on_search_answer(asker, ask, outcome, cx);
             return;
         }
         let answer = match outcome {
@@ -399,8 +399,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         cx.send(asker, answer);
     }
 
-    /// Somebody who searches wants to know whom this node knows.
-    pub(super) fn asked_for_others(
+    /// A searcher asks for this node's neighbours. With Pull, their schedules are fetched first if there is room.
+    pub(super) fn on_who_else(
         &mut self,
         from: NodeId,
         search: SearchId,
@@ -421,8 +421,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         cx.send(searcher, Message::Others { search, known });
     }
 
-    /// Somebody who was asked has said whom it knows.
-    pub(super) fn told_of_others(
+    /// A node that was asked sent its neighbours: they become candidates.
+    pub(super) fn on_others(
         &mut self,
         from: NodeId,
         id: SearchId,
@@ -438,7 +438,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 break;
             }
             if search.discover(known.node) {
-                // Neighbours are asked in any case.
+                // The neighbours are all in the first ring already.
                 if !self.is_neighbour(known.node) {
                     search.next_ring.push(known.node);
                 }
@@ -448,7 +448,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.go_on(search, cx);
     }
 
-    /// Takes out the search that waits for this node's answer.
+    /// Takes out the search that waits for an answer of this node, and marks it as answered.
     fn take_answered(&mut self, from: NodeId, id: SearchId) -> Option<Search> {
         let index = self.searches.iter().position(|search| search.id == id)?;
         let asked = &mut self.searches.get_mut(index)?.asked;
@@ -457,7 +457,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         Some(self.searches.remove(index))
     }
 
-    /// Goes on without those who do not answer, and ends searches that take too long.
+    /// Continues searches without the nodes that did not answer in time, and ends searches at their limit.
     pub(super) fn attend_searches(&mut self, cx: &mut dyn Context<Self>) {
         self.end_pulls(cx);
         let now = cx.now();
@@ -476,7 +476,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// A node is not there: nobody waits for it any longer.
+    /// A node is unreachable: no search and no pull waits for it any longer.
     pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         for pull in &mut self.pulls {
             pull.awaited.retain(|awaited| *awaited != node);

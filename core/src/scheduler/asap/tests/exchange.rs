@@ -1,4 +1,4 @@
-//! How schedules travel: Push, Pull and Poll (P1 section III-C).
+//! How schedules are exchanged: Push, Pull and Poll (P1 section III-C).
 
 use super::*;
 use Did::{Persist, Send};
@@ -24,12 +24,12 @@ fn fetch(reason: Reason) -> Message<3> {
     Message::Fetch(reason)
 }
 
-/// What 8 is told when the schedule of a node in its first life has changed so often.
+/// The message to subscriber 8 after this number of changes, in the first life.
 fn pushed(changes: u64, windows: &[Interval]) -> Did {
     Send(8, schedule(Reason::Changed, changes, windows))
 }
 
-/// Attempt 1 of coordinator 9 at a job gets this time here.
+/// Coordinator 9 reserves this interval for attempt 1 of a job.
 fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
     let attempt = attempt(name);
     let question = Vote::Prepare {
@@ -55,7 +55,7 @@ fn schedules(did: Effects) -> Effects {
     did.into_iter().filter(schedule).collect()
 }
 
-/// With a subscriber, 8.
+/// A node with a subscriber, 8.
 fn subscribed() -> Bench {
     let mut bench = Bench::among(CONFIG, 2);
     bench.answers(8, subscribe(None), schedule(Reason::NewLink, 0, &[]));
@@ -63,7 +63,7 @@ fn subscribed() -> Bench {
 }
 
 #[test]
-fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_rules_say() {
+fn a_starting_node_subscribes_with_push_asks_with_poll_and_sends_nothing_with_pull() {
     let first: [(Config, Option<Message<3>>); 3] = [
         (CONFIG, Some(subscribe(None))),
         (POLL, Some(fetch(Reason::NewLink))),
@@ -82,7 +82,7 @@ fn a_node_that_starts_asks_its_neighbours_to_be_told_and_polls_or_waits_as_the_r
 }
 
 #[test]
-fn a_schedule_that_does_not_come_is_asked_for_again() {
+fn a_missing_schedule_is_asked_for_again() {
     let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     bench.hear(2, schedule(Reason::NewLink, 1, &[]));
     assert_eq!(bench.ring_until(1), []);
@@ -97,7 +97,7 @@ fn a_schedule_that_does_not_come_is_asked_for_again() {
 }
 
 #[test]
-fn subscriptions_are_renewed_three_times_in_a_lease_with_the_version_that_is_known() {
+fn subscriptions_are_renewed_three_times_in_a_lease_with_the_known_version() {
     let mut bench = Bench::among(CONFIG, 2);
     bench.hear(2, schedule(Reason::Changed, 7, &[]));
     assert_eq!(bench.ring_until(99), []);
@@ -108,7 +108,7 @@ fn subscriptions_are_renewed_three_times_in_a_lease_with_the_version_that_is_kno
 }
 
 #[test]
-fn who_subscribes_is_told_at_once_unless_it_knows_and_for_as_long_as_the_lease_lasts() {
+fn a_subscriber_gets_the_schedule_at_once_unless_it_knows_it_and_changes_until_its_lease_ends() {
     let mut bench = subscribed();
     assert_eq!(bench.hear(8, subscribe(0)), []);
     bench.answers(8, subscribe(3), schedule(Reason::NewLink, 0, &[]));
@@ -121,7 +121,7 @@ fn who_subscribes_is_told_at_once_unless_it_knows_and_for_as_long_as_the_lease_l
 }
 
 #[test]
-fn who_unsubscribes_or_is_unreachable_is_told_no_more() {
+fn a_subscriber_that_unsubscribes_or_is_unreachable_gets_no_more_changes() {
     for last in [
         Event::Message {
             from: id(8),
@@ -136,7 +136,7 @@ fn who_unsubscribes_or_is_unreachable_is_told_no_more() {
 }
 
 #[test]
-fn subscribers_beyond_the_limit_are_told_once_and_counted() {
+fn subscribers_beyond_the_limit_get_one_schedule_and_are_counted() {
     let mut bench = subscribed();
     bench.hear(7, subscribe(None));
     bench.answers(6, subscribe(None), schedule(Reason::NewLink, 0, &[]));
@@ -168,7 +168,7 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
     let push = pushed(1, &[busy(600, 660)]);
     assert_eq!(schedules(bench.vote(9, commit)), [push]);
     assert_eq!(schedules(bench.vote(9, commit)), []);
-    // A hold that comes to nothing is not heard of.
+    // An aborted hold is not pushed.
     let attempt = attempt(2);
     let question = Vote::Prepare {
         attempt,
@@ -190,7 +190,7 @@ fn an_early_end_and_a_release_are_pushed_and_the_end_of_a_reservation_is_not() {
         let mut bench = subscribed();
         take(&mut bench, 1, busy(60, 180));
         assert_eq!(schedules(bench.ring_until(end - 1)), []);
-        // The rest of the slot in which it ends is of no use to anyone.
+        // Only whole slots that become free are worth a message.
         let expected = if told { vec![pushed(2, &[])] } else { vec![] };
         let did = bench.at(end).obey(ended.clone());
         assert_eq!(schedules(did), expected, "{end}");
@@ -209,7 +209,7 @@ fn an_early_end_and_a_release_are_pushed_and_the_end_of_a_reservation_is_not() {
 }
 
 #[test]
-fn the_end_of_a_reservation_is_not_pushed_if_another_follows_at_once() {
+fn the_end_of_a_reservation_is_not_pushed_if_another_follows_without_a_gap() {
     let mut bench = subscribed();
     take(&mut bench, 1, busy(60, 120));
     let did = take(&mut bench, 2, busy(120, 180));
@@ -221,7 +221,7 @@ fn the_end_of_a_reservation_is_not_pushed_if_another_follows_at_once() {
     assert_eq!(schedules(bench.ring_until(70)), []);
     assert_eq!(schedules(bench.obey(ended)), []);
     assert_eq!(schedules(bench.ring_until(120)), []);
-    // What comes behind it is pushed without what is over.
+    // A later push leaves out the time that is over.
     let did = take(&mut bench, 3, busy(300, 360));
     assert_eq!(
         schedules(did),
@@ -230,7 +230,7 @@ fn the_end_of_a_reservation_is_not_pushed_if_another_follows_at_once() {
 }
 
 #[test]
-fn what_lies_behind_the_last_window_that_is_told_counts_as_busy() {
+fn time_after_the_last_window_that_is_sent_counts_as_busy() {
     let mut bench = subscribed();
     take(&mut bench, 1, busy(60, 120));
     take(&mut bench, 2, busy(180, 240));
@@ -245,7 +245,7 @@ fn what_lies_behind_the_last_window_that_is_told_counts_as_busy() {
 }
 
 #[test]
-fn older_versions_and_schedules_of_strangers_are_ignored() {
+fn old_versions_and_schedules_of_strangers_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let later = [busy(60, 120)];
     bench.hear(1, schedule(Reason::Changed, 3, &later));
@@ -270,7 +270,7 @@ fn older_versions_and_schedules_of_strangers_are_ignored() {
 }
 
 #[test]
-fn whoever_asks_for_the_schedule_is_told_with_the_reason() {
+fn a_fetch_is_answered_with_its_reason() {
     let mut bench = Bench::among(PULL, 1);
     for reason in [
         Reason::Search(SearchId(4)),
@@ -285,7 +285,7 @@ fn whoever_asks_for_the_schedule_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_later_life_tells_later_versions() {
+fn a_later_life_sends_higher_versions() {
     let mut bench = subscribed();
     take(&mut bench, 1, busy(600, 660));
     bench.restart();
@@ -305,12 +305,12 @@ fn polling_asks_all_neighbours_once_a_period() {
     let poll = [1, 2].map(|peer| Send(peer, fetch(Reason::Poll)));
     assert_eq!(bench.ring_until(120), poll);
     assert_eq!(bench.ring_until(240), poll);
-    // A search answers from what is known, however old.
+    // A search uses the known schedules, however old.
     bench.answers(9, search(1, 1, 300), found(1, 300, 1, &[1]));
 }
 
 #[test]
-fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
+fn with_pull_a_node_fetches_schedules_before_it_searches_or_names_its_neighbours() {
     let mut bench = Bench::meeting(PULL, &[1, 2]);
     let pull = |peer, id| Send(peer, fetch(Reason::Search(SearchId(id))));
     let answer = |id, version, windows| schedule(Reason::Search(SearchId(id)), version, windows);
@@ -318,10 +318,10 @@ fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
     assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
     assert_eq!(bench.hear(2, answer(1, 1, &[])), []);
     bench.hears(1, answer(1, 1, &[]), [Send(9, found(1, 60, 1, &[1, 2]))]);
-    // Whom it asks for more pulls, too.
+    // A node that gets `WhoElse` pulls too.
     assert_eq!(bench.hear(9, who_else(33)), [pull(1, 3), pull(2, 3)]);
     bench.hear(1, answer(3, 2, &[busy(60, 120)]));
-    // The one that does not answer is not waited for, and was free when it was last heard of.
+    // After the timeout the node uses the last known schedule of 2, which did not answer.
     let known = [(1, 2, &[busy(60, 120)][..]), (2, 1, &[])];
     let known = known.map(|(node, version, windows)| Known {
         node: id(node),
@@ -332,7 +332,7 @@ fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
         known: known.into_iter().collect(),
     };
     assert_eq!(bench.ring_until(2), [Send(9, told)]);
-    // Who is not there is not waited for at all.
+    // The node does not wait for unreachable neighbours.
     bench.hear(9, search(2, 1, 120));
     assert_eq!(bench.feed(Event::Unreachable { to: id(1) }), []);
     assert_eq!(
@@ -342,7 +342,7 @@ fn pulling_asks_before_it_searches_and_before_it_says_whom_it_knows() {
 }
 
 #[test]
-fn pulls_beyond_the_limit_are_answered_from_what_is_known_and_counted() {
+fn pulls_beyond_the_limit_are_answered_from_known_schedules_and_counted() {
     let mut bench = Bench::meeting(PULL, &[1]);
     for asker in [8, 8, 9, 9] {
         assert_eq!(bench.hear(asker, who_else(1)).len(), 1);
@@ -353,7 +353,7 @@ fn pulls_beyond_the_limit_are_answered_from_what_is_known_and_counted() {
 }
 
 #[test]
-fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_asked_again() {
+fn a_node_subscribes_to_new_and_restarted_neighbours_and_unsubscribes_from_lost_ones() {
     use crate::overlay::view::{Link, Links as Some};
     let config = Config {
         links: Links::Dynamic,
@@ -380,7 +380,7 @@ fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_as
         let links: Some<3> = links.iter().copied().collect();
         Message::Overlay(cyclon::Message::Shuffle { exchange, links })
     };
-    // A stranger brings itself and somebody new in place of both, which are sent to it in return.
+    // Node 3 brings links to itself and 4; they replace 1 and 2, which go to 3 in return.
     let did = bench.hear(3, shuffle(&[link(3, 0), link(4, 0)]));
     let [Send(3, Message::Overlay(_)), rest @ ..] = &did[..] else {
         panic!("{did:?}");
@@ -396,7 +396,7 @@ fn who_comes_into_the_view_is_asked_who_leaves_it_is_told_and_who_restarts_is_as
         ]
     );
     bench.hear(3, schedule(Reason::NewLink, 1, &[]));
-    // A later life of one of them has forgotten that we want to be told.
+    // The later life of 3 has forgotten the subscription.
     let did = bench.hear(3, shuffle(&[link(3, 1)]));
     assert_eq!(did[1..], [Send(3, subscribe(None))]);
     let did = bench.hear(3, shuffle(&[link(3, 1)]));

@@ -1,9 +1,9 @@
-//! Messages that nobody honest sends.
+//! Messages that only a liar sends.
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
 
-/// A job for two nodes, for which 1 and 2 search.
+/// A node with a job for two nodes; 1 and 2 search for it.
 fn asking() -> Bench {
     let mut bench = Bench::among(CONFIG, 3);
     bench.submit(7, 2);
@@ -11,7 +11,7 @@ fn asking() -> Bench {
 }
 
 #[test]
-fn offers_of_other_sizes_times_or_nodes_are_none() {
+fn an_offer_of_a_wrong_size_or_start_or_with_a_node_twice_is_dropped() {
     for bad in [
         found(1, 60, 1, &[]),
         found(1, 60, 1, &[4]),
@@ -19,7 +19,7 @@ fn offers_of_other_sizes_times_or_nodes_are_none() {
         found(1, 60, 1, &[4, 4]),
         found(1, 0, 1, &[4, 5]),
         found(1, 59, 1, &[4, 5]),
-        // Beyond the horizon: a liar could have the job wait for ever.
+        // Beyond the horizon: a liar could make the job wait for ever.
         found(1, 60 + 86_400 + 60, 1, &[4, 5]),
     ] {
         let mut bench = asking();
@@ -32,7 +32,7 @@ fn offers_of_other_sizes_times_or_nodes_are_none() {
             ],
             "{bad:?}"
         );
-        // If there is nothing else, neighbours search again.
+        // Without another offer, neighbours search again.
         let mut bench = asking();
         bench.hear(1, bad.clone());
         assert_eq!(
@@ -44,7 +44,7 @@ fn offers_of_other_sizes_times_or_nodes_are_none() {
 }
 
 #[test]
-fn an_offer_at_the_end_of_time_is_none() {
+fn an_offer_at_the_end_of_time_is_dropped() {
     let mut bench = asking();
     let offer = Offer {
         start: Time::MAX,
@@ -64,7 +64,7 @@ fn an_offer_at_the_end_of_time_is_none() {
 }
 
 #[test]
-fn answers_of_strangers_to_other_questions_and_for_unknown_jobs_change_nothing() {
+fn answers_from_strangers_to_other_questions_or_for_unknown_jobs_change_nothing() {
     let mut bench = asking();
     let before = bench.machine().clone();
     let nodes = &[4, 5];
@@ -96,7 +96,7 @@ fn answers_of_strangers_to_other_questions_and_for_unknown_jobs_change_nothing()
 }
 
 #[test]
-fn one_answer_of_each_counts() {
+fn only_the_first_answer_of_each_searcher_counts() {
     let mut bench = asking();
     bench.hear(1, found(1, 180, 1, &[4, 5]));
     assert_eq!(bench.hear(1, found(1, 60, 1, &[4, 5])), []);
@@ -138,7 +138,7 @@ fn questions_for_nothing_or_too_much_are_answered() {
                 "{question:?}"
             );
         }
-        // No node at all can be had at once, or by no search.
+        // For no nodes, an empty offer and no offer are both right.
         let did = bench.hear(9, with(0, second(60), minute));
         assert!(
             did == [Send(9, found(1, 60, 1, &[]))] || did == [Send(9, not_found(1, 0))],
@@ -148,7 +148,7 @@ fn questions_for_nothing_or_too_much_are_answered() {
 }
 
 #[test]
-fn what_a_liar_tells_of_others_is_bounded_by_the_size_of_a_view() {
+fn a_search_takes_no_more_candidates_from_one_answer_than_a_view_has_links() {
     let config = Config {
         searcher: Searcher::Included,
         ..CONFIG
@@ -166,12 +166,12 @@ fn what_a_liar_tells_of_others_is_bounded_by_the_size_of_a_view() {
         search: SearchId(1),
         known: many,
     };
-    // Itself, the neighbour, and as many as a view has links.
+    // Two candidates of its own, and at most `C` = 6 of the liar's.
     assert_eq!(bench.hear(1, told), [Send(9, not_found(1, 8))]);
 }
 
 #[test]
-fn a_schedule_without_end_is_a_node_that_is_never_free() {
+fn a_node_whose_schedule_has_no_horizon_is_never_free() {
     let mut bench = Bench::among(CONFIG, 1);
     let nothing = Snapshot::new(9, Time::ZERO, &[]).unwrap();
     bench.hear(

@@ -1,4 +1,4 @@
-//! The last word on a job: after a cancellation, a restart, or a crash in the middle of an event.
+//! The outcome of a job: after a cancellation, a restart, or a crash in the middle of an event.
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
@@ -17,7 +17,7 @@ enum Far {
     Committing,
     Accepted,
     Running,
-    /// It has lost its node, which has not let go, and neighbours search.
+    /// The job has lost its node, which has not released it, and neighbours search.
     Replacing,
 }
 
@@ -30,7 +30,7 @@ const ALL: [Far; 6] = [
     Far::Replacing,
 ];
 
-/// A job for one node that is so far; node 4 is its place.
+/// A node with a job for one node, in this phase; node 4 is its placement.
 fn bench(far: Far) -> Bench {
     let one = attempt(1, 1);
     let mut bench = Bench::among(CONFIG, 2);
@@ -78,7 +78,7 @@ fn news(did: &[Did]) -> Vec<News> {
 }
 
 #[test]
-fn a_cancelled_job_has_its_last_word_when_no_node_has_anything_of_it() {
+fn a_cancellation_is_told_when_all_nodes_have_released_the_job() {
     let one = attempt(1, 1);
     for far in ALL {
         let mut bench = bench(far);
@@ -92,13 +92,13 @@ fn a_cancelled_job_has_its_last_word_when_no_node_has_anything_of_it() {
                 expected.extend(over.clone());
             }
             Far::Committing | Far::Accepted | Far::Running => expected.extend(let_go),
-            // Node 4 was asked before.
+            // Node 4 was asked to release the job before.
             Far::Replacing => {}
         }
         assert_eq!(bench.cancel(), expected, "{far:?}");
         if !matches!(far, Far::Searching | Far::Voting) {
             assert_eq!(bench.cancel(), [], "{far:?}: once is enough");
-            // Offers that come late are for nothing.
+            // Late offers are ignored.
             assert_eq!(bench.hear(1, found(2, 120, 1, &[5])), []);
             assert_eq!(
                 bench.vote(4, released(one)),
@@ -116,28 +116,28 @@ fn a_cancelled_job_has_its_last_word_when_no_node_has_anything_of_it() {
 }
 
 #[test]
-fn a_node_that_never_lets_go_of_a_cancelled_job_delays_its_last_word_until_it_must_have() {
+fn a_node_that_does_not_release_a_cancelled_job_delays_its_outcome_until_the_permission_ends() {
     let mut bench = bench(Far::Accepted);
     bench.cancel();
-    // Its permission lasts until 120, by clocks that are a second apart at most; then it is asked no more.
+    // The permission lasts until 120, by clocks that differ by at most a second; then node 4 cannot run the job.
     assert_eq!(news(&bench.ring_until(120)), []);
     assert_eq!(news(&bench.ring_until(123)), [News::Cancelled]);
 }
 
 #[test]
-fn what_was_submitted_and_not_decided_is_searched_for_again_after_a_restart() {
+fn a_submitted_job_without_a_decision_is_searched_for_again_after_a_restart() {
     for far in [Far::Searching, Far::Voting] {
         let mut bench = bench(far);
         let did = bench.at(10).restart();
         assert!(did.ends_with(&ask_again(1, 120)), "{far:?}: {did:?}");
-        // It has all its rounds again, and numbers of attempts that the earlier life did not use.
+        // The job has all its rounds again, and new epochs that the earlier life did not use.
         bench.hear(1, found(1, 120, 1, &[5]));
         bench.hears(2, not_found(1, 9), [Send(5, prepare(attempt(2, 1), 120))]);
     }
 }
 
 #[test]
-fn what_was_decided_is_gone_on_with_after_a_restart() {
+fn a_decided_job_goes_on_after_a_restart() {
     let one = attempt(1, 1);
     for far in [Far::Committing, Far::Accepted, Far::Running] {
         let mut bench = bench(far);
@@ -149,7 +149,7 @@ fn what_was_decided_is_gone_on_with_after_a_restart() {
             did,
             [Send(4, Message::Commit(Vote::Commit { attempt: one }))]
         );
-        // It may be news that it was accepted; the same start twice is not.
+        // The host is told of the acceptance only if the earlier life did not tell it.
         let did = bench.vote(4, Vote::Committed { attempt: one });
         let expected = match far {
             Far::Committing => vec![accepted(60)],
@@ -161,9 +161,9 @@ fn what_was_decided_is_gone_on_with_after_a_restart() {
     }
 }
 
-/// The coordinator knows the job only because node 4 has not let go of it. Nothing would ever come of waiting for it.
+/// The coordinator knows the job only because node 4 has not released it. To wait for it would never end.
 #[test]
-fn a_job_that_had_lost_its_place_is_searched_a_new_one_for_after_a_restart() {
+fn a_job_that_had_lost_its_placement_is_searched_for_again_after_a_restart() {
     let mut bench = bench(Far::Replacing);
     assert!(bench.host.records().contains_key(&TASK));
     let did = bench.at(10).restart();
@@ -184,7 +184,7 @@ fn a_cancellation_and_a_failure_outlive_a_restart() {
     assert_eq!(news(&did), []);
     assert!(did.contains(&Persist(LIFE)));
     assert_eq!(news(&bench.vote(4, released(one))), [News::Cancelled]);
-    // Nothing is left to let go of.
+    // No node is left that must release the job.
     let record = Record::Desk(desk::Record::Job(job(7, 1), Stage::Cancelled));
     bench.write(OF_JOB, record);
     let did = bench.restart();
@@ -200,8 +200,8 @@ fn a_cancellation_and_a_failure_outlive_a_restart() {
     assert!(!bench.host.records().contains_key(&OF_JOB));
 }
 
-/// Feeds the last event of a job's life, crashes after each number of its effects in turn, and lets a later life end it.
-/// What was told in both lives.
+/// Feeds the last event of a job, crashes after each number of its effects in turn, and lets a later life end the job.
+/// Returns the news of both lives, for each crash.
 fn crash_everywhere(
     begin: impl Fn() -> Bench,
     last: &Event<Node>,
@@ -225,7 +225,7 @@ fn crash_everywhere(
     lives
 }
 
-/// No two different last words, and no start of the job once the first was said.
+/// Asserts that each run tells only one kind of outcome, and no other news after it.
 fn one_last_word(lives: &[Vec<News>]) {
     for told in lives {
         let last: Vec<&News> = told.iter().filter(|news| news.is_last()).collect();
@@ -256,7 +256,7 @@ fn a_crash_while_a_job_finishes_never_makes_it_run_again() {
         || bench(Far::Running),
         &message(4, end),
         |bench| {
-            // The node tells until it is answered; the job is not placed again.
+            // The participant repeats its report until it is answered; the job is not placed again.
             let did = bench.vote(4, end);
             let is_placing = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
             assert!(!did.iter().any(is_placing), "{did:?}");
@@ -295,8 +295,8 @@ fn a_finished_job_that_is_cancelled_after_a_crash_stays_finished() {
 }
 
 #[test]
-fn a_crash_while_a_job_fails_never_changes_the_word_that_was_said() {
-    // Both neighbours say that it is too large.
+fn a_crash_while_a_job_fails_never_changes_the_outcome_that_was_told() {
+    // Both searchers have no room to search, in both rounds.
     let begin = || {
         let mut bench = bench(Far::Searching);
         bench.hear(1, not_found(1, 0));
@@ -320,7 +320,7 @@ fn a_crash_while_a_job_fails_never_changes_the_word_that_was_said() {
 }
 
 #[test]
-fn a_crash_while_a_job_is_cancelled_never_changes_the_word_that_was_said() {
+fn a_crash_while_a_job_is_cancelled_never_changes_the_outcome_that_was_told() {
     let cancel = Event::Command(Command::Cancel(JOB));
     for far in ALL {
         let live_on = |bench: &mut Bench| {
@@ -344,7 +344,7 @@ fn a_crash_while_a_job_is_cancelled_never_changes_the_word_that_was_said() {
 }
 
 #[test]
-fn a_crash_while_a_job_breaks_ends_in_one_last_word() {
+fn a_crash_while_a_job_breaks_ends_in_one_outcome() {
     let outcome = Outcome::Broke;
     let end = Vote::Ended {
         attempt: attempt(1, 1),

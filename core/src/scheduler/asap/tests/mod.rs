@@ -1,4 +1,4 @@
-//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
+//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 
 use core::num::NonZeroU32;
 use std::vec;
@@ -71,7 +71,7 @@ const CONFIG: Config = Config {
     candidates: 8,
 };
 
-/// What a node did: as effects, but a record only by its name, and no timers.
+/// What a node did: its effects, with records only by their keys, and without timers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Did {
     Persist(Key),
@@ -95,7 +95,7 @@ impl Shown<Node> for Did {
 type Bench = Driver<Node, Did>;
 
 impl Bench {
-    /// Started at zero, with these neighbours, of which nothing is known.
+    /// A node that started at zero, with these neighbours, whose schedules it does not know.
     fn meeting(config: Config, peers: &[u64]) -> Self {
         let peers = peers.iter().map(|peer| id(*peer)).collect();
         Self::boot(config, Bootstrap::Meet(peers)).0
@@ -106,7 +106,7 @@ impl Bench {
         Self::started(Time::ZERO, build)
     }
 
-    /// Started at zero, with neighbours 1 and so on, of which it has heard that they are free.
+    /// A node that started at zero, with neighbours from 1 on, whose schedules it knows to be free.
     fn among(config: Config, peers: u64) -> Self {
         let all: Vec<u64> = (1..=peers).collect();
         let mut bench = Self::meeting(config, &all);
@@ -116,7 +116,7 @@ impl Bench {
         bench
     }
 
-    /// Gets a link from somebody whom it asked for one.
+    /// `from` gives the joining node a link to `to`.
     fn get_link(&mut self, from: u64, to: u64) -> Effects {
         let gift = cyclon::Message::JoinGive {
             joiner: self.machine().overlay().incarnation().unwrap(),
@@ -133,7 +133,7 @@ impl Bench {
         self.hear(from, Message::Commit(message))
     }
 
-    /// A job of this name for so many nodes and one slot.
+    /// Submits a job for `count` nodes and one slot.
     fn submit(&mut self, name: u64, count: u32) -> Effects {
         self.obey(Command::Submit(job(name, count)))
     }
@@ -142,7 +142,7 @@ impl Bench {
         self.obey(Command::Cancel(JOB))
     }
 
-    /// Everyone votes for an attempt and commits it; what the last commit does.
+    /// All `nodes` prepare and commit an attempt. Returns the effects of the last commit.
     fn agree(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let lease = CONFIG.commit.lease;
         for node in nodes {
@@ -154,7 +154,7 @@ impl Bench {
         commits.last().unwrap()
     }
 
-    /// Everyone has done an attempt; what the last end does.
+    /// All `nodes` report the end of an attempt. Returns the effects of the last report.
     fn end(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let outcome = Outcome::Done;
         let ends = nodes
@@ -185,7 +185,7 @@ fn job(name: u64, count: u32) -> Job {
     Job::new(JobId::new(name), count, Span::from_secs(50)).unwrap()
 }
 
-/// The attempt at the job of this number, in this life of the coordinator.
+/// The attempt with this number in this life of the coordinator.
 fn attempt(life: u64, number: u64) -> Attempt {
     Attempt::new(JOB, Epoch::new(life << 32 | number))
 }
@@ -199,7 +199,7 @@ fn schedule(reason: Reason, version: u64, windows: &[Interval]) -> Message<3> {
     Message::Schedule { reason, schedule }
 }
 
-/// The question for the job in this round, about so many nodes from this second on.
+/// The question of this round for the job.
 fn ask(round: u32) -> AskId {
     AskId { job: JOB, round }
 }

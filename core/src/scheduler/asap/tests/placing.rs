@@ -1,10 +1,10 @@
-//! From a submission to a place: who is asked, which offer is taken, and what comes after a no.
+//! From a submission to a placement: the searchers, the choice of an offer, and what follows a refusal.
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
 use commit::Standing;
 
-/// With a job of so many nodes submitted at zero, for which 1 and 2 search.
+/// A node with a job for `count` nodes, submitted at zero; 1 and 2 search for it.
 fn asking(count: u32) -> Bench {
     let mut bench = Bench::among(CONFIG, 3);
     assert_eq!(
@@ -18,7 +18,7 @@ fn asking(count: u32) -> Bench {
     bench
 }
 
-/// With a job of one node, which has its place at 60 on node 4 by attempt 1.
+/// A node with a job for one node; attempt 1 has reserved node 4 at 60.
 fn on_four() -> Bench {
     let mut bench = asking(1);
     bench.hear(1, found(1, 60, 1, &[4]));
@@ -28,7 +28,7 @@ fn on_four() -> Bench {
 }
 
 #[test]
-fn as_many_distinct_neighbours_search_as_the_rules_say() {
+fn a_job_is_searched_for_by_as_many_distinct_neighbours_as_configured() {
     for (forward, peers, asked) in [(2, 3, 2), (5, 3, 3), (1, 3, 1)] {
         let config = Config { forward, ..CONFIG };
         let mut bench = Bench::among(config, peers);
@@ -39,7 +39,7 @@ fn as_many_distinct_neighbours_search_as_the_rules_say() {
 }
 
 #[test]
-fn a_place_is_wanted_for_whole_slots_after_the_lead() {
+fn a_search_asks_for_whole_slots_after_the_lead() {
     let mut bench = Bench::among(CONFIG, 1);
     // 61 seconds take two slots; the lead ends at 71, and the next slot begins at 120.
     let long = Job::new(JOB, job(7, 1).demand, Span::from_secs(61)).unwrap();
@@ -59,7 +59,7 @@ fn a_place_is_wanted_for_whole_slots_after_the_lead() {
 }
 
 #[test]
-fn a_job_gets_its_place_runs_and_is_finished() {
+fn a_job_gets_its_placement_runs_and_finishes() {
     let mut bench = asking(2);
     assert_eq!(bench.hear(1, found(1, 120, 1, &[3, 4])), []);
     let one = attempt(1, 1);
@@ -91,7 +91,7 @@ fn a_job_gets_its_place_runs_and_is_finished() {
 
 #[test]
 fn the_best_offer_is_the_earliest_then_the_nearest_then_the_first_of_a_shuffle() {
-    // As start, hops and node of two offers; the second of them is better in the first three cases.
+    // Start, hops and node of two offers, and the node of the better one.
     for (first, second, taken) in [
         ((120, 1, 4), (60, 2, 5), 5),
         ((60, 2, 4), (60, 1, 5), 5),
@@ -129,7 +129,7 @@ fn after_a_refusal_comes_the_next_offer_then_a_fresh_search_then_failure() {
             Send(2, search(2, 1, 60))
         ]
     );
-    // Late answers to the first search are answers to nothing.
+    // Late answers to the first search are ignored.
     assert_eq!(bench.hear(1, found(1, 60, 1, &[4])), []);
     assert_eq!(bench.hear(1, not_found(2, 9)), []);
     bench.hears(2, found(2, 60, 1, &[6]), [Send(6, prepare(three, 60))]);
@@ -146,7 +146,7 @@ fn after_a_refusal_comes_the_next_offer_then_a_fresh_search_then_failure() {
 }
 
 #[test]
-fn if_all_see_too_few_nodes_the_job_is_too_large_and_if_enough_there_is_no_room() {
+fn a_job_is_too_large_if_all_searchers_see_too_few_nodes_and_otherwise_there_is_no_room() {
     for (seen, refusal) in [([2, 1], Refusal::TooLarge), ([2, 3], Refusal::Full)] {
         let mut bench = asking(3);
         assert_eq!(bench.hear(1, not_found(1, seen[0])), []);
@@ -162,7 +162,7 @@ fn if_all_see_too_few_nodes_the_job_is_too_large_and_if_enough_there_is_no_room(
 }
 
 #[test]
-fn who_had_no_room_to_search_says_nothing_about_the_size_of_a_job() {
+fn a_searcher_without_room_says_nothing_about_the_size_of_a_job() {
     let mut bench = asking(2);
     bench.hear(1, not_found(1, 0));
     let again = [Send(1, search(2, 2, 60)), Send(2, search(2, 2, 60))];
@@ -179,17 +179,17 @@ fn who_had_no_room_to_search_says_nothing_about_the_size_of_a_job() {
 }
 
 #[test]
-fn who_is_silent_is_not_waited_for_beyond_the_limit() {
+fn a_submitter_waits_for_silent_searchers_only_until_the_limit() {
     let mut bench = asking(1);
     bench.hear(1, found(1, 120, 1, &[4]));
-    // A search may take nine seconds, and its answer two more.
+    // A search takes at most nine seconds, and its answer two more.
     assert_eq!(bench.ring_until(10), []);
     assert_eq!(bench.ring_until(11), [Send(4, prepare(attempt(1, 1), 120))]);
     assert_eq!(bench.hear(2, found(1, 60, 1, &[5])), []);
 }
 
 #[test]
-fn silence_of_all_is_followed_by_a_fresh_search_and_then_by_failure() {
+fn if_all_searchers_are_silent_the_job_is_searched_for_again_and_then_fails() {
     let mut bench = asking(1);
     assert_eq!(
         bench.ring_until(11),
@@ -206,7 +206,7 @@ fn silence_of_all_is_followed_by_a_fresh_search_and_then_by_failure() {
 }
 
 #[test]
-fn a_no_of_some_while_others_are_silent_is_followed_by_a_fresh_search() {
+fn if_one_searcher_finds_nothing_and_another_is_silent_the_search_is_repeated() {
     for seen in [2, 3] {
         let mut bench = asking(3);
         assert_eq!(bench.hear(1, not_found(1, seen)), []);
@@ -218,7 +218,7 @@ fn a_no_of_some_while_others_are_silent_is_followed_by_a_fresh_search() {
 }
 
 #[test]
-fn who_is_unreachable_is_not_waited_for() {
+fn a_submitter_does_not_wait_for_an_unreachable_searcher() {
     let mut bench = asking(1);
     assert_eq!(bench.feed(Event::Unreachable { to: id(2) }), []);
     assert_eq!(
@@ -234,7 +234,7 @@ fn who_is_unreachable_is_not_waited_for() {
 }
 
 #[test]
-fn a_no_of_some_while_others_are_unreachable_is_followed_by_a_fresh_search() {
+fn if_one_searcher_finds_nothing_and_another_is_unreachable_the_search_is_repeated() {
     let mut bench = asking(3);
     assert_eq!(bench.feed(Event::Unreachable { to: id(2) }), []);
     assert_eq!(
@@ -244,7 +244,7 @@ fn a_no_of_some_while_others_are_unreachable_is_followed_by_a_fresh_search() {
 }
 
 #[test]
-fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
+fn a_node_that_looks_free_but_refuses_is_avoided_unless_there_is_no_other() {
     let config = Config {
         rounds: 3,
         ..CONFIG
@@ -260,7 +260,7 @@ fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
     bench.hear(1, found(1, 60, 1, &[4]));
     let (one, two) = (attempt(1, 1), attempt(1, 2));
     bench.hears(2, found(1, 60, 1, &[4]), [Send(4, prepare(one, 60))]);
-    // Both have found the same, which is tried once. Then there is one more to choose from.
+    // Both searchers offer node 4, which is tried once. The next search asks for one node more.
     let did = bench.vote(4, would_not(one));
     assert_eq!(did[did.len() - 2..], searches(2, 2));
     let mut other = bench.clone();
@@ -270,7 +270,7 @@ fn who_looks_free_and_would_not_is_done_without_unless_there_is_nobody_else() {
     assert_eq!(bench.hear(2, not_found(2, 1)), searches(3, 1));
     bench.hear(1, found(3, 60, 1, &[4]));
     assert_eq!(bench.hear(2, not_found(3, 1)), [Send(4, prepare(two, 60))]);
-    // Who has become busy meanwhile says so in its schedule.
+    // A node that refuses because it is busy is not avoided: its schedule shows that.
     let mut bench = Bench::among(config, 3);
     bench.submit(7, 1);
     bench.hear(1, found(1, 60, 1, &[4]));
@@ -354,7 +354,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
             Forget(TASK)
         ]
     );
-    // Two nodes there are not, and nobody but itself could ever be seen.
+    // There is no second node, and none can ever be seen.
     assert_eq!(
         bench.submit(7, 2),
         [
@@ -367,7 +367,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
 }
 
 #[test]
-fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
+fn a_node_without_neighbours_waits_for_the_overlay_before_it_searches_alone() {
     let config = Config {
         links: Links::Dynamic,
         searcher: Searcher::Included,
@@ -379,7 +379,7 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
         bench.get_link(1, 3),
         [Send(3, Message::Subscribe { known: None })]
     );
-    // Two periods later, without the overlay's own timers.
+    // Two periods of the overlay later, without its timers.
     let asked = |bench: &mut Bench| {
         bench.at(512);
         bench.feed(Event::Timer(Timer::Due))
@@ -392,14 +392,14 @@ fn who_knows_nobody_yet_waits_for_the_overlay_before_it_searches_alone() {
 }
 
 #[test]
-fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
+fn a_node_that_has_lost_all_its_contacts_asks_its_introducer_again() {
     let config = Config {
         links: Links::Dynamic,
         ..CONFIG
     };
     let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
     bench.get_link(1, 3);
-    // It writes down that it knows node 3, which never says a word.
+    // Node 3 becomes a contact. It never answers.
     let mut asked = Vec::new();
     for _ in 0..12 {
         let (at, timer) = bench.pending(|timer| matches!(timer, Timer::Overlay(_)));
@@ -411,12 +411,12 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
         }
     }
     assert_eq!(bench.machine().overlay().known(), [id(3), id(1)]);
-    // The fourth is for the introducer, after all who are known.
+    // When its contacts do not answer, the node asks its introducer.
     assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (1, true)]);
 }
 
 #[test]
-fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
+fn an_unsupported_job_is_refused_with_the_reason_and_leaves_no_state() {
     use crate::job::{Criterion, Scope};
     use crate::resource::{Dimensions, Kind, Requirement};
     let cores = Demand::Cores(NonZeroU32::MIN);
@@ -456,7 +456,7 @@ fn a_job_that_cannot_be_honoured_is_refused_by_name_and_leaves_nothing() {
 }
 
 #[test]
-fn a_known_job_one_too_many_and_one_of_a_leaving_node_are_refused() {
+fn a_known_job_a_job_too_many_and_a_job_at_a_leaver_are_refused() {
     let mut bench = asking(1);
     assert_eq!(bench.submit(7, 1), [Tell(7, failed(Refusal::Known))]);
     bench.submit(8, 1);
@@ -467,7 +467,7 @@ fn a_known_job_one_too_many_and_one_of_a_leaving_node_are_refused() {
         [unsubscribe(1), unsubscribe(2), unsubscribe(3)]
     );
     assert_eq!(bench.submit(10, 1), [Tell(10, failed(Refusal::Leaving))]);
-    // What it has, it goes on with.
+    // The leaver goes on with the jobs that it has.
     bench.hear(1, found(1, 60, 1, &[4]));
     assert_eq!(
         bench.hear(2, found(1, 60, 1, &[5])),
@@ -476,7 +476,7 @@ fn a_known_job_one_too_many_and_one_of_a_leaving_node_are_refused() {
 }
 
 #[test]
-fn a_leaving_node_holds_no_more_time_and_offers_itself_to_nobody() {
+fn a_leaver_gives_no_new_holds_and_does_not_offer_itself() {
     let config = Config {
         searcher: Searcher::Included,
         ..CONFIG
@@ -518,7 +518,7 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
             Send(2, search(2, 2, 120))
         ]
     );
-    // One more than it needs: it does without the one that it lost.
+    // The search asks for one node more, because the lost node is avoided.
     bench.hear(1, found(2, 120, 1, &[4, 5]));
     assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 120))]);
     let moved = News::Moved { start: second(120) };
@@ -527,7 +527,7 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
 }
 
 #[test]
-fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
+fn a_new_placement_starts_after_the_earlier_attempt_must_have_ended() {
     let mut bench = on_four();
     let (one, two) = (attempt(1, 1), attempt(1, 2));
     let gone = alive(one, Standing::Gone);
@@ -545,7 +545,7 @@ fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
         ),
         []
     );
-    // It does not let go, and may run the job until 120 by its clock: the next slot begins at 180.
+    // Node 4 does not release the job and may run it until 120 by its clock: the next slot begins at 180.
     assert_eq!(
         bench.ring_until(3),
         [
@@ -558,7 +558,7 @@ fn a_job_that_may_still_run_somewhere_is_searched_a_place_for_after_that() {
 }
 
 #[test]
-fn a_job_that_lost_a_node_while_it_ran_is_placed_again_or_given_up_as_the_rules_say() {
+fn a_job_that_loses_a_node_while_it_runs_is_placed_again_or_fails_as_configured() {
     use commit::AfterLoss;
     for after_loss in [AfterLoss::Restart, AfterLoss::GiveUp] {
         let mut bench = Bench::among(
@@ -598,7 +598,7 @@ fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
         let node = [4, 5, 6][round as usize - 1];
         bench.hear(2, not_found(round, 9));
         told.extend(bench.agree(&[node], attempt));
-        // Its time is over, and it has not ended.
+        // The reservation is over, and the job has not ended.
         let gone = alive(attempt, Standing::Gone);
         told.extend(bench.at(start + 60).vote(node, gone));
         bench.vote(node, released(attempt));
@@ -648,7 +648,7 @@ fn a_job_that_breaks_is_not_tried_again() {
     );
 }
 
-/// With a job that has its place at 6000 on 5 and 6, and may move up every 600 seconds.
+/// A node with a job on 5 and 6 at 6000, which searches for an earlier placement every 600 seconds.
 fn waiting() -> Bench {
     let config = Config {
         improve: Some(Span::from_secs(600)),
@@ -667,14 +667,14 @@ fn waiting() -> Bench {
     bench
 }
 
-/// What of all this is a search.
+/// Only the searches that were sent.
 fn searches(did: Effects) -> Effects {
     let is_search = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
     did.into_iter().filter(is_search).collect()
 }
 
 #[test]
-fn a_job_that_waits_moves_up_when_a_better_place_is_found() {
+fn a_waiting_job_moves_when_an_earlier_placement_is_found() {
     let mut bench = waiting();
     assert_eq!(searches(bench.ring_until(599)), []);
     assert_eq!(
@@ -692,22 +692,22 @@ fn a_job_that_waits_moves_up_when_a_better_place_is_found() {
         start: second(1200),
     };
     assert!(did.contains(&Tell(7, moved)), "{did:?}");
-    // Only then is the old place given up.
+    // The old placement is released only after the new one is committed.
     assert!(did.contains(&Send(5, release(attempt(1, 1)))), "{did:?}");
 }
 
 #[test]
-fn a_job_keeps_its_place_and_looks_again_if_no_better_one_is_found_or_had() {
+fn a_job_keeps_its_placement_and_searches_again_if_no_earlier_one_is_found_or_confirmed() {
     let mut bench = waiting();
     bench.ring_until(600);
-    // No earlier than what it has.
+    // The offer starts no earlier.
     bench.hear(1, found(2, 6000, 1, &[3, 4]));
     assert_eq!(bench.hear(2, not_found(2, 4)), []);
     assert_eq!(
         searches(bench.ring_until(1200)),
         [Send(1, search(3, 2, 1260)), Send(2, search(3, 2, 1260))]
     );
-    // Earlier, but taken meanwhile.
+    // The offer starts earlier, but the time is taken meanwhile.
     bench.hear(1, found(3, 1800, 1, &[3, 4]));
     bench.hear(2, not_found(3, 4));
     let did = bench.vote(3, refused(attempt(1, 2)));
@@ -716,7 +716,7 @@ fn a_job_keeps_its_place_and_looks_again_if_no_better_one_is_found_or_had() {
         [Send(3, abort(attempt(1, 2))), Send(4, abort(attempt(1, 2)))]
     );
     assert_eq!(searches(bench.ring_until(1800)).len(), 2);
-    // When it is about to start, there is nothing to gain.
+    // Shortly before the start there is no search any more.
     bench.hear(1, not_found(4, 4));
     bench.hear(2, not_found(4, 4));
     assert_eq!(searches(bench.ring_until(5940)).len(), 2 * 6);

@@ -1,11 +1,11 @@
-//! Figure 3 of the paper, as exact questions and answers. Node 9 asks for a place.
+//! Figure 3 of the paper, as exact questions and answers. Node 9 asks for a placement.
 
 use super::*;
 use Did::Send;
 
 const FREE: &[Interval] = &[];
 
-/// Neighbours 1 to 3, of which the first `free` are free in the slot at 60, and the others from 120 on.
+/// A node with neighbours 1 to 3: the first `free` are free in the slot at 60, the others from 120 on.
 fn neighbours(config: Config, free: u64) -> Bench {
     let mut bench = Bench::meeting(config, &[1, 2, 3]);
     for peer in 1..=3 {
@@ -17,7 +17,7 @@ fn neighbours(config: Config, free: u64) -> Bench {
 }
 
 #[test]
-fn neighbours_that_are_free_are_offered_at_once() {
+fn free_neighbours_are_offered_immediately() {
     let mut bench = neighbours(CONFIG, 3);
     bench.answers(9, search(1, 2, 60), found(1, 60, 1, &[1, 2]));
     bench.answers(9, search(1, 3, 60), found(1, 60, 1, &[1, 2, 3]));
@@ -27,10 +27,10 @@ fn neighbours_that_are_free_are_offered_at_once() {
 fn neighbours_are_asked_one_after_another_until_enough_nodes_are_free() {
     let mut bench = neighbours(CONFIG, 1);
     assert_eq!(bench.hear(9, search(1, 3, 60)), [Send(1, who_else(1))]);
-    // Two of them are known already, one is the searcher, and one is busy.
+    // Nodes 1 and 2 are known already, 50 is the searcher, and 4 is busy.
     let told: [(u64, &[Interval]); 4] = [(1, &[]), (2, &[]), (50, &[]), (4, &[busy(60, 120)])];
     assert_eq!(bench.hear(1, others(1, &told)), [Send(2, who_else(1))]);
-    // With these there are enough, so the third neighbour is left alone.
+    // Now enough nodes are free, so the third neighbour is not asked.
     assert_eq!(
         bench.hear(2, others(1, &[(5, &[]), (6, &[]), (7, &[])])),
         [Send(9, found(1, 60, 2, &[1, 5, 6]))]
@@ -39,7 +39,7 @@ fn neighbours_are_asked_one_after_another_until_enough_nodes_are_free() {
 }
 
 #[test]
-fn as_many_are_asked_at_once_as_the_rules_say() {
+fn as_many_nodes_are_asked_at_the_same_time_as_configured() {
     let config = Config { width: 2, ..CONFIG };
     let mut bench = neighbours(config, 0);
     assert_eq!(
@@ -52,7 +52,7 @@ fn as_many_are_asked_at_once_as_the_rules_say() {
 }
 
 #[test]
-fn what_is_not_free_at_once_is_put_off_to_the_earliest_common_slot() {
+fn a_job_without_room_at_its_earliest_start_is_put_off_to_the_earliest_common_slot() {
     let mut bench = neighbours(CONFIG, 0);
     bench.hear(9, search(1, 4, 60));
     bench.hear(1, others(1, &[(4, &[busy(120, 180)])]));
@@ -72,7 +72,7 @@ fn what_is_not_free_at_once_is_put_off_to_the_earliest_common_slot() {
 }
 
 #[test]
-fn with_two_hops_a_job_beyond_what_is_seen_is_not_found() {
+fn with_two_hops_a_job_for_more_nodes_than_are_seen_gets_no_placement() {
     let mut bench = neighbours(CONFIG, 3);
     bench.hear(9, search(1, 5, 60));
     bench.hear(1, others(1, &[(4, &[])]));
@@ -81,7 +81,7 @@ fn with_two_hops_a_job_beyond_what_is_seen_is_not_found() {
 }
 
 #[test]
-fn a_neighbour_that_has_not_told_its_schedule_is_a_candidate_once_another_tells_it() {
+fn a_neighbour_without_a_schedule_becomes_a_candidate_when_another_node_sends_its_schedule() {
     let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     assert_eq!(bench.hear(9, search(1, 2, 60)), [Send(1, who_else(1))]);
     assert_eq!(
@@ -102,7 +102,7 @@ fn a_search_without_the_schedule_of_a_neighbour_does_not_say_that_a_job_is_too_l
     bench.hear(9, search(1, 2, 60));
     bench.hear(1, others(1, &[]));
     assert_eq!(bench.hear(2, others(1, &[])), [Send(9, not_found(1, 0))]);
-    // Too few are too few once all are known.
+    // When all schedules are known, too few candidates mean that the job is too large.
     bench.hear(2, schedule(Reason::NewLink, 1, FREE));
     bench.hear(9, search(1, 3, 60));
     bench.hear(1, others(2, &[]));
@@ -119,13 +119,13 @@ fn rings_are_added_only_while_there_are_too_few_candidates() {
     bench.hear(9, search(1, 6, 60));
     bench.hear(1, others(1, &[(4, &[])]));
     bench.hear(2, others(1, &[(5, &[busy(60, 120)])]));
-    // Five are seen, and six are wanted: those who were discovered last are asked too, until there are six.
+    // Five candidates for six nodes: the nodes of the next ring are asked too, until there are six.
     assert_eq!(bench.hear(3, others(1, &[])), [Send(4, who_else(1))]);
     assert_eq!(
         bench.hear(4, others(1, &[(6, &[busy(60, 120)])])),
         [Send(9, found(1, 120, 3, &[1, 2, 3, 4, 5, 6]))]
     );
-    // Five are enough to put a job for five off, so nobody else is asked.
+    // Five candidates are enough to put a job for five nodes off, so no other node is asked.
     bench.hear(9, search(1, 5, 60));
     bench.hear(1, others(2, &[(4, &[])]));
     bench.hear(2, others(2, &[(5, &[busy(60, 120)])]));
@@ -144,12 +144,12 @@ fn a_search_may_want_several_candidates_for_each_node() {
     };
     let mut bench = neighbours(config, 3);
     let late: &[_] = &[busy(60, 180)];
+    // Enough free candidates are offered immediately, however few there are.
     bench.hear(9, search(1, 3, 60));
-    // Who is free at once is taken at once, however few were seen.
     bench.hear(9, search(2, 4, 60));
     bench.hear(1, others(2, &[(4, late)]));
     bench.hear(2, others(2, &[(5, late)]));
-    // Four are wanted and five seen; eight would be plenty.
+    // Five candidates for four nodes; eight would be plenty.
     assert_eq!(bench.hear(3, others(2, &[])), [Send(4, who_else(2))]);
     assert_eq!(
         bench.hear(4, others(2, &[(6, late), (7, &[busy(60, 120)])])),
@@ -193,7 +193,7 @@ fn best_fit_takes_the_nodes_where_least_idle_time_is_left() {
 }
 
 #[test]
-fn who_does_not_say_whom_it_knows_is_passed_over() {
+fn a_node_that_does_not_name_its_neighbours_is_passed_over() {
     let mut bench = neighbours(CONFIG, 0);
     bench.hear(9, search(1, 1, 60));
     assert_eq!(bench.ring_until(1), []);
@@ -207,7 +207,7 @@ fn who_does_not_say_whom_it_knows_is_passed_over() {
 }
 
 #[test]
-fn a_search_that_takes_too_long_does_with_what_it_has() {
+fn a_search_at_its_limit_answers_with_what_it_knows() {
     let config = Config {
         timeout: Span::from_secs(4),
         ..CONFIG
@@ -222,7 +222,7 @@ fn a_search_that_takes_too_long_does_with_what_it_has() {
 }
 
 #[test]
-fn with_one_hop_nobody_is_asked() {
+fn with_one_hop_no_other_node_is_asked() {
     let config = Config {
         max_hops: 1,
         ..CONFIG
@@ -233,7 +233,7 @@ fn with_one_hop_nobody_is_asked() {
 }
 
 #[test]
-fn whoever_asks_is_told_all_whose_schedules_are_known() {
+fn a_searcher_gets_all_neighbours_whose_schedules_are_known() {
     let mut bench = Bench::meeting(CONFIG, &[1, 2, 3]);
     bench.hear(1, schedule(Reason::NewLink, 1, &[]));
     bench.hear(3, schedule(Reason::NewLink, 1, &[busy(60, 120)]));
@@ -244,8 +244,8 @@ fn whoever_asks_is_told_all_whose_schedules_are_known() {
 }
 
 #[test]
-fn searches_have_their_limits_and_what_goes_beyond_is_counted() {
-    // Four at once, two of them for one asker.
+fn searches_beyond_the_limit_are_declined_and_counted() {
+    // At most four searches at the same time, two of them for one asker.
     let mut bench = neighbours(CONFIG, 0);
     for asker in [8, 9] {
         for _ in 0..2 {
@@ -258,7 +258,7 @@ fn searches_have_their_limits_and_what_goes_beyond_is_counted() {
     }
     assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(7, not_found(1, 0))]);
     assert_eq!(bench.machine().declined().searches, 3);
-    // When they are over there is room again.
+    // When these searches are over, there is room again.
     bench.ring_until(9);
     assert_eq!(bench.hear(7, search(1, 1, 60)), [Send(1, who_else(5))]);
 }
@@ -278,7 +278,7 @@ fn a_search_looks_at_no_more_candidates_than_it_may() {
 }
 
 #[test]
-fn an_asker_whom_nobody_else_knows_may_be_needed_for_its_own_job() {
+fn an_asker_that_no_node_knows_may_be_needed_for_its_own_job() {
     let config = Config {
         searcher: Searcher::Included,
         ..CONFIG
@@ -292,7 +292,7 @@ fn an_asker_whom_nobody_else_knows_may_be_needed_for_its_own_job() {
         [Send(9, found(1, 120, 1, &[50, 9]))]
     );
     assert_eq!(silent.ring_until(2), [Send(9, not_found(1, 1))]);
-    // With enough others it is left alone.
+    // With enough other candidates the asker is not asked.
     let mut bench = Bench::among(config, 2);
     let all = found(1, 60, 1, &[50, 1, 2]);
     assert_eq!(bench.hear(9, search(1, 3, 60)), [Send(9, all)]);

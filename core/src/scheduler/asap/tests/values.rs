@@ -1,4 +1,4 @@
-//! Configurations, sizes, and what travels.
+//! Configurations, sizes of messages, and what is encoded.
 
 use super::*;
 use core::mem::size_of;
@@ -202,7 +202,7 @@ mod wire {
         };
         assert!(postcard::from_bytes::<Offer>(&offer(Offer::MOST_NODES)).is_ok());
         assert!(postcard::from_bytes::<Offer>(&offer(Offer::MOST_NODES + 1)).is_err());
-        // A claim of many with nothing behind it takes no memory and gives no value.
+        // A length without entries behind it takes no memory and is an error.
         let mut claim = postcard::to_allocvec(&(second(60), 1_u8)).unwrap();
         claim.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
         assert!(postcard::from_bytes::<Offer>(&claim).is_err());
