@@ -1,4 +1,4 @@
-//! The table of `docs/commit.md`: `cargo bench -p gridweave-benches --bench commit`. It counts and does not time, so it is
+//! The table of `docs/reference/commit.md`: `cargo bench -p gridweave-benches --bench commit`. It counts and does not time, so it is
 //! the same on every machine.
 
 use gridweave_benches::commit::measure;

@@ -1,4 +1,4 @@
-//! CYCLON's table in `docs/performance.md`: `cargo bench -p gridweave-benches --bench cyclon`.
+//! CYCLON's table in `docs/results/performance.md`: `cargo bench -p gridweave-benches --bench cyclon`.
 //!
 //! Each size is measured in a process of its own, so that its peak of memory is its own. With `--million` there is a row for
 //! a million nodes as well, and with `--test` everything runs once, too short to mean anything.

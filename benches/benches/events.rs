@@ -1,4 +1,4 @@
-//! The event queue's tables in `docs/performance.md`: `cargo bench -p gridweave-benches --bench events`.
+//! The event queue's tables in `docs/results/performance.md`: `cargo bench -p gridweave-benches --bench events`.
 //!
 //! With `--test` everything runs once, too short to mean anything.
 

@@ -1,4 +1,4 @@
-//! The slot ledger's table in `docs/performance.md`: `cargo bench -p gridweave-benches --bench ledger`.
+//! The slot ledger's table in `docs/results/performance.md`: `cargo bench -p gridweave-benches --bench ledger`.
 //!
 //! With `--test` everything runs once, too short to mean anything.
 

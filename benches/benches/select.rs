@@ -1,4 +1,4 @@
-//! The table of `docs/performance.md` on selections: `cargo bench -p gridweave-benches --bench select`.
+//! The table of `docs/results/performance.md` on selections: `cargo bench -p gridweave-benches --bench select`.
 //!
 //! With `--test` everything runs once, too short to mean anything.
 

@@ -1,7 +1,7 @@
 //! What is measured: workloads built from a seed, the contestants, and how their times are taken.
 //!
 //! The benches in `benches/benches` are thin: criterion for people, instruction counts for gates, and `numbers` for the
-//! tables in `docs/performance.md`.
+//! tables in `docs/results/performance.md`.
 
 pub mod availability;
 pub mod central;

@@ -32,3 +32,8 @@ pub const fn scaled(whole: u32, small: u32) -> u32 {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The guide's examples run as they stand.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/embedding.md")]
+struct Embedding;

@@ -4,7 +4,7 @@
 //! RUSTFLAGS="--cfg canary" cargo test --release -p gridweave-tests --test canaries --target-dir target/canary -- --nocapture
 //! ```
 //!
-//! It prints the table of [verification](../../docs/verification.md#canaries).
+//! It prints the table of [verification](../../docs/results/verification.md#canaries).
 #![cfg(canary)]
 
 use std::panic::{catch_unwind, set_hook, take_hook};

@@ -1,8 +1,8 @@
 //! Messages as bytes: a version, a protocol, and a body whose length is bounded by its kind.
 //!
-//! A frame is two bytes and a body. The first byte is the [`VERSION`], the second the [`Protocol`], and the body is the message in
-//! [postcard](https://postcard.jamesmunns.com)'s encoding, which begins with the kind of the message. `docs/wire.md` has every byte
-//! of it, and `tests/vectors/wire.txt` an example of each kind.
+//! A frame is two bytes and a body. The first byte is the [`VERSION`], the second the [`Protocol`], and the body is the
+//! message in [postcard](https://postcard.jamesmunns.com)'s encoding, which begins with the kind of the message.
+//! `docs/reference/wire.md` has every byte of it, and `tests/vectors/wire.txt` an example of each kind.
 //!
 //! - [`encode`] and [`encode_into`] write a frame. They refuse a message that is longer than its kind may be.
 //! - [`decode`] reads one, and says why and where if it refuses. It takes exactly the bytes that [`encode`] gives for the message:

@@ -284,7 +284,7 @@ pub fn text() -> String {
 }
 
 const INTRODUCTION: &str = "\
-# Test vectors of Gridweave's wire format, version 1, which docs/wire.md specifies.
+# Test vectors of Gridweave's wire format, version 1, which docs/reference/wire.md specifies.
 # Each has three lines. The first: 'accepted', the protocol and the kind; or 'refused', the protocol that is
 # expected, and what is wrong. The second: the message, or the reason of the refusal, as Rust prints it. The third:
 # the whole frame, in hexadecimal; '-' if it has no bytes.

@@ -17,6 +17,7 @@ mod fuzzing;
 mod golden;
 mod healing;
 mod invariants;
+mod pages;
 mod select;
 mod site;
 mod twins;

@@ -32,7 +32,7 @@ fn vector_file() -> PathBuf {
 }
 
 fn specification() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/wire.md")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/wire.md")
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn the_vectors_are_what_the_file_says() {
     }
     assert!(
         file == vectors::text(),
-        "the bytes of a message changed: see docs/wire.md on versions, then regenerate"
+        "the bytes of a message changed: see docs/reference/wire.md on versions, then regenerate"
     );
 }
 
@@ -472,7 +472,7 @@ fn decoding_takes_no_more_memory_than_the_cap_allows() {
     );
 }
 
-/// How many bytes of memory decoding takes for each byte of the cap, at most: docs/wire.md says so.
+/// How many bytes of memory decoding takes for each byte of the cap, at most: docs/reference/wire.md says so.
 const MOST_PER_CAP: u64 = 4;
 
 #[test]

@@ -1,7 +1,7 @@
 //! P4: decentralised dynamic scheduling across heterogeneous multi-core desktop grids.
 //!
 //! All runs have in common what P4 section V.A says of its experiments: 1000 nodes of 1, 2, 4 or 8 cores, 5000 jobs of one hour on average,
-//! clustered nodes and clustered jobs. What it does not say, the distributions among it, is fixed in docs/reproduce-p4.md. Figures are those
+//! clustered nodes and clustered jobs. What it does not say, the distributions among it, is fixed in docs/results/reproduce-p4.md. Figures are those
 //! of the steady state: of the jobs in the middle three fifths of all.
 
 mod constraints;

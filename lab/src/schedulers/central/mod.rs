@@ -8,7 +8,7 @@
 //! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits anywhere; needs no run times (PROTOCOLS L16) |
 //!
 //! [`simulate`] replays a workload under one of them. It is a pure function, in which only jobs take time.
-//! `docs/baselines.md` says exactly what each scheduler does.
+//! `docs/results/baselines.md` says exactly what each scheduler does.
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
