@@ -1,11 +1,11 @@
-//! What a node knows of nodes that are not its neighbours: the table alpha, in which the least recently heard of makes room.
+//! The table alpha: neighbour lists of nodes beyond the neighbours. The least recently learnt one makes room.
 
 use alloc::vec::Vec;
 
 use super::Neighbourhood;
 use crate::id::NodeId;
 
-/// Neighbourhoods of other nodes, the one heard of least recently first.
+/// Neighbour lists of other nodes with the iteration in which each was learnt, the least recent first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Alpha {
     most: u8,
@@ -24,7 +24,7 @@ impl Alpha {
         self.known.iter().map(|(record, _)| record)
     }
 
-    /// Takes a record in, unless it is older than the one that is there.
+    /// Takes in a record, unless a later one of the same node is there.
     pub(super) fn learn(&mut self, record: Neighbourhood, iteration: u32) {
         let index = self.known.iter().position(|(it, _)| it.node == record.node);
         if let Some(index) = index {
@@ -47,7 +47,7 @@ impl Alpha {
         Some(self.known.remove(index).0)
     }
 
-    /// Drops what was not heard of for so many iterations.
+    /// Drops the records that were learnt more than `most` iterations ago.
     pub(super) fn expire(&mut self, iteration: u32, most: u32) {
         let is_fresh = |heard: &u32| iteration.wrapping_sub(*heard) <= most;
         self.known.retain(|(_, heard)| is_fresh(heard));

@@ -1,4 +1,4 @@
-//! Discovery ants: how nodes learn of those beyond their neighbours (PROTOCOLS 4.3).
+//! Discovery ants: how nodes learn of nodes beyond their neighbours (PROTOCOLS 4.3).
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::machine::Context;
 use crate::rng::Choose;
 
 impl Blatant {
-    /// Now and then a node sends an ant out.
+    /// Sends out a new ant, with the probability [`Config::birth`](super::Config::birth).
     pub(super) fn bear_ant(&mut self, cx: &mut dyn Context<Self>) {
         let is_born = cx.rng().below(1000) < u32::from(self.config.birth);
         if is_born && let Some(own) = self.neighbourhood() {
@@ -17,15 +17,15 @@ impl Blatant {
         }
     }
 
-    /// An ant comes by: what it tells is learnt, and it goes on with this node on its mind.
-    pub(super) fn receive_ant(
+    /// An ant arrives: this node learns its records, adds its own, and sends the ant on.
+    pub(super) fn on_ant(
         &mut self,
         from: NodeId,
         left: u8,
         mut visited: Vec<Neighbourhood>,
         cx: &mut dyn Context<Self>,
     ) {
-        // What a liar has it carry beyond measure, it forgets.
+        // A liar may send more records than allowed.
         visited.truncate(MOST_RECORDS);
         let Some(last) = visited.last() else {
             return;
@@ -49,10 +49,10 @@ impl Blatant {
         }
     }
 
-    /// An ant goes where the least pheromone is among those that it does not remember, or among all if it remembers all.
+    /// An ant goes to the neighbour with the least pheromone that it has not visited, or of all if it visited all.
     fn send_ant(&self, left: u8, visited: Vec<Neighbourhood>, cx: &mut dyn Context<Self>) {
         let is_new = |it: &Neighbour| !visited.iter().any(|record| record.node == it.id);
-        // Who leaves pings unanswered may be dead, and ants that go there lost.
+        // A neighbour that leaves pings unanswered may be dead, and the ant would be lost.
         let answers = |it: &&Neighbour| it.pings == 0;
         let candidates = || self.neighbours.iter().filter(answers);
         let anywhere_new = candidates().any(is_new);
@@ -69,7 +69,7 @@ impl Blatant {
         }
     }
 
-    /// What somebody tells of a node. Of neighbours and of itself a node believes only their own word.
+    /// Learns a record from any sender, unless it is about this node or a neighbour: these tell their own lists.
     pub(super) fn learn(&mut self, record: &Neighbourhood) {
         if let Life::Running(running) = &self.life
             && record.node != self.me

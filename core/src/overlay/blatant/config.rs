@@ -3,47 +3,47 @@ use core::fmt;
 use super::{MOST_LINKS, MOST_RECORDS};
 use crate::time::Span;
 
-/// The times and sizes of the overlay; nodes with different ones get along.
+/// The times and sizes of the overlay. Nodes may have different values.
 ///
 /// Parts of one are in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// The diameter aimed at, `D`: two nodes are linked if they are `2 D - 1` or more apart.
     pub diameter: u8,
-    /// A link goes if there is another way of at most so many links, `T`.
+    /// A link is removed if there is another way of at most so many links, `T`.
     pub detour: u8,
-    /// The most links that a node has by its own will, `m`. Those who join or repair get one beyond.
+    /// The most links of a node, `m`. Only joiners and repairs get links beyond.
     pub links: u8,
-    /// The most of them that serve to make ways shorter, `mo`.
+    /// The most links that serve to make ways shorter, `mo`.
     pub optimising: u8,
-    /// How many nodes beyond its neighbours a node knows the neighbours of, the length of its table alpha.
+    /// The length of the table alpha: the neighbour lists that a node keeps of nodes beyond its neighbours.
     pub alpha: u8,
-    /// Of how many nodes a node remembers whether it saw them nearer than `2 D - 1`.
+    /// How many nodes a node remembers as seen near or far; near is nearer than `2 D - 1`.
     pub sightings: u16,
-    /// For how many iterations it does.
+    /// For how many iterations a node remembers that it saw another node near or far.
     pub sighted: u16,
-    /// For how many iterations somebody has to seem far, and never near, until it is asked for a link.
+    /// For how many iterations a node must seem far, and never near, before it is asked for a link.
     pub suspense: u8,
     /// How many links an ant walks along.
     pub lifespan: u8,
     /// How many nodes an ant remembers.
     pub memory: u8,
-    /// How likely a node sends out an ant in an iteration, in thousandths.
+    /// The probability that a node sends out an ant in an iteration, in thousandths.
     pub birth: u16,
     /// What is left of a pheromone after an iteration, in thousandths.
     pub decay: u16,
     /// Below this much pheromone a neighbour is pinged, in thousandths.
     pub faint: u16,
-    /// How many iterations a neighbour may leave a ping unanswered, and how many a node spends without links before it asks those
-    /// that it knew.
+    /// How many pings a neighbour may leave unanswered, and how many iterations without links pass before a node asks
+    /// a contact.
     pub patience: u8,
-    /// How often a node that is full sends one that wants to join on to a neighbour.
+    /// How often in a row full nodes may send a joiner on to a neighbour.
     pub detours: u8,
     /// How long an iteration takes.
     pub period: Span,
-    /// How long a node waits for an answer about a link, and how long links are held for others that rely on them.
+    /// How long a node waits for an answer about a link, and how long it holds links for the changes of other nodes.
     pub timeout: Span,
-    /// How many iterations pass between two times that a node writes down whom it knows, and how long it believes what an ant told.
+    /// How many iterations pass between two writes of the contacts, and how long a record of the table alpha lasts.
     pub remember: u16,
 }
 
@@ -106,21 +106,21 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// `D` and `T` are at least two and `T` less than `2 D - 1`: else links would come and go forever.
     Distances,
-    /// A node has at least two links, no more than [`MOST_LINKS`], and not more that optimise than there are.
+    /// `links` is at least two and at most [`MOST_LINKS`], and `optimising` is at most `links`.
     Links,
     /// An ant remembers at least one node, no more than [`MOST_RECORDS`], and walks along at least one link.
     Ants,
-    /// A part of one is not between zero and one.
+    /// A value in thousandths is out of range.
     Parts,
     /// The period is too short for nodes to begin at different times.
     ShortPeriod,
-    /// Something would be done after no time.
+    /// The timeout, the patience or `remember` is zero.
     ZeroTime,
 }
 

@@ -48,7 +48,7 @@ impl Blatant {
         cx.send(peer, link);
     }
 
-    /// The connection rule: somebody too far away is asked for a link, if there is room for one.
+    /// The connection rule: asks a peer that is too far away for a link, if there is room.
     pub(super) fn link_to_someone_far(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &self.life else {
             return;
@@ -65,7 +65,7 @@ impl Blatant {
         }
     }
 
-    /// A node with fewer than two links would be cut off by a single crash: the farthest that it knows is asked for one more.
+    /// A single crash would cut off a node with fewer than two links: it asks the farthest node that it knows for one.
     pub(super) fn link_to_someone(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let farthest = routes.beyond(2).filter_map(|id| routes.distance(id)).max();
         let Some(farthest) = farthest else {
@@ -82,8 +82,8 @@ impl Blatant {
             && self.neighbours.optimising() < usize::from(self.config.optimising)
     }
 
-    /// Somebody wants a link.
-    pub(super) fn answer_link(
+    /// A peer asks for a link.
+    pub(super) fn on_link(
         &mut self,
         from: NodeId,
         change: ChangeId,
@@ -100,7 +100,7 @@ impl Blatant {
         for record in &around {
             self.learn(record);
         }
-        // Who asks again has not heard the answer, or has lost its links in a crash.
+        // A neighbour that asks again has not received the answer, or has lost its links in a crash.
         let verdict = if self.neighbours.contains(from) {
             Ok(())
         } else {
@@ -128,7 +128,7 @@ impl Blatant {
         }
     }
 
-    /// One more that joins or repairs is welcome, unless there are too many and another can take it.
+    /// Accepts a joiner or a repair, unless this node is full and another can take it; then it names a neighbour.
     fn may_construct(
         &self,
         from: NodeId,
@@ -146,7 +146,7 @@ impl Blatant {
         Err((cx.rng().pick(&others).copied(), Vec::new()))
     }
 
-    /// A link that makes ways shorter needs room, and that no short way is known here either.
+    /// Accepts a link that makes ways shorter, if there is room and no short way is known here either.
     fn may_optimise(&self, from: NodeId) -> Result<(), (Option<NodeId>, Vec<Neighbourhood>)> {
         let Life::Running(running) = &self.life else {
             return Err((None, Vec::new()));
@@ -173,8 +173,8 @@ impl Blatant {
         }
     }
 
-    /// A link that was asked for is there at the other end.
-    pub(super) fn linked(
+    /// The peer that was asked for a link has added it.
+    pub(super) fn on_linked(
         &mut self,
         from: NodeId,
         answered: ChangeId,
@@ -209,8 +209,8 @@ impl Blatant {
         }
     }
 
-    /// A link that was asked for is not to be. Who joins or repairs may be sent on.
-    pub(super) fn refused(
+    /// The peer that was asked for a link refuses. It may name another peer, which is asked next.
+    pub(super) fn on_refused(
         &mut self,
         from: NodeId,
         answered: ChangeId,

@@ -11,32 +11,32 @@ pub type Nodes = heapless::Vec<NodeId, MOST_LINKS>;
 /// A way from one node to another, both included.
 pub type Way = heapless::Vec<NodeId, MOST_LINKS>;
 
-/// Who the neighbours of a node are, as told by itself at some time.
+/// The neighbour list of a node, as the node itself told it at some time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Neighbourhood {
-    /// Whose.
+    /// The node whose neighbours these are.
     pub node: NodeId,
-    /// In which of its lives.
+    /// The life of that node.
     pub incarnation: Incarnation,
-    /// How many changes there were before in that life.
+    /// How often the list changed before in that life.
     pub version: u32,
     /// Its neighbours, in the order of ids.
     pub neighbours: Nodes,
 }
 
 impl Neighbourhood {
-    /// What a later one is later by.
+    /// Orders the lists of one node: a later list has a larger stamp.
     pub(super) const fn stamp(&self) -> (Incarnation, u32) {
         (self.incarnation, self.version)
     }
 
-    /// Whether it has this neighbour.
+    /// Whether the list has this node.
     pub fn lists(&self, node: NodeId) -> bool {
         self.neighbours.contains(&node)
     }
 
-    /// The same with neighbours in order, each once, and not the node itself: who sent it may be a liar.
+    /// The same list in order, each neighbour once, without the node itself: the sender may be a liar.
     pub(super) fn tidied(mut self) -> Self {
         let node = self.node;
         self.neighbours.retain(|other| *other != node);
@@ -56,25 +56,25 @@ impl Neighbourhood {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Purpose {
-    /// It keeps the overlay together: for who joins, and for repairs.
+    /// It keeps the overlay together: for joiners and for repairs.
     Construction,
     /// It makes ways shorter.
     Optimisation,
 }
 
-/// The name of a change of links, unique among those that a node begins.
+/// The name of a change of links, unique among the changes that a node begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChangeId {
     /// The life in which it began.
     pub incarnation: Incarnation,
-    /// How many it began before.
+    /// The number of the change in that life; the first is one.
     pub serial: u32,
 }
 
 /// What nodes say to each other.
 ///
-/// Lists have at most [`MOST_RECORDS`](super::MOST_RECORDS) neighbourhoods.
+/// A message has at most [`MOST_RECORDS`](super::MOST_RECORDS) neighbour lists.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
@@ -82,7 +82,7 @@ pub enum Message {
     Ant {
         /// How many links it may walk along after this one.
         left: u8,
-        /// Whom it visited last, the sender at the end.
+        /// The neighbour lists of the nodes visited last, the sender's at the end.
         #[cfg_attr(
             feature = "serde",
             serde(deserialize_with = "crate::bounded::list::<_, _, MOST_RECORDS>")
@@ -99,11 +99,11 @@ pub enum Message {
     Link {
         /// The asker's name for the change.
         change: ChangeId,
-        /// What for.
+        /// What the link is for.
         purpose: Purpose,
-        /// How often the asker may be sent on to another.
+        /// How often the asker may be sent on to another node.
         detours: u8,
-        /// The asker's neighbourhood, then those of its neighbours.
+        /// The asker's neighbour list, then those of its neighbours.
         #[cfg_attr(
             feature = "serde",
             serde(deserialize_with = "crate::bounded::list::<_, _, MOST_RECORDS>")
@@ -114,36 +114,36 @@ pub enum Message {
     Linked {
         /// The asker's name for the change.
         change: ChangeId,
-        /// The answerer's neighbourhood, with the asker in it.
+        /// The answerer's neighbour list, with the asker in it.
         own: Neighbourhood,
     },
-    /// We shall have none.
+    /// I refuse the link.
     Refused {
         /// The asker's name for the change.
         change: ChangeId,
-        /// Who might like one instead.
+        /// A node to ask instead.
         instead: Option<NodeId>,
-        /// What the answerer knows about the way between the two, if that is short.
+        /// If the answerer knows a short way between the two: the neighbour lists that show it.
         #[cfg_attr(
             feature = "serde",
             serde(deserialize_with = "crate::bounded::list::<_, _, MOST_RECORDS>")
         )]
         around: Vec<Neighbourhood>,
     },
-    /// An ant that walks from one end of a link to the other another way, to end the link there.
+    /// An ant that ends a link: it walks the way around the link, from one end to the other.
     Unlink {
         /// The asker's name for the change.
         change: ChangeId,
-        /// The way: who asks, those in between, the other end of the link.
+        /// The way: the asker, the nodes in between, the other end of the link.
         way: Way,
     },
-    /// To who wants to end a link: there is no such way, or not now.
+    /// To the asker of an unlink: the link stays, for the way is broken or the link cannot end now.
     Kept {
         /// The asker's name for the change.
         change: ChangeId,
     },
     /// There is no link between us (any more).
     NotLinked,
-    /// I am leaving. These were my neighbours, who may want to know each other.
+    /// I am leaving. These were my neighbours: form a ring.
     Leaving(Neighbourhood),
 }

@@ -1,42 +1,44 @@
-//! BLATANT-S: links that ants lay and take away, so that nobody is far from anybody and there are few links (PROTOCOLS 4).
+//! BLATANT-S: ants add and remove links, so that all ways are short and there are few links (PROTOCOLS 4).
 //!
-//! Links are symmetric: two nodes are neighbours or they are not. Ants walk along them at random and carry who the neighbours of those
-//! are that they visited last, so that each node knows a part of the overlay. If somebody in it is `2 D - 1` links away or more, the two
-//! are linked. If there is a way of at most `T` links around a link, the link goes. So no two are much farther apart than `2 D - 2`, and
-//! the links are about as few as that allows.
+//! Links are symmetric: two nodes are neighbours or they are not. Ants walk along links at random. They carry the
+//! neighbour lists of the nodes visited last, so each node knows a part of the overlay. If a node in that part is
+//! `2 D - 1` links away or more, the two are linked. If there is a way of at most `T` links around a link, the link is
+//! removed. So two nodes are hardly farther apart than `2 D - 2`, with about as few links as that allows.
 //!
 //! ```text
-//!   a node and somebody far away                     the two ends of a link, and a way around it
+//!   a node and a far node                            the two ends of a link, and a way around it
 //!   Link ─────────────────▶ has room, knows no       Unlink ──▶ holds ──▶ holds ──▶ drops the link
 //!                           short way either         drops it  ◀──────────────────  NotLinked
 //!   has the link  ◀──────── Linked
 //! ```
 //!
 //! # Rules
-//! - A node does one change of links at a time, and begins at most one in an iteration.
-//! - Somebody is far if it seemed so for a while, and was never seen near, at both ends. For in the small part that a node knows,
-//!   many seem far that are not.
-//! - The ant that ends a link walks the way around it. Every node on the way holds its links for a while, so that no two
-//!   links go because of each other, and none because of a way that is no more. Nobody gives away one of its last two links.
-//! - Whoever joins or repairs gets a link even where there are enough (up to [`MOST_LINKS`]). A node with too many ends one.
-//! - A link over which nothing came for long is pinged. Without an answer the neighbour is dead, and its neighbours, whom it had told of
-//!   each other, form a ring. So do those of a node that leaves. A node with fewer than two links asks for one more.
-//! - Whatever is said over a link tells the neighbours of who says it. So a link that only one end has is found and dropped.
-//! - A new node asks one that is in for a link ([`Command::Join`]). A node keeps a few peers on disk: its introducer, some of its
-//!   neighbours, and earlier ones as long as there is room. One that has no neighbours asks them, and so does one that restarts.
-//! - The last few peers that a node took for dead, or that did not answer it, are asked again, one of them in every seventh iteration.
-//! - A node that does not see one of those on disk any more asks it for a link: the two may be on islands. While there is no answer it
-//!   asks one every [`Config::remember`] iterations, else less and less often: a node in a large overlay does not see all others. A link
-//!   too many is taken away like all others.
+//! - A node has at most one change of links of its own under way. Each iteration begins at most one.
+//! - A node asks a far peer for a link only if the peer seemed far for [`Config::suspense`] iterations and never near.
+//!   The peer refuses if it saw the asker near. For in the small part that a node knows, many near peers seem far.
+//! - The ant that ends a link walks the way around it. Every node on the way holds its links for a while. So no two
+//!   links end because of each other, or because of a way that is gone. No node gives up one of its last two links.
+//! - A full node, too, gives a link to a joiner or for a repair (up to [`MOST_LINKS`]), or names another node to ask.
+//!   A node with too many links ends one.
+//! - If nothing came over a link for long, the neighbour is pinged. Without an answer it counts as dead. Its neighbours
+//!   know each other from its last list and form a ring. The neighbours of a leaver do the same.
+//! - A node with fewer than two links asks for one more.
+//! - Ants, updates, pings and pongs carry the sender's neighbour list. So a link that only one end has is dropped.
+//! - A joiner asks a node of the overlay for a link ([`Command::Join`]). A node keeps contacts on disk: its introducer,
+//!   some neighbours, and earlier ones while there is room. A node without neighbours asks them, also after a restart.
+//! - The last few peers that did not answer are asked again, one of them in every seventh iteration.
+//! - If a node does not see a contact, it asks it for a link: the two may be on different islands. While no answer
+//!   comes, it asks one contact every [`Config::remember`] iterations. After each answer it asks less often, for a node
+//!   in a large overlay does not see all others. A link too many is removed like any other.
 //!
 //! # What holds after faults
-//! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
-//! links and along the peers that nodes keep ([`Blatant::known`], [`Blatant::missed`]). A node without neighbours asks one of them every
-//! [`Config::patience`] iterations, a node with neighbours one that it missed every seventh, and one that it does not see at least every
-//! `16 sighted`.
+//! Once messages arrive again, the overlay becomes one, if all nodes that are up are connected by links and contacts
+//! ([`Blatant::known`], [`Blatant::missed`]). A node without neighbours asks one contact every [`Config::patience`]
+//! iterations. A node with neighbours asks a peer that did not answer in every seventh iteration, and a contact that it
+//! does not see at least every `16 max(sighted, remember)` iterations.
 //!
-//! Who lies can have links laid and dropped: nothing here authenticates anyone. It cannot make a node or a message grow or an ant live
-//! longer, and costs work for each of its messages only.
+//! A liar can have links added and dropped, for nothing here authenticates a sender. It cannot make a node or a message
+//! grow, or an ant live longer. The work that it causes is in proportion to the messages that it sends.
 //!
 //! # Example
 //! A hundred nodes in a ring, in which the farthest two are 50 links apart.
@@ -121,13 +123,13 @@ pub use crate::overlay::contacts::{KNOWN, Known};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
-/// The most links that a node has, whatever others want.
+/// The most links that a node can have, even if more joiners ask.
 pub const MOST_LINKS: usize = 16;
 
 /// The most neighbourhoods in a message.
 pub const MOST_RECORDS: usize = 32;
 
-/// How many gaps a node remembers to close, at most.
+/// The most gaps that a node remembers.
 const GAPS: usize = 4;
 
 /// Into how many parts a period is divided to let nodes begin at different times.
@@ -165,16 +167,16 @@ struct Running {
     /// How many changes it began.
     serial: u32,
     change: Change,
-    /// For each gap that somebody left, those who may close it with this node, the next first.
+    /// For each gap that a lost neighbour left: the peers that may close it with this node, the next to ask first.
     gaps: Vec<Nodes>,
     /// How many iterations in a row had no neighbours to begin with.
     alone: u8,
-    /// Whom to ask for a first link, until there is one, and how often.
+    /// The introducer, until this node has a link that it asked for, and the retries left after the next request.
     introducer: Option<(NodeId, u8)>,
     reunion: Reunion,
 }
 
-/// The one change of links that a node has under way by its own will.
+/// The one change of links under way that this node began.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Change {
     Idle,
@@ -182,7 +184,7 @@ enum Change {
         change: ChangeId,
         peer: NodeId,
         purpose: Purpose,
-        /// How often it may still be sent on.
+        /// How often a full peer may still send it on to another.
         detours: u8,
         deadline: Time,
     },
@@ -202,7 +204,7 @@ impl Running {
         }
     }
 
-    /// There is a link to this peer, which closes the gaps that it was to close.
+    /// A link to this peer exists: it closes each gap for which the peer was next.
     fn mended(&mut self, peer: NodeId, purpose: Purpose) {
         if purpose == Purpose::Construction {
             self.introducer = None;
@@ -210,7 +212,7 @@ impl Running {
         self.gaps.retain(|gap| gap.first() != Some(&peer));
     }
 
-    /// There will be no link to this peer, so another has to close the gap.
+    /// No link to this peer will come: the next candidate has to close the gap.
     fn could_not_mend(&mut self, peer: NodeId) {
         for gap in &mut self.gaps {
             if gap.first() == Some(&peer) {
@@ -232,47 +234,47 @@ impl Running {
     }
 }
 
-/// The timer of an iteration; that of an earlier one does nothing.
+/// The timer of one iteration. The timer of any other iteration does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timer {
     iteration: u32,
 }
 
-/// What a node may be asked. Before its start and after it left, it obeys nothing.
+/// What the host asks of a node. Before its start and after it left, a node ignores commands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Have a link to this node, or to one that it names, and stay in one overlay with it for this life.
+    /// Ask this node, or one that it names, for a link, and keep it as a contact.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
-    /// Have a link to this node at once, if there is room: how a host lays out an overlay by hand. The other end is to be told, too.
+    /// Add a link to this node at once, if there is room. So a host lays out an overlay by hand; it tells both ends.
     Meet(NodeId),
-    /// Stop for good: tell the neighbours, and forget everyone.
+    /// Stop for good: tell the neighbours, and forget all peers.
     Leave,
 }
 
-/// What a node tells.
+/// What a node tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// This peer is a neighbour now.
+    /// A link was added.
     Entered {
-        /// Which.
+        /// The new neighbour.
         peer: NodeId,
     },
-    /// This peer is no neighbour any more.
+    /// A link was removed.
     Left {
-        /// Which.
+        /// The former neighbour.
         peer: NodeId,
     },
-    /// There have been no neighbours for a while, and all who are known have been asked: a command to join would help.
+    /// There have been no neighbours for a while, and all contacts were asked: a command to join would help.
     Alone,
 }
 
-/// Under what a node keeps its records.
+/// The keys of a node's records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
@@ -307,7 +309,7 @@ impl Blatant {
         })
     }
 
-    /// Which node this is.
+    /// The id of this node.
     pub const fn id(&self) -> NodeId {
         self.me
     }
@@ -322,12 +324,12 @@ impl Blatant {
         self.neighbours.iter().map(|neighbour| neighbour.id)
     }
 
-    /// The peers that it had or that introduced it, the newest first: it asks them if it has no neighbours or does not see them for long.
+    /// Contacts, the newest first: introducers and some neighbours. They are asked if they are not seen for long.
     pub fn known(&self) -> &[NodeId] {
         self.contacts.known()
     }
 
-    /// The last few that did not answer, and are asked again.
+    /// The last few peers that did not answer; they are asked again.
     pub fn missed(&self) -> &[NodeId] {
         self.contacts.missed()
     }
@@ -342,12 +344,12 @@ impl Blatant {
         }
     }
 
-    /// How far it thinks that a node is, by what it knows of others' neighbours.
+    /// How many links away a node is, by the neighbour lists known here; none if these show no way.
     pub fn distance(&self, to: NodeId) -> Option<u16> {
         self.routes()?.distance(to)
     }
 
-    /// Its neighbours as it tells them, while it is running.
+    /// This node's neighbour list as it is told to peers; none unless the node is running.
     fn neighbourhood(&self) -> Option<Neighbourhood> {
         let Life::Running(running) = &self.life else {
             return None;
@@ -360,14 +362,14 @@ impl Blatant {
         })
     }
 
-    /// What it knows of others' neighbours: what they told themselves, and what ants told.
+    /// The neighbour lists of other nodes: those that neighbours told of themselves, and those of the table alpha.
     fn records(&self) -> impl Iterator<Item = &Neighbourhood> {
         let neighbours = self.neighbours.iter();
         let told = neighbours.filter_map(|neighbour| neighbour.around.as_ref());
         told.chain(self.alpha.iter())
     }
 
-    /// The ways from here through what it knows.
+    /// The ways from this node through the part of the overlay that it knows.
     fn routes(&self) -> Option<Routes> {
         let own = self.neighbourhood()?;
         Some(Routes::find(&own, self.records()))
@@ -394,7 +396,7 @@ impl Blatant {
             serial: 0,
             change: Change::Idle,
             gaps: Vec::new(),
-            // Who comes back without neighbours need not wait to ask those it knew.
+            // After a restart, a node without neighbours asks a contact in its first iteration.
             alone: self.config.patience,
             introducer: None,
             reunion,
@@ -402,7 +404,7 @@ impl Blatant {
         cx.wake(due, Timer { iteration: 0 });
     }
 
-    /// An iteration begins, if it is this one's turn.
+    /// Runs an iteration, if its turn has come.
     fn iterate(&mut self, iteration: u32, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
@@ -439,13 +441,13 @@ impl Blatant {
         self.change_a_link(cx);
     }
 
-    /// Begins the change that is needed most, if there is none under way: the overlay first has to be one, then sparse, then small.
+    /// Begins the most urgent change, if none is under way: first to be one overlay, then few links, then short ways.
     fn change_a_link(&mut self, cx: &mut dyn Context<Self>) {
         if !self.is_idle() || self.ask_introducer(cx) {
             return;
         }
         if self.neighbours.is_empty() {
-            // Those who may close a gap may be as dead as who left it, and those known may be dead, too: both have their turns.
+            // The peers that may close a gap may be dead, and so may the contacts: both get their turns.
             self.spend_iteration_alone(cx);
             self.mend(cx);
             return;
@@ -487,7 +489,7 @@ impl Blatant {
             return;
         }
         match message {
-            Message::Ant { left, visited } => self.receive_ant(from, left, visited, cx),
+            Message::Ant { left, visited } => self.on_ant(from, left, visited, cx),
             Message::Update(own) | Message::Pong(own) => {
                 self.hear(from, own, cx);
             }
@@ -503,23 +505,23 @@ impl Blatant {
                 purpose,
                 detours,
                 around,
-            } => self.answer_link(from, change, purpose, detours, around, cx),
-            Message::Linked { change, own } => self.linked(from, change, own, cx),
+            } => self.on_link(from, change, purpose, detours, around, cx),
+            Message::Linked { change, own } => self.on_linked(from, change, own, cx),
             Message::Refused {
                 change,
                 instead,
                 around,
-            } => self.refused(from, change, instead, &around, cx),
-            Message::Unlink { change, way } => self.receive_unlink(from, change, way, cx),
-            Message::Kept { change } => self.kept(change),
-            Message::NotLinked => self.not_linked(from, cx),
-            Message::Leaving(around) => self.let_go(from, around, cx),
+            } => self.on_refused(from, change, instead, &around, cx),
+            Message::Unlink { change, way } => self.on_unlink(from, change, way, cx),
+            Message::Kept { change } => self.on_kept(change),
+            Message::NotLinked => self.on_not_linked(from, cx),
+            Message::Leaving(around) => self.on_leaving(from, around, cx),
         }
     }
 
-    /// Somebody tells over a link who its neighbours are. Returns whether there is such a link.
+    /// A peer tells its neighbour list over a link. Returns whether the link exists.
     ///
-    /// If only one end has the link, that one lets it go: it is told, or sees that it is not listed.
+    /// If only one end has the link, that end drops it: the other end says so, or does not list it.
     fn hear(&mut self, from: NodeId, own: Neighbourhood, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &self.life else {
             return false;
@@ -527,7 +529,7 @@ impl Blatant {
         let me = self.me;
         let asked = matches!(running.change, Change::Linking { peer, .. } if peer == from);
         let Some(neighbour) = self.neighbours.get_mut(from) else {
-            // The answer to a wish for a link may have been overtaken.
+            // If this node asked for the link, the answer may still be on its way.
             if !asked {
                 cx.send(from, Message::NotLinked);
             }
@@ -550,7 +552,7 @@ impl Blatant {
         is_listed
     }
 
-    /// Adds a link, or takes what is news if it is there. Returns whether it is there.
+    /// Adds a link, or refreshes it. Returns whether it exists now.
     fn connect(
         &mut self,
         peer: NodeId,
@@ -585,7 +587,7 @@ impl Blatant {
         true
     }
 
-    /// Takes a link out. What its other end told stays known.
+    /// Removes a link. The neighbour list of its other end moves to the table alpha.
     fn disconnect(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) -> Option<Neighbour> {
         let Life::Running(running) = &mut self.life else {
             return None;
@@ -602,7 +604,7 @@ impl Blatant {
         Some(gone)
     }
 
-    /// Tells the neighbours who the neighbours are, after a change; all but the one who knows.
+    /// Sends the neighbour list to all neighbours after a change, except to one that has it.
     fn publish(&self, except: Option<NodeId>, cx: &mut dyn Context<Self>) {
         let Some(own) = self.neighbourhood() else {
             return;
@@ -624,8 +626,8 @@ impl Blatant {
         }
     }
 
-    /// The transport cannot reach somebody.
-    fn miss(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
+    /// The transport cannot reach this peer.
+    fn on_unreachable(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
         };
@@ -668,7 +670,7 @@ impl Machine for Blatant {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),
-            Event::Unreachable { to } => self.miss(to, cx),
+            Event::Unreachable { to } => self.on_unreachable(to, cx),
             Event::Timer(timer) => self.iterate(timer.iteration, cx),
             Event::Command(command) => self.obey(command, cx),
             Event::Restored(key, record) => self.restore(key, record),

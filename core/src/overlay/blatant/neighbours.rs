@@ -10,7 +10,7 @@ const FULL: u32 = 1_000_000;
 /// A neighbour of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Neighbour {
-    /// Who.
+    /// The node at the other end of the link.
     pub id: NodeId,
     /// What the link is for.
     pub purpose: Purpose,
@@ -18,9 +18,9 @@ pub struct Neighbour {
     pub(super) pheromone: u32,
     /// How many pings in a row had no answer.
     pub(super) pings: u8,
-    /// Until when another's change relies on this link.
+    /// Until when a change of another node relies on this link.
     pub(super) held_until: Time,
-    /// Its own neighbours, as it told last.
+    /// The neighbour list that it told last.
     pub(super) around: Option<Neighbourhood>,
 }
 
@@ -58,7 +58,7 @@ impl Neighbour {
         self.pheromone < u32::from(thousandths).saturating_mul(1000)
     }
 
-    /// Whether another's change relies on the link.
+    /// Whether a change of another node relies on the link.
     pub(super) fn is_held(&self, now: Time) -> bool {
         now < self.held_until
     }
@@ -112,7 +112,7 @@ impl Neighbours {
         self.iter_mut().find(|neighbour| neighbour.id == id)
     }
 
-    /// Adds one that is not there, if there is room.
+    /// Adds a neighbour that is not there yet, if there is room. Returns whether it was added.
     pub(super) fn insert(&mut self, neighbour: Neighbour) -> bool {
         let index = self.iter().take_while(|it| it.id < neighbour.id).count();
         !self.contains(neighbour.id) && self.list.insert(index, neighbour).is_ok()

@@ -1,4 +1,4 @@
-//! Joining, leaving, and what becomes of the neighbours of those who are gone (PROTOCOLS 4.3).
+//! Joining, leaving, and how the neighbours of a lost node close the gap (PROTOCOLS 4.3).
 
 use core::mem;
 
@@ -12,7 +12,7 @@ use crate::overlay::contacts::HALF;
 use crate::rng::Choose;
 
 impl Blatant {
-    /// Asks a node that is in the overlay for a link, and remembers whom it asked.
+    /// Asks a node of the overlay for a link, and keeps it as a contact.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
@@ -30,8 +30,8 @@ impl Blatant {
         self.ask_introducer(cx);
     }
 
-    /// Asks for the link with which a node joins, a few times or until it has one that it asked for: one that others asked for may lead
-    /// to nobody but them. Whether it had to ask.
+    /// Asks the introducer for a link, a few times or until this node has a link that it asked for: a link that a peer
+    /// asked for may lead to that peer alone. Returns whether it asked.
     pub(super) fn ask_introducer(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
@@ -51,8 +51,8 @@ impl Blatant {
         true
     }
 
-    /// A node that does not see a peer that it had once, or that did not answer, asks it for a link: they may have come apart. Whether
-    /// it asked.
+    /// Asks a peer that is not seen for a link, one that did not answer or a contact: the two may be on different
+    /// islands. Returns whether it asked.
     pub(super) fn look_for_others(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
@@ -74,7 +74,7 @@ impl Blatant {
         true
     }
 
-    /// Writes down a few neighbours, for a time when there are none.
+    /// Writes a few neighbours to disk as contacts, for a time without neighbours.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let mut ids = self.neighbours.ids();
         let (few, _) = cx.rng().sample(&mut ids, HALF);
@@ -90,8 +90,8 @@ impl Blatant {
         }
     }
 
-    /// An iteration without neighbours: after some of them, the next of those known is asked for a link. They may all be
-    /// gone, so after them the host is told.
+    /// An iteration without neighbours. After some of them, this node asks the next contact for a link. The contacts
+    /// may all be gone, so when all were asked, it tells the host.
     pub(super) fn spend_iteration_alone(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Running(running) = &mut self.life else {
             return;
@@ -107,7 +107,7 @@ impl Blatant {
         }
     }
 
-    /// Pheromones fade; neighbours of whom nothing was heard are pinged, and buried if they do not answer.
+    /// Pheromones fade. A neighbour that is silent for long is pinged, and counts as dead if it does not answer.
     pub(super) fn listen_for_neighbours(&mut self, cx: &mut dyn Context<Self>) {
         let Some(own) = self.neighbourhood() else {
             return;
@@ -128,7 +128,7 @@ impl Blatant {
         self.bury(&dead, cx);
     }
 
-    /// Neighbours are dead: those who were theirs close the gaps.
+    /// Removes dead neighbours, and notes the gaps that they leave.
     pub(super) fn bury(&mut self, dead: &[NodeId], cx: &mut dyn Context<Self>) {
         let before = self.neighbours.len();
         for peer in dead {
@@ -147,8 +147,8 @@ impl Blatant {
         }
     }
 
-    /// A neighbour leaves: those who were its neighbours close the gap.
-    pub(super) fn let_go(
+    /// A neighbour leaves: its neighbours close the gap.
+    pub(super) fn on_leaving(
         &mut self,
         peer: NodeId,
         around: Neighbourhood,
@@ -162,8 +162,8 @@ impl Blatant {
         }
     }
 
-    /// The neighbours of one that is gone form a ring, in the order of ids. Each asks the one behind it for a link, or the one behind
-    /// that if there is no answer.
+    /// Notes a gap. The neighbours of a lost node form a ring, in the order of ids. Each asks the next one for a link,
+    /// or the one after that if no answer comes.
     fn close_gap(&mut self, around: &Neighbourhood) {
         let me = self.me;
         if !around.lists(me) {
@@ -182,7 +182,7 @@ impl Blatant {
         }
     }
 
-    /// Asks for the link that closes the first gap. Whether there is a gap.
+    /// Asks for the link that closes the first gap. Returns whether there is a gap.
     pub(super) fn mend(&mut self, cx: &mut dyn Context<Self>) -> bool {
         let Life::Running(running) = &mut self.life else {
             return false;
@@ -197,7 +197,7 @@ impl Blatant {
         true
     }
 
-    /// Tells the neighbours, and forgets everyone.
+    /// Tells the neighbours, and forgets all peers.
     pub(super) fn leave(&mut self, cx: &mut dyn Context<Self>) {
         if let Life::Running(running) = &self.life {
             let (incarnation, iteration) = (running.incarnation, running.iteration);

@@ -1,24 +1,24 @@
-//! When parts of the overlay that forgot each other are looked for.
+//! When a node looks for parts of the overlay that have forgotten it.
 
 use super::Config;
 use crate::id::NodeId;
 
-/// When a node asks a peer that it had once, and does not see any more, for a link: the two may be on islands.
+/// When a node asks a contact that it does not see for a link: the two may be on different islands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Reunion {
     /// The peer that was asked last.
     pub(super) asked: Option<NodeId>,
-    /// How often in a row there was an answer.
+    /// How many requests in a row counted as answered.
     answers: u8,
     /// The iteration before which no peer is asked again.
     pub(super) due: u32,
 }
 
 impl Reunion {
-    /// How much longer than the first one a wait after an answer becomes: twice as long, so many times.
+    /// The wait doubles with each answer, at most so many times.
     const DOUBLED: u8 = 4;
 
-    /// This peer is asked, and answers unless that turns out otherwise.
+    /// This peer is asked. It counts as answered until [`Self::miss`].
     pub(super) fn ask(&mut self, peer: NodeId, iteration: u32, config: &Config) {
         self.asked = Some(peer);
         self.wait(iteration, config);

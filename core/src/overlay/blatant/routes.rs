@@ -18,20 +18,20 @@ struct Step {
     /// The neighbour with which the way begins.
     first: usize,
     distance: u16,
-    /// Where the way comes from; the same as `first` at its beginning.
+    /// The node before this one; `first` itself at the beginning of the way.
     from: usize,
 }
 
-/// Who is linked with whom, by their places in the order of names. A link may be there twice.
+/// The known links, with nodes as indices into the names. A link may be there twice.
 struct Links {
-    /// The others at the ends of links, first those of the first node.
+    /// The other ends of the links of each node, node by node.
     ends: Vec<usize>,
-    /// Where those of each node begin.
+    /// The index in `ends` at which each node begins.
     begins: Vec<usize>,
 }
 
 impl Links {
-    /// Those that the records tell of and no record denies, but for those of one node. Records and names are in the order of ids.
+    /// The links that a record lists and no record denies, without those of `me`. Both slices are in the order of ids.
     fn of(me: NodeId, records: &[&Neighbourhood], names: &[NodeId]) -> Self {
         let mut links: Vec<(usize, usize)> = Vec::new();
         for record in records {
@@ -47,7 +47,7 @@ impl Links {
                 }
             }
         }
-        // Counted and then put in place, which is faster than to sort.
+        // A counting sort: faster here than a comparison sort.
         let mut begins = vec![0_usize; names.len().saturating_add(1)];
         for (one, _) in &links {
             if let Some(count) = begins.get_mut(one.saturating_add(1)) {
@@ -87,8 +87,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The ways from a node to all that are connected with it in what the records tell. A link counts unless one of its ends has a
-    /// record in which it is not; its own are as in its own record.
+    /// The ways from a node to all nodes that the records connect with it. A link counts unless one of its ends has a
+    /// record that does not list it. The node's own links are those of its own record.
     pub(super) fn find<'a>(
         own: &'a Neighbourhood,
         others: impl Iterator<Item = &'a Neighbourhood>,
@@ -138,7 +138,7 @@ impl Routes {
         }
     }
 
-    /// Notes a way to a node, if it has fewer than two and none over the same neighbour.
+    /// Notes a way to a node, if fewer than two are noted and none begins with the same neighbour.
     fn reach(&mut self, to: usize, step: Step, queue: &mut Vec<(usize, Step)>) {
         let Some(ways) = self.ways.get_mut(to) else {
             return;
@@ -181,7 +181,7 @@ impl Routes {
         second.map(|step| step.distance)
     }
 
-    /// Those between this node and another on a shortest way, the other included, in no order.
+    /// The nodes on a shortest way to a node, without this node and with the other, in no order.
     pub(super) fn way_to(&self, to: NodeId) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         let mut at = self.names.binary_search(&to).ok();
@@ -196,7 +196,7 @@ impl Routes {
         nodes
     }
 
-    /// The shortest way to a neighbour without the link to it, from the node itself, unless it is too long to be written down.
+    /// The shortest way to a neighbour around the link to it, both ends included, unless it does not fit in a [`Way`].
     pub(super) fn way_around(&self, me: NodeId, neighbour: NodeId) -> Option<Way> {
         let [_, second] = self.ways(neighbour)?;
         let mut step = (*second)?;
@@ -253,14 +253,14 @@ mod tests {
         let others = [record(1, &[0, 2]), record(2, &[3])];
         let routes = Routes::find(&own, others.iter());
         assert_eq!(ids(routes.beyond(1)), [1]);
-        // Of a node without a record, anyone's word is taken.
+        // If a node has no record, the record of the other end is enough.
         let routes = Routes::find(&own, others[..1].iter());
         assert_eq!(ids(routes.beyond(1)), [1, 2]);
         assert_eq!(routes.detour(NodeId::new(1)), None);
         assert_eq!(routes.way_around(NodeId::new(0), NodeId::new(1)), None);
     }
 
-    /// Beside the plainest search there is, with and without each link, on random graphs.
+    /// Compares with a plain search on random graphs, with and without each link.
     #[test]
     fn distances_and_ways_around_are_those_of_a_plain_search() {
         use crate::rng::Choose;

@@ -1,7 +1,7 @@
-//! How far others seemed lately.
+//! How far other nodes seemed lately.
 //!
-//! A node knows only a small part of the overlay at a time, in which many seem far that are near on ways it does not see just then.
-//! So it remembers of whom it saw a short way, and takes somebody for far only after a while in which there was none.
+//! A node knows a small part of the overlay at a time. In it, near nodes seem far if the short way is not known. So a
+//! node remembers which nodes it saw near, and takes a node for far only after it saw no short way for a while.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -12,10 +12,10 @@ use crate::id::NodeId;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Sighting {
     id: NodeId,
-    /// The last iteration in which it was seen as it is taken for.
+    /// The last iteration that confirmed it: seen near if it counts as near, seen far if it counts as far.
     last: u32,
-    /// The iteration since which it has seemed far, plus one; none while it is near. There are hundreds of these in every node: this is
-    /// half of what an enum needs.
+    /// The iteration since which it has seemed far, plus one; none while it is near. There are hundreds of these in
+    /// every node, and an enum would need twice the space.
     far_since: Option<NonZeroU32>,
 }
 
@@ -50,17 +50,17 @@ impl Sightings {
         self.seen.get(index)
     }
 
-    /// Whether a node was seen near.
+    /// Whether a node counts as near.
     pub(super) fn is_near(&self, id: NodeId) -> bool {
         self.get(id).is_some_and(|it| it.far_since.is_none())
     }
 
-    /// Whether a node was seen, near or far.
+    /// Whether a node is remembered, near or far.
     pub(super) fn contains(&self, id: NodeId) -> bool {
         self.get(id).is_some()
     }
 
-    /// Whether a node has seemed far for so many iterations.
+    /// Whether a node has seemed far for at least `patience` iterations.
     pub(super) fn is_far(&self, id: NodeId, iteration: u32, patience: u32) -> bool {
         let since = self.get(id).and_then(|it| it.far_since);
         since.is_some_and(|since| iteration.wrapping_sub(since.get().wrapping_sub(1)) >= patience)
@@ -72,8 +72,8 @@ impl Sightings {
         }
     }
 
-    /// How far nodes are now, in the order of ids; from `far` on they are far. Who was not seen so for so many iterations is forgotten,
-    /// and those not seen for longest if there are too many.
+    /// Takes in the distances `now`, in the order of ids; `far` and beyond is far. A sighting that was not confirmed
+    /// for more than `most` iterations is forgotten, and so are the oldest if there are too many.
     pub(super) fn see(
         &mut self,
         now: impl Iterator<Item = (NodeId, u16)>,
@@ -107,11 +107,11 @@ impl Sightings {
         if seen.len() > limit {
             let mut ages: Vec<u32> = seen.iter().map(age).collect();
             ages.sort_unstable();
-            // All that are younger than the first that is too much stay.
+            // The first sighting beyond the limit goes, and all that are as old or older.
             let too_old = ages.get(limit).copied().unwrap_or(0);
             seen.retain(|it| age(it) < too_old);
         }
-        // They are most of what a node keeps, and grow by doubling.
+        // Sightings are most of a node's memory, and a `Vec` grows by doubling.
         seen.shrink_to_fit();
         self.seen = seen;
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_seen_for_long_is_forgotten() {
+    fn a_node_that_is_not_seen_for_long_is_forgotten() {
         let mut sightings = Sightings::new(100);
         see(&mut sightings, &[(3, 1), (5, 1), (9, 9)], 0);
         see(&mut sightings, &[(1, 1), (5, 1), (7, 1)], 6);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_near_is_not_far_until_that_is_forgotten() {
+    fn a_node_seen_near_is_not_far_until_that_is_forgotten() {
         let mut sightings = Sightings::new(100);
         let id = NodeId::new(1);
         see(&mut sightings, &[(1, 9)], 0);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_those_seen_last_stay() {
+    fn the_oldest_sightings_go_if_there_are_too_many() {
         let mut sightings = Sightings::new(4);
         see(&mut sightings, &[(1, 1), (2, 1)], 0);
         see(&mut sightings, &[(8, 1), (9, 1)], 1);

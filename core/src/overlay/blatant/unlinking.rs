@@ -1,8 +1,8 @@
-//! Links that go: the disconnection rule (PROTOCOLS 4.2, 4.3).
+//! Removing links: the disconnection rule (PROTOCOLS 4.2, 4.3).
 //!
-//! An ant walks the other way from one end of a link to the other. Each node on it makes sure that the way goes on, and holds the two
-//! links that it is made of for a while. Only when the ant has arrived does the other end drop the link, and tell the one that asked.
-//! So no link goes unless there is another way, and no two links go because of each other.
+//! An ant walks from one end of a link to the other, on the way around the link. Each node on the way checks that both
+//! of its links of the way exist, and holds them for a while. When the ant arrives, the other end drops the link and
+//! tells the asker. So no link ends without another way, and no two links end because of each other.
 
 use alloc::vec::Vec;
 
@@ -12,11 +12,11 @@ use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
 
-/// Nobody gives a link away that leaves it with fewer.
+/// A node does not give up a link if fewer than these would be left.
 const FEWEST_LINKS: usize = 2;
 
 impl Blatant {
-    /// The disconnection rule: a link around which there is a short way is ended by the end with the lower id.
+    /// The disconnection rule: if there is a short way around a link, the end with the lower id ends the link.
     pub(super) fn unlink_a_shortcut(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let most = u16::from(self.config.detour);
         let is_short = |it: &&Neighbour| {
@@ -28,7 +28,7 @@ impl Blatant {
         self.unlink_one_of(shortcuts, routes, cx);
     }
 
-    /// Whoever has too many links, because others joined or repaired, ends one that optimises, or else any that it can do without.
+    /// A node with too many links, after joins or repairs, ends an optimising link, or any link if none optimises.
     pub(super) fn unlink_what_is_too_much(&mut self, routes: &Routes, cx: &mut dyn Context<Self>) {
         let none = self.neighbours.optimising() == 0;
         let too_much = self.neighbours.iter();
@@ -37,7 +37,7 @@ impl Blatant {
         self.unlink_one_of(too_much, routes, cx);
     }
 
-    /// Sends an ant around one of these links, if neither end would be left with too few and nobody relies on it.
+    /// Sends an ant around one of these links, if both ends keep enough links and no other change relies on it.
     fn unlink_one_of(
         &mut self,
         mut links: Vec<NodeId>,
@@ -81,7 +81,7 @@ impl Blatant {
         cx.send(first, Message::Unlink { change, way });
     }
 
-    /// For a while, this node does not end a link that another relies on.
+    /// Holds a link for a while: this node does not end it, for the change of an ant relies on it.
     fn hold(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
         let until = cx.now() + self.config.timeout;
         if let Some(neighbour) = self.neighbours.get_mut(peer) {
@@ -89,8 +89,8 @@ impl Blatant {
         }
     }
 
-    /// An ant that wants a link ended comes by, or arrives at the link's other end.
-    pub(super) fn receive_unlink(
+    /// An ant that ends a link passes through this node, or arrives at the other end of the link.
+    pub(super) fn on_unlink(
         &mut self,
         from: NodeId,
         change: ChangeId,
@@ -142,8 +142,8 @@ impl Blatant {
         }
     }
 
-    /// A link that was to go stays.
-    pub(super) fn kept(&mut self, answered: ChangeId) {
+    /// The link that this node wanted to end stays.
+    pub(super) fn on_kept(&mut self, answered: ChangeId) {
         if let Life::Running(running) = &mut self.life
             && let Change::Unlinking { change, .. } = running.change
             && change == answered
@@ -152,8 +152,8 @@ impl Blatant {
         }
     }
 
-    /// Somebody says that there is no link between the two: then there is none.
-    pub(super) fn not_linked(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
+    /// A peer says that it has no link to this node: this end drops the link, too.
+    pub(super) fn on_not_linked(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
         if self.disconnect(from, cx).is_some() {
             self.publish(None, cx);
         }

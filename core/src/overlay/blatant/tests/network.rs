@@ -18,7 +18,7 @@ pub(super) struct Faults {
 
 impl Faults {
     pub(super) const NONE: Self = Self { lost: 0, late: 0 };
-    /// The tests of the authors of the overlay.
+    /// As in the tests of the authors of the overlay.
     pub(super) const SOME: Self = Self {
         lost: 10,
         late: 100,
@@ -33,7 +33,7 @@ pub(super) struct Network {
     pub rng: Xoshiro256PlusPlus,
     config: Config,
     faults: Faults,
-    /// Those whom nothing reaches that others send, and whose messages reach no others.
+    /// The nodes of one island: no message passes between them and the rest.
     pub apart: BTreeSet<NodeId>,
     timers: TimerQueue<(NodeId, Timer)>,
     /// Messages on their way, by when they arrive.
@@ -89,7 +89,7 @@ impl Network {
         self.feed(id, Event::Command(command));
     }
 
-    /// A node is gone without a word.
+    /// A node stops without telling its neighbours.
     pub(super) fn crash(&mut self, id: NodeId) {
         self.nodes.remove(&id);
     }

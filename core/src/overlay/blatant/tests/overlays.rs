@@ -47,7 +47,7 @@ fn ring(count: u64, faults: Faults, seed: u64) -> Network {
 /// How many nodes a large overlay has. What is measured of one is known for 500.
 const LARGE: u64 = scaled(500, 80);
 
-/// 250 iterations after the last has joined.
+/// An overlay 250 iterations after the last join.
 fn large() -> &'static Network {
     static MADE: OnceLock<Network> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -87,7 +87,7 @@ fn loss_and_delay_do_it_no_harm() {
     let shape = network.shape();
     std::println!("with faults: degree {:.2}, {shape:?}", shape.degree());
     assert_is_as_expected(&shape);
-    // No more than are being laid or taken away, or were a moment ago.
+    // Only links that are being added or removed, or were a moment ago.
     assert!(network.half_open() <= 5, "{}", network.half_open());
     network.still();
     network.run(40);
@@ -95,7 +95,7 @@ fn loss_and_delay_do_it_no_harm() {
     assert_eq!(network.shape().unreached, 0);
 }
 
-/// Where the tables can hold everyone, the rules hold for all pairs and links, not only for those that somebody happens to know of.
+/// If the tables can hold all nodes, the rules hold for all pairs and links, not only for those known by chance.
 #[test]
 fn at_rest_no_two_are_far_and_no_link_has_a_short_way_around() {
     for (count, faults) in [(28, Faults::NONE), (24, Faults::SOME)] {
@@ -121,7 +121,7 @@ fn at_rest_no_two_are_far_and_no_link_has_a_short_way_around() {
 }
 
 #[test]
-fn links_with_a_short_way_around_go_and_nobody_keeps_fewer_than_two() {
+fn links_with_a_short_way_around_are_removed_and_each_node_keeps_two() {
     let mut network = Network::new(Config::DEFAULT, Faults::NONE, 3);
     for index in 0..8 {
         network.start(id(index));
@@ -177,7 +177,7 @@ fn it_stays_one_while_nodes_join_leave_crash_and_restart() {
 }
 
 #[test]
-fn who_joined_while_its_introducer_was_down_finds_it_later() {
+fn a_node_that_joined_while_its_introducer_was_down_finds_it_later() {
     let mut network = Network::new(Config::DEFAULT, Faults::NONE, 4);
     network.start(id(1));
     network.command(id(1), Command::Join { introducer: id(0) });
@@ -204,10 +204,10 @@ fn introduced() -> Network {
 }
 
 #[test]
-fn what_was_apart_until_all_links_between_were_given_up_becomes_one_again() {
-    // Where one introduced everybody they look for it; where nobody did, for those who stopped answering.
+fn two_islands_with_no_links_between_them_become_one_overlay_again() {
+    // With one introducer for all, nodes look for it. Without one, they look for the peers that stopped answering.
     for begin in [introduced, || ring(20, Faults::NONE, 5)] {
-        // Shorter and longer than others are remembered.
+        // Shorter and longer than a sighting is remembered.
         for apart in [60, 260] {
             let mut network = begin();
             network.run(100);
@@ -229,9 +229,9 @@ fn what_was_apart_until_all_links_between_were_given_up_becomes_one_again() {
     }
 }
 
-/// All of a large overlay joined by one node, which most of them do not see at a time.
+/// All nodes of a large overlay joined through one node, which most of them do not see at a time.
 #[test]
-fn nobody_who_is_in_asks_its_introducer_often() {
+fn one_introducer_for_all_nodes_does_not_distort_a_large_overlay() {
     let mut network = Network::new(Config::DEFAULT, Faults::NONE, 6);
     network.start(id(0));
     for index in 1..scaled(300, 60) {
@@ -256,7 +256,7 @@ fn nobody_who_is_in_asks_its_introducer_often() {
     assert!((2.2..4.8).contains(&shape.degree()), "{shape:?}");
 }
 
-/// Whom a flood from somebody reached, and with how many messages.
+/// The nodes that a flood from `origin` reached, and how many messages it took.
 fn flood(
     network: &Network,
     reach: Reach,

@@ -29,7 +29,7 @@ impl Bench {
         Self::new(Time::from_secs(100), build)
     }
 
-    /// Started, with these neighbours, who have told theirs.
+    /// A started node with these neighbours, each with the neighbour list that it told.
     fn with_config(config: Config, links: &[(u64, &[u64])]) -> Self {
         let mut bench = Self::unborn(config);
         bench.feed(Event::Start);
@@ -51,7 +51,7 @@ impl Bench {
         self.feed(Event::Timer(Timer { iteration }))
     }
 
-    /// So much of the pheromone on a link is left, in thousandths.
+    /// Lets the pheromone on a link fade to this part, in thousandths.
     fn decay(&mut self, peer: u64, left: u16) {
         let neighbour = self.machine_mut().neighbours.get_mut(id(peer));
         neighbour.expect("it is linked").decay(left);
@@ -192,7 +192,7 @@ fn an_ant_is_sent_where_the_least_pheromone_is() {
 }
 
 #[test]
-fn an_ant_teaches_and_goes_on_to_whom_it_has_not_visited() {
+fn an_ant_teaches_and_goes_on_to_a_node_that_it_has_not_visited() {
     let mut bench = Bench::with(&[(1, &[7, ME]), (2, &[ME])]);
     bench.decay(1, 100);
     let visited = vec![record(7, 0, &[1, 8]), record(1, 1, &[7, ME])];
@@ -203,7 +203,7 @@ fn an_ant_teaches_and_goes_on_to_whom_it_has_not_visited() {
     let distances = [1, 7, 8, 9].map(|node| bench.machine().distance(id(node)));
     assert_eq!(distances, [Some(1), Some(2), Some(3), None]);
     assert_eq!(bench.hear(1, ant(0, visited.clone())), [], "it dies here");
-    // Its memory is short, and what a liar says of its lifespan does not count.
+    // An ant carries few records, and a forged lifespan is cut.
     let many = (100..130).map(|node| record(node, 0, &[1]));
     let many: Vec<_> = many.chain(visited.into_iter().skip(1)).collect();
     let effects = bench.hear(1, ant(255, many));
@@ -230,9 +230,9 @@ fn strangers_are_told_that_there_is_no_link() {
 }
 
 #[test]
-fn a_neighbour_that_does_not_list_this_node_is_none() {
+fn a_neighbour_that_does_not_list_this_node_is_dropped() {
     let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
-    // What is no news may have been overtaken.
+    // A list that is not newer may have been overtaken.
     bench.hear(1, Message::Update(record(1, 1, &[])));
     assert_eq!(bench.neighbours(), [1, 2]);
     let effects = bench.hear(1, Message::Ping(record(1, 2, &[3])));
@@ -243,7 +243,7 @@ fn a_neighbour_that_does_not_list_this_node_is_none() {
 }
 
 #[test]
-fn a_silent_neighbour_is_pinged_and_buried_and_the_gap_closed() {
+fn a_silent_neighbour_is_pinged_and_removed_and_the_gap_closed() {
     let mut bench = Bench::with(&[(1, &[3, ME, 60]), (2, &[ME])]);
     bench.decay(1, 0);
     let ping = send(1, Message::Ping(own(0, &[1, 2])));
@@ -251,7 +251,7 @@ fn a_silent_neighbour_is_pinged_and_buried_and_the_gap_closed() {
     assert_eq!(bench.iterate(0), first);
     assert_eq!(bench.iterate(1), [wake(2), ping.clone()]);
     assert_eq!(bench.iterate(2), [wake(3), ping]);
-    // Its neighbours form a ring: 3, 50, 60. The next behind this one is asked, and 3 when that does not answer.
+    // The neighbours of 1 form a ring: 3, 50, 60. First 60 is asked, and 3 when 60 does not answer.
     let around = vec![own(1, &[2]), record(2, 1, &[ME])];
     let expected = [
         wake(4),
@@ -270,7 +270,7 @@ fn a_silent_neighbour_is_pinged_and_buried_and_the_gap_closed() {
 }
 
 #[test]
-fn who_cannot_be_reached_is_buried_at_once() {
+fn an_unreachable_neighbour_is_removed_at_once() {
     let mut bench = Bench::with(&[(1, &[3, ME]), (2, &[ME])]);
     let effects = bench.feed(Event::Unreachable { to: id(1) });
     assert_eq!(effects, [left(1), update(2, 1, &[2])]);
@@ -281,7 +281,7 @@ fn who_cannot_be_reached_is_buried_at_once() {
 }
 
 #[test]
-fn a_node_joins_through_its_introducer_or_whom_that_names() {
+fn a_node_joins_through_its_introducer_or_a_node_that_it_names() {
     let mut bench = Bench::with(&[]);
     let alone = vec![own(0, &[])];
     let join = Command::Join { introducer: id(7) };
@@ -293,7 +293,7 @@ fn a_node_joins_through_its_introducer_or_whom_that_names() {
     });
     let effects = bench.hear(7, refused(1, Some(8), vec![]));
     assert_eq!(effects, [send(8, construct(2, 3, alone))]);
-    // Too late, and not asked any more.
+    // The answer of 7 is late: 7 is not asked any more.
     let effects = bench.hear(7, linked(1, record(7, 1, &[ME])));
     assert_eq!(effects, [send(7, Message::NotLinked)]);
     let effects = bench.hear(8, linked(2, record(8, 1, &[ME])));
@@ -309,7 +309,7 @@ fn a_node_without_an_answer_asks_again() {
     assert_eq!(bench.iterate(1), [wake(2)]);
     let expected = [wake(3), send(7, construct(2, 4, alone))];
     assert_eq!(bench.iterate(2), expected);
-    // Not forever: later it is one of those whom a node without links asks.
+    // Not forever: later it is only one of the contacts that a node without links asks.
     let asked = |effects: Effects| effects.len() > 1;
     let times = (3..100).filter(|iteration| asked(bench.iterate(*iteration)));
     let times: Vec<u32> = times.collect();
@@ -321,7 +321,7 @@ fn a_node_without_an_answer_asks_again() {
 }
 
 #[test]
-fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
+fn a_restarted_node_asks_its_contacts_in_its_next_life() {
     let mut bench = Bench::unborn(CONFIG);
     let known = Record::Known([id(7), id(ME)].into_iter().collect());
     let life = Record::Incarnation(Incarnation::new(4));
@@ -345,7 +345,7 @@ fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
         }],
     };
     assert_eq!(bench.iterate(0), [wake(1), send(7, message)]);
-    // Nobody else is known, and it may be gone for good.
+    // It is the only contact, and may be gone for good.
     assert_eq!(bench.feed(Event::Unreachable { to: id(7) }), []);
     let alone = Effect::Notify(Notice::Alone);
     assert_eq!(bench.iterate(1), [wake(2), alone.clone()]);
@@ -354,7 +354,7 @@ fn after_a_restart_it_asks_whom_it_knew_in_a_later_life() {
 }
 
 #[test]
-fn somebody_far_away_gets_a_link_if_there_is_room() {
+fn a_far_node_gets_a_link_if_there_is_room() {
     let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
     let all = [1, 2, 70];
     let expected = [
@@ -366,7 +366,7 @@ fn somebody_far_away_gets_a_link_if_there_is_room() {
     let request = optimise(vec![record(70, 3, &[71])]);
     assert_eq!(bench.hear(70, request.clone()), expected);
     assert_eq!(bench.machine().links()[2].purpose, Purpose::Optimisation);
-    // Who asks again has not heard.
+    // An asker that asks again has not received the answer.
     let effects = bench.hear(70, request.clone());
     assert_eq!(effects[0], send(70, linked(9, own(1, &all))));
     let full = Config {
@@ -376,12 +376,12 @@ fn somebody_far_away_gets_a_link_if_there_is_room() {
     let mut bench = Bench::with_config(full, &[(1, &[ME]), (2, &[ME])]);
     let no = [send(70, refused(9, None, vec![]))];
     assert_eq!(bench.hear(70, request.clone()), no);
-    // Whose first record is not its own is a liar.
+    // A sender whose first record is not its own is a liar.
     assert_eq!(bench.hear(71, request), []);
 }
 
 #[test]
-fn somebody_near_is_refused_and_shown_the_way() {
+fn a_near_node_is_refused_and_shown_the_way() {
     let mut bench = Bench::with(&[(1, &[ME, 70]), (2, &[ME])]);
     let theirs = record(70, 3, &[1]);
     let way = vec![own(0, &[1, 2]), record(1, 1, &[ME, 70]), theirs.clone()];
@@ -391,7 +391,7 @@ fn somebody_near_is_refused_and_shown_the_way() {
 }
 
 #[test]
-fn who_seems_far_long_enough_is_asked_for_a_link() {
+fn a_node_that_seems_far_long_enough_is_asked_for_a_link() {
     // A line: 50, 1, 10, 11, ... 18.
     let mut bench = Bench::with(&[(1, &[10, ME]), (2, &[ME])]);
     let line: Vec<_> = (10..17)
@@ -425,7 +425,7 @@ fn who_seems_far_long_enough_is_asked_for_a_link() {
 }
 
 #[test]
-fn who_joins_is_sent_on_from_a_full_node_as_long_as_it_may_be() {
+fn a_full_node_sends_a_joiner_on_while_it_has_detours_left() {
     let full = Config {
         links: 2,
         optimising: 1,
@@ -442,7 +442,7 @@ fn who_joins_is_sent_on_from_a_full_node_as_long_as_it_may_be() {
         bench.hear(peer, construct(0, 0, vec![record(peer, 0, &[])]));
     }
     assert_eq!(bench.neighbours().len(), MOST_LINKS);
-    // A link that only makes ways shorter can be dropped for it.
+    // A full node with an optimising link accepts the joiner at once: it can drop that link.
     let mut bench = Bench::with_config(full, &[(1, &[ME])]);
     let around = Some(record(2, 1, &[ME]));
     let shorter = Neighbour::new(id(2), Purpose::Optimisation, around);
@@ -458,7 +458,7 @@ fn a_link_with_a_short_way_around_is_ended_from_its_lower_end() {
     let ant = send(1, unlink(1, &[ME, 1, 61, 60]));
     let expected = [wake(1), knows(&[1, 2, 60]), ant];
     assert_eq!(bench.iterate(0), expected);
-    // Meanwhile nobody may rely on the link, and the first on the way around is held.
+    // Meanwhile no other change may rely on the link, and the first link of the way around is held.
     let through = unlink(5, &[8, 1, ME, 60]);
     assert_eq!(bench.hear(1, through), [kept(8, 5)]);
     let now = bench.now;
@@ -467,13 +467,13 @@ fn a_link_with_a_short_way_around_is_ended_from_its_lower_end() {
     let mut other = bench.machine().clone();
     assert_eq!(bench.hear(60, Message::NotLinked), expected);
     assert!(bench.machine().is_idle());
-    // Or it is kept.
+    // Or the link is kept.
     mem::swap(bench.machine_mut(), &mut other);
     let change = change(1);
     assert_eq!(bench.hear(61, Message::Kept { change }), []);
     assert!(bench.machine().is_idle());
     assert_eq!(bench.neighbours(), [1, 2, 60]);
-    // From the higher end nothing is done.
+    // The end with the higher id does nothing.
     let mut bench = Bench::with(&[(1, &[ME, 11, 61]), (2, &[3, ME]), (10, &[ME, 11])]);
     assert_eq!(bench.iterate(0).len(), 2);
 }
@@ -518,7 +518,7 @@ fn the_other_end_drops_the_link_when_the_ant_arrives() {
         update(2, 1, &[1, 2]),
     ];
     assert_eq!(bench.hear(1, way.clone()), expected);
-    // Not if it would be left with one, if another relies on it, or if it is no way around.
+    // It keeps the link if it has only two, if another change relies on it, or if the way is no way around.
     let mut bench = Bench::with(&[(1, &[ME]), (3, &[ME])]);
     assert_eq!(bench.hear(1, way.clone()), [kept(3, 5)]);
     let mut bench = Bench::with(&links);
@@ -530,7 +530,7 @@ fn the_other_end_drops_the_link_when_the_ant_arrives() {
 }
 
 #[test]
-fn who_leaves_tells_its_neighbours_and_they_close_the_gap() {
+fn a_leaver_tells_its_neighbours_and_they_close_the_gap() {
     let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
     let leaving = Message::Leaving(own(0, &[1, 2]));
     let expected = [
@@ -561,7 +561,7 @@ fn who_leaves_tells_its_neighbours_and_they_close_the_gap() {
 }
 
 #[test]
-fn who_leaves_forgets_whom_it_has_on_disk() {
+fn a_leaver_forgets_its_contacts_on_disk() {
     let mut bench = Bench::unborn(CONFIG);
     let known = nodes(&[1]).into_iter().collect();
     bench.feed(Event::Restored(Key::Known, Record::Known(known)));
@@ -571,7 +571,7 @@ fn who_leaves_forgets_whom_it_has_on_disk() {
 }
 
 #[test]
-fn what_a_liar_lists_is_taken_in_order_and_once() {
+fn a_liars_neighbour_list_is_sorted_and_freed_of_duplicates() {
     let tidied = |neighbours| record(1, 0, neighbours).tidied().neighbours;
     assert_eq!(tidied(&[3, 1, 2, 3, 2]), nodes(&[2, 3]));
 }
@@ -752,7 +752,7 @@ fn messages_survive_their_encoding_and_too_many_records_do_not() {
 }
 
 #[test]
-fn a_gap_that_nobody_can_close_is_told() {
+fn check_finds_a_gap_without_candidates() {
     let mut bench = Bench::with(&[]);
     let Life::Running(running) = &mut bench.machine_mut().life else {
         panic!("it does not run")
@@ -762,7 +762,7 @@ fn a_gap_that_nobody_can_close_is_told() {
 }
 
 #[test]
-fn who_has_no_neighbours_asks_those_it_knows_beside_those_who_close_gaps() {
+fn a_node_without_neighbours_asks_both_contacts_and_candidates_for_gaps() {
     let mut bench = Bench::with(&[(1, &[2, 3, ME])]);
     bench.machine_mut().contacts.note([id(9)]);
     bench.feed(Event::Unreachable { to: id(1) });
@@ -775,12 +775,12 @@ fn who_has_no_neighbours_asks_those_it_knows_beside_those_who_close_gaps() {
         }
         _ => None,
     });
-    // The last is the one of those who did not answer whose turn it is.
+    // The last request goes to the first of the peers that did not answer.
     assert_eq!(asked.collect::<Vec<_>>(), [9, 2, 3, 3]);
 }
 
 #[test]
-fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_after_an_answer() {
+fn an_unseen_introducer_is_asked_again_soon_after_silence_and_seldom_after_an_answer() {
     let config = Config {
         remember: 4,
         sighted: 10,
@@ -794,14 +794,14 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
             let Effect::Send { to, message } = effect else {
                 continue;
             };
-            // The others are there all the time.
+            // The neighbours answer all the time.
             if let Message::Ping(_) = message {
                 let around = record(to.get(), at, &[ME]);
                 bench.hear(to.get(), Message::Pong(around));
             }
             if let (9, Message::Link { change, .. }) = (to.get(), message) {
                 asked.push(at);
-                // It is silent at first, and then knows that they are in one overlay.
+                // The introducer is silent at first. Later it refuses: the two are in one overlay.
                 if at > 30 {
                     let refused = Message::Refused {
                         change,
@@ -813,12 +813,13 @@ fn an_introducer_that_is_not_seen_is_asked_again_soon_in_silence_and_seldom_afte
             }
         }
     }
-    // The first three are of the join; then four iterations after each silence, and after each answer ten, twenty, forty.
+    // The first three belong to the join. Then it waits four iterations after each silence, and ten, twenty, forty
+    // after the answers.
     assert_eq!(asked, [2, 4, 6, 12, 18, 24, 30, 36, 46, 66, 106]);
 }
 
 #[test]
-fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
+fn a_missed_peer_that_refuses_is_not_asked_again_before_the_others() {
     let mut bench = Bench::with(&[(1, &[2]), (2, &[1])]);
     let due = |bench: &Bench| bench.machine().contacts.missed_due(7, |_| true);
     for peer in [8, 9] {
@@ -832,7 +833,7 @@ fn who_is_back_and_refuses_is_not_asked_in_place_of_others() {
     assert!(asked.is_some(), "{:?}", bench.machine());
     bench.hear(9, refused(1, None, vec![]));
     assert_eq!(due(&bench), Some(id(8)));
-    // Whoever cannot be reached is missed once, and comes next.
+    // An unreachable neighbour is missed once, and comes next.
     bench.feed(Event::Unreachable { to: id(2) });
     assert_eq!(due(&bench), Some(id(2)));
     bench.feed(Event::Unreachable { to: id(2) });
