@@ -1,7 +1,7 @@
-//! The one hasher of the core's maps: fixed, so that a run never depends on where it runs.
+//! The only hasher of the core's maps. It has no random seed, so a run is the same on every machine.
 //!
-//! Maps keyed by it are never iterated, and hold no more than what their owner keeps pending, so that an adversary who picks
-//! colliding keys costs at most a pass over that.
+//! These maps are never iterated. Each holds only what its owner keeps pending, so colliding keys that an adversary
+//! picks cost at most one pass over the pending entries.
 
 #[cfg(feature = "alloc")]
 use core::hash::BuildHasherDefault;

@@ -37,12 +37,12 @@ macro_rules! number {
 }
 
 number! {
-    /// A node of the grid: 64 bits that a node draws at random without asking anyone.
+    /// A node of the grid: 64 bits that the node draws at random, without asking any other node.
     NodeId(u64), "n"
 }
 
 number! {
-    /// A job, named by whoever submits it; 64 bits drawn at random, or any other name that is unique in the grid.
+    /// A job. Its user chooses the number: 64 random bits, or any other number that is unique in the grid.
     JobId(u64), "j"
 }
 
@@ -57,12 +57,12 @@ number! {
 }
 
 number! {
-    /// The number of an attempt at a job: strictly increasing per job, so that a later attempt fences an earlier one.
+    /// The number of an attempt at a job. It strictly increases per job, so that a later attempt fences an earlier one.
     Epoch(u64), "e"
 }
 
 number! {
-    /// The number of a node's life: it grows with each restart, so that news of an earlier life is known as old.
+    /// The number of a node's life. It grows with each restart, so that a peer can tell messages of an earlier life.
     Incarnation(u32), "i"
 }
 

@@ -1,7 +1,7 @@
-//! The words all schedulers share: a [`Job`], what a host may ask ([`Command`]), what it is told ([`Notice`]), and the
-//! reasons for a no ([`Refusal`], [`Failure`]).
+//! The types that all schedulers share: a [`Job`], what a host asks ([`Command`]), what it is told ([`Notice`]), and
+//! why a job is not run ([`Refusal`], [`Failure`]).
 //!
-//! Every scheduler takes the same job and refuses by name what it cannot honour, so that a host drives them all alike.
+//! Every scheduler takes the same type of job. If it cannot honour a part, it refuses the job and names that part.
 //!
 //! ```
 //! use core::num::NonZeroU32;
@@ -26,15 +26,15 @@ use crate::id::{JobId, OrganisationId, UserId};
 use crate::resource::{Dimension, Requirement};
 use crate::time::{Span, Time};
 
-/// What someone wants run.
+/// A program to run, with its demand, its estimate and its requirement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
     /// Its name, unique in the grid.
     pub id: JobId,
-    /// Who wants it.
+    /// The user that submits it.
     pub submitter: Submitter,
-    /// When it came into the grid. Queues of desktops go by this, wherever the job moves; those of sites go by when it came to the site.
+    /// When it entered the grid; moving it changes nothing. Desktop queues and site priorities are ordered by this.
     pub submitted: Time,
     /// How much it takes.
     pub demand: Demand,
@@ -46,7 +46,7 @@ pub struct Job {
     pub deadline: Option<Time>,
     /// What makes one placement better than another.
     pub criterion: Criterion,
-    /// On whose nodes it may run.
+    /// Which organisations' nodes it may run on.
     pub scope: Scope,
 }
 
@@ -76,13 +76,13 @@ impl Job {
     }
 }
 
-/// Who submits a job.
+/// The user that submits a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Submitter {
-    /// The user.
+    /// The user's name in the grid.
     pub user: UserId,
-    /// The virtual organisation on whose behalf.
+    /// The virtual organisation that the user acts for.
     pub organisation: OrganisationId,
 }
 
@@ -98,9 +98,9 @@ impl Submitter {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Demand {
-    /// So many whole nodes, all starting together.
+    /// This many whole nodes, all starting together.
     Nodes(NonZeroU32),
-    /// So many cores, wherever they are.
+    /// This many cores.
     Cores(NonZeroU32),
 }
 
@@ -120,22 +120,22 @@ pub enum Criterion {
     Custom(u16),
 }
 
-/// On whose nodes a job may run.
+/// Which organisations' nodes a job may run on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scope {
-    /// On those of anyone who lets it.
+    /// Nodes of every organisation that admits the job.
     #[default]
     Grid,
-    /// Only on those of the submitter's own organisation.
+    /// Nodes of the submitter's own organisation only.
     Organisation,
 }
 
-/// Why there is no such job.
+/// Why a job cannot be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum JobError {
-    /// It would take no time.
+    /// Its estimate is zero.
     ZeroEstimate,
 }
 
@@ -145,16 +145,16 @@ pub enum JobError {
 pub enum Command {
     /// Run this job.
     Submit(Job),
-    /// Run it no more, wherever it is.
+    /// Stop this job, wherever it waits or runs.
     Cancel(JobId),
     /// The job that this node was told to start has ended by itself.
     Ended {
-        /// Which.
+        /// The job that ended.
         job: JobId,
-        /// How.
+        /// Whether it did its work.
         outcome: Outcome,
     },
-    /// Hand over what this node keeps and go.
+    /// Hand over what this node keeps, and leave the grid.
     Leave,
 }
 
@@ -162,9 +162,9 @@ pub enum Command {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Outcome {
-    /// It did what it was to do.
+    /// It did its work.
     Done,
-    /// It broke.
+    /// It stopped with an error.
     Broke,
 }
 
@@ -180,12 +180,12 @@ pub struct Notice {
 
 /// What happens to a job.
 ///
-/// Where a job was submitted: first `Accepted`, or at once its last word; then any number of `Moved`; and last exactly one
-/// of `Finished`, `Failed` or `Cancelled`. A job under a name that its node knows gets
-/// [`Refusal::Known`] instead, which says nothing of the one that is known; names used at two nodes at once are not told apart.
+/// The submitter tells its host first `Accepted`, or at once the outcome; then any number of `Moved`; and last exactly
+/// one of `Finished`, `Failed` or `Cancelled`. If the submitter knows the name of a new job already, the only news is
+/// [`Refusal::Known`], and it says nothing of the known job. One name used at two nodes at once is not detected.
 ///
-/// Only who runs a job is told `Started` when it is to begin, and `Stopped` if it is to end it early, be that at once; one
-/// that had a job whose submitter is lost is told `Orphaned`.
+/// Only a node that runs a job tells its host `Started`, to begin it, and `Stopped`, to end it early, perhaps at once.
+/// A node tells its host `Orphaned` if it had a job and no longer hears from the job's home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {
@@ -194,7 +194,7 @@ pub enum News {
         /// When it is expected to start.
         start: Time,
     },
-    /// It will run elsewhere or at another time than was told.
+    /// It will run on other nodes or at another time than told before.
     Moved {
         /// When it is expected to start now.
         start: Time,
@@ -203,7 +203,7 @@ pub enum News {
     Started,
     /// This node runs it no longer.
     Stopped,
-    /// Nobody answers for it any more, and this node has let go of it.
+    /// This node had it, no longer hears from its home, and has dropped it.
     Orphaned,
     /// It is done.
     Finished,
@@ -214,8 +214,8 @@ pub enum News {
 }
 
 impl News {
-    /// Whether nothing more will be told where the job was submitted; not of [`Refusal::Known`], after which more may be told
-    /// of the job that is known.
+    /// Whether this is the outcome: the last news at the submitter. [`Refusal::Known`] is not, because more news of the
+    /// known job may follow.
     pub const fn is_last(&self) -> bool {
         match self {
             Self::Failed(failure) => !matches!(failure, Failure::Refused(Refusal::Known)),
@@ -232,15 +232,15 @@ impl News {
 pub enum Failure {
     /// It was never accepted.
     Refused(Refusal),
-    /// A node that ran it, or was about to, is gone, or it had not ended when its time was over, as often as it was tried.
+    /// In every attempt a node that ran it, or was about to, was lost, or the job had not ended when its time was over.
     NodeLost,
-    /// It ran longer than it may. No scheduler here can tell that from a node that is gone; the word is for others.
+    /// It ran longer than it may. No scheduler here can tell that from a lost node; this is for schedulers that can.
     Overran,
     /// It broke while it ran.
     Broke,
 }
 
-/// Why a scheduler does not take a job. Nothing of it is kept.
+/// Why a scheduler does not take a job. The scheduler keeps nothing of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -249,7 +249,7 @@ pub enum Refusal {
     Known,
     /// It wants more nodes or cores than can be found.
     TooLarge,
-    /// Nobody who was asked has what it needs.
+    /// No node that was asked has what it needs.
     NoMatch,
     /// It names a dimension, by position, that the grid is not configured with.
     UnknownDimension(u8),
@@ -269,7 +269,7 @@ pub enum Refusal {
     DeadlinePassed,
     /// There is no room in the queue or the schedule.
     Full,
-    /// Whoever submits it may not.
+    /// The user may not submit it.
     NotAuthorised,
     /// This node is leaving.
     Leaving,

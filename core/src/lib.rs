@@ -1,35 +1,35 @@
 //! Decentralised grid scheduling as pure state machines.
 //!
-//! Every node keeps its own schedule, nodes talk to each other, and any node takes a submission. This crate is the part
-//! that decides: it has no IO, no clock, no threads and no entropy. A *host* brings those, be it a simulator, a model checker
-//! or the agent of a real scheduler.
+//! Every node keeps its own schedule. Nodes exchange messages, and a user can submit a job at any node. This crate
+//! makes the decisions of one node. It has no IO, no clock, no threads and no entropy: a *host* provides these. The
+//! host is a simulator, a model checker or the agent of a real scheduler.
 //!
-//! Each module is a layer, useful alone, and uses only the modules before it in this list:
+//! Each module is a layer that can be used alone. It depends only on modules above it in this table:
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`time`], [`id`], [`rng`] | instants, intervals, names, random choices |
 //! | [`machine`] | the contract between a protocol and its host |
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
-//! | [`profile`] | what a node tells of itself: where it is, when it is free |
-//! | [`shared`] | one immutable value behind a pointer, for messages that many get |
-//! | [`sorted`] | a map for the few things that one node keeps |
+//! | [`profile`] | what a node tells its peers about itself: where it is, when it is free |
+//! | [`shared`] | an immutable value behind a pointer, for a message with many receivers |
+//! | [`sorted`] | a sorted map, for the few entries that one node keeps |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
-//! | [`job`] | the words all schedulers share |
-//! | [`schedule`] | who has which time: on one node, on many together, on many processors, among threads |
-//! | [`select`] | which of many nodes a job should have, by what its user cares for |
-//! | [`queue`] | in which order a site runs its jobs, and what another one would cost |
-//! | [`overlay`] | who knows whom: views, and the gossip that keeps them fresh |
+//! | [`job`] | the types that all schedulers share: jobs, commands and notices |
+//! | [`schedule`] | busy and free time: of one node, of many nodes at once, of many processors, shared by threads |
+//! | [`select`] | which of many nodes a job gets, by the criterion of its user |
+//! | [`queue`] | the order in which a site runs its jobs, and the cost of one more job |
+//! | [`overlay`] | which nodes know each other: views, and the gossip that keeps them fresh |
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
-//! | [`custody`] | who has a job, so that none is lost and none runs twice |
+//! | [`custody`] | exactly one node has a job: no job is lost, and no job runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
-//! | `wire` | every message as bytes, bounded (feature `wire`) |
+//! | `wire` | every message as bytes, with a bound on their number (feature `wire`) |
 //!
-//! P1 to P4 are the four papers that the schedulers come from, and `PROTOCOLS` with a number, as in `PROTOCOLS L1`, is a rule:
-//! `docs/protocols.md` of the repository has both.
+//! P1 to P4 are the four papers that the schedulers come from. `PROTOCOLS` with a number, as in `PROTOCOLS L1`, is a
+//! rule. `docs/reference/rules.md` in the repository lists the papers and the rules.
 //!
 //! # Co-allocation in five minutes
-//! Four nodes keep their schedules; a job wants three of them for an hour, as soon as possible, all at once.
+//! There are four nodes. A job needs three of them for an hour: all three at once, as soon as possible.
 //!
 //! ```
 //! use gridweave_core::id::{Epoch, JobId};
@@ -67,34 +67,34 @@
 //! ```
 //!
 //! # Running a machine
-//! 1. Build it, feed every record from disk as [`Event::Restored`](machine::Event::Restored), then
+//! 1. Build the machine. Feed every record from disk as [`Event::Restored`](machine::Event::Restored), then
 //!    [`Event::Start`](machine::Event::Start).
 //! 2. Feed messages, due timers and commands one at a time, each with the present time.
-//! 3. Execute its effects in order; persist before you send what follows.
+//! 3. Execute the effects in order. A record must be durable before you execute the effects behind it. Go to 2.
 //!
-//! [`machine`] has the contract, [`heartbeat`] a machine embedded in another one and run to its end. Whole schedulers are
-//! machines, too: [`scheduler::asap`] is the one to begin with. `examples/asap.rs` of this crate hosts eight of its nodes in one
-//! process, and `examples/udp` is what a real agent needs beside that: a socket, a clock and a disk.
+//! [`machine`] states the contract. The example of [`heartbeat`] runs a machine inside another one. A whole scheduler
+//! is a machine, too: begin with [`scheduler::asap`]. `examples/asap.rs` of this crate hosts eight of its nodes in one
+//! process. `examples/udp` adds what a real agent needs: a socket, a clock and a disk.
 //!
 //! # Notions of time
-//! [`Time`](time::Time) is microseconds since an origin that the hosts of a grid agree on, and only as good as their
-//! clocks. Leases are durations on one node's clock. Whatever compares two clocks must allow for their skew.
+//! [`Time`](time::Time) is microseconds since an origin that the hosts of a grid agree on. It is only as good as their
+//! clocks. A lease is a duration on the clock of one node. Code that compares two clocks must allow for their skew.
 //!
 //! # Panics and limits
-//! Nothing here panics on any argument or input; where a rule would be broken there is a typed error, and nothing has
-//! changed. Arithmetic on times saturates. Everything that a peer can grow has a cap, with a defined outcome at the cap. The
+//! No argument and no input causes a panic. If a call would break a rule, it returns a typed error and changes nothing.
+//! Arithmetic on times saturates. All state that a peer can make grow has a cap, with a defined outcome at the cap. The
 //! crate is `#![forbid(unsafe_code)]`.
 //!
 //! # Features
-//! - `alloc` (default): growable storage. Without it there remain time, ids, choices, machines, the failure detector,
-//!   profiles, resources, jobs, views with CYCLON, VICINITY and Vivaldi, [`schedule::ledger`], and [`schedule::Schedule`] on fixed
-//!   storage.
+//! - `alloc` (default): growable storage. Without it the crate still has time, ids, random choices, machines, the
+//!   failure detector, profiles, resources, jobs, views with CYCLON, VICINITY and Vivaldi, [`schedule::ledger`], and
+//!   [`schedule::Schedule`] on fixed storage.
 //! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
-//! - `wire`: every message as bytes and back, whatever the bytes are. `docs/wire.md` is its specification.
+//! - `wire`: encodes every message, and decodes any bytes safely. `docs/reference/wire.md` is its specification.
 //!
 //! # What it does not do
-//! It does not run jobs, move data, authenticate peers or encrypt anything; the host does. How messages are
-//! encoded is up to the host: `wire` has a format, and with `serde` it can be another.
+//! It does not run jobs, move data, authenticate peers or encrypt anything. The host does that. The host also chooses
+//! how messages are encoded: in the format of `wire`, or through `serde` in another one.
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(
@@ -126,7 +126,7 @@ extern crate std;
 
 pub use rand_core;
 
-// First, for its macro.
+// First, because the modules below use its macro.
 #[cfg(canary)]
 #[macro_use]
 pub mod canary;
@@ -168,7 +168,7 @@ pub mod time;
 #[cfg(feature = "wire")]
 pub mod wire;
 
-/// A size of a test: whole in a release build, small in a debug build, which takes ten times as long.
+/// The size of a test: `whole` in a release build; `small` in a debug build, which is ten times as slow.
 #[cfg(test)]
 pub(crate) const fn scaled(whole: u64, small: u64) -> u64 {
     if cfg!(debug_assertions) { small } else { whole }

@@ -1,7 +1,7 @@
-//! What a node tells of itself: where it is, when it is free, and what else a user's cost function may look at.
+//! What a node tells its peers about itself: where it is, when it is free, and more that a cost function may use.
 //!
-//! Others keep a [`Profile`] to judge a node by without asking it. Numbers are whole microseconds and kilobits, so that
-//! profiles are equal, hashed and encoded alike everywhere.
+//! A peer keeps the [`Profile`] of a node and can judge the node without asking it. Numbers are whole microseconds and
+//! kilobits, so that profiles compare, hash and encode alike on every platform.
 //!
 //! ```
 //! use gridweave_core::profile::Coordinate;
@@ -60,19 +60,19 @@ impl Coordinate {
     }
 }
 
-/// What a node tells of itself.
+/// What a node tells its peers about itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Profile {
     /// Where it is.
     pub coordinate: Coordinate,
-    /// How far off its coordinate may be, in thousandths of a delay; 0 if it is known and not guessed.
+    /// How far off its coordinate may be, in thousandths of a delay; 0 if the coordinate is known and not estimated.
     pub error: u16,
     /// The region, such as a country, by a number that the hosts of the grid agree on.
     pub region: u16,
-    /// How much it can send or receive, in kilobits a second; 0 if nobody knows.
+    /// How much it can send or receive, in kilobits a second; 0 if unknown.
     pub bandwidth: u32,
-    /// When it is free for the first time.
+    /// The first interval in which it is free.
     pub free: Interval,
     /// Anything else that the hosts of the grid agree on, such as a price.
     pub note: u32,

@@ -1,4 +1,4 @@
-//! The contract between a protocol and whatever runs it.
+//! The contract between a protocol and its host.
 //!
 //! A protocol is a [`Machine`]: a value that handles one [`Event`] at a time and answers with [`Effect`]s through its
 //! [`Context`]. It reads no clock, opens no socket and draws no entropy; its host does all that. The same machine
@@ -10,25 +10,26 @@
 //! 3. Execute the effects in order. A [`Effect::Persist`] is durable before any effect behind it is executed.
 //! 4. Go to 2.
 //!
-//! What a host has to mind:
-//! - Of what is due at one instant, the ends of jobs come first. A job that ends together with its reservation is cut otherwise.
+//! Rules for a host:
+//! - Of all events that are due at one instant, feed the ends of jobs first. Else a job that ends exactly when its
+//!   reservation ends is cut off.
 //! - Time never goes back within a life.
-//! - A message to the sender itself is a message: see [`Effect::Send`].
-//! - [`Event::Unreachable`] is a courtesy. It shortens some waits, and a host that never feeds it is right, too.
+//! - A node may send a message to itself. Deliver it like any other: see [`Effect::Send`].
+//! - [`Event::Unreachable`] is optional. It shortens some waits.
 //!
-//! [`Host`] is that loop for one node, one step at a time: it keeps the machine, its timers, its records and the effects that are
-//! still to be executed. Tests, model checkers and agents are built on it. A host that has other needs takes its parts:
-//! [`EffectQueue`] collects effects, [`TimerQueue`] keeps timers. Hosts without an allocator implement [`Context`] themselves: three
-//! functions.
+//! [`Host`] is that loop for one node, one step at a time: it keeps the machine, its timers, its records and its
+//! pending effects. Tests, model checkers and agents are built on it. A host with other needs can use the parts:
+//! [`EffectQueue`] collects effects, [`TimerQueue`] keeps timers. A host without an allocator implements [`Context`]:
+//! three functions.
 //!
-//! A machine sees its context as `&mut dyn Context<Self>`, so it is compiled once, whatever hosts it and whatever it is a part of.
+//! A machine sees its context as `&mut dyn Context<Self>`, so it is compiled once for all hosts and all parents.
 //!
 //! # Machines inside machines
-//! A parent runs a child in a lifted context: `self.child.handle(event, &mut cx.lift(AsChild(..)))`, where an [`Embed`]
-//! says how the child's messages, timers, keys and records become the parent's, and what becomes of its notices. Lift
-//! only one's own `cx`. Type parameters that a machine has no use for are [`Never`].
+//! A parent runs a child in a lifted context: `self.child.handle(event, &mut cx.lift(AsChild(..)))`. An [`Embed`] says
+//! how the child's messages, timers, keys and records become the parent's, and what the parent does with its notices. A
+//! parent lifts only its own `cx`. Types that a machine does not use are [`Never`].
 //!
-//! [`crate::heartbeat`] is a small machine with everything in it, embedded in a parent in its example.
+//! [`crate::heartbeat`] is a small but complete machine. Its example embeds it in a parent.
 
 #[cfg(feature = "alloc")]
 mod alarm;
@@ -62,14 +63,14 @@ use core::hash::Hash;
 use crate::id::NodeId;
 use crate::time::Time;
 
-/// What states and everything that crosses a machine's border can do, so that any of it can be logged, compared and
+/// What a machine's state, and every value that enters or leaves a machine, can do: be logged, compared and
 /// model-checked. Implemented for every type that qualifies.
 pub trait Data: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Data for T {}
 
-/// What there is none of: the message, timer or record of a machine that has no such thing. Unlike
-/// [`core::convert::Infallible`] it has an encoding, namely none.
+/// Uninhabited type for unused slots: the message, timer or record of a machine that has none. Unlike
+/// [`core::convert::Infallible`] it implements the traits of `serde`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Never {}
@@ -77,23 +78,23 @@ pub enum Never {}
 /// A protocol as a pure state machine.
 ///
 /// What an implementation promises:
-/// - **It is a function.** Only [`handle`](Self::handle) changes the state, and only by what it is given. Whoever replays
-///   events, times and choices gets the same effects, on any platform.
-/// - **What must last is written first.** A vote or a decision is persisted by an effect in front of the message that tells
-///   of it, because the host may stop after any effect. Under one key only the latest record counts, and the number of
-///   keys in use is bounded.
-/// - **It restarts.** Built anew, given its live records in whatever order (which has no effects) and then `Start` (which
-///   sets its timers again), it goes on without harm.
+/// - **It is a function.** Only [`handle`](Self::handle) changes the state, and only by what it is given. A replay of
+///   the same events, times and random choices gives the same effects, on any platform.
+/// - **What must last is written first.** The effect that persists a vote or a decision comes before the message that
+///   tells it, because the host may stop after any effect. Under one key only the latest record counts, and the number
+///   of keys in use is bounded.
+/// - **It restarts.** The host builds it anew, feeds its live records in any order (this has no effects) and then
+///   `Start` (this sets its timers again). The machine goes on without harm.
 /// - **It expects the worst.** A message may come in any state, twice, late, out of order or from a liar. It never causes a
 ///   panic, an invariant to break, or work and memory beyond a bound.
-/// - **Timers are hints.** Setting an equal timer moves it, and cancelling may be too late. A timer that is out of date
-///   does nothing, and one that comes too early at most asks to be woken again; where it matters a timer carries a number
-///   that tells.
-/// - **It is bounded.** Whatever a peer can make grow has a cap and a defined outcome there: a notice or a counter. The
-///   type says how many effects one event can have.
+/// - **Timers are hints.** Setting an equal timer moves it, and cancelling may be too late. A stale timer does nothing.
+///   An early timer at most makes the machine ask to be woken again. Where it matters, a timer carries a number by
+///   which the machine tells a stale one.
+/// - **It is bounded.** All state that a peer can make grow has a cap and a defined outcome there: a notice or a
+///   counter. The type says how many effects one event can have.
 /// - **It is comparable.** Equal situations are equal values, so state is kept in one canonical order.
 pub trait Machine: Data {
-    /// What it says to its kind on other nodes.
+    /// What it sends to the same machine on other nodes.
     type Message: Data;
     /// What it asks to be woken with.
     type Timer: Data + Copy + Ord;
@@ -118,7 +119,7 @@ pub trait Machine: Data {
 pub enum Event<M: Machine> {
     /// All records have been restored; begin.
     Start,
-    /// A message came in. Who sent it is the transport's word, not the sender's.
+    /// A message came in. The transport, not the message, says which node sent it.
     Message {
         /// The sender.
         from: NodeId,
@@ -127,12 +128,12 @@ pub enum Event<M: Machine> {
     },
     /// A message to this node could not be delivered, as far as the transport can tell.
     Unreachable {
-        /// Where it was to go.
+        /// The receiver that was not reached.
         to: NodeId,
     },
     /// A timer is due.
     Timer(M::Timer),
-    /// The host or the parent wants something.
+    /// The host or the parent asks for something.
     Command(M::Command),
     /// A record of an earlier life, under its key. Only before `Start`.
     Restored(M::Key, M::Record),
@@ -145,19 +146,19 @@ pub enum Effect<M: Machine> {
     Persist(M::Key, M::Record),
     /// The record under this key is no longer needed.
     Forget(M::Key),
-    /// Send a message; it may be lost, delayed or duplicated. It may go to the node that sends it: that one is delivered like any
-    /// other, as an event of its own, and not from inside [`handle`](Machine::handle).
+    /// Send a message; it may be lost, delayed or duplicated. A node may send to itself: the host delivers that message
+    /// like any other, as an event of its own, and not from inside [`handle`](Machine::handle).
     Send {
-        /// Where it goes.
+        /// The receiver.
         to: NodeId,
         /// What it says.
         message: M::Message,
     },
     /// Feed this timer back at or after the given time; replaces an equal timer that is still pending.
     Wake {
-        /// When.
+        /// The earliest time at which to feed it.
         at: Time,
-        /// With what.
+        /// The timer to feed.
         timer: M::Timer,
     },
     /// This timer is no longer needed.

@@ -55,7 +55,7 @@ pub struct BackfillQueue {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waiting {
-    /// Which.
+    /// The job that waits.
     pub job: JobId,
     /// What it needs.
     pub requirement: Requirement,
@@ -66,7 +66,7 @@ pub struct Waiting {
 }
 
 impl From<&Job> for Waiting {
-    /// A job that nobody has passed yet.
+    /// A job that was not passed yet.
     fn from(job: &Job) -> Self {
         Self {
             job: job.id,
@@ -127,7 +127,7 @@ impl BackfillQueue {
         &self.running
     }
 
-    /// P4's NBC: how often the head of the queue was passed; zero if nobody waits (PROTOCOLS L1).
+    /// P4's NBC: how often the head of the queue was passed; zero if the queue is empty (PROTOCOLS L1).
     pub fn head_passed(&self) -> u32 {
         self.waiting.first().map_or(0, |head| head.passed)
     }
@@ -160,8 +160,8 @@ impl BackfillQueue {
         Some(self.waiting.remove(index))
     }
 
-    /// Starts one waiting job, if one may start now: the head, or under [`Discipline::Backfill`] the best-scoring job that
-    /// fits and was passed no less often than the head. All that stood ahead of it have then been passed once more.
+    /// Starts one waiting job, if one may start now: the head, or under [`Discipline::Backfill`] the best-scoring job
+    /// that fits and was passed no less often than the head. Every job that stood ahead of it counts one more pass.
     pub fn start_next(&mut self, discipline: Discipline) -> Option<JobId> {
         let head = self.waiting.first()?;
         let index = if self.pool.fits(&head.requirement) {
@@ -181,15 +181,15 @@ impl BackfillQueue {
         Some(job.job)
     }
 
-    /// The waiting job that fills another node best, of those that could start there at once and may pass its head: what a
-    /// node offers to one that pulls (PROTOCOLS L1: BC at least the target's NBC; L6).
+    /// The job to offer to a node that pulls: of the waiting jobs that could start there at once and may pass its head,
+    /// the job that fills that node best (PROTOCOLS L1: BC at least the target's NBC; L6).
     pub fn best_for(&self, target: &Pool, target_head_passed: u32) -> Option<&Waiting> {
         self.waiting
             .get(best(&self.waiting, target, target_head_passed)?)
     }
 
-    /// Starts a job that comes from another node because it can start here at once. All that wait here have then been
-    /// passed once more (PROTOCOLS L3).
+    /// Starts a job that comes from another node because it can start here at once. Every job that waits here counts
+    /// one more pass (PROTOCOLS L3).
     pub fn start_migrant(&mut self, job: &Waiting) -> Result<(), MigrantRefusal> {
         if self.knows(job.job) {
             return Err(MigrantRefusal::Known);
@@ -276,7 +276,7 @@ impl BackfillQueue {
     }
 }
 
-/// The place of the best-scoring job that fits and was passed at least this often; ties by arrival.
+/// The index of the best-scoring job that fits and was passed at least this often; ties by arrival.
 fn best(waiting: &[Waiting], pool: &Pool, least_passed: u32) -> Option<usize> {
     waiting
         .iter()

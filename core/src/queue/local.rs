@@ -1,4 +1,4 @@
-//! What a meta-scheduler needs of the scheduler of a site, and what a job costs there.
+//! What a meta-scheduler needs of a site's own scheduler, and what a job costs at a site.
 
 use super::cost::AccumulatedLateness;
 use super::{Cost, NotRunning, QueueError, QueuedJob};
@@ -6,15 +6,16 @@ use crate::id::JobId;
 use crate::machine::{Data, Violation};
 use crate::time::{Span, Time};
 
-/// A site's own scheduler, as a meta-scheduler sees it: it alone decides what runs when, and tells when it expects what to end.
+/// A site's own scheduler, as a meta-scheduler sees it: it alone decides when a job runs, and it forecasts starts and
+/// ends.
 ///
-/// [`SiteQueue`](super::SiteQueue) is one; whoever has another puts it behind this. What it answers depends on what it was told and on the
-/// time only, so that the whole can be replayed.
+/// [`SiteQueue`](super::SiteQueue) is one. To use another scheduler, implement this trait for it. Its answers may
+/// depend only on its past calls and on the time, so that a run can be replayed.
 pub trait LocalScheduler: Data {
-    /// Whether it would take this job now, and why not. A job that it can never run is [`QueueError::Unsuitable`].
+    /// Whether it would take this job now, or why not. A job that it can never run is [`QueueError::Unsuitable`].
     fn admits(&self, job: &QueuedJob) -> Result<(), QueueError>;
 
-    /// For how many more jobs there is room, whatever they are.
+    /// For how many more jobs of any kind there is room.
     fn room(&self) -> usize;
 
     /// Takes a job to be run.
@@ -23,17 +24,17 @@ pub trait LocalScheduler: Data {
     /// Gives a job back that has not started.
     fn withdraw(&mut self, job: JobId) -> Option<QueuedJob>;
 
-    /// Starts a job if one is to start now, and names it. Asked again until there is none.
+    /// Starts a job if one is to start now, and names it. The caller repeats this until it gets `None`.
     fn start_next(&mut self, now: Time) -> Option<JobId>;
 
     /// A job that was started runs no longer.
     fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning>;
 
-    /// When a job may start though nothing ends or comes before that, if there is such a time.
+    /// The next time at which a job may start even if no job ends or arrives before.
     fn look_again(&self, now: Time) -> Option<Time>;
 
-    /// Tells for each job, running or waiting, when it is expected to start and end if things change like this. The order does not
-    /// matter. A job that runs started when it did.
+    /// Tells when each job, running or waiting, is expected to start and end after this change, in any order. For a
+    /// running job the start is the time when it started.
     fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected));
 
     /// Names a rule that its state breaks.
@@ -54,7 +55,7 @@ pub enum Change<'a> {
 /// When a job is expected to run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Expected {
-    /// Which.
+    /// The job that is expected to run.
     pub job: JobId,
     /// When it should be done.
     pub deadline: Option<Time>,
@@ -67,7 +68,7 @@ pub struct Expected {
 /// How P3's negative accumulated lateness is read (PROTOCOLS A9).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Lateness {
-    /// As it is printed: the lateness of all that wait with the job. A site with many jobs in time asks less than an idle one.
+    /// As printed: the lateness of all jobs of the site. A site with many jobs in time asks less than an idle one.
     #[default]
     Literal,
     /// What the job adds to the lateness of the others.

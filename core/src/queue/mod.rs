@@ -1,11 +1,13 @@
-//! Local queues: the order in which one site runs its jobs, and what taking another job would cost.
+//! Local queues: the order in which one site runs its jobs, and the cost of one more job.
 //!
-//! - [`LocalScheduler`]: what a meta-scheduler needs of a site's own scheduler, whatever that is; [`offer`] and [`present_cost`], the two
-//!   costs of P3 by which sites bid for a job: the time to its completion, and accumulated lateness.
-//! - [`SiteQueue`]: such a scheduler, for one processor or many, under first-come-first-served, shortest-job-first, earliest-deadline-first
-//!   or priorities with ageing; with EASY backfilling and windows that the owner keeps, if wanted.
-//! - [`BackfillQueue`]: as many jobs at once as fit, backfilled without run times and with a bound on how often a job can be
-//!   passed, after P4.
+//! - [`LocalScheduler`]: what a meta-scheduler needs of a site's own scheduler. With it come [`offer`] and
+//!   [`present_cost`]: what a job would cost, or costs, at a site, as its time to completion or as accumulated lateness
+//!   (P3).
+//! - [`SiteQueue`]: a local scheduler for one processor or many. Its order is first come first served, shortest job
+//!   first, earliest deadline first, or priorities with ageing. EASY backfilling and windows for the owner are
+//!   optional.
+//! - [`BackfillQueue`]: runs as many jobs at once as fit. It backfills without run times, and bounds how often a job
+//!   can be passed, after P4.
 //!
 //! ```
 //! use gridweave_core::id::JobId;

@@ -149,8 +149,8 @@ impl Dimensions {
     }
 
     /// Whether a node with this capability, if it were idle, can run a job with this requirement: equal in each named
-    /// category, at least as much in each named level and amount (PROTOCOLS A4). A requirement in a dimension that is not
-    /// configured is met by nobody.
+    /// category, at least as much in each named level and amount (PROTOCOLS A4). If a requirement names a dimension
+    /// that is not configured, no node matches.
     pub fn matches(&self, capability: &Capability, requirement: &Requirement) -> bool {
         requirement.named().all(|(dimension, needed)| {
             let had = capability.value(dimension);

@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::{Capability, Dimension, Dimensions, Kind, Requirement, Score};
 
-/// What a node has, and what of it the running jobs have left free.
+/// What a node has, and how much of it the running jobs leave free.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pool {
     dimensions: Dimensions,
@@ -13,14 +13,14 @@ pub struct Pool {
 /// The first dimension in which a requirement is not met. Nothing was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shortfall {
-    /// Which.
+    /// The dimension in which it is not met.
     pub dimension: Dimension,
 }
 
 /// More would be free in this dimension than there is. Nothing changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surplus {
-    /// Which.
+    /// The dimension in which too much was given back.
     pub dimension: Dimension,
 }
 

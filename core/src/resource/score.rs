@@ -8,8 +8,8 @@ const ONE: u64 = 1 << 32;
 /// With `u_k` the utilisation of resource `k` were the job running, and K resources in all:
 /// `avg = (1/K)·Σ u_k`, `BM = max u_k / avg` (1 is perfectly balanced, K the worst), `FM = 1 - avg` (0 is full).
 ///
-/// Edge cases: nothing used at all (or no resource configured) has `BM = 1`; an exactly full node has `FM = 0` and so the
-/// best product, 0. Order: smaller product, then smaller BM; whoever ranks jobs breaks remaining ties by arrival.
+/// Edge cases: nothing used at all (or no resource configured) has `BM = 1`; an exactly full node has `FM = 0` and so
+/// the best product, 0. Order: smaller product, then smaller BM. Callers break remaining ties by arrival.
 ///
 /// Utilisations are rounded down to 32 binary places, and everything after that is exact: the order does not depend on
 /// the platform nor on the order of the dimensions.

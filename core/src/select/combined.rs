@@ -40,7 +40,7 @@ pub enum Limit {
     StartWithin(Span),
     /// An objective costs no more than this, in its own unit.
     AtMost {
-        /// Which.
+        /// The objective that is limited.
         what: Standard,
         /// How much, rounded to whole units.
         cost: i64,

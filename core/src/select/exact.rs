@@ -13,7 +13,7 @@ pub(super) fn few_sets(have: u32, count: u32, most: u32) -> bool {
     for taken in 0..fewer {
         let left = u64::from(have.saturating_sub(taken));
         let places = u64::from(taken).saturating_add(1);
-        // Never a fraction: it is the number of sets of so many.
+        // The division is exact: the result is a binomial coefficient.
         sets = sets
             .saturating_mul(left)
             .checked_div(places)
@@ -25,9 +25,9 @@ pub(super) fn few_sets(have: u32, count: u32, most: u32) -> bool {
     sets.saturating_mul(u64::from(count)) <= most
 }
 
-/// The best set of an objective that is a sum over its members: at each start the cheapest of those who are free.
+/// The best set if the objective is a sum over its members: at each start, take the cheapest nodes that are free.
 ///
-/// At equal cost the earlier start counts, then those whom the job has already, then the earlier position.
+/// At equal cost the earlier start is better, then nodes that the job has already, then the lower position.
 pub(super) fn by_shares<O: Objective + ?Sized>(
     pool: &Pool<'_>,
     objective: &O,
@@ -70,7 +70,7 @@ pub(super) fn by_shares<O: Objective + ?Sized>(
 
 /// The best of all sets; of equals the first in the order of positions.
 ///
-/// Members are added in the order of positions; what has no common start any more is not taken further.
+/// Members are added in the order of positions. A partial set without a common start is dropped at once.
 pub(super) fn by_trial<O: Objective + ?Sized>(
     pool: &Pool<'_>,
     objective: &O,

@@ -9,12 +9,13 @@ use crate::rng::Choose;
 
 /// Breeds sets (PROTOCOLS F8), and keeps its memory.
 ///
-/// A set is one bit for each candidate, so that 64 of them are crossed at once. A child has the nodes that both parents have,
-/// and each of those that only one has with an even chance; then some of these join or leave again until it has as many as
-/// they. Then some of its nodes are swapped for others. Where not everyone is always free, a child that could never start is
-/// its first parent again, and only those join who are free at a start that the others share.
+/// A set is one bit for each candidate, so that 64 of them are crossed at once. A child gets all nodes that both
+/// parents have, and each node that only one parent has with an even chance. Then nodes of that second kind join or
+/// leave until the child has as many nodes as a parent. At last some of its nodes are swapped for other candidates. If
+/// a child could never start, it is replaced by its first parent; a candidate is swapped in only if it shares a start
+/// with the child.
 ///
-/// Who joins or leaves is the first who may from a random candidate on, so that each takes one choice.
+/// The joiner or leaver is the first eligible candidate from a random position on: one random choice for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Breeder {
     /// How many words a set has.
@@ -28,7 +29,7 @@ pub(super) struct Breeder {
     order: Vec<u32>,
     /// The members of the set at hand, in order.
     members: Vec<u32>,
-    /// Everyone who is free at some start.
+    /// The candidates that are free at the start drawn last.
     free: Vec<u32>,
 }
 
@@ -81,7 +82,7 @@ impl Breeder {
         self.members.resize(count, 0);
         self.sets.clear();
         self.sets.resize(population.saturating_mul(self.words), 0);
-        // Whatever is in there is written over.
+        // Old contents do not matter: every set is overwritten.
         self.next_sets.resize(self.sets.len(), 0);
         let mut seeds = seeds.chunks_exact(count);
         let mut listed = None;
@@ -222,7 +223,7 @@ impl Family<'_> {
         }
     }
 
-    /// Those whom only one of the two has.
+    /// The candidates in this word that only one of the parents has.
     fn either(self, at: usize) -> u64 {
         word(self.one, at) ^ word(self.other, at)
     }
@@ -244,7 +245,7 @@ fn startable(pool: &Pool<'_>, parent: &[u64], child: &mut [u64], members: &mut [
     starts.mask_of(members, pool.allowed)
 }
 
-/// Swaps a member for someone who is free at one of these starts.
+/// Swaps a member for another candidate that is free at one of these starts.
 fn swap(pool: &Pool<'_>, mask: Mask, child: &mut [u64], rng: &mut impl Rng) {
     let candidates = pool.len();
     if pool.problem.count >= candidates {
@@ -267,7 +268,7 @@ fn swap(pool: &Pool<'_>, mask: Mask, child: &mut [u64], rng: &mut impl Rng) {
     }
 }
 
-/// A coin for each bit of a word, fair but for one time in some billions; none is drawn for a half without a bit.
+/// A random bit for each bit of a word, fair up to one part in billions; no draw for a half-word without a wanted bit.
 fn coins(wanted: u64, rng: &mut impl Rng) -> u64 {
     let mut coins = 0;
     if wanted >> 32 != 0 {
@@ -279,7 +280,7 @@ fn coins(wanted: u64, rng: &mut impl Rng) -> u64 {
     coins
 }
 
-/// The first candidate from some one on, and then from the first one on, whose bit is set.
+/// The first candidate with its bit set, searched from `from` to the end and then from the beginning.
 fn next(words: usize, from: u32, bits: impl Fn(usize) -> u64) -> Option<u32> {
     let first = (from / 64) as usize;
     let begun = bits(first) & u64::MAX << (from % 64);
@@ -298,7 +299,7 @@ fn position(at: usize, word: u64) -> Option<u32> {
     base.checked_add(word.trailing_zeros())
 }
 
-/// The bits of this word that stand for someone.
+/// The bits of this word that stand for a candidate.
 fn present(candidates: u32, at: usize) -> u64 {
     let before = at.saturating_mul(64);
     match (candidates as usize).saturating_sub(before) {
@@ -328,7 +329,7 @@ fn set_of(sets: &[u64], at: u32, words: usize) -> &[u64] {
     rest.get(..words).unwrap_or_default()
 }
 
-/// Writes down who is in a set.
+/// Lists the members of a set.
 fn list(set: &[u64], members: &mut [u32]) {
     let mut places = members.iter_mut();
     for (base, &word) in (0_u32..).step_by(64).zip(set) {

@@ -9,13 +9,13 @@ use crate::time::Time;
 
 /// Makes sets by rules that suit the objective, and improves sets by swaps. Keeps its memory.
 ///
-/// It draws nothing at random, and what it does is bounded by the numbers below.
+/// It makes no random choice. The constants below bound its work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Greedy {
     /// The sets made, one behind the other, and how good they are.
     sets: Vec<u32>,
     ranks: Vec<Rank>,
-    /// Those who are free, and how they are sorted.
+    /// The candidates that are free at a start, and the keys that they are sorted by.
     free: Vec<u32>,
     keyed: Vec<(f64, u32)>,
     set: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Greedy {
 
 /// At how many starts sets are made: the first, and those at which most are free.
 const ROOMS: usize = 4;
-/// A set is made around one of so many nodes at each of them, but around no fewer than [`FEWEST_CENTRES`].
+/// At each start a set is made around one free node in this many, but around at least [`FEWEST_CENTRES`] nodes.
 const NODES_PER_CENTRE: usize = 64;
 const FEWEST_CENTRES: usize = 64;
 /// How many of these sets are made anew around their own centroids.
@@ -36,11 +36,11 @@ const MOVES: usize = 16;
 const KEPT: usize = 8;
 /// How many members and others are tried for a swap, if they are sorted by how promising they are.
 const PROMISING: usize = 12;
-/// How many swaps are tried in all, if each costs a look at the whole set, and if it does not.
+/// How many swaps are tried in all: if each is judged by the whole set, and if sums are enough.
 const WHOLE_SWAPS: usize = 2_000;
 const QUICK_SWAPS: usize = 400_000;
 
-/// Who comes first.
+/// Which candidates get the smallest keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Towards {
     /// The nearest to a place.
@@ -290,7 +290,7 @@ impl Greedy {
         }
     }
 
-    /// Sorts members by how gladly they are let go, and the others by how welcome they are.
+    /// Sorts members with the worst first, and the other candidates with the best first.
     fn sort(&mut self, pool: &Pool<'_>, place: Position, towards: Towards, chosen: &mut [u32]) {
         for (list, reverse) in [(chosen, true), (self.outside.as_mut_slice(), false)] {
             self.keyed.clear();
@@ -338,7 +338,7 @@ impl Greedy {
             sums.add(share(at), pool.relative(at));
         }
         let mut best = acceptable(sums.cost(objective))?;
-        // What is without end stays so when it leaves a sum.
+        // An infinite part cannot be taken out of a sum again.
         if !best.is_finite() {
             return Ok(());
         }
@@ -353,7 +353,7 @@ impl Greedy {
                     swapped.remove(share(*member), pool.relative(*member));
                     swapped.add(share(*other), pool.relative(*other));
                     let cost = acceptable(swapped.cost(objective))?;
-                    // By more than rounding, so that no two sets take turns.
+                    // By more than a rounding error, so that two sets do not replace each other for ever.
                     if cost < best - best.abs() * 1e-12 {
                         (best, sums, better) = (cost, swapped, true);
                         core::mem::swap(member, other);
@@ -367,7 +367,7 @@ impl Greedy {
         Ok(())
     }
 
-    /// Lists who is not chosen.
+    /// Lists the candidates that are not chosen.
     fn split(&mut self, pool: &Pool<'_>, chosen: &[u32]) {
         self.set.clear();
         self.set.extend_from_slice(chosen);
@@ -406,7 +406,8 @@ impl Pool<'_> {
         Set::new(problem.nodes, problem.profiles, chosen, start, problem.from)
     }
 
-    /// Who is nearer to a place, or farther from it, has the smaller key.
+    /// The squared distance from a place: negated for [`Towards::Far`], so that the best candidate has the smallest
+    /// key.
     fn key(&self, at: u32, place: Position, towards: Towards) -> f64 {
         let profile = self.problem.profiles.get(at as usize);
         let square = profile.map_or(0.0, |profile| square_distance(profile, place));

@@ -1,17 +1,18 @@
-//! Picks nodes for a job out of many candidates, so that what the user asked for costs least (P2).
+//! Picks nodes for a job out of many candidates, at the lowest cost by the user's criterion (P2).
 //!
-//! A job wants `count` nodes at once; more candidates are known than that, each with a [`Profile`] and a schedule. An
-//! [`Objective`] says what a set of nodes costs, [`Starts`] when it can start, and [`select`] finds a set that costs little:
+//! A job wants `count` nodes at once. There are more candidates than that, each with a [`Profile`] and a schedule. An
+//! [`Objective`] says what a set of nodes costs, [`Starts`] when it can start, and [`select`] finds a set of low cost:
 //!
-//! - an objective that is a sum over nodes, such as [`Soonest`], is solved outright;
-//! - of few sets all are tried (PROTOCOLS F8, F9);
-//! - else a genetic algorithm breeds sets, which begin with some that are made by rules and end with swaps of single nodes.
+//! - If the objective is a sum over nodes, such as [`Soonest`], the best set is computed directly.
+//! - If there are few sets, all are tried (PROTOCOLS F8, F9).
+//! - Else a genetic algorithm breeds sets. It begins with sets made by rules, and swaps of single nodes improve its
+//!   result.
 //!
-//! [`Config`] can switch each of these off, and [`Config::PAPER`] leaves nothing but the genetic algorithm.
+//! [`Config`] can switch off all but the genetic algorithm, as [`Config::PAPER`] does.
 //!
-//! Sets that cost the same differ by start, the earlier the better, then by how few nodes are new to the job (PROTOCOLS F4),
-//! then by the positions of the candidates. So who wants a choice that does not depend on the order of the candidates sorts
-//! them by name.
+//! Of two sets with the same cost the one with the earlier start is better, then the one with fewer nodes that are new
+//! to the job (PROTOCOLS F4), then the one with the lower positions. For a choice that does not depend on the order of
+//! the candidates, sort them by name.
 //!
 //! ```
 //! use gridweave_core::id::NodeId;
@@ -76,18 +77,18 @@ pub use set::Set;
 pub use standard::{Bandwidth, Closest, Farthest, Regions, Soonest, SquaredSpread, Standard};
 pub use starts::Starts;
 
-/// Out of whom nodes are picked, and how many.
+/// The candidates, and how many of them to pick.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a> {
     /// The candidates, each once.
     pub nodes: &'a [NodeId],
-    /// What each of them tells of itself.
+    /// The profile of each candidate.
     pub profiles: &'a [Profile],
-    /// When which of them are free.
+    /// When each candidate is free.
     pub starts: &'a Starts,
-    /// How many are wanted.
+    /// How many nodes to pick.
     pub count: u32,
-    /// The positions of those that the job has already.
+    /// The positions of the nodes that the job has already.
     pub current: &'a [u32],
     /// The first instant allowed.
     pub from: Time,
@@ -111,7 +112,7 @@ impl Selection {
     }
 }
 
-/// Why nobody was picked.
+/// Why no nodes were picked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NoSelection {
@@ -124,9 +125,9 @@ pub enum NoSelection {
     },
     /// Candidates, profiles and schedules differ in number.
     Mismatch,
-    /// A candidate is there twice, or a position stands for nobody or is there twice.
+    /// A candidate or a position is listed twice, or a position is not that of a candidate.
     NotDistinct,
-    /// Never within the horizon are enough of them free together.
+    /// Within the horizon there is no start at which enough nodes are free.
     NoCommonStart,
     /// The objective gave `NaN` or `-∞` for some set.
     NotANumber,

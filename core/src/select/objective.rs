@@ -90,14 +90,14 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Nobody knows.
+    /// No hint.
     pub const NONE: Self = Self {
         near: false,
         far: false,
         regions: false,
     };
 
-    /// What either says.
+    /// The hints of both.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl Hints {
     }
 }
 
-/// Sums over the members of a set, which follow when one joins or leaves.
+/// Sums over the members of a set, easy to update when a member joins or leaves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sums {
     /// How many members there are.
@@ -121,12 +121,12 @@ pub struct Sums {
     pub squares: f64,
     /// When they can start.
     pub start: Time,
-    /// Before this no set can start.
+    /// The first instant at which a set may start.
     pub from: Time,
 }
 
 impl Sums {
-    /// Nobody yet.
+    /// The sums of a set without members.
     pub const fn new(start: Time, from: Time) -> Self {
         Self {
             count: 0,

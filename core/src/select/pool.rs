@@ -36,7 +36,7 @@ pub(super) struct Pool<'a> {
     pub(super) rooms: &'a [Room],
     /// The starts that the objective allows.
     pub(super) allowed: Mask,
-    /// The first start, if everyone is free then and it is allowed.
+    /// The first start, if all candidates are free then and it is allowed.
     open: Option<Time>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Rank {
 }
 
 impl Tables {
-    /// Looks a problem over, but for how many nodes it wants.
+    /// Checks a problem, except for the number of nodes that it wants.
     pub(super) fn pool<'a>(
         &'a mut self,
         problem: &'a Problem<'a>,
@@ -165,7 +165,7 @@ impl Pool<'_> {
         chosen.iter().map(new).sum()
     }
 
-    /// A set that was found, if it is one.
+    /// The result for a set, if it can start and is acceptable.
     pub(super) fn selection(&self, rank: Rank, chosen: Vec<u32>) -> Result<Selection, NoSelection> {
         if rank.start == Rank::NEVER.start && self.start(&chosen).is_none() {
             return Err(NoSelection::NoCommonStart);
@@ -186,7 +186,7 @@ pub(super) fn acceptable(cost: f64) -> Result<f64, NoSelection> {
     if cost.is_nan() || cost == f64::NEG_INFINITY {
         return Err(NoSelection::NotANumber);
     }
-    // So that both zeros are one.
+    // Turns -0 into 0: they compare as different in a rank.
     Ok(cost + 0.0)
 }
 

@@ -15,8 +15,8 @@ pub struct Set<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// The candidates at these positions, which can start together at `start`, and no set before `from`. Positions where
-    /// there is nobody are left out.
+    /// The candidates at these positions, which can start together at `start`. No set may start before `from`.
+    /// Positions without a candidate are left out.
     pub fn new(
         nodes: &'a [NodeId],
         profiles: &'a [Profile],
@@ -56,7 +56,7 @@ impl<'a> Set<'a> {
         self.chosen.len()
     }
 
-    /// Whether nobody is in it.
+    /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()
     }
@@ -69,7 +69,7 @@ impl<'a> Set<'a> {
             .filter_map(move |&at| nodes.get(at as usize).copied())
     }
 
-    /// What its members tell of themselves.
+    /// Its members' profiles.
     pub fn profiles(&self) -> impl Iterator<Item = &'a Profile> + Clone + 'a {
         let profiles = self.profiles;
         self.chosen
@@ -82,7 +82,7 @@ impl<'a> Set<'a> {
         self.start
     }
 
-    /// Before this no set can start.
+    /// The first instant at which a set may start.
     pub fn from(&self) -> Time {
         self.from
     }

@@ -95,7 +95,7 @@ impl Objective for SquaredSpread {
     }
 }
 
-/// As many regions as possible: how many members are in a region that another member stands for already.
+/// As many regions as possible: the cost is the number of members less the number of their regions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Regions;
@@ -133,7 +133,7 @@ impl Objective for Regions {
 /// microseconds.
 ///
 /// A node asks once and is then sent `volume` at its own bandwidth: twice the latency between it and the data, heights
-/// included, and the volume divided by the bandwidth. Others who fetch at the same time do not slow it down.
+/// included, and the volume divided by the bandwidth. Nodes that fetch at the same time do not slow each other down.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bandwidth {
@@ -141,12 +141,12 @@ pub struct Bandwidth {
     pub location: Coordinate,
     /// How much each node fetches, in kilobits.
     pub volume: u64,
-    /// What to reckon with where nobody knows the bandwidth, in kilobits a second; if 0, such nodes are not acceptable.
+    /// The bandwidth to assume where it is unknown, in kilobits a second; if 0, such nodes are not acceptable.
     pub unknown: u32,
 }
 
 impl Bandwidth {
-    /// How long a node takes to fetch the data; without end if nothing is known of its bandwidth.
+    /// How long a node takes to fetch the data; `None` if its bandwidth is unknown and none is assumed.
     pub fn fetching(&self, profile: &Profile) -> Option<Span> {
         let rate = match profile.bandwidth {
             0 => self.unknown,

@@ -3,11 +3,11 @@ use alloc::vec::Vec;
 use crate::schedule::BusyTime;
 use crate::time::{Span, Time};
 
-/// When which candidates are free for a job: for each of them one bit for every start that may matter.
+/// When each candidate is free for a job: one bit for every start that may matter.
 ///
-/// The earliest common start of any set is the first instant allowed, or the end of a busy window of one of its members,
-/// rounded up to a slot. So these are the starts that are looked at; a set can start where all its members' bits are set,
-/// and its start is the first of these (PROTOCOLS F3).
+/// The earliest common start of any set is the first instant allowed, or the end of a busy window of one of its
+/// members, rounded up to a slot. Only these starts are examined. A set can start where the bits of all its members are
+/// set, and it starts at the first such start (PROTOCOLS F3).
 ///
 /// At most [`MOST`](Self::MOST) starts are kept: of more, the earliest half, an even sample of the others, and the last
 /// one. The answer may then be later than it had to be, but never wrong.
@@ -32,8 +32,8 @@ impl Starts {
     pub const MOST: usize = 256;
     pub(super) const WORDS: usize = Self::MOST.div_ceil(64);
 
-    /// When candidates with these schedules are free for `length`, at starts from `from` to `from + horizon` on multiples
-    /// of `slot`; a zero slot allows every instant. Nobody is free for no time at all.
+    /// When candidates with these schedules are free for `length`, at starts from `from` to `from + horizon` on
+    /// multiples of `slot`; a zero slot allows every instant. If `length` is zero, there are no starts.
     pub fn new<B: BusyTime>(
         schedules: &[B],
         from: Time,
@@ -62,7 +62,7 @@ impl Starts {
         Self::of(times, masks, schedules.len())
     }
 
-    /// So many candidates that are all free at this one start.
+    /// This many candidates, all free at this one start.
     pub fn at(start: Time, candidates: u32) -> Self {
         let candidates = candidates as usize;
         Self::of(Vec::from([start]), alloc::vec![1; candidates], candidates)
@@ -91,7 +91,7 @@ impl Starts {
         &self.times
     }
 
-    /// When all of these candidates are free at once for the first time; nobody is always free at the first start.
+    /// The first start at which all these candidates are free; for an empty list, the first start of all.
     pub fn common(&self, chosen: &[u32]) -> Option<Time> {
         let mask = self.mask_of(chosen, self.all());
         self.first_of(mask)
@@ -117,7 +117,7 @@ impl Starts {
         mask
     }
 
-    /// Whether everyone is free at the first start.
+    /// Whether all candidates are free at the first start.
     pub(super) fn open(&self) -> bool {
         self.open
     }

@@ -22,7 +22,7 @@ use windows::Windows;
 /// A job in a site's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QueuedJob {
-    /// Which.
+    /// The name of the job.
     pub job: JobId,
     /// How long it is expected to run at baseline speed: P3's ERT.
     pub estimate: Span,
@@ -30,7 +30,7 @@ pub struct QueuedJob {
     pub deadline: Option<Time>,
     /// How many processors it takes.
     pub processors: NonZeroU32,
-    /// Who wants it.
+    /// The user that submitted it.
     pub submitter: Submitter,
     /// When it came into the grid.
     pub submitted: Time,
@@ -52,7 +52,7 @@ impl QueuedJob {
         }
     }
 
-    /// A job that came to the site then.
+    /// A job that came to the site at `arrived`.
     pub fn arriving(job: &Job, arrived: Time) -> Self {
         Self {
             arrived,
@@ -78,9 +78,9 @@ impl From<&Job> for QueuedJob {
 /// A job that a site runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Running {
-    /// Which.
+    /// The job as it was queued.
     pub job: QueuedJob,
-    /// Since when.
+    /// When it started.
     pub started: Time,
     /// When its estimate is used up.
     pub estimated_end: Time,
@@ -99,20 +99,20 @@ impl Running {
 
 /// A site that runs jobs on its processors, and the jobs that wait for it in the order of its policy.
 ///
-/// It is used through [`LocalScheduler`](super::LocalScheduler). A site has one processor, unless told otherwise. A job takes all its
-/// processors at once, and starts when it is first in the queue and enough are free.
+/// It is used through [`LocalScheduler`](super::LocalScheduler). By default a site has one processor. A job takes all
+/// its processors at once, and starts when it is the head of the queue and enough processors are free.
 ///
-/// - [`backfilling`](Self::backfilling): others may pass the first while it waits, if that does not delay it by all that estimates tell
-///   (EASY, PROTOCOLS 7.1).
-/// - [`reserving`](Self::reserving): the owner keeps processors for a while. No job starts that is expected to need them then.
+/// - [`backfilling`](Self::backfilling): a job may pass the waiting head if, by the estimates, it does not delay the
+///   head (EASY, PROTOCOLS 7.1).
+/// - [`reserving`](Self::reserving): the owner keeps processors for a while. No job that would need them then starts.
 ///
-/// The forecast places the waiting jobs in order: each as soon as enough processors are free for as long as it is expected to run, and not
-/// before the one ahead of it. It comes true if jobs run as long as estimated and nothing else happens. On a site that backfills, each is placed
-/// where it first fits without delaying those ahead of it; that is what conservative backfilling would do, and no promise: only the first
-/// is certain not to be delayed.
+/// The forecast places the waiting jobs in order: each as soon as enough processors are free for its expected run time,
+/// and not before the job ahead of it. It comes true if jobs run as long as estimated and nothing else happens. With
+/// backfilling, each job is placed where it first fits without delaying the jobs ahead of it. That is what conservative
+/// backfilling would do. It is no promise: only the head is certain not to be delayed.
 ///
-/// A job is expected to run for a microsecond at least. One that has outrun its estimate is expected to end in [`OVERRUN`](Self::OVERRUN), at any
-/// time.
+/// A job is expected to run for at least a microsecond. A job that has outrun its estimate is always expected to end
+/// [`OVERRUN`](Self::OVERRUN) from now.
 ///
 /// ```
 /// use core::num::NonZeroU32;
@@ -156,11 +156,11 @@ pub struct SiteQueue {
     waiting: Vec<QueuedJob>,
 }
 
-/// Who may start before the first of the queue.
+/// Which jobs may start before the head of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Passing {
     Nobody,
-    /// Who does not delay it.
+    /// Jobs that do not delay the head.
     Backfilled,
 }
 
@@ -168,7 +168,7 @@ impl SiteQueue {
     /// What a job that has outrun its estimate is expected to need still (PROTOCOLS A21).
     pub const OVERRUN: Span = Span::from_secs(1);
 
-    /// In how many windows that are not over a site can keep processors.
+    /// How many windows, current and future, a site can have.
     pub const MOST_WINDOWS: usize = Windows::MOST;
 
     /// An idle site with one processor for at most `limit` jobs, waiting and running.
@@ -185,17 +185,18 @@ impl SiteQueue {
         }
     }
 
-    /// The same site with so many processors. Say so before there are jobs or windows.
+    /// The same site with this many processors. Call it before there are jobs or windows.
     #[must_use]
     pub fn with_processors(mut self, processors: NonZeroU32) -> Self {
         self.processors = processors;
         self
     }
 
-    /// The same site, on which jobs may pass the first while it waits, if they do not delay it by what is estimated.
+    /// The same site with backfilling: a job may pass the waiting head if, by the estimates, it does not delay the
+    /// head.
     ///
-    /// Who may pass is asked whenever something is to start. When a job overruns, the first waits longer than was expected, and another might
-    /// pass then: it does at the next occasion.
+    /// [`start_next`](super::LocalScheduler::start_next) decides this anew at each call. When a job overruns, the head
+    /// waits longer than expected, so that another job may pass: it starts at the next call, not before.
     #[must_use]
     pub fn backfilling(mut self) -> Self {
         self.passing = Passing::Backfilled;
@@ -212,8 +213,8 @@ impl SiteQueue {
         Ok(self)
     }
 
-    /// Keeps processors for the owner for a while. Jobs that run already are not stopped for that; no other is started that would still be
-    /// expected to need them.
+    /// Keeps processors for the owner for a while. Jobs that run already are not stopped; no job is started that is
+    /// expected to need the processors in that interval.
     pub fn reserve(
         &mut self,
         now: Time,
@@ -266,13 +267,13 @@ impl SiteQueue {
         matches!(self.passing, Passing::Backfilled)
     }
 
-    /// All that run, then those that wait.
+    /// All running jobs, then all waiting jobs.
     fn jobs(&self) -> impl Iterator<Item = &QueuedJob> {
         let running = self.running.iter().map(|running| &running.job);
         running.chain(&self.waiting)
     }
 
-    /// Where a new job stands: behind all that come before it and all its equals.
+    /// The index for a new job: behind all jobs that the policy puts before it, and behind its equals.
     fn index_of(&self, job: &QueuedJob) -> usize {
         self.waiting
             .partition_point(|queued| self.policy.compare(queued, job).is_le())

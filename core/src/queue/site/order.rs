@@ -7,7 +7,7 @@ use super::QueuedJob;
 use crate::id::OrganisationId;
 use crate::time::{Span, Time};
 
-/// In which order a site runs its jobs. Ties go by [arrival](QueuedJob::arrived) at the site, and then by who was queued first.
+/// The order in which a site runs its jobs. Ties go by [arrival](QueuedJob::arrived), and then by the order of pushing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Policy {
     /// First come, first served: by arrival at the site.
@@ -37,10 +37,10 @@ fn due(job: &QueuedJob) -> Time {
     job.deadline.unwrap_or(Time::MAX)
 }
 
-/// Whose jobs a site prefers, and how fast waiting makes up for that.
+/// The organisations whose jobs a site prefers, and how fast waiting makes up for that.
 ///
-/// Every organisation has a class: those that were named the one they were given, all others zero. At time `now` a job of class `c` that
-/// came into the grid at `submitted` has the priority
+/// Every organisation has a class: the class it was given, or zero. At time `now` a job of class `c` that entered the
+/// grid at `submitted` has the priority
 ///
 /// ```text
 /// c + (now - submitted) / ageing        as an exact fraction; the highest runs first
@@ -49,8 +49,8 @@ fn due(job: &QueuedJob) -> Time {
 /// All jobs age alike, so of two jobs the same one is ahead at any time: the one with the smaller `submitted - c * ageing`, in whole
 /// microseconds. A queue that was sorted stays so.
 ///
-/// **No job starves**: a job of class `c` that came at `submitted` is behind no job that came after `submitted + (top - c) * ageing`, where
-/// `top` is the highest class. What can run ahead of it was there by then. (A site that backfills lets others pass, but never delays the
+/// **No job starves**: if a job of class `c` came at `submitted`, no job that came after `submitted + (top - c) *
+/// ageing` gets ahead of it; `top` is the highest class. (A site that backfills lets others pass, but never delays the
 /// first.)
 ///
 /// ```
@@ -81,7 +81,7 @@ impl Priorities {
     /// How many organisations can be named.
     pub const MOST: usize = 8;
 
-    /// Nobody is preferred, and `ageing` of waiting counts as one class. If that is zero, only waiting counts.
+    /// No organisation is preferred. A wait of `ageing` counts as one class; if `ageing` is zero, only waiting counts.
     pub const fn ageing(ageing: Span) -> Self {
         Self {
             ageing,

@@ -13,17 +13,17 @@ use crate::time::{Interval, Span, Time};
 pub(super) enum Plan {
     /// One processor and no windows: one job after another. Allocates nothing.
     Single { free: Time },
-    /// No windows, and nobody passes: processors come back, and nobody starts before the one ahead.
+    /// No windows and no backfilling: processors come back, and no job starts before the job ahead of it.
     InOrder(Releases),
-    /// All else.
+    /// All other cases.
     Profiled { profile: Profile, rule: Rule },
 }
 
 /// Where in a profile a job may start.
 pub(super) enum Rule {
-    /// Not before the one ahead of it.
+    /// Not before the job ahead of it.
     NotBefore(Time),
-    /// Wherever it fits and delays nobody ahead of it.
+    /// Where it first fits, beside all jobs ahead of it.
     FirstFit { now: Time },
 }
 
@@ -114,12 +114,12 @@ impl Releases {
     }
 }
 
-/// How many processors are free from when on, windows taken off.
+/// How many processors are free at each time, without those in windows.
 pub(super) struct Profile(Availability);
 
 impl Profile {
-    /// What running jobs and windows leave. Where they overlap, because a window was made late or a job runs longer than expected, there
-    /// is nothing.
+    /// What running jobs and windows leave free. Where they need more than there is, because a window was made late or
+    /// a job overruns, nothing is free.
     pub(super) fn new(site: &SiteQueue, now: Time) -> Self {
         let processors = site.processors.get();
         let mut profile = Availability::with_limit(processors, usize::MAX)
@@ -149,7 +149,8 @@ impl Profile {
         Self(profile)
     }
 
-    /// When so many are free for so long first. What would not be done before the end of time needs them until then.
+    /// When `processors` are first free for `length`. A job that would not end before the end of time needs them until
+    /// then.
     pub(super) fn earliest(&mut self, from: Time, processors: u32, length: Span) -> Time {
         if let Ok(start) = self.0.earliest_fit(from, processors, length) {
             return start;
@@ -170,7 +171,7 @@ impl Profile {
         take(&mut self.0, start, start + length, processors);
     }
 
-    /// Whether so many are free for so long from then on.
+    /// Whether `processors` are free from `start` for `length`.
     pub(super) fn fits(&self, start: Time, processors: u32, length: Span) -> bool {
         // At the end of time there is nothing left to plan.
         Interval::new(start, start + length)

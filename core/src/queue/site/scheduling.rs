@@ -63,7 +63,7 @@ impl LocalScheduler for SiteQueue {
         Ok(())
     }
 
-    /// When a window ends, while jobs wait.
+    /// The next end of a window, if jobs wait.
     fn look_again(&self, now: Time) -> Option<Time> {
         if self.waiting.is_empty() {
             return None;
@@ -147,7 +147,7 @@ impl SiteQueue {
         self.running.len().saturating_add(self.waiting.len())
     }
 
-    /// The place of the job that is to start now.
+    /// The index of the job that is to start now.
     fn next_to_start(&self, now: Time) -> Option<usize> {
         let head = self.waiting.first()?;
         let free = self.free_processors();
@@ -171,7 +171,7 @@ impl SiteQueue {
         if !self.backfills() {
             return None;
         }
-        // The first has a reservation at its shadow time, and who fits beside that does not delay it.
+        // The head is reserved at its shadow time. A job that fits beside that reservation does not delay the head.
         let (wanted, length) = (head.processors.get(), self.duration(head));
         let shadow = profile.earliest(now, wanted, length);
         if !canary!(ShadowNotKept) {

@@ -9,9 +9,9 @@ use crate::time::{Interval, Time};
 /// Processors that a site's owner keeps for a while: no job of the grid is started that is expected to need them then.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Window {
-    /// When.
+    /// The time for which they are kept.
     pub interval: Interval,
-    /// How many.
+    /// How many processors are kept.
     pub processors: NonZeroU32,
 }
 
@@ -86,7 +86,7 @@ impl Windows {
         kept.map(|at| self.kept(at)).max().unwrap_or(0)
     }
 
-    /// When the next one that is not over ends.
+    /// The next time at which a window ends.
     pub(super) fn next_end(&self, now: Time) -> Option<Time> {
         let ends = self.0.iter().map(|window| window.interval.end());
         ends.filter(|end| *end > now).min()

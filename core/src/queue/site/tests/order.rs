@@ -1,4 +1,4 @@
-//! Who stands where.
+//! The order in which jobs wait.
 
 use super::*;
 use std::string::ToString;
