@@ -1,8 +1,8 @@
 //! Instructions that each hot path takes, counted under valgrind: the same on a loaded machine as on an idle one.
 //!
 //! Each count has a limit one per cent above what it is, so that a change that makes a path slower fails. A change that
-//! is worth its instructions raises the limit here, where a reader sees it. The counts are those of `.ci/instructions`, without
-//! link-time optimisation.
+//! is worth its instructions raises the limit here, where a reader sees it. The counts are those of
+//! `.ci/long/instructions`, without link-time optimisation.
 
 // The macros below generate what the lints ask for.
 #![allow(missing_docs, unused_qualifications)]

@@ -1,7 +1,7 @@
 //! What `benches/peers/compare` takes from Rust: `cargo bench -p gridweave-benches --bench peers -- [TRACE@PROCESSORS]`.
 //!
-//! A line of JSON for each contestant: what is counted, who it is, and how many of it a second of processor time handles. With
-//! `--test` everything runs once, too short to mean anything.
+//! Prints a line of JSON for each contestant: what is counted, its name, and how many it handles in a second of
+//! processor time. With `--test` everything runs once, too short to mean anything.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;

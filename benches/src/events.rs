@@ -1,7 +1,7 @@
 //! PHOLD, the usual load of an event queue: every event changes its target and schedules one more, elsewhere and later.
 //!
 //! As many nodes as pending events; a node is a word of state. All contestants draw the same targets and delays, so after the
-//! same number of events all nodes must be in the same state, whoever kept the events: [`Simulation::digest`].
+//! same number of events all nodes must be in the same state, whichever queue kept the events: [`Simulation::digest`].
 //!
 //! - [`queues`]: heaps and a calendar, as one would write them.
 //! - [`engine`]: the same load on simcore, a whole engine.

@@ -1,7 +1,7 @@
-//! Gossip by foca, which one would pick for membership today: SWIM, every node knowing every other.
+//! Gossip by foca, a current library for membership: SWIM, where every node knows every other.
 //!
-//! The host is as plain as one can be: an [`EventQueue`] in virtual time, messages that take 10 ms, timers when they are due. Nobody
-//! is hashed and nothing is written down, unlike in [`cyclon`](crate::cyclon), whose messages carry eight links each.
+//! The host is minimal: an [`EventQueue`] in virtual time, messages that take 10 ms, and timers. It hashes no history and
+//! keeps no records, unlike the host of [`cyclon`](crate::cyclon), whose messages carry eight links each.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::events::{Effort, rate_of};
 
-/// A node, by number. It never comes back as another.
+/// A node, by number. It never gets a new identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Number(u32);
 
@@ -72,7 +72,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// So many nodes, all of which know all others, with the library's rules for a local network.
+    /// `nodes` nodes that all know each other, with the library's configuration for a local network.
     pub fn new(nodes: NonZeroU32) -> Self {
         let mut cluster = Self {
             nodes: Vec::new(),
@@ -115,7 +115,7 @@ impl Cluster {
         self.queue.push(self.now + after, slot);
     }
 
-    /// Handles events until so many messages were among them.
+    /// Handles events until `messages` of them were messages.
     pub fn run(&mut self, messages: usize) {
         let mut left = messages;
         while left > 0 {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_loses_anybody() {
+    fn no_node_loses_a_member() {
         let mut cluster = Cluster::new(NonZeroU32::new(20).unwrap());
         cluster.run(2_000);
         assert!(cluster.is_whole());

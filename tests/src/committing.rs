@@ -1,5 +1,5 @@
-//! The commit protocol for longer than a model checker can go: ten coordinators and ten participants over a bad network, with
-//! crashes, from random beginnings.
+//! The commit protocol in runs that are too long for a model checker: ten coordinators and ten participants, with
+//! crashes, over a bad network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 const NODES: u64 = 10;
-/// No sound run comes near.
+/// Far more than any sound run has.
 const MOST_EVENTS: u64 = 100_000;
 
 /// Minutes instead of hours, so that much happens.
@@ -41,55 +41,55 @@ const CONFIG: Config = Config {
     ..Config::DEFAULT
 };
 
-/// Twice a quarter of a minute more.
+/// Up to two extensions of 15 s each.
 pub const EXTEND: Overrun = Overrun::Extend {
     by: Span::from_secs(15),
     times: 2,
 };
 
-/// How bad it gets.
+/// How much goes wrong in a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
-    /// Of everything that is left to chance.
+    /// The seed of all random choices.
     pub seed: u64,
     /// How many jobs there are.
     pub jobs: u64,
-    /// Of a hundred messages, so many are lost.
+    /// How many of a hundred messages are lost.
     pub lost: u32,
-    /// So many come twice.
+    /// How many of a hundred messages come twice.
     pub doubled: u32,
-    /// So many are late.
+    /// How many of a hundred messages are held up.
     pub held_up: u32,
     /// How many nodes crash.
     pub crashes: u32,
-    /// Jobs run for up to so many seconds more than twenty; they have sixty.
+    /// Jobs run for 20 s and up to this many seconds more; they have reserved 60 s.
     pub spread: u64,
     /// What happens to a job that needs more time.
     pub overrun: Overrun,
 }
 
-/// What is known of a run, and what it has broken.
+/// What happened in a run, faults included.
 #[derive(Default, Debug)]
 pub struct Ledger {
     placed: BTreeSet<Attempt>,
     coordinators: BTreeMap<JobId, NodeId>,
     running: BTreeMap<(NodeId, JobId), Attempt>,
     executions: Executions,
-    /// How many nodes a job wants at a start; the fewest, if two of its candidates have the same.
+    /// How many nodes a job wants at a start; the fewest, if two of its candidates have the same start.
     gangs: BTreeMap<(JobId, Time), usize>,
-    /// What nodes hold and have not committed.
+    /// The attempts that each node holds and has not committed.
     held: BTreeMap<NodeId, Vec<Attempt>>,
-    /// When the reservation ended with which it began.
+    /// When the first reservation of an attempt that began ends.
     ends: BTreeMap<(NodeId, Attempt), Time>,
-    /// What ran for longer than that.
+    /// Attempts that ran beyond that end.
     pub overran: BTreeSet<(NodeId, Attempt)>,
-    /// How many were cut at their end.
+    /// How often an attempt was cut at its end.
     pub cut: u64,
-    /// How many starts there were.
+    /// How often an attempt began on a node.
     pub begun: u64,
     /// Jobs that are done.
     pub finished: BTreeSet<JobId>,
-    /// How many found no place.
+    /// How often a job could not be placed.
     pub unplaced: u64,
     expired: u64,
     /// How many nodes crashed.
@@ -122,7 +122,7 @@ impl Ledger {
         self.held.insert(node, held);
     }
 
-    /// Some of what ran on a node runs there no longer.
+    /// The attempts on a node that are over have stopped.
     fn stop(&mut self, at: Time, node: NodeId, is_over: impl Fn(Attempt) -> bool) {
         let running = self.running.iter();
         let over = running.filter(|((place, _), attempt)| *place == node && is_over(**attempt));
@@ -136,7 +136,7 @@ impl Ledger {
     fn crash(&mut self, at: Time, node: NodeId) {
         self.crashed += 1;
         self.stop(at, node, |_| true);
-        // It may have committed with its last breath, and been heard.
+        // The node may have committed, and sent that, just before it crashed.
         for attempt in self.held.remove(&node).unwrap_or_default() {
             self.commit(at, node, attempt);
         }
@@ -196,7 +196,7 @@ impl Ledger {
     }
 }
 
-/// Whatever runs, its coordinator knows that it may.
+/// The coordinator of every running job must know that the job may run now.
 fn watch(ledger: &mut Ledger, grid: &Simulation<Node>) {
     let now = grid.now();
     for (&(node, job), &attempt) in &ledger.running {
@@ -213,7 +213,7 @@ fn watch(ledger: &mut Ledger, grid: &Simulation<Node>) {
     }
 }
 
-/// One run: ten nodes that coordinate, ten that take part, jobs at random times, then calm until everything is over.
+/// One run: ten coordinators, ten participants, jobs at random times, then calm until everything is over.
 pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
     let share = |percent: u32| f64::from(percent) / 100.0;
     let delay = Delay::Uniform {
@@ -297,9 +297,9 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
         }
         grid.restart(at + Span::from_secs(u64::from(1 + rng.below(60))), node);
     }
-    // What is to end by itself, and when.
+    // The attempts that end by themselves, by time.
     let mut endings: BTreeSet<(Time, NodeId, Attempt)> = BTreeSet::new();
-    // Long enough for every lease, permission and memory to end after the last job.
+    // Long enough after the last job for every lease, permission and retention to end.
     let end = Time::from_secs(1500);
     loop {
         let next = grid.next_at().unwrap_or(Time::MAX);
@@ -326,7 +326,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
         }
         let happenings: Vec<_> = grid.happenings().collect();
         for happening in happenings {
-            // Whoever speaks or comes up may have committed to something.
+            // A node that gives a notice or restarts may have committed an attempt.
             if let Happening::Notice { at, node, .. } | Happening::Started { at, node } = happening
                 && let Some(machine) = grid.machine(node)
             {
@@ -370,7 +370,7 @@ pub fn sound(ledger: &Ledger, grid: &Simulation<Node>) -> Result<(), TestCaseErr
             "node {} still has jobs",
             node
         );
-        // Only which life it is stays on disk.
+        // Only the life stays on disk.
         prop_assert_eq!(
             grid.disk(NodeId::new(node)).count(),
             1,
@@ -381,7 +381,7 @@ pub fn sound(ledger: &Ledger, grid: &Simulation<Node>) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// Weather in which much goes wrong.
+/// A run in which much goes wrong.
 pub fn stormy(seed: u64) -> Weather {
     Weather {
         seed,

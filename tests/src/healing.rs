@@ -1,5 +1,5 @@
-//! What overlays promise once faults are over. Nodes are brought into a bad state; then nothing goes wrong any more, and by a
-//! deadline the overlay is whole.
+//! What overlays promise once faults are over. Nodes are brought into a bad state. Then there are no more faults, and
+//! the overlay must be whole by a deadline.
 //!
 //! A state is what some rounds of faults leave: nodes cut off from each other until they forget each other, messages lost, nodes
 //! that crash, that come back with what they had on disk long ago, with nothing, or with peers that never were, that leave, and
@@ -32,44 +32,44 @@ pub trait Overlay: Machine {
     /// A node that has not started.
     fn build(me: NodeId) -> Self;
 
-    /// Tells a node of one that is in the overlay.
+    /// The command to join through a node that takes part.
     fn join(introducer: NodeId) -> Self::Command;
 
-    /// Makes a node the first of an overlay, if an overlay needs one; how often a host does that after others did is a fault.
+    /// The command that makes a node the first of an overlay, if there is one. A second founder is one of the faults.
     fn found() -> Option<Self::Command>;
 
-    /// What only one of two nodes believes, if a host can say such a thing.
+    /// A command that gives a node a link to a peer that does not know of it, if there is one.
     fn mislead(peer: NodeId) -> Option<Self::Command>;
 
-    /// Lets a node go.
+    /// The command to leave.
     fn leave() -> Self::Command;
 
     /// The record of the peers that a node has on disk.
     fn record(known: Known) -> (Self::Key, Self::Record);
 
-    /// Whether it takes part, or tries to.
+    /// Whether the node takes part in the overlay.
     fn is_in(&self) -> bool;
 
-    /// The peers that it has or remembers, and so will ask.
+    /// The peers that the node has or remembers, and so will ask.
     fn peers(&self) -> Vec<NodeId>;
 
-    /// Whether these nodes, all that are up, are one overlay; if not, what is wrong.
+    /// Checks that these nodes, all that are up, are one overlay. If not, says what is wrong.
     fn is_whole(nodes: &BTreeMap<NodeId, &Self>) -> Result<(), String>;
 }
 
-/// Nodes in one process, and a network between them that loses what it is told to.
+/// Nodes in one process, and a network between them that can lose messages and be cut.
 pub struct Network<M: Overlay> {
     hosts: BTreeMap<NodeId, Host<M>>,
-    /// Nodes that are gone for good, whom others may remember.
+    /// Nodes that are gone for good. Peers may still remember them.
     gone: Vec<NodeId>,
-    /// What nodes had on disk some time ago.
+    /// The peers that each node had on disk some time ago.
     old: BTreeMap<NodeId, M::Record>,
-    /// Messages on their way, by when they arrive.
+    /// Messages on their way, by time of arrival.
     under_way: BTreeMap<(Time, u64), (NodeId, NodeId, M::Message)>,
     sent: u64,
     now: Time,
     rng: Xoshiro256PlusPlus,
-    /// Between these and all others nothing passes.
+    /// No message passes between these nodes and all others.
     apart: BTreeSet<NodeId>,
     /// How many messages of a thousand are lost.
     lost: u32,
@@ -80,7 +80,7 @@ pub struct Network<M: Overlay> {
 const DELAY: Span = Span::from_millis(200);
 
 impl<M: Overlay> Network<M> {
-    /// Some nodes, which joined one after the other, in a state that faults left behind.
+    /// Some nodes that joined one after the other, in the state that some faults left behind.
     pub fn in_a_bad_state(seed: u64) -> Self {
         let mut network = Self {
             hosts: BTreeMap::new(),
@@ -105,8 +105,8 @@ impl<M: Overlay> Network<M> {
         network
     }
 
-    /// Nothing goes wrong any more: all who are not gone are up, and messages arrive. Returns how many periods later the overlay
-    /// was whole, or what was wrong with it at the deadline.
+    /// Ends all faults: starts every node that is down, and lets all messages arrive. Returns after how many periods
+    /// the overlay was whole, or what was wrong with it at the deadline.
     pub fn heal(&mut self) -> Result<u64, String> {
         self.apart.clear();
         self.lost = 0;
@@ -124,7 +124,7 @@ impl<M: Overlay> Network<M> {
         self.is_whole().map(|()| M::DEADLINE)
     }
 
-    /// Whether all nodes are one overlay.
+    /// Checks that all nodes are one overlay. If not, says what is wrong.
     pub fn is_whole(&self) -> Result<(), String> {
         let machines = self.hosts.iter();
         let machines = machines.filter_map(|(id, host)| Some((*id, host.machine()?)));
@@ -141,7 +141,7 @@ impl<M: Overlay> Network<M> {
         self.rng.pick(&ids).copied()
     }
 
-    /// One more node, which joins through any that is up.
+    /// Adds a node, which joins through a random node that takes part.
     fn add(&mut self) {
         let introducer = self.some(|host| host.machine().is_some_and(M::is_in));
         let id = NodeId::new(self.next_id);
@@ -196,7 +196,7 @@ impl<M: Overlay> Network<M> {
         }
     }
 
-    /// Some nodes crash. All but a few come back later, most of them with something else on disk than they had.
+    /// A third of the nodes crash, most of them with other records on disk than before. Half of these restart at once.
     fn crash_some(&mut self) {
         for id in self.ids(|host| host.machine().is_some()) {
             if self.rng.below(3) > 0 {
@@ -233,7 +233,7 @@ impl<M: Overlay> Network<M> {
         }
     }
 
-    /// A node is gone for good, with a word or without.
+    /// A node goes for good. Half of the time it leaves the overlay first.
     fn lose_one(&mut self) {
         if self.hosts.len() < 3 {
             return;
@@ -249,8 +249,8 @@ impl<M: Overlay> Network<M> {
         self.gone.push(id);
     }
 
-    /// A node of each part that has no way to the first is told of one in it, and so is a node that does not take part and knows
-    /// nobody to ask. If no node takes part, one becomes the first.
+    /// If no node takes part, one becomes the first. Then one node of each island joins through a node of the main
+    /// part, and so does every node that neither takes part nor knows a peer.
     fn tell_parts_of_each_other(&mut self) {
         if self
             .ids(|host| host.machine().is_some_and(M::is_in))
@@ -285,7 +285,7 @@ impl<M: Overlay> Network<M> {
         }
     }
 
-    /// Lets so many periods pass.
+    /// Runs for this many periods.
     fn run(&mut self, periods: u64) {
         let end = self.now + M::PERIOD.times(periods);
         loop {

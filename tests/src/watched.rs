@@ -1,5 +1,5 @@
-//! A grid of nodes of a scheduler with a host that trusts none of them: it submits, runs and cancels jobs, lets nodes crash, join and
-//! leave, and watches every job.
+//! A grid whose host does not trust its nodes: it submits, runs and cancels jobs, makes nodes crash, join and leave,
+//! and watches every job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -35,10 +35,10 @@ pub trait Watched: Simulated + Machine<Command = Command, Notice = Notice> {
     /// A node.
     fn build(me: NodeId, config: Self::Config, bootstrap: Bootstrap) -> Self;
 
-    /// Its schedule, and what it has in common with others.
+    /// Its part in the commit protocol, with its schedule.
     fn commitments(&self) -> &commit::Node;
 
-    /// How many jobs were submitted there and have no last word yet.
+    /// How many jobs were submitted there and have no outcome yet.
     fn open_jobs(&self) -> usize;
 
     /// What else the job of this number asks for.
@@ -70,7 +70,7 @@ pub const BUSY_TIME: Span = Span::from_secs(600);
 /// No sound run takes longer.
 const MOST_TIME: Time = Time::from_secs(4 * 3600);
 
-/// After the last word on the last job, everything is forgotten within this time.
+/// After the last outcome, everything is forgotten within this time.
 const SETTLING: Span = Span::from_secs(900);
 
 /// Seconds and minutes instead of hours, so that much happens.
@@ -83,7 +83,7 @@ pub const CONFIG: Config = Config {
     forward: 3,
     slot: Span::from_secs(10),
     lead: Span::from_secs(10),
-    // A search that takes longer than the lead finds a start that is past when it is to be confirmed.
+    // If a search took longer than the lead, the start that it finds would be past before it is confirmed.
     width: 4,
     search_limit: Span::from_secs(4),
     commit: commit::Config {
@@ -116,35 +116,35 @@ pub const EXCHANGES: [Exchange; 3] = [
     },
 ];
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Scene<C = Config> {
-    /// From which all chance follows.
+    /// The seed of all random choices.
     pub seed: u64,
     /// How many nodes there are in the beginning.
     pub nodes: u32,
-    /// How many jobs come.
+    /// How many jobs are submitted.
     pub jobs: u32,
-    /// The most nodes that one wants.
+    /// The most nodes that a job wants.
     pub widest: u32,
     /// The rules.
     pub config: C,
     /// The network.
     pub network: NetworkConfig,
-    /// How often a node goes down, half of the time in the middle of what it does.
+    /// How many crashes there are, half of them between two effects of an event.
     pub crashes: u32,
-    /// How many nodes come later.
+    /// How many nodes join later.
     pub joins: u32,
     /// How many nodes leave.
     pub leaves: u32,
-    /// Of a hundred jobs so many are cancelled.
+    /// How many of a hundred jobs are cancelled.
     pub cancelled: u32,
-    /// Of a hundred jobs so many run longer than they say.
+    /// How many of a hundred jobs run longer than their estimate.
     pub late: u32,
 }
 
 impl<C> Scene<C> {
-    /// Thirty nodes and as many jobs in fair weather.
+    /// Thirty nodes and thirty jobs without faults.
     pub fn calm(seed: u64, config: C) -> Self {
         Self {
             seed,
@@ -162,7 +162,7 @@ impl<C> Scene<C> {
     }
 }
 
-/// What happened, and what should not have.
+/// What happened in a run, faults included.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Jobs that were done.
@@ -173,13 +173,13 @@ pub struct Ledger {
     pub failed: BTreeMap<&'static str, u32>,
     /// How often a job began on a node.
     pub begun: u32,
-    /// How often one was stopped.
+    /// How often a job was stopped on a node.
     pub stopped: u32,
-    /// How often a job was said to start at another time than before.
+    /// How often a new start was told for a job.
     pub moved: u32,
     /// How often a node went down.
     pub crashed: u32,
-    /// How often one came up after the beginning.
+    /// How often a node started after time zero.
     pub started: u32,
     /// How many nodes left for good.
     pub left: u32,
@@ -188,7 +188,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// How many jobs had their last word.
+    /// How many jobs have an outcome.
     pub fn last_words(&self) -> u32 {
         self.finished + self.cancelled + self.failed.values().sum::<u32>()
     }
@@ -196,7 +196,7 @@ impl Ledger {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Todo {
-    /// First of what is to be done at an instant: a job that ends with its reservation has ended.
+    /// First in the order of an instant, so that a job that ends with its reservation is not cut.
     End {
         job: usize,
         node: NodeId,
@@ -234,7 +234,7 @@ pub struct Grid<M: Watched = Node> {
 }
 
 impl<M: Watched> Grid<M> {
-    /// Nodes with links as CYCLON leaves them, and nothing to do.
+    /// Nodes with the links that CYCLON makes, and no jobs yet.
     pub fn new(scene: &Scene<M::Config>) -> Self {
         let Scene {
             nodes,
@@ -276,7 +276,7 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    /// All that a scene says happens, until everything is over and forgotten.
+    /// Plays a scene until every job has its outcome and has been forgotten.
     pub fn play(scene: &Scene<M::Config>) -> Self {
         let mut grid = Self::new(scene);
         grid.plan(scene);
@@ -298,7 +298,7 @@ impl<M: Watched> Grid<M> {
             let at = self.some_time();
             let count = 1 + self.rng.below(scene.widest);
             let estimate = Span::from_secs(u64::from(5 + self.rng.below(60)));
-            // All kinds of ends: most come early, some with the end of the estimate.
+            // Most jobs end before their estimate, some exactly with it.
             let tenths = match self.rng.below(100) < scene.late {
                 true => 13,
                 false => 4 + u64::from(self.rng.below(7)),
@@ -330,7 +330,7 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    /// A job for so many nodes that runs for so long, and its number.
+    /// Adds a job for `count` nodes that runs for `runs`; returns its number.
     pub fn add(&mut self, count: u32, estimate: Span, runs: Span) -> usize {
         let number = self.jobs.len();
         let demand = Demand::Nodes(NonZeroU32::new(count).expect("a job wants a node"));
@@ -356,12 +356,12 @@ impl<M: Watched> Grid<M> {
         self.tell(node, Command::Submit(submitted));
     }
 
-    /// When a job was said to start, if it was.
+    /// The start that was last told for a job.
     pub fn accepted(&self, job: usize) -> Option<Time> {
         self.jobs[job].accepted
     }
 
-    /// What was said of a job at last.
+    /// The outcome of a job, if it has one.
     pub fn last_word(&self, job: usize) -> Option<News> {
         self.watch.last_word(job)
     }
@@ -375,7 +375,7 @@ impl<M: Watched> Grid<M> {
         self.look();
     }
 
-    /// Lets everything happen that is due by then.
+    /// Runs until `end`.
     pub fn run_until(&mut self, end: Time) {
         loop {
             let event = self.simulation.next_at().filter(|at| *at <= end);
@@ -398,7 +398,7 @@ impl<M: Watched> Grid<M> {
         self.now = end;
     }
 
-    /// Lets everything happen until all jobs have their last words and nothing is left of them.
+    /// Runs until all jobs have their outcomes, and checks that nothing is left of them.
     pub fn finish(&mut self) {
         let step = Span::from_secs(60);
         while (0..self.jobs.len()).any(|job| self.last_word(job).is_none()) {
@@ -429,7 +429,7 @@ impl<M: Watched> Grid<M> {
                 parts.coordinator.jobs().count(),
                 parts.participant.schedule().len(),
             ];
-            // Which life it is, twice, and whom it knows.
+            // At most three records may stay: two lives and the known peers.
             let records = self.simulation.disk(node).count();
             if left != [0; 3] || records > 3 {
                 let fault = format!("{node} still has {left:?} and {records} records");
@@ -458,7 +458,7 @@ impl<M: Watched> Grid<M> {
                     return;
                 }
                 match self.watch.home(job) {
-                    // It may not have been heard; if it was, it is known. If the node is down, it is asked when it is up.
+                    // The home may not know the job yet; if it does, it refuses. If it is down, it is asked later.
                     Some(home) if self.is_up(home) => self.submit_at(job, home),
                     Some(_) => {}
                     None => match self.some_node_to_ask() {
@@ -509,7 +509,7 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    /// A node by chance that is up and stays.
+    /// A random node that is up and not leaving.
     fn some_node_to_ask(&mut self) -> Option<NodeId> {
         let all = (0..self.simulation.len() as u64).map(NodeId::new);
         let fit = all.filter(|node| self.is_up(*node) && !self.leaving.contains(node));
@@ -539,7 +539,7 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    /// Whatever the node was told before it went down, it may not have heard.
+    /// Gives a restarted node its commands again: it may have lost them in the crash.
     fn came_up(&mut self, at: Time, node: NodeId) {
         self.ledger.started += u32::from(at > Time::ZERO);
         if self.leaving.contains(&node) {
@@ -585,7 +585,7 @@ impl<M: Watched> Grid<M> {
 
     fn begin(&mut self, at: Time, node: NodeId, number: usize) {
         self.ledger.begun += 1;
-        // Who goes down while it says so runs nothing.
+        // If the node has crashed since this notice, it runs nothing.
         let Some(machine) = self.simulation.machine(node) else {
             return;
         };
@@ -633,7 +633,7 @@ impl<M: Watched> Grid<M> {
 }
 
 impl<M: Watched> Grid<M> {
-    /// Plays a scene and requires that nothing happened that must not, and that every job has its last word.
+    /// Plays a scene, and asserts that there are no faults and that every job has its outcome.
     pub fn play_soundly(scene: &Scene<M::Config>) -> Self {
         let grid = Self::play(scene);
         let (ledger, seed) = (&grid.ledger, scene.seed);
@@ -649,7 +649,7 @@ impl<M: Watched> Grid<M> {
     }
 }
 
-/// 20 to 200 ms, and of a hundred messages one is lost, one doubled and five held up.
+/// Delays of 20 to 200 ms; of a hundred messages one is lost, one is doubled and five are held up.
 pub fn bad() -> NetworkConfig {
     NetworkConfig {
         delay: Delay::Uniform {
@@ -664,7 +664,7 @@ pub fn bad() -> NetworkConfig {
     }
 }
 
-/// The network with ten nodes cut off for a minute, and five others for two.
+/// The same network, with ten nodes cut off for a minute and five others for two minutes.
 pub fn partitioned(network: NetworkConfig) -> NetworkConfig {
     let cut = |from, until, first, last| Partition {
         from: Time::from_secs(from),
@@ -738,7 +738,7 @@ mod tests {
     #[test]
     fn a_job_without_a_last_word_and_what_is_left_of_it_are_noticed() {
         let (mut grid, job) = grid();
-        // The host never says that it has ended; its nodes are cut, and it is placed again some times.
+        // The host never ends the job, so it is cut at its end and placed again, a few times.
         grid.jobs[job].runs = Span::MAX;
         grid.todo.clear();
         grid.finish();

@@ -1,4 +1,4 @@
-//! Every mistake that can be planted in the core is planted once, and who is named here must catch it in time.
+//! Plants every canary in the core, one at a time. The check that is named here must catch it in time.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg canary" cargo test --release -p gridweave-tests --test canaries --target-dir target/canary -- --nocapture
@@ -33,7 +33,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 use stateright::{Checker, HasDiscoveries, Model as _};
 
-/// Who catches a canary.
+/// The check that catches a canary.
 enum By {
     /// `gridweave torture` of this scheduler, by one of these invariants.
     Torture(Scheduler, &'static [Invariant]),
@@ -41,7 +41,7 @@ enum By {
     Bytes(&'static str),
     /// The test vectors of the wire format.
     Vectors,
-    /// The model checker, which explores so and must find this.
+    /// The model checker: this exploration must find that this property fails.
     Model(fn() -> Option<(u64, String)>, &'static str),
     /// The commit protocol in simulation: more than twice as many commits come too late.
     TooLate,
@@ -49,7 +49,7 @@ enum By {
 
 use By::{Bytes, Model, TooLate, Torture, Vectors};
 
-/// A canary, who catches it, and within how many seeds from zero.
+/// A canary, the check that catches it, and a limit: of seeds from zero, or for the model checker of states.
 const TABLE: &[(Canary, By, u64)] = &[
     (OverlapAtTheStartOnly, Torture(Asap, &[State]), 20),
     (StaleHoldTaken, Bytes("schedule"), 20),
@@ -79,7 +79,7 @@ const TABLE: &[(Canary, By, u64)] = &[
         Torture(Criteria, &[OneExecution, TrueWord]),
         60,
     ),
-    // A question that comes twice is held beside what it has become.
+    // A request that is delivered again is held beside the reservation that it became.
     (
         OldAttemptsTaken,
         Model(
@@ -121,7 +121,7 @@ const TABLE: &[(Canary, By, u64)] = &[
         ),
         MOST_STATES,
     ),
-    // Both coordinators call their job the same.
+    // The jobs of both coordinators have the same id.
     (
         AnyoneObeyed,
         Model(
@@ -179,7 +179,7 @@ const TABLE: &[(Canary, By, u64)] = &[
         ),
         MOST_STATES,
     ),
-    // The better place cannot be had: it is too near.
+    // The better placement fails: its start is too near.
     (
         ReleasedBeforeLocked,
         Model(
@@ -222,7 +222,7 @@ const TABLE: &[(Canary, By, u64)] = &[
 /// How many states the model checker explores at most.
 const MOST_STATES: u64 = 3_000_000;
 
-/// The first of so many nodes is told all this.
+/// `nodes` nodes, of which the first gets all commands.
 fn alone(nodes: u8, commands: Vec<Command>) -> Exploration<Peer> {
     asked(
         nodes,
@@ -235,7 +235,7 @@ fn crashing(case: Exploration<Peer>) -> Exploration<Peer> {
     Exploration { crashes: 1, ..case }
 }
 
-/// A home, an owner and two that may run the job, with clocks as far apart as they may be.
+/// A home, an owner and a run node, with clocks as far apart as they may be.
 fn skewed_custody() -> Exploration<custody::Node> {
     const SKEW: Span = Span::from_micros(2);
     let build = |me| {
@@ -253,7 +253,7 @@ fn skewed_custody() -> Exploration<custody::Node> {
     }
 }
 
-/// What the model checker finds to fail first, and after how many steps.
+/// The property that the model checker finds to fail first, and after how many steps.
 fn explored<M: Machine + Send + Sync + 'static>(case: Exploration<M>) -> Option<(u64, String)> {
     let checker = case.checker().threads(2);
     let checker = checker.finish_when(HasDiscoveries::AnyFailures);
@@ -266,7 +266,7 @@ fn explored<M: Machine + Send + Sync + 'static>(case: Exploration<M>) -> Option<
     Some((steps, broken.unwrap_or(property).to_owned()))
 }
 
-/// How many commits come too late in some simulations where votes have to be asked for again.
+/// How many commits come too late in simulations with so many losses that votes are requested again.
 fn too_late(seeds: u64) -> u64 {
     let late = |seed| {
         let (_, grid) = committing::run(Weather {
@@ -283,7 +283,7 @@ fn too_late(seeds: u64) -> u64 {
 /// How many bytes a fuzz target is fed.
 const BYTES: usize = 4000;
 
-/// What caught a canary: at which seed, and what was said.
+/// How a canary was caught: at which seed, and by which check.
 struct Caught {
     seed: u64,
     why: String,
@@ -297,7 +297,7 @@ fn tortured(scheduler: Scheduler, seed: u64) -> Option<gridweave_lab::torture::B
     run(&request).breach
 }
 
-/// The first of these seeds for which this has something to say, and what.
+/// The first of these seeds for which `says` returns something, and what it returns.
 fn first<T: Send>(seeds: u64, says: impl Fn(u64) -> Option<T> + Sync) -> Option<(u64, T)> {
     let (next, found) = (AtomicU64::new(0), AtomicU64::new(seeds));
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -323,7 +323,7 @@ fn first<T: Send>(seeds: u64, says: impl Fn(u64) -> Option<T> + Sync) -> Option<
     said.into_iter().min_by_key(|(seed, _)| *seed)
 }
 
-/// Whether a fuzz target complains of these random bytes.
+/// Whether a fuzz target panics on the random bytes of this seed.
 fn complains(target: &str, seed: u64) -> Option<()> {
     let (_, drive) = fuzzing::TARGETS.iter().find(|(name, _)| *name == target)?;
     let mut bytes = vec![0; BYTES];
@@ -338,14 +338,14 @@ fn vector_taken(seeds: u64) -> Option<(u64, String)> {
     let (_, denied) = vectors::parse(&text).expect("it has three lines for each");
     let denied = (0..seeds).zip(denied);
     let mut taken = denied.filter(|(_, vector)| {
-        // What is taken and has other bytes when it is written again ends in a panic.
+        // A frame that decodes, but encodes to other bytes, ends in a panic.
         let outcome = catch_unwind(|| vectors::outcome(&vector.protocol, &vector.frame));
         outcome.ok().flatten() != Some(Err(vector.refused.clone()))
     });
     taken.next().map(|(place, vector)| (place, vector.wrong))
 }
 
-/// Who catches a planted canary, or why that does not count.
+/// How a planted canary is caught, or why it is not.
 fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
     plant(Some(canary));
     let caught = match by {
@@ -403,12 +403,12 @@ fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
 }
 
 #[test]
-fn every_canary_is_caught_in_time_and_by_who_should() {
+fn every_canary_is_caught_in_time_by_the_expected_check() {
     for canary in Canary::ALL {
         let rows = TABLE.iter().filter(|(planted, ..)| planted == canary);
         assert_eq!(rows.count(), 1, "{canary:?} is to be caught by one");
     }
-    // Most of what catches says so by a panic.
+    // Most checks fail by a panic, which is not to be printed.
     let hook = take_hook();
     set_hook(Box::new(|_| {}));
     let mut missed = Vec::new();

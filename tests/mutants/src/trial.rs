@@ -188,7 +188,7 @@ impl Trials<'_> {
             .args(tests)
             .current_dir(folder)
             .env("RUSTC_BOOTSTRAP", "1")
-            // A failure is enough; nobody wants it small, or again for the next mutant.
+            // One failure is enough: it is neither shrunk nor kept for the next mutant.
             .env("PROPTEST_MAX_SHRINK_ITERS", "0")
             .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true")
             .stdin(Stdio::null())
@@ -197,7 +197,7 @@ impl Trials<'_> {
         command
     }
 
-    /// Does this with each, several at a time, and gives the results in order.
+    /// Calls `work` for each item, several at a time, and returns the results in order.
     fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         std::thread::scope(|scope| {

@@ -21,7 +21,7 @@ struct Host {
     now: Time,
     rng: Xoshiro256PlusPlus,
     has_left: bool,
-    /// What it gave of its zone to others, who do not lie.
+    /// The parts of its zone that the node granted. Their new owners do not lie.
     granted: Vec<Shared<Grant<2>>>,
     seen: Seen,
 }
@@ -40,7 +40,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
     host.feed(Event::Start);
     host.feed(Event::Command(Command::Found));
     while !choices.is_empty() {
-        // Who has left for good says nothing more, so another starts in its place.
+        // A node that has left for good does nothing more, so it is started again.
         if host.has_left {
             host.restart(&mut choices);
         }
@@ -92,7 +92,7 @@ impl Host {
         }
     }
 
-    /// Somebody wants a part of its zone, and says so when it has it.
+    /// A peer asks for a part of the zone. Then every peer that was granted a part sends a heartbeat.
     fn grant(&mut self, choices: &mut Choices<'_>) {
         let from = choices.peer();
         let life = Incarnation::new(u32::from(choices.byte()));
@@ -105,7 +105,7 @@ impl Host {
         self.hear_from_granted();
     }
 
-    /// Those who got a part of its zone say so.
+    /// Every peer that was granted a part of the zone sends a heartbeat.
     fn hear_from_granted(&mut self) {
         for grant in self.granted.clone() {
             let Grant { own, neighbours } = grant.get().clone();
@@ -122,7 +122,7 @@ impl Host {
         }
     }
 
-    /// One of those who got a part of its zone is gone, and some time passes.
+    /// The peer that was last granted a part of the zone is unreachable, and some time passes.
     fn miss_one_of_granted(&mut self, choices: &mut Choices<'_>) {
         let Some(grant) = self.granted.pop() else {
             return;
@@ -132,7 +132,7 @@ impl Host {
         self.pass(Span::from_secs(u64::from(choices.below(32))));
     }
 
-    /// The number of the life that it is in, or wants to begin.
+    /// The life on disk: the current one, or the one that the node wants to begin.
     fn life(&self) -> Option<Incarnation> {
         match self.host.records().get(&Key::Life) {
             Some(Record::Life(life)) => Some(*life),
@@ -140,7 +140,7 @@ impl Host {
         }
     }
 
-    /// It starts anew with what is on its disk.
+    /// Restarts the node from its disk.
     fn restart(&mut self, choices: &mut Choices<'_>) {
         self.count("restart");
         self.has_left = false;
@@ -208,7 +208,7 @@ impl Host {
 
 fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
     let hops = u16::from(choices.below(4));
-    // Half of the time about the life that the node is in, or waits for.
+    // Half of the messages are about the life on the node's disk.
     let own_life = host.life();
     let life = own_life
         .filter(|_| choices.below(2) == 0)
@@ -222,7 +222,7 @@ fn message(from: NodeId, host: &Host, choices: &mut Choices<'_>) -> Message<2> {
             hops,
         },
         2 => {
-            // One that is for this node, in a life that it may be waiting for.
+            // A grant for this node, in a life that it may be waiting for.
             let mut own = entry(choices);
             own.name = Name { id: ME, life };
             Message::Grant(Shared::new(Grant {

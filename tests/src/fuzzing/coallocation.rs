@@ -1,4 +1,4 @@
-//! What the bodies of `asap` and `criteria` have in common: nodes that commit to jobs together, and forget nothing.
+//! What the fuzz bodies of `asap` and `criteria` have in common: both schedulers use the commit protocol.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -42,17 +42,17 @@ pub(super) const COMMIT: commit::Config = commit::Config {
 pub(super) trait Scheduler {
     type Node: Machine<Command = Command, Notice = Notice>;
 
-    /// Timers that may ring when they are not due.
+    /// Timers that may fire when they are not due.
     const TIMERS: [<Self::Node as Machine>::Timer; 3];
 
     fn build(&self) -> Self::Node;
 
     fn commitments(node: &Self::Node) -> &commit::Node<Everyone>;
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     fn jobs(node: &Self::Node) -> Vec<JobId>;
 
-    /// What a message counts as, if it counts.
+    /// The name under which a message is counted, if it is.
     fn kind_of(message: &<Self::Node as Machine>::Message) -> Option<&'static str>;
 
     /// What an honest peer says to a message.
@@ -80,9 +80,9 @@ pub(super) struct Coallocator<S: Scheduler> {
     sent: Sent<<S::Node as Machine>::Message>,
     /// What runs here.
     live: Option<JobId>,
-    /// In which life of the node this is.
+    /// How often the node has restarted.
     life: usize,
-    /// The last word on each job that has one, and in which life it was said.
+    /// The outcome of each job that has one, and the life in which it was told.
     last_words: BTreeMap<JobId, (News, usize)>,
 }
 
@@ -122,7 +122,7 @@ pub(super) fn drive<S: Scheduler>(scheduler: S, mut choices: Choices<'_>) -> See
             None => {}
         }
     }
-    // Left alone, everything ends: nobody answers any more.
+    // No peer answers any more: everything must end.
     for _ in 0..200 {
         host.pass(Span::from_micros(50));
     }
@@ -167,7 +167,7 @@ impl<S: Scheduler> Subject for Coallocator<S> {
         }
         if news.is_last() {
             let life = subject.life;
-            // It may be said again in a later life, and it is forgotten when the job is submitted anew.
+            // An outcome may be told again in a later life. It is forgotten when the job is submitted again.
             if let Some((said, before)) = subject.last_words.insert(job, (news, life)) {
                 assert!(
                     said == news && before < life,
@@ -182,7 +182,7 @@ impl<S: Scheduler> Subject for Coallocator<S> {
         assert!(S::jobs(host.node()).len() <= usize::from(tasks));
         let parts = S::commitments(host.node());
         assert!(parts.participant.running().count() <= 1);
-        // Two lives and whom it knows; a request and a task of each job, and the seats.
+        // Two lives and the known peers; a request and a task for each job; the seats.
         let records = 3 + usize::from(seats + 2 * tasks);
         assert!(host.records() <= records, "{} records", host.records());
         let node = host.host.machine().expect("it comes back at once");
@@ -211,7 +211,7 @@ impl<S: Scheduler> Host<Coallocator<S>> {
     fn command(&mut self, choices: &mut Choices<'_>) -> Option<Command> {
         let job = choices.job();
         Some(match choices.below(16) {
-            // What is known is not submitted again, so that each last word is an answer to something.
+            // A known job is not submitted again, so that each outcome belongs to one submission.
             0..=7 if S::jobs(self.node()).contains(&job) => return None,
             0..=7 => {
                 self.subject.last_words.remove(&job);
@@ -281,7 +281,7 @@ pub(super) fn vote(
     })
 }
 
-/// A request for a node's time that nobody may have made.
+/// A forged request for a node's time.
 pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Message {
     commit::Message::Prepare {
         attempt: attempt(now, choices),
@@ -291,7 +291,7 @@ pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Me
     }
 }
 
-/// Any other word on a job.
+/// Any other forged message about a job.
 pub(super) fn forged_vote(now: Time, choices: &mut Choices<'_>) -> commit::Message {
     let attempt = attempt(now, choices);
     let outcome = Outcome::Done;

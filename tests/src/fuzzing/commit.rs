@@ -32,7 +32,7 @@ struct Committing {
     sent: Sent<Message>,
     /// What runs here.
     live: Option<Attempt>,
-    /// When its reservation ended with which it began; never, once it has run for longer.
+    /// When the first reservation of the running attempt ends; `Time::MAX` once the attempt has run for longer.
     ends: Time,
 }
 
@@ -73,7 +73,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
             None => {}
         }
     }
-    // Left alone, everything ends: nobody answers any more.
+    // No peer answers any more: everything must end.
     for _ in 0..40 {
         host.pass(Span::from_micros(50));
     }
@@ -83,7 +83,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
 impl Subject for Committing {
     type Node = Node;
 
-    // Some for each seat, and for each task some for each of its nodes, old ones included.
+    // Some for each seat, and some for each node of each task, former nodes included.
     const MOST_EFFECTS: usize = 1_000;
     const MOST_RINGS: usize = 16;
 

@@ -33,9 +33,9 @@ struct Working {
     config: Config,
     /// What runs here.
     runs: BTreeSet<JobId>,
-    /// What it gave of its zone to others, who do not lie about that.
+    /// The parts of its zone that the node granted. Their new owners do not lie about them.
     granted: Vec<Shared<Grant<3>>>,
-    /// What it searched for last, and said last about a job, for others to answer.
+    /// The last search and, in `said`, the last message of custody, to be answered.
     quest: Option<(JobId, Quest)>,
     said: Option<custody::Message>,
 }
@@ -116,7 +116,7 @@ impl Subject for Working {
 
     fn look(host: &mut Host<Self>) {
         let Config { owners, runs, .. } = host.subject.config;
-        // And the number of its life and a few peers, for each of two overlays.
+        // Four more: the life and the known peers, for each of two overlays.
         let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
         let records = host.records();
         assert!(records <= most_records as usize, "{records} records");
@@ -163,7 +163,7 @@ impl Host<Working> {
         }
     }
 
-    /// Somebody wants a part of its zone, and says how it is when it has it.
+    /// A peer asks for a part of the zone. Then every peer that was granted a part sends a heartbeat with its status.
     fn join(&mut self, choices: &mut Choices<'_>) {
         let from = sender(choices);
         let joiner = Name {
@@ -205,7 +205,7 @@ impl Host<Working> {
         }
     }
 
-    /// Bytes as they are, from somewhere; most are no message.
+    /// Arbitrary bytes from a peer; most do not decode.
     fn frame(&mut self, choices: &mut Choices<'_>) {
         let from = sender(choices);
         // Small numbers decode further than large ones, and short messages are more likely to be whole.
@@ -219,7 +219,7 @@ impl Host<Working> {
         }
     }
 
-    /// What the node asked or said last is answered as it should be, or nearly.
+    /// A peer answers the last search, or the last message of custody, correctly or nearly so.
     fn answer(&mut self, choices: &mut Choices<'_>) {
         let from = sender(choices);
         let until = self.now + Span::from_secs(u64::from(choices.byte()));
@@ -476,7 +476,7 @@ impl Host<Working> {
     }
 }
 
-/// Somebody else: a host knows who sent a message, and this one has none of its own come back.
+/// Any peer: a host knows the sender of a message, and the node never sends one to itself.
 fn sender(choices: &mut Choices<'_>) -> NodeId {
     NodeId::new(u64::from(choices.below(PEERS - 1)) + 1)
 }

@@ -1,4 +1,4 @@
-//! A host for one node among liars: it does what the node asks for, and looks at everything.
+//! A host for one node among liars: it executes the node's effects, and checks every state.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,38 +11,38 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
 
-/// What came of it, to show that much did.
+/// How often each thing happened, to show that a run was not vacuous.
 pub type Seen = BTreeMap<&'static str, usize>;
 
-/// The node that is driven, which is number zero everywhere.
+/// The node under test: number zero in every fuzz body.
 pub(super) const ME: NodeId = NodeId::new(0);
 
-/// What the host of one kind of node knows beside what every host knows.
+/// What is special about the host of one kind of node.
 pub(super) trait Subject: Sized {
     type Node: Machine;
 
     /// The most effects of one event.
     const MOST_EFFECTS: usize;
-    /// How often timers may ring at one instant.
+    /// How often timers may fire at one instant.
     const MOST_RINGS: usize;
 
-    /// A node that knows nothing yet. In every life it has the same rules.
+    /// A node that knows nothing yet. Its configuration is the same in every life.
     fn build(&self, rng: &mut Xoshiro256PlusPlus) -> Self::Node;
 
-    /// The node said something.
+    /// The node sent a message.
     fn said(host: &mut Host<Self>, to: NodeId, message: <Self::Node as Machine>::Message);
 
-    /// The node has news.
+    /// The node gave a notice.
     fn told(host: &mut Host<Self>, notice: <Self::Node as Machine>::Notice);
 
-    /// An event is over: nothing may have grown beyond its bound.
+    /// After an event: nothing may have grown beyond its bound.
     fn look(host: &mut Host<Self>);
 
-    /// The node comes back, and nothing runs.
+    /// The node restarts, and nothing runs.
     fn crashed(&mut self);
 }
 
-/// A node, its clock, and what is known of it.
+/// A node, its clock, and what happened to it.
 pub(super) struct Host<S: Subject> {
     pub host: machine::Host<S::Node>,
     pub now: Time,
@@ -83,7 +83,7 @@ impl<S: Subject> Host<S> {
         self.feed_and_crash(event, None);
     }
 
-    /// An event; if it is the last one before a crash, only so many of its effects come to pass.
+    /// Handles an event. If the node is to crash, it does so after `crash` effects, and restarts.
     pub(super) fn feed_and_crash(&mut self, event: Event<S::Node>, crash: Option<usize>) {
         self.host.handle(event, self.now, &mut self.rng);
         self.execute(crash);
@@ -121,7 +121,7 @@ impl<S: Subject> Host<S> {
         self.now = end;
     }
 
-    /// Comes back from disk.
+    /// Restarts the node from its disk.
     pub(super) fn restart(&mut self) {
         self.count("restart");
         let records = self.host.records().clone();
@@ -134,7 +134,7 @@ impl<S: Subject> Host<S> {
     }
 }
 
-/// The last messages, and to whom.
+/// The last messages, each with its receiver.
 pub(super) struct Sent<M>(VecDeque<(NodeId, M)>);
 
 impl<M: Clone> Sent<M> {
@@ -156,7 +156,7 @@ impl<M: Clone> Sent<M> {
         self.0.back().map(|(_, message)| message)
     }
 
-    /// One of them. Most are answered once, some again.
+    /// Picks a message to answer. It forgets most of them, so that few are answered twice.
     pub(super) fn pick(&mut self, choices: &mut Choices<'_>) -> Option<(NodeId, M)> {
         let index = self.0.len().checked_sub(1)?;
         let index = index - usize::from(choices.below(Self::MOST)).min(index);
@@ -181,7 +181,7 @@ pub(super) const fn name_of(news: News) -> &'static str {
     }
 }
 
-/// Notes what runs at a node, by what it tells: nothing starts twice, and nothing stops that does not run.
+/// Keeps track of the jobs that run at a node: no running job starts, and only running jobs stop.
 pub(super) fn note_what_runs(runs: &mut BTreeSet<JobId>, Notice { job, news }: Notice) {
     match news {
         News::Started => assert!(runs.insert(job), "{job} runs already"),

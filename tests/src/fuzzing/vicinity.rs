@@ -32,7 +32,7 @@ struct Host<D: Distance<Profile>> {
     node: Vicinity<Profile, D, LINKS, GOSSIP, RANDOM>,
     now: Time,
     alarm: Option<(Time, Timer)>,
-    /// The last request, and to whom.
+    /// The receiver and the exchange of the last request.
     sent: Option<(NodeId, ExchangeId)>,
     seen: Seen,
 }
@@ -68,7 +68,7 @@ fn drive_with<D: Distance<Profile>>(distance: D, mut choices: Choices<'_>) -> Se
                 let from = choices.peer();
                 let exchange = ExchangeId(u32::from(choices.below(4)));
                 let mut descriptors = some(&mut choices);
-                // Half of the askers say something of themselves.
+                // Half of the senders include their own descriptor.
                 if choices.below(2) == 0 {
                     let id = from;
                     descriptors.truncate(GOSSIP - 1);
@@ -178,7 +178,7 @@ impl<D: Distance<Profile>> Host<D> {
         assert!(self.node.version() >= before.version());
         for peer in self.node.view() {
             match before.view().iter().find(|known| known.id == peer.id) {
-                // In a cycle somebody may be forgotten who is too old, and come back from the random layer.
+                // In a cycle a peer may be dropped for its age, and the random layer may bring an older profile of it.
                 Some(known) => assert!(
                     cycle || peer.version >= known.version,
                     "a profile goes back"
@@ -186,7 +186,7 @@ impl<D: Distance<Profile>> Host<D> {
                 None => *self.seen.entry("entered").or_default() += 1,
             }
         }
-        // What is kept is what the rule would keep.
+        // The view holds what the selection function would select.
         let whom = Target {
             id: ME,
             profile: self.node.profile(),
@@ -196,7 +196,7 @@ impl<D: Distance<Profile>> Host<D> {
         assert_eq!(again.as_slice(), view);
     }
 
-    /// Everything said is for somebody else, short, and begins with the node itself.
+    /// A message goes to a peer, and begins with the node's own descriptor. The others are distinct and known.
     fn look_at(
         &mut self,
         before: &Vicinity<Profile, D, LINKS, GOSSIP, RANDOM>,

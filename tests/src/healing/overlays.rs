@@ -151,7 +151,7 @@ impl Overlay for Ants {
         self.neighbours().chain(remembered.copied()).collect()
     }
 
-    /// Links count that both ends have.
+    /// Only links that both ends have count.
     fn is_whole(nodes: &BTreeMap<NodeId, &Self>) -> Result<(), String> {
         let has = |id: &NodeId, peer: NodeId| {
             let node = nodes.get(id);
@@ -239,10 +239,10 @@ pub struct Near {
     near: Vicinity<u16, Ring, LINKS, 4, 6>,
 }
 
-/// How many of the nearest a node keeps.
+/// How many of the nearest peers a node keeps.
 const LINKS: usize = 4;
 
-/// How far apart two places on a ring are.
+/// The distance between two positions on a ring.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Ring;
 
@@ -255,7 +255,7 @@ impl Distance<u16> for Ring {
     }
 }
 
-/// The place of a node. Here everyone knows it; in a scheduler it travels with the messages of the random layer.
+/// The position of a node on the ring. Here it follows from the id; in a scheduler the random layer carries it.
 fn place(id: NodeId) -> u16 {
     (id.get().wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
 }
@@ -263,18 +263,18 @@ fn place(id: NodeId) -> u16 {
 /// A message of one of the two layers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Layered {
-    /// Of the random layer.
+    /// Of CYCLON, the random layer.
     Below(cyclon::Message<3>),
-    /// Of the layer of those that are near.
+    /// Of VICINITY.
     Near(vicinity::Message<u16, 4>),
 }
 
 /// A timer of one of the two layers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LayeredTimer {
-    /// Of the random layer.
+    /// Of CYCLON, the random layer.
     Below(cyclon::Timer),
-    /// Of the layer of those that are near.
+    /// Of VICINITY.
     Near(vicinity::Timer),
 }
 
@@ -417,14 +417,14 @@ impl Overlay for Near {
         self.below.peers()
     }
 
-    /// Every node has the nearest of the others, and nobody who is gone.
+    /// Every node is linked to its nearest peers, and to no node that is gone.
     fn is_whole(nodes: &BTreeMap<NodeId, &Self>) -> Result<(), String> {
         for (id, node) in nodes {
             let mut nearest: Vec<NodeId> = nodes.keys().copied().filter(|it| it != id).collect();
             nearest.sort_by_key(|it| (Ring.rank(&place(*id), &place(*it)), *it));
             nearest.truncate(LINKS);
             let view: BTreeSet<NodeId> = node.near.view().iter().map(|it| it.id).collect();
-            // The one that is asked just now is out of the view until it answers.
+            // The peer of the current exchange is out of the view until it answers.
             let missing = nearest.iter().filter(|it| !view.contains(it)).count();
             if missing > 1 {
                 return Err(format!("{id} has {view:?} instead of {nearest:?}"));

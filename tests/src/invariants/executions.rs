@@ -50,7 +50,7 @@ pub struct Executions {
 }
 
 impl Executions {
-    /// Takes note, and names the invariant that this breaks.
+    /// Takes note of an observation, and names the invariant that it breaks.
     pub fn observe(&mut self, observation: Observation) -> Result<(), Violation> {
         match observation {
             Observation::Accepted { job } => {

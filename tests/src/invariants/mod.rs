@@ -1,7 +1,7 @@
 //! What must always hold, by name, as checkers that know nothing of how the code under test works.
 //!
-//! A checker is itself tested: `tests/tests/invariants.rs` and `tests/tests/central.rs` plant bugs and show that they are
-//! caught.
+//! The checkers are tested as well: the suites `invariants` and `central` in `tests/tests/suites` plant bugs and show
+//! that they are caught.
 
 mod executions;
 mod passing;
@@ -79,7 +79,7 @@ pub fn holds_end_with_their_lease<'a>(
     Violation::unless(reservations.into_iter().all(stands), LEASES_END)
 }
 
-/// An older epoch never changes state: what was there before a stale request is there after it.
+/// An older epoch never changes state: the state is the same before and after a stale request.
 pub fn an_older_epoch_changes_nothing<T: PartialEq>(
     before: &T,
     after: &T,
@@ -92,7 +92,7 @@ pub fn capacity_is_never_exceeded(
     jobs: &[(u64, u64, u32)],
     capacity: u32,
 ) -> Result<(), Violation> {
-    // Use only ever grows where a job starts, so those are all the instants there are to look at.
+    // Use grows only at the start of a job, so it is enough to look at all starts.
     for &(instant, ..) in jobs {
         let running = jobs
             .iter()

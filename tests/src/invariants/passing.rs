@@ -4,11 +4,11 @@ use gridweave_core::id::JobId;
 use gridweave_core::machine::Violation;
 use gridweave_core::queue::Waiting;
 
-/// Watches who passes whom in one queue: no job is passed more often than it was places ahead of the first job that passed
-/// it (PROTOCOLS L2; while jobs arrive in order and none migrates).
+/// Counts how often the jobs of one queue are passed. If the first job that passes a job stood `n` places behind it,
+/// that job may be passed `n` times (PROTOCOLS L2; while jobs arrive in order and none migrates).
 #[derive(Clone, Debug, Default)]
 pub struct Passes {
-    /// How often each was passed, and its bound.
+    /// How often each job was passed, and its bound.
     passed: BTreeMap<JobId, (usize, usize)>,
     most: usize,
 }

@@ -10,13 +10,13 @@ pub(super) const KEPT: &str = "a job starts no later than it was promised";
 pub(super) const NOT_OVERBOOKED: &str = "no more is reserved than there is";
 pub(super) const NONE_FITS: &str = "nobody waits who fits";
 
-/// First come, first served: nobody starts before an earlier job.
+/// First come, first served: no job starts before an earlier one.
 pub fn starts_are_in_order(plan: &Plan) -> Result<(), Violation> {
     Violation::unless(plan.starts.iter().flatten().is_sorted(), IN_ORDER)
 }
 
-/// A promised start never moves later, and a job starts no later than it was promised: holds of EASY's first waiting job and
-/// of every job of a conservative scheduler (PROTOCOLS 7.1, 7.2).
+/// A promised start never moves later, and a job starts no later than promised. This holds for the head of EASY's queue
+/// and for every job of a conservative scheduler (PROTOCOLS 7.1, 7.2).
 pub fn promises_are_kept(plan: &Plan) -> Result<(), Violation> {
     for (index, promise) in plan.promises.iter().enumerate() {
         let later = plan.promises[index + 1..].iter();
@@ -31,8 +31,8 @@ pub fn promises_are_kept(plan: &Plan) -> Result<(), Violation> {
     Ok(())
 }
 
-/// No more is reserved than there is: at whatever instant one looks, the running jobs up to their expected ends and the
-/// promises to those who wait fit the machine together (PROTOCOLS 7.2).
+/// No more is reserved than there is: whenever a promise is made or a job ends, the running jobs up to their expected
+/// ends and the promises to waiting jobs fit the machine together (PROTOCOLS 7.2).
 pub fn reservations_fit_together(
     processors: u32,
     jobs: &[Job],
@@ -60,7 +60,7 @@ pub fn reservations_fit_together(
     Ok(())
 }
 
-/// Nobody waits who fits, at any tick (PROTOCOLS L16).
+/// No job waits while it fits, at any tick (PROTOCOLS L16).
 pub fn nobody_waits_who_fits(processors: u32, jobs: &[Job], plan: &Plan) -> Result<(), Violation> {
     for (waiting, start) in jobs.iter().zip(&plan.starts) {
         for tick in waiting.at..start.unwrap_or(waiting.at) {

@@ -54,9 +54,9 @@ pub const CONFIG: Config = Config {
 enum Role {
     /// It runs nothing.
     Submits,
-    /// It runs what it gets at once.
+    /// It runs a job as soon as it gets one.
     Idle,
-    /// Its owner needs it until then.
+    /// It is reserved for its owner until this time, in microseconds.
     Busy(u64),
 }
 
@@ -140,7 +140,7 @@ const MOVING: Config = Config {
     ..CONFIG
 };
 
-/// A node that submits, a site that is busy for a while, and one that is known only to that site and idle.
+/// A node that submits, a site that is busy for a while, and an idle site that only the busy one knows.
 pub fn moving() -> Exploration<Node> {
     explored(3, |me| match me {
         INITIATOR => node(me, MOVING, Role::Submits, &[1]),
@@ -149,7 +149,7 @@ pub fn moving() -> Exploration<Node> {
     })
 }
 
-/// A node that asks nobody else when it submits, but is busy for a while, and two sites that are idle.
+/// A busy node that submits without asking other sites, and two idle sites to which the job may move.
 pub fn moving_on() -> Exploration<Node> {
     const ALONE: Config = Config {
         request: Reach { ttl: 0, fan_out: 0 },
@@ -167,7 +167,7 @@ pub fn cancelled(mut case: Exploration<Node>) -> Exploration<Node> {
     case
 }
 
-/// The same with a host that ends what runs at any time.
+/// The same, with hosts that may end a running job at any time.
 pub fn whole_life(mut case: Exploration<Node>) -> Exploration<Node> {
     case.reactions = ending;
     case

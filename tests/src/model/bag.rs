@@ -1,7 +1,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// A set that is only added to, the same value whatever the order in which that was done.
+/// A set that only grows. Two bags of the same values are equal, whatever the order of insertion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bag<T> {
     /// By a fixed hash, so that values need no order of their own.

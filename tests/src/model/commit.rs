@@ -38,7 +38,7 @@ pub const CONFIG: Config = Config {
     members: 8,
 };
 
-/// The same, but that jobs may go on for as long again, once. They ask for it as soon as they start.
+/// As [`CONFIG`], but a job may be extended once by its own length. It asks for that as soon as it starts.
 pub const EXTENDING: Config = Config {
     overrun: Overrun::Extend {
         by: Span::from_micros(5),
@@ -47,18 +47,18 @@ pub const EXTENDING: Config = Config {
     ..CONFIG
 };
 
-/// The same, but that a job is permitted to start three ticks before it does, since nobody is asked for longer.
+/// As [`CONFIG`], but with a short retry period, so that a start is permitted only three ticks before it.
 pub const NEAR: Config = Config {
     retry: Span::from_micros(3),
     ..CONFIG
 };
 
-/// When all jobs run, but for those that are moved.
+/// The slot of every job that is not moved.
 pub fn slot() -> Interval {
     starting(10)
 }
 
-/// A slot of five that starts then.
+/// A slot of five ticks that starts at `at`.
 pub fn starting(at: u64) -> Interval {
     Interval::starting(Time::from_micros(at), Span::from_micros(5))
         .expect("five are more than none")
@@ -96,7 +96,7 @@ pub fn release(job: u64) -> Command {
     Command::Coordinator(coordinator::Command::Release { job })
 }
 
-/// So many nodes that may be asked these things; until just after the start of jobs, without crashes.
+/// `nodes` nodes that may get these commands, until just after the start of jobs, without crashes.
 pub fn asked(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<Peer> {
     Exploration {
         build: |_| Node::new(CONFIG, Everyone),
@@ -134,14 +134,14 @@ pub fn extending(mut case: Exploration<Peer>) -> Exploration<Peer> {
     case
 }
 
-/// The same, where jobs are permitted to start only when that is near.
+/// The same, where a start is permitted only when it is near.
 pub fn near(mut case: Exploration<Peer>) -> Exploration<Peer> {
     case.build = |_| Node::new(NEAR, Everyone);
     case.properties.push(waits_for_its_time());
     case
 }
 
-/// A host that ends whatever runs.
+/// The commands of a host that ends every running job.
 pub fn ending(node: &Peer) -> Vec<Command> {
     let running = node.participant.running();
     let ended = running.map(|attempt| {
@@ -210,7 +210,7 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
             },
         ),
         Property::always("a vote outlives a crash", |_, state: &State<Peer>| {
-            // What a node said it holds is on its disk or in its schedule until the lease ends, unless it was told otherwise.
+            // A hold that was voted for stays until its lease ends, unless it is released or a newer attempt comes.
             state.network.iter().all(|(from, to, message)| {
                 let Message::Prepared { attempt, .. } = message else {
                     return true;
@@ -233,7 +233,7 @@ pub fn always() -> Vec<Property<Exploration<Peer>>> {
     ]
 }
 
-/// A coordinator forgets nothing that it permitted, whoever crashes.
+/// A coordinator that is up knows every permission that it gave, after any crash.
 fn knows_its_nodes() -> Property<Exploration<Peer>> {
     Property::always(
         "a coordinator knows until when a node may run",
@@ -249,7 +249,7 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
                 let Some(coordinator) = machine(from) else {
                     return true;
                 };
-                // What is over is stopped, if not quite yet.
+                // A permission that has ended does not count: its job is about to be stopped.
                 *until <= Some(state.now)
                     || !running.any(|one| one == *attempt)
                     || coordinator.coordinator.may_run_until(attempt.job, *to) >= *until
@@ -258,7 +258,7 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
     )
 }
 
-/// Nobody may start long before the start, also as far as a coordinator knows that has just come back.
+/// No coordinator permits a start long before it, not even one that has just restarted.
 fn waits_for_its_time() -> Property<Exploration<Peer>> {
     Property::always(
         "nobody is permitted to start before that is near",
@@ -350,7 +350,7 @@ fn coordinator_of(attempt: Attempt) -> Option<NodeId> {
     Some(NodeId::new(attempt.job.get()))
 }
 
-/// Every start there ever was.
+/// Every start so far.
 pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Attempt)> + '_ {
     state
         .notices
@@ -361,7 +361,7 @@ pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Attempt)> + '
         })
 }
 
-/// The attempts of jobs that were told to keep what they have, and that nobody gave up.
+/// Attempts that must still stand: kept, not replaced by a later attempt, neither given up nor expired.
 fn kept(state: &State<Peer>) -> impl Iterator<Item = Attempt> + '_ {
     let told = state.notices.iter().filter_map(|(_, notice)| match notice {
         Notice::Coordinator(Told::Placed { attempt, .. }) => Some(*attempt),
@@ -384,7 +384,7 @@ fn kept(state: &State<Peer>) -> impl Iterator<Item = Attempt> + '_ {
     })
 }
 
-/// Whoever was asked to take part in an attempt.
+/// The nodes that were asked to prepare an attempt.
 fn members(state: &State<Peer>, of: Attempt) -> impl Iterator<Item = NodeId> + '_ {
     state
         .network
@@ -401,7 +401,7 @@ fn committed(state: &State<Peer>, node: NodeId, to: Attempt) -> bool {
     })
 }
 
-/// Whether a coordinator was ever told this.
+/// Whether a coordinator ever gave such a notice.
 pub fn told(state: &State<Peer>, what: fn(&Told) -> bool) -> bool {
     state
         .notices

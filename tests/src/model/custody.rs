@@ -43,21 +43,21 @@ pub const CONFIG: Config = Config {
 /// What a node knows, and does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Plan {
-    /// Between whom there is custody.
+    /// Whether the job goes from the home straight to a run node, or through an owner.
     pub levels: Levels,
-    /// Who may take a job of the home.
+    /// The candidates that the home finds for its job.
     pub holders: &'static [u64],
-    /// With two levels, who may run a job, by who answers for it.
+    /// With two levels, the candidates that an owner finds, by index of the owner.
     pub runners: &'static [&'static [u64]],
-    /// To whom a node may give a job that waits there, by node.
+    /// The nodes to which a host may move a waiting job, by index of the host's node.
     pub moves: &'static [&'static [u64]],
-    /// What is wrong with nodes.
+    /// The mistake that all nodes make, if any.
     pub fault: Option<Fault>,
     /// How far clocks may be apart.
     pub skew: Span,
 }
 
-/// A home that owns and runs the job itself if need be, an owner, and one who runs what the owner has.
+/// A home, an owner and a run node. The home owns and runs the job itself if need be.
 pub const TWO: Plan = Plan {
     levels: Levels::Two,
     holders: &[1, 0],
@@ -67,34 +67,34 @@ pub const TWO: Plan = Plan {
     skew: Span::ZERO,
 };
 
-/// Between whom there is custody.
+/// How many custodies there are between the home and the run node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Levels {
-    /// Between the home and who runs the job.
+    /// The home gives the job to the node that runs it.
     One,
-    /// Between the home and who owns the job, and between that one and who runs it.
+    /// The home gives the job to an owner, and the owner gives it to the node that runs it.
     Two,
 }
 
 /// A mistake, to see that it is found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// An owner grants beyond what it was granted.
+    /// An owner grants the job for longer than its own lease.
     Unbounded,
-    /// Who takes back what it gave away claims a term that is new to everyone.
+    /// A node that takes back a job reports a new term that no other node knows.
     FreshTerm,
-    /// A node takes what it is granted, whenever that was.
+    /// A node takes a verdict on an earlier claim for one on its last claim.
     Credulous,
-    /// An owner does not pass on the last word while it is not known that it still owns the job.
+    /// An owner without a lease does not pass on the outcome.
     Forgetful,
 }
 
-/// Which custody something is about.
+/// One of the two custodies of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
-    /// That of the home.
+    /// Between the home and the node that it gives the job to.
     Upper,
-    /// That of an owner.
+    /// Between an owner and a run node.
     Lower,
 }
 
@@ -138,9 +138,9 @@ pub struct Node {
     upper: Custody,
     lower: Custody,
     present: Present,
-    /// The term under which it gave the job away, for those who make a mistake with it.
+    /// The term under which the node gave the job away; kept only for `Fault::FreshTerm`.
     gave: Option<Term>,
-    /// The claim in what it last said, for those who make a mistake with it.
+    /// The claim in the last report; kept only for `Fault::Credulous`.
     claim: Option<Claim>,
 }
 
@@ -149,7 +149,7 @@ struct As {
     fault: Option<Fault>,
     gave: Option<Term>,
     claim: Option<Claim>,
-    /// Whether it was written down that the job has ended here.
+    /// Whether a record says that the job has ended here.
     ended: bool,
     notices: Vec<Notice>,
 }
@@ -238,7 +238,7 @@ impl Node {
     /// Has a custody handle an event, and does what follows from it.
     fn within(&mut self, level: Level, event: Event<Custody>, cx: &mut dyn Context<Self>) {
         for notice in self.handled(level, event, cx) {
-            self.said(level, notice, cx);
+            self.on_notice(level, notice, cx);
         }
     }
 
@@ -277,7 +277,7 @@ impl Node {
         self.within(level, Event::Command(command), cx);
     }
 
-    fn hear(
+    fn on_message(
         &mut self,
         level: Level,
         from: NodeId,
@@ -295,9 +295,9 @@ impl Node {
         self.within(level, Event::Message { from, message }, cx);
     }
 
-    /// A custody has something to say, as it has to a desktop.
-    fn said(&mut self, level: Level, notice: Notice, cx: &mut dyn Context<Self>) {
-        // What was done since it was said may have changed that.
+    /// Acts on a notice of a custody, as `desktop` does.
+    fn on_notice(&mut self, level: Level, notice: Notice, cx: &mut dyn Context<Self>) {
+        // What followed from earlier notices may have outdated this one.
         let is_past = match &notice {
             Notice::Queue { .. } => !self.custody(level).is_here(JOB),
             Notice::Drop(_) => self.custody(level).is_here(JOB),
@@ -308,7 +308,7 @@ impl Node {
         }
         let is_owner = level == Level::Upper && self.plan.levels == Levels::Two;
         match notice {
-            Notice::Tell(job::Notice { news, .. }) => self.told(level, news, cx),
+            Notice::Tell(job::Notice { news, .. }) => self.on_news(level, news, cx),
             Notice::Offered(gift) => {
                 let taking = Taking::Takes { start: None };
                 self.tell(level, custody::Command::Take { gift, taking }, cx);
@@ -328,7 +328,7 @@ impl Node {
             Notice::Queue {
                 job, term, until, ..
             } if is_owner => {
-                // It is known already if it was owned in an earlier life.
+                // After a restart the lower custody may know the job already.
                 let keep = custody::Command::Keep {
                     job,
                     tenure: Tenure::under(term),
@@ -347,7 +347,7 @@ impl Node {
         }
     }
 
-    /// Until when an owner may grant the job that it was granted until then.
+    /// Until when an owner may grant the job if its own lease ends at `until`.
     fn bound(&self, until: Time) -> Time {
         match self.plan.fault {
             Some(Fault::Unbounded) => Time::MAX,
@@ -360,7 +360,7 @@ impl Node {
         self.tell(Level::Lower, custody::Command::Bound { job, until }, cx);
     }
 
-    fn told(&mut self, level: Level, news: News, cx: &mut dyn Context<Self>) {
+    fn on_news(&mut self, level: Level, news: News, cx: &mut dyn Context<Self>) {
         if news == News::Started {
             self.present = Present::Runs;
         }
@@ -382,7 +382,7 @@ impl Node {
         self.tell(Level::Lower, custody::Command::PassedOn(JOB), cx);
     }
 
-    fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
+    fn on_command(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         let level = self.host_level();
         match command {
             Command::Submit => {
@@ -409,16 +409,16 @@ impl Node {
         }
     }
 
-    fn begin(&mut self, cx: &mut dyn Context<Self>) {
+    fn on_start(&mut self, cx: &mut dyn Context<Self>) {
         // Both start before either is asked for anything.
         let notices = [Level::Lower, Level::Upper]
             .map(|level| (level, self.handled(level, Event::Start, cx)));
         for (level, notices) in notices {
             for notice in notices {
-                self.said(level, notice, cx);
+                self.on_notice(level, notice, cx);
             }
         }
-        // What it answers for and does not own is nobody's.
+        // A node must not answer for a job that it does not own.
         if self.lower.answers_for(JOB) && !self.upper.has(JOB) {
             self.tell(Level::Lower, custody::Command::Cancel(JOB), cx);
         }
@@ -468,16 +468,16 @@ impl Machine for Node {
                 let event = Event::Restored(key, record);
                 self.within(level, event, cx);
             }
-            Event::Start => self.begin(cx),
+            Event::Start => self.on_start(cx),
             Event::Message {
                 from,
                 message: (level, message),
-            } => self.hear(level, from, message, cx),
+            } => self.on_message(level, from, message, cx),
             Event::Unreachable { .. } => {}
             Event::Timer((level, timer)) => {
                 self.within(level, Event::Timer(timer), cx);
             }
-            Event::Command(command) => self.obey(command, cx),
+            Event::Command(command) => self.on_command(command, cx),
         }
     }
 
@@ -492,7 +492,7 @@ fn job() -> Job {
     Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none")
 }
 
-/// So many nodes, and a host that starts what waits, or moves it.
+/// `nodes` nodes, with hosts that start or move a waiting job.
 pub fn explored(nodes: u8, skew: Span, build: fn(NodeId) -> Node) -> Exploration<Node> {
     let mut case = Exploration::leased(nodes, build, Command::Submit, starting);
     case.lateness = skew;
@@ -518,7 +518,7 @@ pub fn cancelled(mut case: Exploration<Node>) -> Exploration<Node> {
     case
 }
 
-/// The same with a host that also ends what runs.
+/// The same, with hosts that also end a running job.
 pub fn whole_life(mut case: Exploration<Node>) -> Exploration<Node> {
     case.reactions = |node| match node.present {
         Present::Runs => vec![Command::End],

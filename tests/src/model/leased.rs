@@ -1,4 +1,4 @@
-//! One job that nodes run under leases: what must hold, and what is to be seen, whichever machine does it.
+//! One job that nodes run under leases: what must hold, and what must be seen, for any such machine.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
@@ -14,18 +14,18 @@ pub trait Leased: Machine {
     fn runs(&self) -> bool;
     /// Until when it may have the job.
     fn lease(&self) -> Option<Time>;
-    /// Whether it answers for the job towards the user who submitted it.
+    /// Whether it is the home of the job.
     fn is_home(&self) -> bool;
     /// How often it placed the job again.
     fn placed_again(&self) -> u64;
     /// How often it gave the job away.
     fn moved(&self) -> u64;
-    /// The last word that a notice is, if it is one.
+    /// The outcome that a notice tells, if it tells one.
     fn last_word(notice: &Self::Notice) -> Option<News>;
 }
 
 impl<M: Leased> Exploration<M> {
-    /// So many nodes, of which the first is told this, and a host that reacts so.
+    /// `nodes` nodes, of which the first gets the command `submit`. Hosts may give the commands of `reactions`.
     pub fn leased(
         nodes: u8,
         build: fn(NodeId) -> M,
@@ -38,7 +38,7 @@ impl<M: Leased> Exploration<M> {
             commands: vec![(0, submit)],
             reactions,
             crashes: 0,
-            // A node tells the times that it has the job from those of an earlier life by the clock.
+            // A node uses the clock to tell its claims on the job from those of an earlier life.
             restart: Span::from_micros(1),
             horizon: Time::from_micros(15),
             arrivals: None,
@@ -51,14 +51,14 @@ impl<M: Leased> Exploration<M> {
     }
 }
 
-/// What must hold of each event.
+/// Names the rule that an event has broken.
 fn judge<M: Leased>(step: &Step<'_, M>) -> Option<&'static str> {
     let starts = step.after.runs() && !step.before.runs();
     let lasts = step.after.lease().is_some_and(|lease| lease > step.now);
     (starts && !lasts).then_some("a job starts only under a lease")
 }
 
-/// The last words that were said; the same said again counts once.
+/// The outcomes that were told. The same outcome of the same node counts once.
 fn words<M: Leased>(state: &State<M>) -> impl Iterator<Item = News> + '_ {
     let said = state.notices.iter();
     said.filter_map(|(_, notice)| M::last_word(notice))
@@ -103,14 +103,14 @@ pub fn running<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job runs", |_, state: &State<M>| some_runs(state))
 }
 
-/// One is seen to run that was placed again.
+/// A job that was placed again is seen to run.
 pub fn runs_again<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job runs that was placed again", |_, state: &State<M>| {
         up(state).any(|(_, node)| node.placed_again() > 0) && some_runs(state)
     })
 }
 
-/// One is seen to run at a node that had given it away.
+/// A job is seen to run at a node that gave a job away before.
 pub fn taken_back<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes(
         "a job that was given away runs where it was",
@@ -118,21 +118,21 @@ pub fn taken_back<M: Leased>() -> Property<Exploration<M>> {
     )
 }
 
-/// One is seen to be finished.
+/// A job is seen to be finished.
 pub fn finished<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job is finished", |_, state: &State<M>| {
         words(state).any(|news| news == News::Finished)
     })
 }
 
-/// One is seen to be cancelled.
+/// A job is seen to be cancelled.
 pub fn withdrawn<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job is cancelled", |_, state: &State<M>| {
         words(state).any(|news| news == News::Cancelled)
     })
 }
 
-/// One is seen to run after a crash.
+/// A job is seen to run after a crash.
 pub fn recovery<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job runs after a crash", |_, state: &State<M>| {
         state.crashes > 0 && some_runs(state)

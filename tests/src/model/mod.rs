@@ -26,45 +26,45 @@ use stateright::{Checker, Model, Property};
 /// What a run may contain, and what must hold in it.
 #[derive(Clone)]
 pub struct Exploration<M: Machine> {
-    /// How nodes are built, and how many there are.
+    /// Builds a node.
     pub build: fn(NodeId) -> M,
     /// How many nodes there are.
     pub nodes: u8,
-    /// What may be asked, each once, of a node, from a time on; in any order.
+    /// The commands that may be given, each once and in any order, with the index of the node that gets it.
     pub commands: Vec<(u8, M::Command)>,
-    /// What a host may do because of a node's state: the commands that it may give now.
+    /// The commands that a host may give because of its node's state.
     pub reactions: fn(&M) -> Vec<M::Command>,
     /// How many crashes there may be.
     pub crashes: u8,
-    /// How much time passes at least while a node comes up again.
+    /// How much time passes while a node restarts.
     pub restart: Span,
-    /// No timer beyond this fires.
+    /// No timer that is due later fires.
     pub horizon: Time,
-    /// How many messages arrive and change something, if not all may. Others are lost.
+    /// How many messages may arrive and change something, if that is limited. All later ones are lost.
     pub arrivals: Option<u8>,
     /// How late timers may be, which is also how far clocks may be apart.
     pub lateness: Span,
     /// How many values each random choice takes.
     pub branching: u32,
-    /// Which notices matter to what is to be shown; others are not remembered, for fewer states.
+    /// Which notices the properties need. The others are not kept, so that there are fewer states.
     pub remember: fn(&M::Notice) -> bool,
-    /// Names what an event has broken.
+    /// Names the rule that an event has broken.
     pub judge: fn(&Step<'_, M>) -> Option<&'static str>,
-    /// What must hold, or be seen, in states.
+    /// What must hold in every state, or be seen in some state.
     pub properties: Vec<Property<Self>>,
 }
 
-/// One event of one node, for whoever judges it.
+/// One event of one node, as [`Exploration::judge`] sees it.
 pub struct Step<'a, M: Machine> {
-    /// Which node.
+    /// The node that handled the event.
     pub node: NodeId,
-    /// When.
+    /// The time of the event.
     pub now: Time,
-    /// The machine before it.
+    /// The machine before the event.
     pub before: &'a M,
-    /// What happened to it.
+    /// The event itself.
     pub event: &'a Event<M>,
-    /// The machine after it.
+    /// The machine after the event.
     pub after: &'a M,
 }
 
@@ -83,24 +83,24 @@ pub struct State<M: Machine> {
     pub given: u32,
     /// How many crashes there were.
     pub crashes: u8,
-    /// How many messages may still arrive, if not all may.
+    /// How many more messages may arrive, if that is limited.
     pub arrivals: Option<u8>,
-    /// The first thing that was broken.
+    /// The first rule that was broken.
     pub broken: Option<&'static str>,
 }
 
 /// Something that may happen next.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action<M: Machine> {
-    /// An event, of whose effects only so many are executed if the node crashes in between.
+    /// A node handles an event. If it crashes meanwhile, only the first effects are executed.
     Happens {
-        /// To whom.
+        /// The index of the node.
         node: u8,
-        /// What.
+        /// The event that the node handles.
         event: Occurrence<M>,
         /// The values of its random choices.
         choices: Vec<u32>,
-        /// After how many effects the node goes down, if it does.
+        /// How many effects are executed before the node crashes, if it does.
         crash: Option<u8>,
     },
     /// A node goes down while idle.
@@ -150,7 +150,7 @@ pub fn up<M: Machine>(state: &State<M>) -> impl Iterator<Item = (usize, &M)> {
 }
 
 impl<M: Machine> Exploration<M> {
-    /// Of all that is sent, at most so many messages arrive and change something.
+    /// At most `arrivals` messages arrive and change something.
     #[must_use]
     pub fn arriving(self, arrivals: u8) -> Self {
         let arrivals = Some(arrivals);
@@ -163,7 +163,7 @@ impl<M: Machine> Exploration<M> {
         Self { crashes: 1, ..self }
     }
 
-    /// Explores to the end, which is at so many states, and checks that everything holds and everything named was seen.
+    /// Explores all states. Checks that there are `expected`, that all properties hold, and that all of `seen` occur.
     pub fn explore(mut self, name: &str, seen: &[Property<Self>], expected: usize) {
         self.properties.extend(seen.iter().cloned());
         let checker = self.checker().threads(2).spawn_bfs().join();
@@ -188,7 +188,7 @@ impl<M: Machine> Exploration<M> {
         }
     }
 
-    /// Lets a node handle an event and executes its effects, or the first of them; how many effects and choices there were.
+    /// Lets a node handle an event, and executes all its effects or the first `most`. Counts its effects and choices.
     fn feed(
         &self,
         state: &mut State<M>,
@@ -249,7 +249,7 @@ impl<M: Machine> Exploration<M> {
         self.feed(state, node, &Event::Start, &[], None);
     }
 
-    /// Until when time may pass while no timer is later than it may be.
+    /// The latest time at which no timer is too late.
     fn latest(&self, state: &State<M>) -> Time {
         let first = state.nodes.iter().filter_map(|host| host.next_at()).min();
         first.map_or(Time::MAX, |first| first + self.lateness)
@@ -361,7 +361,7 @@ impl<M: Machine> Model for Exploration<M> {
                     push(Vec::new(), None);
                     continue;
                 }
-                // A trial run tells how many effects and choices there are.
+                // A trial run counts the effects and the choices.
                 let (effects, drawn) = self.apply(&mut state.clone(), node, &event, &[], None);
                 for choices in scripts(drawn, self.branching) {
                     push(choices.clone(), None);
@@ -412,7 +412,7 @@ impl<M: Machine> Model for Exploration<M> {
     }
 }
 
-/// All ways to make so many choices among so many evenly spread values.
+/// All ways to make `choices` choices, each among `branching` evenly spread values.
 fn scripts(choices: usize, branching: u32) -> Vec<Vec<u32>> {
     let mut scripts = vec![Vec::new()];
     for _ in 0..choices {

@@ -3,11 +3,11 @@ use super::{Job, Plan, ticks};
 /// What happens to reservations when a job ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
-    /// In the order of arrival, each is taken out and put back where it fits first.
+    /// In the order of arrival, each is taken out and put back at its earliest fit.
     OneByOne,
-    /// A planted bug: all are taken out before they are put back, so that one may take another's place.
+    /// A planted bug: all are taken out before they are put back, so that a job may take the time of another.
     FromScratch,
-    /// A planted bug: each is put back where there is room for its first tick.
+    /// A planted bug: each is put back at a tick with room for its first tick only.
     LooksAtTheStartOnly,
     /// A planted bug: none moves.
     Never,
@@ -21,7 +21,7 @@ struct Reserved {
     until: u64,
 }
 
-/// Who has reserved which ticks, and how many processors of each tick are left.
+/// Which job has reserved which ticks, and how many processors of each tick are free.
 struct Profile<'a> {
     jobs: &'a [Job],
     reserved: Vec<Reserved>,
@@ -58,8 +58,8 @@ impl Profile<'_> {
     }
 }
 
-/// Conservative backfilling (PROTOCOLS 7.2): who comes gets the first slot that is long enough; when somebody ends early, the
-/// reservations of all who wait are compressed; who reserved this tick starts.
+/// Conservative backfilling (PROTOCOLS 7.2): an arriving job reserves the first interval that is long enough. When a
+/// job ends early, the reservations of all waiting jobs are compressed. A job starts at the tick that it has reserved.
 pub fn conservative(processors: u32, jobs: &[Job], compression: Compression) -> Plan {
     let mut plan = Plan::new(jobs.len());
     let mut profile = Profile {

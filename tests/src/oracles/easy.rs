@@ -1,19 +1,19 @@
 use super::{Job, Plan, ticks};
 
-/// Who may pass the first who waits.
+/// Which jobs may pass the head of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passing {
-    /// Whoever fits now and does not make it wait longer.
+    /// Jobs that fit now and do not delay the head.
     WithoutDelay,
-    /// A planted bug: whoever fits now.
+    /// A planted bug: all jobs that fit now.
     IgnoresTheShadow,
-    /// A planted bug: whoever fits now and alone would not make it wait longer, so that two may do so together.
+    /// A planted bug: jobs that fit now and alone do not delay the head; two of them together may delay it.
     ForgetsWhoPassed,
-    /// A planted bug: whoever fits now and ends before the shadow time, though processors may be spare then.
+    /// A planted bug: only jobs that fit now and end by the shadow time, though processors may be spare then.
     ForgetsTheSpare,
 }
 
-/// When the first who waits can start if all who run end as expected: tried tick by tick.
+/// The shadow time: when the head can start if all running jobs end as estimated. Tried tick by tick.
 fn shadow(processors: u32, jobs: &[Job], starts: &[Option<u64>], now: u64, head: usize) -> u64 {
     let all = jobs.iter().zip(starts);
     let running = all.filter_map(|(job, start)| start.map(|start| (job, start)));
@@ -31,8 +31,8 @@ fn shadow(processors: u32, jobs: &[Job], starts: &[Option<u64>], now: u64, head:
         .expect("it fits an idle machine")
 }
 
-/// EASY (PROTOCOLS 7.1), by what it is for rather than by its formula: at every tick the first who waits starts if it fits.
-/// If not, each of the others in turn starts if it fits and the first could still start as early as without it.
+/// EASY (PROTOCOLS 7.1), by its purpose rather than by its formula: at every tick the head starts if it fits. If not,
+/// each later job in turn starts if it fits and the head could still start as early as without it.
 pub fn easy(processors: u32, jobs: &[Job], passing: Passing) -> Plan {
     let mut plan = Plan::new(jobs.len());
     for now in ticks(jobs) {

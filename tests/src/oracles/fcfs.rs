@@ -1,15 +1,15 @@
 use super::{Job, Plan, ticks};
 
-/// Who may start.
+/// Which jobs may start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The first who waits.
+    /// Only the head of the queue.
     Strict,
-    /// A planted bug: also the one behind it.
+    /// A planted bug: also the job behind the head.
     SkipsOne,
 }
 
-/// First come, first served: at every tick, the first who waits starts if it fits, and so on until one does not.
+/// First come, first served: at every tick the head starts if it fits, then the next head, until one does not fit.
 pub fn fcfs(processors: u32, jobs: &[Job], order: Order) -> Plan {
     let mut plan = Plan::new(jobs.len());
     for now in ticks(jobs) {

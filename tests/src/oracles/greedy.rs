@@ -1,6 +1,6 @@
 use super::{Job, Plan, ticks};
 
-/// Whatever fits (PROTOCOLS L16): at every tick each who waits, in turn, starts if enough processors are free.
+/// Greedy (PROTOCOLS L16): at every tick each waiting job, in turn, starts if enough processors are free.
 pub fn greedy(processors: u32, jobs: &[Job]) -> Plan {
     let mut plan = Plan::new(jobs.len());
     for now in ticks(jobs) {
@@ -21,7 +21,7 @@ pub fn greedy(processors: u32, jobs: &[Job]) -> Plan {
 pub struct Desktop {
     /// How many cores it has.
     pub cores: u64,
-    /// Which architecture.
+    /// Its architecture, as a number.
     pub architecture: u64,
     /// How fast it is, in millionths of the baseline.
     pub speed: u64,
@@ -30,7 +30,7 @@ pub struct Desktop {
 /// A job that takes a part of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// When it comes.
+    /// When it arrives.
     pub at: u64,
     /// How many cores it takes.
     pub cores: u64,
@@ -40,8 +40,8 @@ pub struct Part {
     pub run: u64,
 }
 
-/// Whatever fits anywhere: each who waits, in turn, starts on the fastest of the nodes with room, the first of equal ones.
-/// Tells for each job when it starts and ends and where; `None` if no node could ever run it.
+/// Greedy on nodes that differ: each waiting job, in turn, starts on the fastest node with room, the first of equals.
+/// Returns the start, the end and the node of each job; `None` if it did not start within `ticks`.
 pub fn greedy_on_desktops(
     nodes: &[Desktop],
     jobs: &[Part],

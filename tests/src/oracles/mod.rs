@@ -17,7 +17,7 @@ pub use greedy::{Desktop, Part, greedy, greedy_on_desktops};
 /// A job: times and lengths are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// When it comes; jobs are listed in this order.
+    /// When it arrives; jobs are listed in this order.
     pub at: u64,
     /// How many processors it takes.
     pub size: u32,
@@ -32,25 +32,25 @@ pub struct Job {
 pub struct Plan {
     /// When each job started; `None` if it was rejected.
     pub starts: Vec<Option<u64>>,
-    /// When jobs were promised to start, in the order in which it was decided; only what is new for a job.
+    /// The promised starts, in the order in which they were made. A promise that repeats the last one is left out.
     pub promises: Vec<Promise>,
-    /// What each job was told last.
+    /// The last promise to each job.
     told: Vec<Option<u64>>,
 }
 
-/// A job was told when it would start at the latest.
+/// A job is promised a latest start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Promise {
-    /// When it was told.
+    /// When the promise is made.
     pub now: u64,
-    /// Which, by its place in the list.
+    /// The index of the job in the list.
     pub job: usize,
-    /// When it would start.
+    /// The latest start of the job.
     pub start: u64,
 }
 
 impl Plan {
-    /// Nothing has happened to so many jobs.
+    /// A plan for `jobs` jobs, none of which has started.
     pub fn new(jobs: usize) -> Self {
         Self {
             starts: vec![None; jobs],
@@ -59,20 +59,20 @@ impl Plan {
         }
     }
 
-    /// Adds a promise, unless it is what the job was told last.
+    /// Adds a promise, unless it repeats the last one to this job.
     pub fn promise(&mut self, now: u64, job: usize, start: u64) {
         if self.told[job].replace(start) != Some(start) {
             self.promises.push(Promise { now, job, start });
         }
     }
 
-    /// Whether all have started that ever will.
+    /// Whether all jobs have started, but for those that are too large.
     fn is_complete(&self, jobs: &[Job], processors: u32) -> bool {
         let mut all = jobs.iter().zip(&self.starts);
         all.all(|(job, start)| start.is_some() || job.size > processors)
     }
 
-    /// The jobs that have come by now, are not too large and have not started, in the order of arrival.
+    /// The jobs that have arrived, are not too large and have not started, in the order of arrival.
     fn waiting(&self, jobs: &[Job], processors: u32, now: u64) -> Vec<usize> {
         let waits = |&job: &usize| {
             jobs[job].at <= now && jobs[job].size <= processors && self.starts[job].is_none()

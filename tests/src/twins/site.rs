@@ -47,7 +47,7 @@ pub struct List {
     arrivals: usize,
 }
 
-/// Processors that somebody has from when to when.
+/// Processors that are taken: from when, until when, how many.
 type Taken = (i128, i128, i128);
 
 fn speed() -> Speed {
@@ -115,7 +115,7 @@ impl List {
             .collect()
     }
 
-    /// What running jobs and windows have.
+    /// The processors that running jobs and windows take.
     fn taken(&self, now: i128) -> Vec<Taken> {
         let running = self.running.iter().zip(self.ends(now));
         let running = running.map(|((job, _), end)| (now, end, wants(job)));
@@ -130,7 +130,7 @@ impl List {
         running.chain(kept).collect()
     }
 
-    /// Whether a job fits from then on: looks at every time at which something changes.
+    /// Whether a job that starts at `at` fits: looks at every time at which something changes.
     fn fits(&self, taken: &[Taken], job: &QueuedJob, at: i128) -> bool {
         let edges = taken.iter().flat_map(|(from, to, _)| [*from, *to]);
         let during = edges.filter(|edge| (at..at + needs(job)).contains(edge));
@@ -195,7 +195,7 @@ impl List {
         gammas.iter().map(|gamma| delta(gamma) * gamma.abs()).sum()
     }
 
-    /// Who is to start now: the first, or one that leaves the first its earliest start.
+    /// The job to start now: the head, or else, if the site backfills, a job that does not delay the head.
     fn next(&self, now: i128) -> Option<QueuedJob> {
         let order = self.in_order(None);
         let (head, behind) = order.split_first()?;

@@ -50,7 +50,7 @@ fn without_delay_every_job_is_done_unless_what_is_known_is_old() {
     for config in everything(INSTANT) {
         for seed in [1, 2].into_iter().take(scaled(2, 1) as usize) {
             let grid = Grid::<Node>::play_soundly(&Scene::calm(seed, config));
-            // Who polls knows schedules as they were, and may search in vain.
+            // A node that polls knows outdated schedules, so its search may fail.
             let is_old = matches!(config.exchange, Exchange::Poll { .. });
             let least = if is_old { 28 } else { 30 };
             assert!(grid.ledger.finished >= least, "{:?}", grid.ledger);

@@ -387,7 +387,7 @@ fn a_job_that_skips_the_queue_is_caught() {
 }
 
 #[test]
-fn backfilling_that_delays_the_first_who_waits_is_caught() {
+fn backfilling_that_delays_the_head_is_caught() {
     let name = "a promised start never moves later";
     for passing in [Passing::IgnoresTheShadow, Passing::ForgetsWhoPassed] {
         let (different, broken) = caught(Central::Easy, name, |processors, jobs| {

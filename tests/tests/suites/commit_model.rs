@@ -1,7 +1,7 @@
 //! The commit protocol, explored whole in small cases: every order of deliveries, timers and crashes.
 //!
-//! `cargo test` runs the small ones. The large ones are run by `.ci/run`, with
-//! `cargo test -p gridweave-tests --test commit_model -- --ignored --nocapture`.
+//! `cargo test` runs the small ones. `.ci/long/models` runs the large ones, or
+//! `cargo test -p gridweave-tests --test suites commit_model -- --ignored --nocapture`.
 
 use gridweave_core::commit::coordinator::{Notice, Setback};
 use gridweave_core::commit::{Message, Timer};
@@ -19,9 +19,9 @@ type Case = Exploration<Peer>;
 /// How far an exploration goes.
 #[derive(Clone, Copy)]
 enum Extent {
-    /// To its end, which is at this many states.
+    /// To its end, after this many states.
     Whole(usize),
-    /// Until this many were reached, most of them more than once.
+    /// Until this many states were reached, most of them more than once.
     Bounded(usize),
 }
 

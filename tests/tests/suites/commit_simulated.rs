@@ -74,7 +74,7 @@ fn jobs_that_overrun_are_finished_if_they_are_extended_and_cut_if_not() {
 }
 
 #[test]
-fn a_run_has_everything_in_it() {
+fn a_run_has_starts_outcomes_setbacks_and_crashes() {
     let weather = Weather {
         seed: 1,
         jobs: 60,

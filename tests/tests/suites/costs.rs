@@ -1,6 +1,6 @@
-//! What grids that are tortured cost: how many messages of each kind. It changes only when somebody decides so.
+//! How many messages of each kind tortured grids send. These numbers change only on purpose.
 //!
-//! A bug that only wastes messages, or leaves some out that would have mended things sooner, breaks no invariant. It shows here.
+//! A bug that only wastes messages, or omits some that would repair a fault sooner, breaks no invariant. It shows here.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gridweave_lab::schedulers::Scheduler;
 use gridweave_lab::torture::{Request, run};
 
-/// Few and short runs in which, taken together, almost every kind of message is sent.
+/// Seeds of few and short runs that together send almost every kind of message.
 fn seeds(scheduler: Scheduler) -> &'static [u64] {
     match scheduler {
         Scheduler::Criteria => &[1, 2, 3, 5, 14, 38, 93, 129],

@@ -154,8 +154,8 @@ proptest! {
     }
 }
 
-/// The spread of the places that twenty jobs for four close nodes get, in milliseconds from everyone to everyone on average, and how
-/// many messages it takes to find them.
+/// The mean distance in milliseconds within the placements of twenty jobs for four close nodes, and the number of
+/// messages of their searches.
 fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
     let config = Config {
         exploration,
@@ -167,7 +167,7 @@ fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
         ..Scene::calm(40, config)
     };
     let mut grid = Grid::<Node>::new(&scene);
-    // Until the helpers have found who is near.
+    // By then the helper overlays have found near nodes.
     grid.run_until(Time::from_secs(300));
     let mut spread = 0.0;
     for number in 0..20 {

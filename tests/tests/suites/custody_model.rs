@@ -1,7 +1,7 @@
-//! Custody, explored whole in small cases: every order of deliveries, timers, crashes and whims of hosts.
+//! Custody, explored whole in small cases: every order of deliveries, timers, crashes and choices of hosts.
 //!
-//! `cargo test` runs the small ones. The large ones take minutes, and nothing runs them by itself; in release, they are run with
-//! `cargo test --release -p gridweave-tests --test custody_model -- --ignored --nocapture`.
+//! `cargo test` runs the small ones. The large ones take minutes; `.ci/long/models` runs them, or
+//! `cargo test --release -p gridweave-tests --test suites custody_model -- --ignored --nocapture`.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::time::{Span, Time};
@@ -26,7 +26,7 @@ const ONE: Plan = Plan {
     skew: Span::ZERO,
 };
 
-/// The same, where the home itself may run the job if nobody else does.
+/// The same with one other node, and a home that may run the job itself.
 const SELF: Plan = Plan {
     holders: &[1, 0],
     moves: &[&[], &[], &[]],
@@ -41,7 +41,7 @@ const OWNER_RUNS: Plan = Plan {
     ..TWO
 };
 
-/// A home that owns the job itself, and two who run it; the first may give it to the second.
+/// A home that owns the job itself, and two run nodes; the first may give the job to the second.
 const HOME_OWNS: Plan = Plan {
     holders: &[0],
     runners: &[&[1, 2], &[], &[]],
@@ -71,7 +71,7 @@ fn home_owns() -> Case {
     explored(3, Span::ZERO, |me| Node::new(me, HOME_OWNS))
 }
 
-/// Until then, which is before the first lease is over: what has ended must not run again.
+/// Explores only the time before the first lease ends. In that time a job that has ended must not run again.
 fn within_a_lease(mut case: Case) -> Case {
     case.horizon = Time::from_micros(6);
     let ended_runs = |_: &Case, state: &State<Node>| {
@@ -83,7 +83,7 @@ fn within_a_lease(mut case: Case) -> Case {
     case
 }
 
-/// Explores until this is seen not to hold.
+/// Explores until the property `broken` fails.
 fn finds(name: &str, case: Case, broken: &'static str) {
     let checker = case.checker().threads(2);
     let found = HasDiscoveries::AnyFailures;
@@ -166,7 +166,7 @@ fn what_has_ended_does_not_run_again_when_its_owner_crashes() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
-fn a_job_is_moved_between_those_who_run_it() {
+fn a_job_is_moved_between_run_nodes() {
     home_owns().arriving(6).explore(
         "two levels, the home owns, 6 arrivals",
         &[running(), taken_back(), moved()],
@@ -224,7 +224,7 @@ fn a_take_back_under_a_fresh_term_is_found() {
 }
 
 #[test]
-fn who_believes_a_grant_from_an_earlier_time_is_found() {
+fn a_node_that_believes_an_outdated_grant_is_found() {
     let believes = |me: NodeId| {
         let fault = Some(Fault::Credulous);
         let plan = OWNER_RUNS;

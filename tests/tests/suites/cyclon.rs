@@ -89,7 +89,7 @@ fn id(node: u32) -> NodeId {
     NodeId::new(u64::from(node))
 }
 
-/// For each node, whom it links to.
+/// The links of each node.
 struct Graph(Vec<Vec<u32>>);
 
 impl Graph {
@@ -201,7 +201,7 @@ impl Graph {
         parts
     }
 
-    /// Looks like a random graph, but that everyone is known to about as many.
+    /// Asserts that the graph looks random, but with in-degrees that vary less.
     fn assert_random(&self, what: &str) {
         let random = Self::random(self.0.len() as u32, LINKS as usize);
         let deviation = self.in_degree_deviation();
@@ -325,7 +325,7 @@ fn a_loss_of_one_percent_costs_hardly_a_link() {
 }
 
 #[test]
-fn a_joiner_gets_as_many_links_as_others_and_nobody_loses_any() {
+fn a_joiner_gets_as_many_links_as_others_and_no_node_loses_any() {
     let mut overlay = Overlay::new(NODES, Layout::Ring, &NetworkConfig::default(), CONFIG);
     overlay.run(10);
     let now = overlay.grid.now();
@@ -345,11 +345,11 @@ fn a_joiner_gets_as_many_links_as_others_and_nobody_loses_any() {
             graph.0[joiner].len(),
             degrees[joiner]
         );
-        // One fewer if a walk brings a link that came already, from a giver that did, too: one joiner in 70 tried.
+        // One fewer if a walk brings a link that is there already, from a giver that is linked too: 1 joiner in 70.
         assert!((19..=20).contains(&graph.0[joiner].len()));
         assert!((18..=20).contains(&degrees[joiner]), "{}", degrees[joiner]);
         for (before, after) in before.iter().zip(&degrees) {
-            // Two walks may bring the same link; then the giver gets one instead.
+            // Two walks may bring the same link; then the joiner links to the giver instead.
             assert!(before.abs_diff(*after) <= 1, "{before} {after}");
         }
     }

@@ -219,9 +219,9 @@ impl Desktop for BackfillQueue {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Whoever fits may pass, as often as it likes.
+    /// Any job that fits may pass, whatever the counters say.
     NoCounters,
-    /// Whoever stands behind the job that passes is counted, not whoever stands ahead.
+    /// The jobs behind the one that passes are counted, not the jobs ahead of it.
     CountsTheWrongSide,
 }
 

@@ -201,7 +201,7 @@ fn a_sets_start_is_the_first_tick_at_which_all_are_free() {
 }
 
 #[test]
-fn few_sets_are_selected_from_as_by_trying_all() {
+fn a_selection_among_few_sets_is_the_best_of_all() {
     let objectives = objectives();
     let mut found = 0;
     for seed in 0..300 {
@@ -449,7 +449,7 @@ fn whatever_an_objective_returns_there_is_an_answer_or_a_refusal() {
 }
 
 #[test]
-fn nodes_at_one_place_or_at_the_ends_of_the_earth_are_no_trouble() {
+fn nodes_at_equal_or_extreme_coordinates_are_selected() {
     let same = vec![Profile::at(Coordinate::at([7, 7, 7])); 50];
     let ends = |at: usize| match at % 2 {
         0 => Profile::at(Coordinate::at([i32::MIN; 3])),

@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn the_owner_has_what_was_kept_if_no_job_outruns_its_estimate(
+    fn reserved_windows_stay_free_if_no_job_outruns_its_estimate(
         (size, jobs, windows) in days(200, Drift::Shorter),
         policy in policy(),
         passing in passing(),
@@ -304,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn who_passes_the_first_does_not_delay_it_by_what_is_estimated(
+    fn a_job_that_passes_the_head_does_not_delay_its_estimated_start(
         (size, jobs, windows) in days(200, Drift::Any),
         policy in policy(),
     ) {
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_starts_when_it_was_promised_or_before_if_no_job_outruns_its_estimate(
+    fn the_head_starts_no_later_than_promised_if_no_job_outruns_its_estimate(
         (size, jobs, windows) in days(200, Drift::Shorter),
     ) {
         let mut promises = Promises::default();
@@ -345,7 +345,7 @@ proptest! {
 }
 
 #[test]
-fn jobs_do_pass_in_these_days() {
+fn jobs_pass_the_head_in_generated_days() {
     let mut runner = proptest::test_runner::TestRunner::new(seeded());
     let days = days(200, Drift::Any);
     let mut passed = 0;

@@ -313,7 +313,7 @@ impl Distance<Point> for Nowhere {
 
 /// 300 nodes. In the order of a hash of the one id, all would link to the same twenty.
 #[test]
-fn where_all_are_equally_near_nobody_is_everyones_neighbour() {
+fn where_all_nodes_are_equally_near_no_node_is_in_every_view() {
     let mut grid = Grid::new(uniform(300), Config::DEFAULT, &Nowhere);
     grid.run(30);
     let mut known = vec![0; 300];
