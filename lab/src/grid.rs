@@ -1,4 +1,4 @@
-//! What there is to run jobs on.
+//! The nodes on which jobs run.
 
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 
@@ -6,28 +6,28 @@ use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirem
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "a run has one grid, which nobody moves about"
+    reason = "a run has one grid, and does not move it"
 )]
 pub enum Grid {
-    /// So many equal nodes of baseline speed, each taken whole by one job at a time.
+    /// So many equal nodes of baseline speed. Each runs one job at a time.
     Uniform(u32),
-    /// Nodes that differ; a job takes a part of one node, as its requirement says.
+    /// Nodes that differ. A job takes a share of one node, as its requirement says.
     Mixed(Mixed),
 }
 
-/// Nodes that differ.
+/// The nodes of a grid in which nodes differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mixed {
-    /// What they differ in.
+    /// The dimensions in which they differ.
     pub dimensions: Dimensions,
-    /// Each of them.
+    /// The profile of each node.
     pub nodes: Vec<Profile>,
 }
 
 /// What one node has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// In each dimension.
+    /// What it has in each dimension.
     pub capability: Capability,
     /// How fast it runs jobs.
     pub speed: Speed,
@@ -43,9 +43,9 @@ impl Mixed {
     }
 }
 
-/// What the running jobs have left free of the nodes of a mixed grid.
+/// What is free at each node of a mixed grid.
 ///
-/// As one [`Pool`](gridweave_core::resource::Pool) per node, without a copy of the dimensions in each.
+/// The same as one [`Pool`](gridweave_core::resource::Pool) per node, without a copy of the dimensions in each.
 #[derive(Clone, Debug)]
 pub struct Room<'a> {
     mixed: &'a Mixed,
@@ -53,19 +53,19 @@ pub struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    /// All nodes are idle.
+    /// The room of an idle grid.
     pub fn new(mixed: &'a Mixed) -> Self {
         let free = mixed.nodes.iter().map(|node| node.capability).collect();
         Self { mixed, free }
     }
 
-    /// Whether such a job could start on that node now; on one that does not exist it cannot.
+    /// Whether a job with this requirement could start on this node now; false if the node does not exist.
     pub fn fits(&self, node: usize, requirement: &Requirement) -> bool {
         let free = self.free.get(node);
         free.is_some_and(|free| self.mixed.dimensions.matches(free, requirement))
     }
 
-    /// Takes what a starting job uses up; false, and nothing is taken, if it does not fit.
+    /// Takes what a job needs. If it does not fit, takes nothing and returns false.
     pub fn take(&mut self, node: usize, requirement: &Requirement) -> bool {
         if !self.fits(node, requirement) {
             return false;
@@ -91,8 +91,8 @@ impl<'a> Room<'a> {
 }
 
 impl Grid {
-    /// So many equal nodes of baseline speed in so many sites, the first ones with one more where it does not come out even. None if
-    /// there are fewer nodes than sites.
+    /// So many equal nodes of baseline speed, put into so many sites; if they do not divide evenly, the first sites
+    /// have one more. `None` if there are fewer nodes than sites.
     ///
     /// ```
     /// use gridweave_lab::grid::Grid;
@@ -128,8 +128,8 @@ impl Grid {
         }
     }
 
-    /// How many units of work it does at once: nodes where they are taken whole, else the units of the dimension that jobs share a
-    /// node by.
+    /// How many units of work fit at once: nodes if jobs take whole ones, else the units of the dimension that jobs
+    /// share.
     pub fn capacity(&self) -> u64 {
         match self {
             Self::Uniform(nodes) => u64::from(*nodes),
@@ -144,7 +144,7 @@ impl Grid {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,21 +1,21 @@
-//! The `gridweave` program and what only it needs: schedulers on real traces, beside centralised ones.
+//! The `gridweave` program and its library: runs schedulers on real traces, beside centralised ones.
 //!
-//! [`experiment`] is the way in: a [`config::Config`] becomes jobs and nodes, those are simulated, and results become files.
-//! Its parts are useful alone:
+//! [`experiment`] is the entry point: it turns a [`config::Config`] into jobs and nodes, simulates them, and writes
+//! results to files. Its parts are useful alone:
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`workload`] | traces in SWF and GWF, transforms, generators |
-//! | [`schedulers`] | every scheduler by name: its rules, how its nodes are built, how it is tortured |
-//! | [`overlay`] | overlays as they look after a while |
+//! | [`schedulers`] | every scheduler by name: its settings, how its nodes are built, how it is tortured |
+//! | [`overlay`] | overlays that have settled |
 //! | [`replay`] | the host of schedulers that are one machine per node |
-//! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole |
-//! | [`reproduce`] | the papers' tables and figures, published beside measured |
-//! | [`report`] | `report.html`: results to look at |
+//! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole or not at all |
+//! | [`reproduce`] | the papers' tables and figures: published beside measured values |
+//! | [`report`] | `report.html`: results as pictures |
 //! | [`torture`] | adversarial runs: faults by seed, invariants after every event |
 //! | [`program`] | the command line |
 //!
-//! A run is a function of its configuration, and has a digest that tells two histories apart.
+//! A run depends only on its configuration. Its digest tells two histories apart.
 
 pub mod config;
 pub mod experiment;

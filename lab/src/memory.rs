@@ -1,4 +1,4 @@
-//! How much memory there is, where the system tells.
+//! How much memory there is, if the system tells.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ pub(crate) fn free_bytes() -> Option<u64> {
     [machine, group, limit].into_iter().flatten().min()
 }
 
-/// The most that this process has taken at a time.
+/// The most bytes that this process has had at one time.
 pub(crate) fn peak_bytes() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
@@ -30,7 +30,7 @@ fn kilobytes(path: &str, name: &str) -> Option<u64> {
     Some(field(&fs::read_to_string(path).ok()?, name)? * 1024)
 }
 
-/// The first number of the line that begins so.
+/// The first number in the line that begins with this name.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()

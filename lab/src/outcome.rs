@@ -1,4 +1,4 @@
-//! What became of each job.
+//! The outcome of each job.
 
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
@@ -7,31 +7,31 @@ use crate::config::setting::words;
 use crate::workload::Submission;
 use crate::workload::generate::actual_run_time;
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// It ran.
     Ran {
-        /// From when.
+        /// When it started.
         start: Time,
-        /// Until when.
+        /// When it ended.
         end: Time,
         /// How it ended.
         ending: Ending,
     },
-    /// It was never taken: no such grid could run it.
+    /// It was refused: no node, or no set of nodes, of this grid could run it.
     Rejected,
-    /// It was taken, and then lost for a reason that its submitter was told.
+    /// It was accepted, and then failed; its submitter was told.
     Failed,
-    /// It was taken, and nobody ever told its end.
+    /// It was accepted, and no outcome was ever told.
     Lost,
-    /// Where it was submitted went down for ever, and with that whoever would tell its end.
+    /// Its submitter went down for ever, so that no node can tell the outcome.
     Orphaned,
     /// The simulation was stopped before it was submitted.
     NotSubmitted,
     /// The simulation was stopped after it was submitted and before it ended.
     Unfinished {
-        /// From when it runs, if it does.
+        /// When it started, if it runs.
         start: Option<Time>,
     },
 }
@@ -39,21 +39,21 @@ pub enum Outcome {
 /// How a job ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ending {
-    /// By itself.
+    /// It ran to its end.
     Completed,
-    /// Its time was up.
+    /// It was killed when its requested time was over.
     Killed,
 }
 
 words! {
-    /// What schedulers are told about how long a job takes, and what happens if it takes longer.
+    /// The estimate that schedulers get for each job, and what happens if the job runs longer.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Estimates {
-        /// What the user asked for; the job ends when that is over.
+        /// The time that the user requested; the job is killed when it is over.
         Kill = "kill",
-        /// What the user asked for, or the run time if that is longer.
+        /// The time that the user requested, or the run time if that is longer.
         Extend = "extend",
-        /// The run time.
+        /// The exact run time.
         #[default]
         Exact = "exact",
         /// What the user asked for; a job that takes longer just does. Centralised schedulers take it for [`Extend`](Self::Extend).
@@ -61,19 +61,19 @@ words! {
     }
 }
 
-/// How long a job is said to run, and how long it will be let run.
+/// The estimate of a job, and its actual run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Duration {
-    /// What the scheduler is told.
+    /// How long the scheduler is told that it runs.
     pub estimate: Span,
-    /// What happens; longer than the estimate only under [`Estimates::Overrun`].
+    /// How long it runs; longer than the estimate only under [`Estimates::Overrun`].
     pub actual: Span,
-    /// How it ends then.
+    /// Whether it completes or is killed.
     pub ending: Ending,
 }
 
 impl Estimates {
-    /// What centralised schedulers take it for: their plans count on jobs to end in time.
+    /// The rule that centralised schedulers use: their plans need jobs that end in time.
     #[must_use]
     pub const fn for_central(self) -> Self {
         match self {
@@ -82,8 +82,8 @@ impl Estimates {
         }
     }
 
-    /// How long a job runs on a node of this speed. Under [`Overrun`](Self::Overrun) its estimate scales with the speed, and how far
-    /// it is off does not (PROTOCOLS A19).
+    /// How long a job runs on a node of this speed. Under [`Overrun`](Self::Overrun) the estimate scales with the
+    /// speed, but the error of the estimate does not (PROTOCOLS A19).
     pub fn run_time_on(self, job: &Submission, speed: Speed) -> Span {
         if self == Self::Overrun {
             return actual_run_time(job, speed);
@@ -92,7 +92,7 @@ impl Estimates {
         speed.duration_of(actual)
     }
 
-    /// What this rule makes of a job's times. A job without a requested time has its run time as the estimate.
+    /// Applies this rule to a job. Without a requested time, the estimate is the run time.
     pub fn apply(self, run_time: Span, requested: Option<Span>) -> Duration {
         let requested = requested.unwrap_or(run_time);
         let (estimate, actual) = match self {

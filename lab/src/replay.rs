@@ -1,4 +1,4 @@
-//! A workload, replayed through a scheduler that is one machine per node.
+//! Replays a workload through a scheduler that is one machine per node.
 
 use std::num::NonZeroU32;
 
@@ -17,19 +17,19 @@ use crate::picture::{Drawn, Picture};
 use crate::run::{Faults, Placement, Run};
 use crate::workload::Workload;
 
-/// The most pictures of a run.
+/// The most snapshots of a run.
 const MOST_PICTURES: usize = 1000;
 
-/// What is replayed, and on what.
+/// The jobs to replay, and the grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Submissions<'a> {
     /// The nodes.
     pub grid: &'a Grid,
     /// The jobs.
     pub workload: &'a Workload,
-    /// What machines are told about run times.
+    /// How estimates are made from run times.
     pub estimates: Estimates,
-    /// What all jobs ask for.
+    /// The criterion of all jobs.
     pub criterion: Criterion,
 }
 
@@ -42,7 +42,7 @@ impl Jobs for Submissions<'_> {
         self.workload.jobs[job].at
     }
 
-    /// The job as machines get it: its name is its place in the workload, since numbers in traces may repeat.
+    /// The job as machines get it. Its id is its index in the workload, since numbers in traces may repeat.
     fn job(&self, index: usize) -> Option<Job> {
         let submission = &self.workload.jobs[index];
         let demand = match self.grid {
@@ -127,26 +127,26 @@ impl Submissions<'_> {
     }
 }
 
-/// How a node looks in a space, if it is in one.
+/// How a node is drawn in a space; `None` if it is in none.
 pub type Draw<M> = fn(&M) -> Option<Drawn>;
 
-/// How a replay goes, beside what is replayed.
+/// Settings of a replay.
 pub struct Hosting<M> {
-    /// Decides where jobs are submitted.
+    /// Decides at which nodes jobs are submitted.
     pub seed: u64,
-    /// How often to take down how nodes look, if they are in a space, and how that is.
+    /// How often to take a snapshot, and how to draw a node; `None` takes none.
     pub pictures: Option<(Span, Draw<M>)>,
-    /// Whom a node would send a message to of its own accord, if it keeps links.
+    /// The peers to which a node has links; empty if it keeps none.
     pub neighbours: fn(&M) -> Vec<NodeId>,
-    /// For how long nothing may happen to any job before the rest is given up as lost.
+    /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
     pub patience: Span,
-    /// When it ends at the latest; what would happen then or later does not.
+    /// When the replay ends at the latest. Events at this time or later do not happen.
     pub until: Time,
 }
 
 /// Replays a workload through the machines of this simulation until every job has its outcome.
 ///
-/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
+/// On a stop of the monitor, or at `until`, open jobs become [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
 pub fn simulate<M>(
     mut simulation: Simulation<M>,
     submissions: Submissions<'_>,
@@ -188,7 +188,7 @@ fn ids<M: Simulated>(simulation: &Simulation<M>) -> impl Iterator<Item = NodeId>
     (0..simulation.len() as u64).map(NodeId::new)
 }
 
-/// By how many others each node is known that is up; nothing if nodes keep no links.
+/// For each node that is up, how many links lead to it; empty if nodes keep no links.
 fn in_degrees<M: Simulated>(
     simulation: &Simulation<M>,
     neighbours: fn(&M) -> Vec<NodeId>,

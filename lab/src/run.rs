@@ -1,4 +1,4 @@
-//! What a simulation gives back, whichever scheduler ran in it.
+//! The result of a simulation, for any scheduler.
 
 use gridweave_core::time::Time;
 use gridweave_sim::hosting;
@@ -9,49 +9,49 @@ use crate::workload::Workload;
 use gridweave_sim::engine::Traffic;
 use gridweave_sim::network::Mishaps;
 
-/// What came of one simulation.
+/// The result of one simulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
-    /// What became of each job, in the order of the workload.
+    /// The outcome of each job, in the order of the workload.
     pub outcomes: Vec<Outcome>,
-    /// Where jobs ran.
+    /// The nodes on which jobs ran.
     pub placement: Placement,
-    /// What was sent; centralised schedulers send nothing.
+    /// The messages that were sent; centralised schedulers send none.
     pub traffic: Traffic,
-    /// What went wrong on purpose.
+    /// The planned faults, and what they did.
     pub faults: Faults,
-    /// When it was stopped, if that was before every job had its outcome.
+    /// When the run was stopped, if that was before every job had its outcome.
     pub stopped: Option<Time>,
-    /// When it ended: some time after the last job did, if others were still waited for or looked for.
+    /// When the simulation ended. This may be after the last job, if messages or lost jobs were waited for.
     pub ended: Time,
-    /// How it looked from time to time, if that was asked for.
+    /// Snapshots of the nodes, if they were asked for.
     pub pictures: Vec<Picture>,
-    /// By how many others each node is known that is up at the end; nothing if nodes keep no links.
+    /// For each node that is up at the end, how many peers have a link to it; empty if nodes keep no links.
     pub in_degrees: Vec<u32>,
-    /// How many invariants were found broken.
+    /// How many violations of invariants were found.
     pub violations: u64,
     /// How many events there were.
     pub events: u64,
-    /// The digest of the history.
+    /// The digest of the run's history.
     pub digest: String,
 }
 
-/// Where jobs ran.
+/// The nodes on which jobs ran.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Placement {
-    /// Anywhere: nodes are alike, and the scheduler only counted them.
+    /// Not known: nodes are alike, and the scheduler only counts them.
     Interchangeable,
-    /// On these nodes, in the order of the workload; nowhere if the job did not run.
+    /// The nodes of each job, in the order of the workload; none if the job did not run.
     Assigned(Vec<Box<[u32]>>),
 }
 
-/// What went wrong on purpose.
+/// What planned faults did in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Faults {
-    /// With nodes and jobs.
+    /// Faults of nodes, and their effects on jobs.
     #[serde(flatten)]
     pub jobs: hosting::Faults,
-    /// How many messages came to nobody.
+    /// How many messages arrived at a node that was down or did not exist.
     pub undelivered: u64,
     /// What the network did to messages.
     #[serde(flatten)]
@@ -59,14 +59,14 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// After how many seconds an interrupted job ran again, on average; zero if none did.
+    /// How many seconds it took on average until an interrupted job ran again; zero if none did.
     pub fn mean_recovery_seconds(&self) -> f64 {
         self.jobs.recovery_seconds as f64 / self.jobs.recovered.max(1) as f64
     }
 }
 
 impl Run {
-    /// When there was nothing more to see: when it was stopped, else at the last end or submission.
+    /// When the results end: when the run was stopped, else at the last end or submission of a job.
     pub fn over_at(&self, workload: &Workload) -> Time {
         let ends = self.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Ran { end, .. } => Some(*end),
@@ -77,7 +77,7 @@ impl Run {
             .unwrap_or_else(|| ends.chain(last).max().unwrap_or(Time::ZERO))
     }
 
-    /// Whether it was stopped before every job had its outcome.
+    /// Whether the run was stopped before every job had its outcome.
     pub fn is_partial(&self) -> bool {
         self.stopped.is_some()
     }

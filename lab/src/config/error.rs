@@ -1,22 +1,22 @@
-//! Why there is no such configuration.
+//! Errors of configurations.
 
 use toml::de::DeTable;
 
 use super::setting::Wrong;
 
-/// Why there is no such configuration; one line that says what is wrong, and where.
+/// Why a configuration is refused: one line that says what is wrong, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(super) String);
 
 impl ConfigError {
-    /// The same, with where it was found in front.
+    /// The same error, with the place in front of it.
     #[must_use]
     pub fn within(self, place: impl std::fmt::Display) -> Self {
         Self(format!("{place}: {}", self.0))
     }
 
-    /// TOML's errors show the line in question over several lines; this puts them into one.
+    /// A TOML error in one line; TOML itself shows it over several.
     pub(crate) fn new(error: &toml::de::Error, text: &str) -> Self {
         let message = error.message().replace('\n', " ");
         Self(
@@ -27,7 +27,7 @@ impl ConfigError {
         )
     }
 
-    /// What is wrong in a text, with its line.
+    /// An error with the line of the text that it is about.
     pub(super) fn in_text(wrong: &Wrong, text: &str) -> Self {
         Self(match locate(text, wrong.path()) {
             Some(line) => format!("line {line}: {wrong}"),
@@ -41,7 +41,7 @@ fn line_of(text: &str, at: usize) -> Option<usize> {
     Some(before.matches('\n').count() + 1)
 }
 
-/// The line of what these keys lead to, or of the last of them that is there.
+/// The line to which these keys lead, or the line of the last key that exists.
 fn locate<'a>(text: &str, keys: impl Iterator<Item = &'a str>) -> Option<usize> {
     let (table, _) = DeTable::parse_recoverable(text);
     let (mut at, mut table) = (None, Some(table.get_ref()));

@@ -1,29 +1,29 @@
-//! What happens to nodes.
+//! Planned faults of nodes.
 
 use gridweave_core::time::Span;
 
 use super::setting::kinds;
 
-/// Something that happens to a node.
+/// A planned fault of a node, or a planned join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It goes down.
+    /// A node goes down.
     Crash {
-        /// When.
+        /// When it goes down.
         at: Span,
-        /// Which.
+        /// The node that goes down.
         node: u32,
     },
-    /// It comes up again, with its disk.
+    /// A node comes up again, with its disk.
     Restart {
-        /// When.
+        /// When it comes up.
         at: Span,
-        /// Which.
+        /// The node that comes up.
         node: u32,
     },
-    /// A node that was not there before comes up; those that join are numbered in this order, after all others.
+    /// A new node joins. Joiners are numbered in this order, after all other nodes.
     Join {
-        /// When.
+        /// When it joins.
         at: Span,
     },
 }

@@ -1,7 +1,7 @@
-//! What a run is made of, as a file.
+//! The configuration of a run, as a file.
 //!
-//! A [`Config`] is everything that a run depends on, so that a run is a function of it. It is read from TOML, and what a run
-//! writes back, with everything filled in that was left open, repeats that run.
+//! A run depends only on its [`Config`]. It is read from TOML. A run writes its configuration back with all defaults
+//! filled in, and that file repeats the run.
 //!
 //! ```
 //! use gridweave_lab::config::Config;
@@ -40,21 +40,21 @@ use crate::workload::generate::MOST_MIXED_NODES;
 /// Everything that a run depends on.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Config {
-    /// Who schedules.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// Decides everything that is left to chance.
+    /// Decides everything that is random.
     pub seed: u64,
     /// The nodes.
     pub grid: GridConfig,
     /// The jobs.
     pub workload: WorkloadConfig,
-    /// What lies between the nodes; centralised schedulers do not use it.
+    /// The network between the nodes; centralised schedulers do not use it.
     pub network: NetworkConfig,
-    /// Nodes that go down, come up and join; centralised schedulers do not suffer it.
+    /// Nodes that go down, come up and join; centralised schedulers do not use it.
     pub faults: Vec<Fault>,
-    /// How each scheduler schedules: a table for each, beside the others here.
+    /// The settings of each scheduler: one table for each, beside the other tables here.
     pub rules: Rules,
-    /// How results are summed up.
+    /// How results are summarised.
     pub report: ReportConfig,
 }
 
@@ -105,39 +105,39 @@ section! {
     /// The nodes.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct GridConfig {
-        /// How many; what the workload says if left out.
+        /// How many nodes there are; if left out, as many as the workload says.
         pub nodes: Option<u32> = None,
         /// How many processors of a trace make up one node. A job takes whole nodes.
         pub cores_per_node: u32 = 1,
-        /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one. Left out, each node is for
-        /// itself.
+        /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one site. If
+        /// left out, there are no sites.
         pub sites: Option<u32> = None,
-        /// For how long nothing may happen to any job before those without an outcome count as lost.
+        /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
         pub patience: Span = Span::from_secs(7 * 86_400),
-        /// When the simulation ends, whatever is under way; if left out, when every job has its outcome. Centralised schedulers
-        /// always go on until then.
+        /// When the simulation ends, even if jobs are still open; if left out, when every job has its outcome.
+        /// Centralised schedulers ignore it.
         pub until: Option<Span> = None,
     }
 }
 
 section! {
-    /// How results are summed up.
+    /// How results are summarised.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct ReportConfig {
         /// How much time each row of `series.csv` covers.
         pub window: Span = Span::from_secs(3600),
-        /// Jobs that run for less count as so long in the bounded slowdown.
+        /// In the bounded slowdown, shorter jobs count as if they ran so long.
         pub slowdown_threshold: Span = Span::from_secs(10),
-        /// After every so many events, the machine that handled the last of them is asked whether its invariants hold: 1 is
-        /// after every event.
+        /// After every so many events, the machine that handled the last one checks its invariants: 1 checks after
+        /// every event.
         pub check_every: u32 = 64,
-        /// How often to write down zones, load and balloons, with `desktop`; never, if left out.
+        /// With `desktop`: how often zones, load and balloons are written; if left out, never.
         pub zones: Option<Span> = None,
     }
 }
 
 impl Config {
-    /// The keys beside those of schedulers.
+    /// The top-level keys, without those of schedulers.
     const KEYS: &[&str] = &[
         "scheduler",
         "seed",
@@ -148,10 +148,10 @@ impl Config {
         "report",
     ];
 
-    /// The largest seed: TOML's numbers end there.
+    /// The largest seed: TOML has no larger numbers.
     pub const LARGEST_SEED: u64 = i64::MAX as u64;
 
-    /// Reads it from text.
+    /// Reads a configuration from text.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let table: Table = text
             .parse()
@@ -161,12 +161,12 @@ impl Config {
             .and_then(Self::checked)
     }
 
-    /// Reads it from a file; errors begin with the file's name.
+    /// Reads a configuration from a file; errors begin with the file's name.
     pub fn read_file(file: &Path) -> Result<Self, ConfigError> {
         Self::parse(&read_text(file)?).map_err(|error| error.within(file.display()))
     }
 
-    /// The same with one key set, given as `key=value`: keys are dotted, values are TOML or plain words.
+    /// The same with one key set, from `key=value`: the key is dotted, the value is TOML or a plain word.
     pub fn with(&self, setting: &str) -> Result<Self, ConfigError> {
         let (key, value) = setting.split_once('=').ok_or_else(|| {
             ConfigError(format!(
@@ -184,14 +184,14 @@ impl Config {
         Self::from_table(whole)
     }
 
-    /// Reads it from a table.
+    /// Reads a configuration from a table.
     pub fn from_table(table: Table) -> Result<Self, ConfigError> {
         Self::read(&Value::Table(table))
             .map_err(|wrong| ConfigError(wrong.to_string()))
             .and_then(Self::checked)
     }
 
-    /// As a table, which reads back as the same. Refused is what TOML cannot hold.
+    /// The configuration as a table, which reads back as the same. Refuses values that TOML cannot hold.
     pub fn to_table(&self) -> Result<Table, ConfigError> {
         self.check_for_toml()?;
         match self.write() {
@@ -200,7 +200,7 @@ impl Config {
         }
     }
 
-    /// Refuses what TOML cannot hold.
+    /// Refuses values that TOML cannot hold.
     fn check_for_toml(&self) -> Result<(), ConfigError> {
         if self.seed > Self::LARGEST_SEED {
             return Err(ConfigError::from(
@@ -216,7 +216,7 @@ impl Config {
         }
     }
 
-    /// As text, which repeats the same run; generators that are not used are left out.
+    /// The configuration as text, which repeats the run; unused generators are left out.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let mut table = self.to_table()?;
         if let Some(Value::Table(workload)) = table.get_mut("workload") {
@@ -229,18 +229,18 @@ impl Config {
         Ok(table.to_string())
     }
 
-    /// The files that it names.
+    /// The files that the configuration names.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let trace = self.workload.trace.as_deref();
         let own = trace.into_iter().chain(self.network.delay.file());
         own.chain(self.rules.files())
     }
 
-    /// The same with the names of files from the root on, so that it means the same everywhere.
+    /// The same with absolute file names, so that it means the same in every folder.
     #[must_use]
     pub(crate) fn with_absolute_files(mut self) -> Self {
         let absolute = |file: &mut PathBuf| {
-            // It fails only for an empty name, which is no file anyway.
+            // This fails only for an empty name, which is no file anyway.
             if let Ok(absolute) = std::path::absolute(&file) {
                 *file = absolute;
             }
@@ -251,7 +251,7 @@ impl Config {
         self
     }
 
-    /// Refuses what can be seen to be wrong without looking at the workload.
+    /// Refuses settings that are wrong for any workload.
     pub(crate) fn checked(self) -> Result<Self, ConfigError> {
         let wrong = |what: &str| Err(ConfigError(what.into()));
         self.check_for_toml()?;
@@ -291,12 +291,12 @@ impl Config {
     }
 }
 
-/// The text of a configuration file, if that is what it is.
+/// The text of a configuration file; refuses files that are too large or not text.
 pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     const MOST_BYTES: u64 = 1 << 20;
     let explain = |what: String| ConfigError(format!("{}: {what}", file.display()));
     let unreadable = |error| explain(format!("cannot be read ({error}); check the path"));
-    // What a file says of its size cannot be trusted: devices and pipes have none.
+    // The size in the metadata cannot be trusted: devices and pipes have none.
     let mut bytes = Vec::new();
     std::fs::File::open(file)
         .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
@@ -310,10 +310,10 @@ pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         .map_err(|_| explain("is not text; give a configuration in TOML".into()))
 }
 
-/// The most parts of a dotted key; ours have up to four.
+/// The most parts of a dotted key; real keys have up to four.
 const MOST_PARTS: usize = 16;
 
-/// A value from the command line: TOML if it is, else a word.
+/// A value from the command line: TOML if it parses, else a word.
 fn plain_value(text: &str) -> Value {
     let wrapped = format!("value = {text}");
     toml::from_str::<Table>(&wrapped)
@@ -324,7 +324,7 @@ fn plain_value(text: &str) -> Value {
 }
 
 fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError> {
-    // Each part is a table in a table, which are read, dropped and printed by recursion.
+    // Each part is a table within a table, and those are read, dropped and printed by recursion.
     if key.split('.').count() > MOST_PARTS {
         return Err(ConfigError(format!(
             "a key of more than {MOST_PARTS} parts; none has so many, so check it"
@@ -346,7 +346,7 @@ fn insert_below(table: &mut Table, key: &str, value: Value) -> Result<(), Config
                 .or_insert_with(|| Value::Table(Table::new()));
             match below {
                 Value::Table(below) => {
-                    // Another kind has other parameters: those of the old kind would be unknown to it.
+                    // Another kind has other parameters, and would refuse those of the old kind.
                     if rest == "kind" {
                         below.clear();
                     }
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(largest.with("grid.nodes=5").unwrap().seed, largest.seed);
     }
 
-    /// What a partition cuts off is lost like anything else.
+    /// A message that a partition cuts off counts as lost.
     #[test]
     fn machines_are_careful_where_a_message_may_be_lost() {
         let safe = NetworkConfig::default();

@@ -1,4 +1,4 @@
-//! What lies between the nodes, as a part of a configuration.
+//! The network, as a part of a configuration.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use super::setting::{keys, kinds, record};
 
-/// How a network behaves, with delays that files and the seed may decide on.
+/// The settings of a network; delays may come from files or from the seed.
 pub type NetworkConfig = network::NetworkConfig<DelayConfig>;
 
 keys!(NetworkConfig {
@@ -29,37 +29,37 @@ keys!(NetworkConfig {
 
 record!(Partition { from, until, nodes });
 
-/// How long messages travel.
+/// How long messages travel between nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum DelayConfig {
-    /// No time at all, as some papers assume. Messages of one instant still come one after the other.
+    /// No time at all, as some papers assume. Messages of one instant still arrive one after the other.
     #[default]
     Zero,
-    /// Always as long.
+    /// The same time for all messages.
     Constant {
-        /// How long.
+        /// The time.
         delay: Span,
     },
-    /// Anything between two bounds, drawn for each message.
+    /// A random time between two bounds, drawn for each message.
     Uniform {
-        /// The shortest.
+        /// The shortest time.
         min: Span,
-        /// The longest.
+        /// The longest time.
         max: Span,
     },
-    /// As far as two points in a square lie apart; each node's point is drawn from the seed.
+    /// The distance between the points of the two nodes; the seed draws the points in a square.
     Plane {
         /// The side of the square.
         side: Span,
     },
-    /// As far as two points lie apart, in milliseconds; points come from a file, `x y` on each line or OverSim's XML.
-    /// Nodes beyond the last point begin again with the first.
+    /// The distance between the points of the two nodes, in milliseconds. Points come from a file: `x y` on each line,
+    /// or OverSim's XML. Nodes beyond the last point begin again with the first.
     Coordinates {
         /// The file; may be compressed with gzip.
         file: PathBuf,
     },
-    /// Half of a measured round-trip time; a file with a square of milliseconds. Nodes beyond its size begin again with the
-    /// first row.
+    /// Half of a measured round-trip time, from a file with a square matrix of milliseconds. Nodes beyond its size
+    /// begin again with the first row.
     Matrix {
         /// The file; may be compressed with gzip.
         file: PathBuf,
@@ -76,7 +76,7 @@ kinds!(DelayConfig by "kind" {
 });
 
 impl DelayConfig {
-    /// The file that it is read from, if any.
+    /// The file that delays are read from, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Coordinates { file } | Self::Matrix { file } => Some(file),
@@ -84,7 +84,7 @@ impl DelayConfig {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::Coordinates { file } | Self::Matrix { file } => Some(file),
@@ -92,7 +92,7 @@ impl DelayConfig {
         }
     }
 
-    /// Reads the file that it names, and draws the points that it does not.
+    /// Reads the points or the matrix from the file, or draws the points.
     fn delay(&self, nodes: u32, rng: &mut Xoshiro256PlusPlus) -> Result<Delay, NetworkError> {
         Ok(match self {
             Self::Zero => Delay::Constant(Span::ZERO),
@@ -108,32 +108,32 @@ impl DelayConfig {
     }
 }
 
-/// Why there is no such network.
+/// Why a network is refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// It contradicts itself.
+    /// The settings contradict each other.
     #[error(transparent)]
     Refused(#[from] network::NetworkError),
     /// A file cannot be read.
     #[error("{}: {error}; check the path and that the file is whole", file.display())]
     Unreadable {
-        /// Which.
+        /// The file that cannot be read.
         file: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// A file holds something else.
+    /// A file does not hold points or a matrix.
     #[error("{}: {what}", file.display())]
     Malformed {
-        /// Which.
+        /// The malformed file.
         file: PathBuf,
         /// What is wrong with it.
         what: String,
     },
 }
 
-/// Refuses what can be seen to be wrong without reading files or counting nodes.
+/// Refuses settings that are wrong for any files and any number of nodes.
 pub(crate) fn check(config: &NetworkConfig) -> Result<(), network::NetworkError> {
     let delay = match config.delay {
         DelayConfig::Uniform { min, max } => Delay::Uniform { min, max },
@@ -142,7 +142,7 @@ pub(crate) fn check(config: &NetworkConfig) -> Result<(), network::NetworkError>
     config.with_delay(delay).check()
 }
 
-/// A network of this kind for so many nodes, whose chances follow from the seed. Reads the files that are named.
+/// A network for so many nodes. The seed decides what is random. Reads the files that the settings name.
 pub(crate) fn connect(
     config: &NetworkConfig,
     nodes: u32,
@@ -154,12 +154,12 @@ pub(crate) fn connect(
     Ok(Network::drawing(&config, rng)?)
 }
 
-/// The points in a file.
+/// Reads points from a file.
 pub(crate) fn read_plane(file: &Path) -> Result<Plane, NetworkError> {
     read_with(file, Plane::parse)
 }
 
-/// The matrix in a file.
+/// Reads a matrix of round-trip times from a file.
 pub(crate) fn read_round_trips(file: &Path) -> Result<RoundTrips, NetworkError> {
     read_with(file, RoundTrips::parse)
 }
@@ -172,7 +172,7 @@ fn read_with<T>(file: &Path, parse: impl Fn(&str) -> Result<T, String>) -> Resul
     parse(&read_text(file)?).map_err(malformed)
 }
 
-/// The most bytes of a file of places, plain or unpacked; beyond that it is something else.
+/// The most bytes of a file of points, after unpacking; a larger file is refused.
 const MOST_BYTES: u64 = 256 << 20;
 
 fn read_text(file: &Path) -> Result<String, NetworkError> {
@@ -205,7 +205,7 @@ fn read_text(file: &Path) -> Result<String, NetworkError> {
         })
 }
 
-/// All of it, unless it is too much.
+/// Reads all text, or returns `None` if it is too large.
 fn limited(from: impl Read) -> std::io::Result<Option<String>> {
     let mut text = String::new();
     from.take(MOST_BYTES + 1).read_to_string(&mut text)?;

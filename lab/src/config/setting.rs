@@ -1,7 +1,7 @@
 //! How the values of a configuration are read and written: one way for files, `--set` and what a run writes back.
 //!
-//! `section!`, `keys!` and `record!` list the keys of a table, `words!` and `names!` the words that stand for values,
-//! `kinds!` tables that begin with which kind they are. A field that a list leaves out does not compile.
+//! `section!`, `keys!` and `record!` list the keys of a table. `words!` and `names!` list the words that stand for
+//! values. `kinds!` lists tables with a tag for their kind. A field that a list leaves out does not compile.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,23 @@ use crate::lasting::{self, Lasting};
 
 /// A value that a configuration can hold.
 pub(crate) trait Setting: Sized {
-    /// Takes it from what was written.
+    /// Reads a value.
     fn read(value: &Value) -> Result<Self, Wrong>;
 
-    /// How it is written; `None` if it is left out.
+    /// Writes the value; `None` leaves it out.
     fn write(&self) -> Option<Value>;
 }
 
-/// What is wrong in a configuration, and where.
+/// An error in a configuration, with the keys that lead to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Wrong {
-    /// The keys that lead to it, the outermost last.
+    /// The keys that lead to the value, the outermost last.
     path: Vec<String>,
     what: String,
 }
 
 impl Wrong {
-    /// Something about the value that is being read.
+    /// An error about the value that is being read.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             path: Vec::new(),
@@ -36,7 +36,7 @@ impl Wrong {
         }
     }
 
-    /// A value that is not what was expected.
+    /// The error that a value is not what was expected.
     fn not(expected: &str, found: &Value) -> Self {
         let mut found = found.to_string().replace('\n', " ");
         if let Some((cut, _)) = found.char_indices().nth(40) {
@@ -46,14 +46,14 @@ impl Wrong {
         Self::new(format!("{found} is not {expected}"))
     }
 
-    /// The same, below a key.
+    /// The same error, one key further out.
     #[must_use]
     pub(crate) fn at(mut self, key: &str) -> Self {
         self.path.push(key.into());
         self
     }
 
-    /// The keys that lead to it, the outermost first.
+    /// The keys that lead to the value, the outermost first.
     pub(crate) fn path(&self) -> impl Iterator<Item = &str> {
         self.path.iter().rev().map(String::as_str)
     }
@@ -69,34 +69,34 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-/// The table that a value must be.
+/// The value as a table.
 pub(crate) fn table(value: &Value) -> Result<&Table, Wrong> {
     value
         .as_table()
         .ok_or_else(|| Wrong::not("a table of keys and values", value))
 }
 
-/// Refuses a key that means nothing.
+/// The error that a key is unknown.
 pub(crate) fn unknown(key: &str, known: &[&str]) -> Wrong {
     let known = known.join(", ");
     Wrong::new(format!("no such key; there are {known}")).at(key)
 }
 
-/// The value of a key that must be there.
+/// The value of a required key.
 pub(crate) fn required<T: Setting>(table: &Table, key: &str) -> Result<T, Wrong> {
     let value = table.get(key);
     let value = value.ok_or_else(|| Wrong::new("is missing").at(key))?;
     T::read(value).map_err(|wrong| wrong.at(key))
 }
 
-/// Puts a value into a table, unless it is left out.
+/// Puts a value into a table, if there is one.
 pub(crate) fn put(table: &mut Table, key: &str, value: Option<Value>) {
     if let Some(value) = value {
         table.insert(key.into(), value);
     }
 }
 
-/// A table of these values, but for those that are left out.
+/// A table of these values, without those that are `None`.
 pub(crate) fn written(values: Vec<(&str, Option<Value>)>) -> Option<Value> {
     let mut table = Table::new();
     for (key, value) in values {
@@ -105,7 +105,7 @@ pub(crate) fn written(values: Vec<(&str, Option<Value>)>) -> Option<Value> {
     Some(Value::Table(table))
 }
 
-/// Refuses a table with other keys than these.
+/// Refuses a table that has other keys than these.
 pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
     match table.keys().find(|key| !known.contains(&key.as_str())) {
         Some(key) => Err(unknown(key, known)),
@@ -113,7 +113,7 @@ pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
-/// Which of some words a value is.
+/// The index of the word that the value is.
 pub(crate) fn word(value: &Value, words: &[&str]) -> Result<usize, Wrong> {
     let found = value.as_str();
     let found = found.and_then(|found| words.iter().position(|word| *word == found));
@@ -143,7 +143,7 @@ macro_rules! section {
 }
 pub(crate) use section;
 
-/// A table each of whose keys may be left out, and is then as by default: `keys!(Type { field, field })`.
+/// A table in which each key is optional: `keys!(Type { field, field })`.
 macro_rules! keys {
     ($type:ty { $($field:ident),* $(,)? }) => {
         impl $crate::config::setting::Setting for $type {
@@ -175,7 +175,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// A table all of whose keys must be given: `record!(Type { field, field })`.
+/// A table in which each key is required: `record!(Type { field, field })`.
 macro_rules! record {
     ($type:ty { $($field:ident),* $(,)? }) => {
         impl $crate::config::setting::Setting for $type {
@@ -222,7 +222,7 @@ macro_rules! names {
 }
 pub(crate) use names;
 
-/// An enum each of whose values is a word: `words! { enum Type { Value = "word", } }`.
+/// An enum in which each value is a word: `words! { enum Type { Value = "word", } }`.
 macro_rules! words {
     ($(#[$about:meta])* $visible:vis enum $type:ident {
         $($(#[$says:meta])* $value:ident = $word:literal,)*
@@ -283,7 +283,7 @@ macro_rules! whole_numbers {
             }
 
             fn write(&self) -> Option<Value> {
-                // What TOML cannot hold is refused where a configuration is checked.
+                // A number that TOML cannot hold is refused earlier, when the configuration is checked.
                 Some(Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX)))
             }
         })*
@@ -369,7 +369,7 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// An empty list is left out, as if it had never been given.
+/// An empty list is left out when written, and reads back as the default.
 impl<T: Setting> Setting for Vec<T> {
     fn read(value: &Value) -> Result<Self, Wrong> {
         let values = value.as_array();

@@ -1,4 +1,4 @@
-//! Which jobs, and what is made of them.
+//! The workload, as a part of a configuration.
 
 use gridweave_core::time::Span;
 use std::path::PathBuf;
@@ -8,40 +8,40 @@ use crate::outcome::Estimates;
 use crate::workload::generate::{Aria, Desktop, Grid5000Like};
 
 section! {
-    /// Which jobs, and what is made of them.
+    /// The jobs of a run, and how they are transformed.
     ///
     /// Transforms apply in the order of [`Transform`](crate::workload::Transform), whatever the order in the file.
     #[derive(Clone, PartialEq, Debug)]
     pub struct WorkloadConfig {
-        /// Where they come from.
+        /// Where the jobs come from.
         pub source: Source,
-        /// The file, if they come from one.
+        /// The file, if the jobs come from one.
         pub trace: Option<PathBuf>,
-        /// A digest of the file's bytes; a run refuses a file with another one.
+        /// The digest of the file. A run refuses a file with another digest.
         pub trace_digest: Option<String>,
         /// What schedulers are told about run times.
         pub estimates: Estimates,
-        /// Whether parallel jobs stay whole.
+        /// Whether a job of several nodes stays whole.
         pub shape: Shape,
-        /// Only jobs submitted from then on.
+        /// Jobs submitted before this are left out.
         pub from: Option<Span>,
-        /// Only jobs submitted before.
+        /// Jobs submitted at or after this are left out.
         pub until: Option<Span>,
-        /// Only so many jobs, from the first.
+        /// Only the first so many jobs are kept.
         pub first: Option<usize>,
-        /// Jobs that need more nodes are left out.
+        /// Jobs that need more nodes than this are left out.
         pub max_nodes: Option<u32>,
-        /// Submit times become so many times as long.
+        /// Times of submission are multiplied by this.
         pub stretch: Option<f64>,
-        /// Submit times are scaled so that run times make this load (PROTOCOLS D19).
+        /// Times of submission are scaled so that the run times make this load (PROTOCOLS D19).
         pub load: Option<f64>,
         /// Times of submission, run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
         pub slot: Option<Span>,
-        /// P3's jobs and nodes.
+        /// The parameters of P3's jobs and nodes.
         pub aria: Aria,
-        /// P4's jobs and nodes.
+        /// The parameters of P4's jobs and nodes.
         pub desktop: Desktop,
-        /// Jobs like those P1 describes.
+        /// The parameters of jobs like those that P1 describes.
         pub grid5000_like: Grid5000Like,
     }
 }
@@ -50,28 +50,28 @@ words! {
     /// Where jobs come from.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Source {
-        /// A week of UniLu Gaia, which is part of the program.
+        /// A week of the UniLu Gaia trace, which is part of the program.
         #[default]
         Bundled = "bundled",
-        /// A file.
+        /// A trace in a file.
         Trace = "trace",
-        /// Made up after P3.
+        /// Generated, with the parameters of P3.
         Aria = "aria",
-        /// Made up after P4.
+        /// Generated, with the parameters of P4.
         Desktop = "desktop",
-        /// Made up to fit what P1 says of its trace.
+        /// Generated to fit what P1 says of its trace.
         Grid5000Like = "grid5000-like",
     }
 }
 
 impl Source {
-    /// The names of all that need no file.
+    /// The names of all sources that need no file.
     pub const NAMES: [&'static str; 4] = ["bundled", "aria", "desktop", "grid5000-like"];
 
-    /// All that are made up.
+    /// All sources that are generated.
     pub const GENERATORS: [Self; 3] = [Self::Aria, Self::Desktop, Self::Grid5000Like];
 
-    /// The key of its parameters in a configuration, if it has any.
+    /// The key of its table under `workload`, if it has one.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Bundled => "bundled",
@@ -82,20 +82,20 @@ impl Source {
         }
     }
 
-    /// Whether the seed decides which jobs there are.
+    /// Whether the jobs are generated, so that they depend on the seed.
     pub fn is_generated(self) -> bool {
         Self::GENERATORS.contains(&self)
     }
 }
 
 words! {
-    /// Whether parallel jobs stay whole.
+    /// Whether a job of several nodes stays whole.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Shape {
-        /// They start on all their nodes at once.
+        /// It starts on all its nodes at once.
         #[default]
         Gangs = "gangs",
-        /// Each becomes as many serial jobs.
+        /// It becomes as many serial jobs as it has nodes.
         Serial = "serial",
     }
 }

@@ -1,11 +1,11 @@
-//! Several runs as one.
+//! Joins the summaries of several runs.
 
 use serde_json::{Map, Value, json};
 
 use crate::results::Estimate;
 
-/// Joins the summaries of several runs: each number becomes its mean and the half-width of its 95 % confidence interval,
-/// what is equal everywhere stays, and what differs otherwise becomes a list. What a run has no figure for counts for nothing.
+/// Joins the summaries of several runs. Each number becomes its mean and the half-width of its 95 % confidence
+/// interval. Equal values stay; other values become a list. Runs without a figure are left out of its mean.
 pub fn aggregate(summaries: &[Value]) -> Value {
     let Some(first) = summaries.iter().find(|summary| !summary.is_null()) else {
         return Value::Null;
@@ -17,7 +17,7 @@ pub fn aggregate(summaries: &[Value]) -> Value {
                     .iter()
                     .map(|summary| summary.get(key).cloned().unwrap_or(Value::Null))
                     .collect();
-                // Seeds and digests name runs; their mean says nothing.
+                // Seeds and digests identify runs; a mean of them says nothing.
                 let value = match key.as_str() {
                     "seed" | "digest" => Value::Array(values),
                     _ => aggregate(&values),

@@ -6,12 +6,12 @@ use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::workload::Workload;
 
-/// How long each job waited, if it ran to an end: what remains of a run to be compared with another.
+/// How long each job waited, if it ran to its end. This is all that a comparison needs of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waits(Vec<Option<Span>>);
 
 impl Waits {
-    /// Those of a run of this workload.
+    /// The waits of a run of this workload.
     pub fn of(workload: &Workload, run: &Run) -> Self {
         let pairs = workload.jobs.iter().zip(&run.outcomes);
         let waits = pairs.map(|(job, outcome)| match outcome {
@@ -22,21 +22,21 @@ impl Waits {
     }
 }
 
-/// How long jobs waited under one scheduler for each second under another, over the jobs that ran to an end under both;
-/// none if nobody waited under the other.
+/// The total wait under one scheduler divided by that under the reference, over the jobs that ran to their end under
+/// both; `None` if no job waited under the reference.
 pub fn wait_ratio(waits: &Waits, reference: &Waits) -> Option<f64> {
     let totals = Totals::of(waits, reference);
     (totals.theirs > 0).then(|| totals.ours as f64 / totals.theirs as f64)
 }
 
-/// By how many seconds jobs waited longer under one scheduler than under another, on average over the jobs that ran to an
-/// end under both; none if there are no such jobs.
+/// By how many seconds jobs waited longer than under the reference, on average over the jobs that ran to their end
+/// under both; `None` if there are none.
 pub fn wait_difference(waits: &Waits, reference: &Waits) -> Option<f64> {
     let Totals { ours, theirs, jobs } = Totals::of(waits, reference);
     (jobs > 0).then(|| (ours as f64 - theirs as f64) / 1e6 / jobs as f64)
 }
 
-/// How long the jobs waited that ran to an end under both, in microseconds.
+/// The total waits of the jobs that ran to their end under both, in microseconds.
 struct Totals {
     ours: u128,
     theirs: u128,

@@ -1,4 +1,4 @@
-//! Why an experiment cannot be made.
+//! Errors of experiments.
 
 use core::fmt;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::schedulers::name::Scheduler;
 use crate::workload::generate::GenerateError;
 use crate::workload::{ReadError, TransformError};
 
-/// The most nodes that are simulated as a machine each.
+/// The most nodes that can be simulated as one machine each.
 pub const MOST_NODES: u32 = 10_000_000;
 
-/// A number of bytes as people say it.
+/// A number of bytes, printed in gigabytes.
 struct Gigabytes(u64);
 
 impl fmt::Display for Gigabytes {
@@ -26,7 +26,7 @@ impl fmt::Display for Gigabytes {
     }
 }
 
-/// Why an experiment cannot be made; one line that says what is wrong, where, and what to do.
+/// Why an experiment is refused: one line that says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -41,99 +41,99 @@ pub enum InputError {
     OtherTrace {
         /// The file.
         file: PathBuf,
-        /// What it has.
+        /// The digest of the file.
         found: String,
-        /// What it should have.
+        /// The digest in the configuration.
         wanted: String,
     },
-    /// The trace does not say how many nodes there were.
+    /// The trace does not say how many processors there were.
     #[error("{name} does not say how many processors there are; give --nodes")]
     NoNodes {
-        /// The workload.
+        /// The name of the workload.
         name: String,
     },
-    /// The workload cannot be changed so.
+    /// A transform of the workload is not possible.
     #[error("{name}: {error}")]
     Transform {
-        /// The workload.
+        /// The name of the workload.
         name: String,
-        /// Why.
+        /// Why it is not possible.
         error: TransformError,
     },
-    /// The workload cannot be made up so.
+    /// The parameters of a generator are wrong.
     #[error("workload.{name}: {error}")]
     Generate {
-        /// The generator.
+        /// The key of the generator.
         name: &'static str,
-        /// Why.
+        /// What is wrong with them.
         error: GenerateError,
     },
-    /// A generator decides on its own nodes.
+    /// The configuration sets nodes, but a generator brings its own.
     #[error(
         "the {name} workload brings its own nodes; set workload.{name}.nodes instead of grid.nodes, and leave grid.cores_per_node at 1"
     )]
     OwnNodes {
-        /// The generator.
+        /// The key of the generator.
         name: &'static str,
     },
-    /// There is no such network.
+    /// The settings of the network are wrong.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A scheduler cannot be so.
+    /// The settings of a scheduler are wrong.
     #[error("{scheduler}: {error}; see the [{scheduler}] part of the configuration")]
     Rules {
-        /// Which.
+        /// The name of the scheduler.
         scheduler: &'static str,
-        /// Why.
+        /// What is wrong with them.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There are nodes or dimensions that a scheduler cannot use.
+    /// The scheduler (first) cannot use this grid, and why.
     #[error("{0} cannot use this grid: {1}")]
     Grid(&'static str, &'static str),
-    /// There are more sites than nodes to put into them.
+    /// There are more sites than nodes.
     #[error("grid.sites is {sites}, but there are only {nodes} nodes; lower it")]
     TooManySites {
-        /// How many sites.
+        /// The number of sites.
         sites: u32,
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
     },
-    /// A centralised scheduler does not take this.
+    /// A centralised scheduler refuses the grid or the workload.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// There are more nodes than a machine each has room for.
+    /// There are too many nodes to simulate.
     #[error(
         "{scheduler} simulates each node, at most {MOST_NODES} of them, and there are {nodes}; lower --nodes"
     )]
     TooManyNodes {
-        /// Who schedules.
+        /// The scheduler.
         scheduler: Scheduler,
-        /// How many there are.
+        /// The number of nodes.
         nodes: u64,
     },
-    /// There is too little memory for so many.
+    /// There is too little memory for so many nodes.
     #[error(
         "{scheduler} needs more than {} for {nodes} nodes, and {} are free; lower --nodes", Gigabytes(*needed), Gigabytes(*free)
     )]
     TooLittleMemory {
         /// The scheduler.
         scheduler: Scheduler,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: u64,
-        /// How many bytes they would take at least.
+        /// The least number of bytes that they need.
         needed: u64,
         /// How many bytes are free.
         free: u64,
     },
-    /// Rows of `series.csv` would be too many.
+    /// There would be too many rows in `series.csv`.
     #[error(
         "report.window is {}, which makes more than {MOST_ROWS} rows of series.csv while jobs are submitted; give a longer one", Lasting(*window)
     )]
     ShortWindow {
-        /// How long it is.
+        /// The length of a row.
         window: Span,
     },
-    /// A decentralised scheduler does not take this.
+    /// The scheduler cannot use nodes that differ.
     #[error(
         "{0} needs a grid of equal nodes; use central-greedy, aria or desktop for nodes that differ"
     )]
@@ -141,17 +141,17 @@ pub enum InputError {
     /// A partition cuts off a node that does not exist.
     #[error("network.partitions: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]
     NoSuchNodeCutOff {
-        /// Which.
+        /// The node that does not exist.
         node: u32,
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
     },
-    /// Something happens to a node that does not exist.
+    /// A fault names a node that does not exist.
     #[error("faults: there is no node {node}; nodes are numbered from 0 to {last}", last = nodes.saturating_sub(1))]
     NoSuchNode {
-        /// Which.
+        /// The node that does not exist.
         node: u32,
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
     },
 }

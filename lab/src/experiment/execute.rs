@@ -1,4 +1,4 @@
-//! A prepared experiment, simulated and summed up.
+//! Simulates a prepared experiment, and summarises it.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::results::{
 };
 use crate::run::Run;
 
-/// What an experiment came to.
+/// The results of an experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// What happened.
+    /// The simulated run.
     pub run: Run,
-    /// How it went over time.
+    /// The run over time.
     pub series: Vec<Row>,
     /// Summary statistics.
     pub summary: Summary,
-    /// What it cost to simulate.
+    /// The time and memory that the simulation took.
     pub cost: Cost,
 }
 
 impl Prepared {
-    /// Refuses what cannot be simulated; [`Prepared::execute`] begins with it.
+    /// Refuses an experiment that cannot be simulated; [`Prepared::execute`] begins with this.
     pub fn check(&self) -> Result<(), InputError> {
         let window = self.config.report.window;
         let last = self.workload.jobs.last().map_or(Time::ZERO, |job| job.at);
@@ -38,7 +38,7 @@ impl Prepared {
         self.config.scheduler.side().check(self)
     }
 
-    /// What is simulated, for the summary.
+    /// What the summary needs to know of the experiment.
     pub fn facts(&self) -> Facts<'_> {
         let is_central = self.config.scheduler.side().is_central();
         Facts {
@@ -58,7 +58,7 @@ impl Prepared {
         }
     }
 
-    /// Simulates it. If the monitor is told to stop, results are partial, and say so.
+    /// Runs the simulation. If the monitor is told to stop, the results are partial, and say so.
     pub fn execute(&self, monitor: &Monitor) -> Result<Results, InputError> {
         self.check()?;
         let meter = Meter::start();
@@ -78,7 +78,7 @@ impl Prepared {
 }
 
 impl Results {
-    /// Writes all files of the run into a folder under construction, below `place`.
+    /// Writes all files of the run into a draft, below `place`.
     pub fn write(
         &self,
         prepared: &Prepared,

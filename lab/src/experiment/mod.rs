@@ -1,7 +1,7 @@
 //! From a configuration to results.
 //!
 //! [`prepare`] turns a [`Config`](crate::config::Config) into jobs and nodes, [`Prepared::execute`] simulates them, and
-//! [`Results::write`] puts what came of it into a folder.
+//! [`Results::write`] writes the results to a folder.
 //!
 //! ```
 //! use gridweave_lab::config::Config;
@@ -13,7 +13,7 @@
 //! let results = prepared.execute(&Monitor::default())?;
 //! assert_eq!(results.summary.jobs.completed, results.summary.jobs.submitted);
 //!
-//! // What is written back has everything filled in, and repeats the run.
+//! The prepared configuration has all defaults filled in, and repeats the run.
 //! let again = prepare(&prepared.config)?.execute(&Monitor::default())?;
 //! assert_eq!(again.summary, results.summary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

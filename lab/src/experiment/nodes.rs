@@ -1,4 +1,4 @@
-//! Schedulers that are one machine per node: their nodes, built and simulated.
+//! Builds and simulates the nodes of schedulers that are one machine per node.
 
 use std::num::NonZeroU32;
 
@@ -23,12 +23,12 @@ use crate::picture::Drawn;
 use crate::replay::{self, Hosting, Submissions};
 use crate::run::Run;
 
-/// Different uses of one seed must not meet in the same stream.
+/// A seed for one use of the main seed. Different uses get different streams of random numbers.
 pub(crate) fn stream(seed: u64, number: u64) -> u64 {
     seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// How a node gets into the overlay in which these know each other at the beginning.
+/// How a node enters the overlay: with its view, or for a later joiner, through the first node.
 pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
     match views.get(me.get() as usize) {
         Some(view) if view.is_empty() => Bootstrap::Alone,
@@ -45,11 +45,11 @@ pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
 pub(crate) struct Nodes<M: Simulated> {
     build: Box<dyn FnMut(NodeId) -> M>,
     hints: Hints<M>,
-    /// What all jobs ask for.
+    /// The criterion of all jobs.
     criterion: Criterion,
-    /// Whom a node would send a message to of its own accord, if it keeps links.
+    /// The peers to which a node has links; empty if it keeps none.
     neighbours: fn(&M) -> Vec<NodeId>,
-    /// How it looks in a space, if it is in one.
+    /// How a node is drawn in a space; `None` if it is in none.
     drawn: fn(&M) -> Option<Drawn>,
 }
 
@@ -81,12 +81,12 @@ impl<M: Simulated> Nodes<M> {
     }
 }
 
-/// What a node takes is more than so many times its machine: what the machine has on the heap, its timers and its place in the
-/// overlay are at least as much again.
+/// A node takes at least so many times the size of its machine: the machine's heap, its timers and its part of the
+/// overlay take as much again.
 const BESIDE_MACHINES: u64 = 2;
 
 impl Prepared {
-    /// Refuses what a scheduler that is one machine of this many bytes per node cannot use.
+    /// Refuses an experiment that does not suit a scheduler of one machine per node, each of so many bytes.
     pub(crate) fn check_nodes(
         &self,
         places_requirements: bool,
@@ -126,7 +126,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// How many nodes there will ever be. Where nodes differ, the grid has those that join, too; they are its last ones.
+    /// How many nodes there are in all, later joiners included. A mixed grid lists the joiners as its last nodes.
     pub(crate) fn nodes_ever(&self) -> u32 {
         let nodes = match &*self.grid {
             Grid::Uniform(nodes) => *nodes as usize + self.joining_later().count(),
@@ -135,18 +135,18 @@ impl Prepared {
         u32::try_from(nodes).unwrap_or(u32::MAX)
     }
 
-    /// How many there are at the beginning.
+    /// How many nodes there are at the beginning.
     pub(crate) fn nodes_at_start(&self) -> u32 {
         let joining = u32::try_from(self.joining().count()).unwrap_or(u32::MAX);
         self.nodes_ever().saturating_sub(joining)
     }
 
-    /// When nodes join, in the order of their numbers.
+    /// When nodes join, in the order of their ids.
     pub(crate) fn joining(&self) -> impl Iterator<Item = Time> {
         self.joining_first().chain(self.joining_later())
     }
 
-    /// When those join that are there when the first job comes, the very first node aside.
+    /// When nodes join that are there before the first job comes. The first node does not join.
     fn joining_first(&self) -> impl Iterator<Item = Time> {
         let every = self.joins_every();
         every.into_iter().flat_map(|every| {
@@ -159,12 +159,12 @@ impl Prepared {
         })
     }
 
-    /// How long after each other nodes join before the first job comes, if they do.
+    /// The time between two joins before the first job comes, if nodes join one by one.
     fn joins_every(&self) -> Option<Span> {
         self.config.rules.joins_every(self.config.scheduler)
     }
 
-    /// When those join whose joining is one of the faults.
+    /// When the nodes join that are planned under `faults`.
     pub(crate) fn joining_later(&self) -> impl Iterator<Item = Time> {
         self.config.faults.iter().filter_map(|fault| match fault {
             Fault::Join { at } => Some(Time::ZERO + *at),
@@ -172,20 +172,20 @@ impl Prepared {
         })
     }
 
-    /// The network between all nodes that there will ever be.
+    /// The network between all nodes, later joiners included.
     fn network(&self) -> Result<Network, NetworkError> {
         let seed = stream(self.config.seed, 1);
         connect(&self.config.network, self.nodes_ever(), seed)
     }
 
-    /// Whom each node that is there at the beginning knows then, in the order of ids.
+    /// The links of each node at the beginning, in the order of ids.
     pub(crate) fn warmed_up(&self, degree: u8, shuffle: u8, cycles: u32) -> Vec<Box<[u32]>> {
         let nodes = u32::try_from(self.grid.len()).unwrap_or(u32::MAX);
         let seed = stream(self.config.seed, 4);
         warmed_up(nodes, degree, shuffle, cycles, seed)
     }
 
-    /// Runs a scheduler that is one machine per node.
+    /// Simulates a scheduler that is one machine per node.
     pub(crate) fn simulate_nodes<M>(
         &self,
         nodes: Nodes<M>,
@@ -206,10 +206,10 @@ impl Prepared {
         let mut simulation =
             Simulation::with_hints(count, network, seed_of_nodes, nodes.hints, nodes.build);
         simulation.count_per(report.window);
-        // A configuration in which it is zero is refused when it is read.
+        // A zero is refused when the configuration is read.
         let every = NonZeroU32::new(report.check_every).unwrap_or(NonZeroU32::MIN);
         simulation.check(Checking::Every(every));
-        // Those that join have their numbers before anything happens to them.
+        // Joiners get their ids before any fault can name them.
         for at in self.joining() {
             simulation.join(at);
         }

@@ -1,4 +1,4 @@
-//! The jobs and nodes that a configuration asks for.
+//! Prepares the jobs and nodes of a configuration.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
@@ -20,19 +20,19 @@ use crate::workload::{
 /// Jobs and nodes, ready to be simulated. Cheap to clone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prepared {
-    /// The configuration with everything filled in that was left open.
+    /// The configuration with all defaults filled in.
     pub config: Config,
     /// The jobs.
     pub workload: Arc<Workload>,
     /// The nodes.
     pub grid: Arc<Grid>,
-    /// How many records of the source are not among the jobs because they cannot be run.
+    /// How many records of the source were left out because they cannot run.
     pub skipped: u64,
-    /// What a reader should know about the workload: whom to thank, what was left out.
+    /// Notes for the user about the workload: acknowledgements, and what was left out.
     pub notes: Vec<String>,
 }
 
-/// Reads or makes up the jobs and nodes that the configuration asks for.
+/// Reads or generates the jobs and nodes of a configuration.
 pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
     let mut prepared = Prepared {
         config: config.clone().checked()?.with_absolute_files(),
@@ -72,7 +72,7 @@ impl Prepared {
         other
     }
 
-    /// The same with another seed; jobs that the seed decides on are made anew.
+    /// The same with another seed; generated jobs are made anew.
     pub fn seeded(&self, seed: u64) -> Result<Self, InputError> {
         let mut config = self.config.clone();
         config.seed = seed;
@@ -85,7 +85,7 @@ impl Prepared {
         })
     }
 
-    /// The same jobs, each split into serial ones, on the same nodes: what `workload.shape = "serial"` makes of them.
+    /// The same with each job split into serial ones, as with `workload.shape = "serial"`.
     pub fn serial(&self) -> Result<Self, InputError> {
         let mut other = self.clone();
         other.config.workload.shape = Shape::Serial;
@@ -97,7 +97,7 @@ impl Prepared {
         Ok(other)
     }
 
-    /// Notes which file it is, so that another one is not mistaken for it.
+    /// Stores the digest of the trace, or refuses the trace if another digest is already stored.
     fn pin_trace(&mut self, file: &Path, found: String) -> Result<(), InputError> {
         match &self.config.workload.trace_digest {
             Some(wanted) if *wanted != found => Err(InputError::OtherTrace {
@@ -184,7 +184,7 @@ impl Prepared {
                 capacity: self.grid.capacity(),
                 load,
                 by: Estimates::Exact,
-                // Jobs are put into sites afterwards.
+                // Jobs are put into sites only later.
                 unit: match self.config.grid.sites {
                     Some(_) => WorkUnit::Processor,
                     None => self.facts().unit(),
@@ -197,7 +197,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Where nodes join one after the other, jobs come when all have.
+    /// If nodes join one by one, all jobs are delayed until after the last join.
     fn wait_for_nodes(&mut self) {
         if let Some(every) = self.config.rules.desktop.join_every {
             let all = every.times(self.grid.len() as u64 + 1);
@@ -269,7 +269,7 @@ mod tests {
             aria = { nodes = 9, jobs = 20, deadline_slack = 3 }\n";
         let before = prepared(settings).workload;
         let after = prepared(&format!("{settings}[desktop]\njoin_every = '10s'\n")).workload;
-        // Nine nodes, and some time for the last of them.
+        // Nine joins, and one more interval.
         let later = Span::from_secs(100);
         assert_eq!(before.deadlines.len(), 20);
         let moved = before.deadlines.iter().map(|deadline| *deadline + later);

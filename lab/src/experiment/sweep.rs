@@ -23,7 +23,7 @@ use gridweave_sim::history::History;
 /// assert_eq!(sweep.points.len(), 4);
 /// assert_eq!(sweep.points[1].name, "grid.nodes=1000,workload.estimates=exact");
 ///
-/// // Keys with a comma between them change together, and the first of them names the runs.
+/// Keys with a comma between them change together. The first one names the runs.
 /// let sweep = Sweep::parse("
 ///     [vary]
 ///     'scheduler, workload.shape' = [['asap', 'gangs'], ['aria', 'serial']]
@@ -41,11 +41,11 @@ pub struct Sweep {
 /// One run of a sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
-    /// What sets it apart, which is also the name of its folder.
+    /// The varied values as text; also the name of its folder.
     pub name: String,
-    /// What it varies, as text; of keys that change together the first.
+    /// The varied keys with their values; of keys that change together, only the first.
     pub values: Vec<(String, String)>,
-    /// What is run.
+    /// The configuration of the run.
     pub config: Config,
 }
 
@@ -64,10 +64,10 @@ impl Sweep {
     /// The most keys that a sweep varies.
     const MOST_KEYS: usize = 64;
 
-    /// The most bytes that the configurations of all runs have together.
+    /// The most bytes of all configurations together.
     const MOST_BYTES: usize = 256 << 20;
 
-    /// Reads it from text.
+    /// Reads a sweep from text.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| ConfigError::new(&error, text))?;
         let base = Config::from_table(file.base).map_err(|error| error.within("base"))?;
@@ -138,18 +138,18 @@ impl Sweep {
         Ok(Self { points })
     }
 
-    /// Reads it from a file; errors begin with the file's name.
+    /// Reads a sweep from a file; errors begin with the file's name.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         Self::parse(&read_text(file)?).map_err(|error| error.within(file.display()))
     }
 }
 
-/// The keys that change together: those with a comma between them.
+/// The keys that change together: they have a comma between them.
 fn parts(keys: &str) -> impl Iterator<Item = &str> {
     keys.split(',').map(str::trim)
 }
 
-/// Refuses a key of a workload that none of these runs has: they would all be the same.
+/// Refuses a key of a generator that no run uses: all runs would be the same.
 fn refuse_idle(key: &str, points: &[Point]) -> Result<(), ConfigError> {
     let below = key.strip_prefix("workload.");
     let owner = below.and_then(|below| {
@@ -176,10 +176,10 @@ fn is_twice(key: &str, among: &[&str]) -> bool {
 }
 
 impl Point {
-    /// The most bytes of a name; systems take folders with up to 255.
+    /// The most bytes of a name; file systems allow 255.
     const LONGEST_NAME: usize = 120;
 
-    /// Cuts a long name, with a digest of its values in place of the rest.
+    /// Cuts a long name, and adds a digest of its values.
     fn shorten(&mut self) {
         if self.name.len() <= Self::LONGEST_NAME {
             return;
@@ -195,7 +195,7 @@ impl Point {
         self.name = format!("{}-{digest}", &self.name[..kept]);
     }
 
-    /// The same with a key set, or with several that change together, of which the first names it.
+    /// The same with one key set, or with several that change together. The first one is added to the name.
     fn with(&self, keys: &str, value: &Value) -> Result<Self, ConfigError> {
         let values = match value {
             Value::Array(values) if keys.contains(',') => values,
@@ -219,7 +219,7 @@ impl Point {
                 .set(key, value.clone())
                 .map_err(|error| error.within("vary"))?;
         }
-        // Folders cannot have every name.
+        // Replaces characters that a folder name cannot have everywhere.
         let plain = |c: char| {
             if c.is_alphanumeric() || "-+.%".contains(c) {
                 c

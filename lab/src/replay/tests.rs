@@ -73,7 +73,7 @@ fn every_serial_job_runs_on_one_node_to_its_end() {
         let Outcome::Ran { start, end, ending } = *outcome else {
             panic!("{outcome:?}");
         };
-        // Half of them asked for too little and are killed; all waited for their message.
+        // Every other job requested too little time and is killed. All wait at least for their message.
         let (length, how) = if index % 2 == 0 {
             (60, Ending::Killed)
         } else {
@@ -166,7 +166,7 @@ fn a_stopped_run_has_unfinished_jobs() {
     assert!((1..=10).contains(&running), "{running}");
 }
 
-/// A job that comes to a grid that is down is lost at once if nothing comes up, and waits if something does.
+/// If the whole grid is down, a job is lost at once if no node comes up again, and waits if one does.
 #[test]
 fn a_grid_that_is_down_costs_nothing() {
     let workload = workload(200, 1);
@@ -212,7 +212,7 @@ fn jobs_are_submitted_to_nodes_that_have_joined() {
     let workload = workload(50, 1);
     let network = Network::new(&NetworkConfig::default(), 1).unwrap();
     let mut simulation = Simulation::new(2, network, 1, |_| Random::new(2));
-    // The last ones to be named join first.
+    // Ids are given in this order, so the node with the highest id joins first.
     for node in 0..8 {
         simulation.join(Time::from_secs(26 - node));
     }
@@ -222,7 +222,7 @@ fn jobs_are_submitted_to_nodes_that_have_joined() {
         &hosting(),
         &Monitor::default(),
     );
-    // Nothing came to a node that was not there, which would have cost a second.
+    // No job was submitted to a node that was not there; the retry would have cost a second.
     let Outcome::Ran { start, .. } = run.outcomes[0] else {
         panic!("{:?}", run.outcomes[0]);
     };
@@ -277,7 +277,7 @@ fn there_is_a_picture_for_every_moment_also_if_nothing_happens() {
         &drawn,
         &Monitor::default(),
     );
-    // To the end of the second job, after 1100 seconds.
+    // A snapshot every 20 seconds up to the end of the second job, at 1100 seconds.
     assert_eq!(run.pictures.len(), 56);
     assert_eq!(run.pictures[55].at, 1100.0);
     assert_eq!(run.ended, Time::from_secs(1100));
@@ -318,7 +318,7 @@ fn a_run_ends_when_its_configuration_says_so() {
         &Monitor::default(),
     );
     assert_eq!(run.stopped, Some(Time::from_secs(3)));
-    // What is due at that very time does not happen any more.
+    // A submission that is due at the very end does not happen any more.
     assert_eq!(run.outcomes[3..], [Outcome::NotSubmitted; 2]);
     let unfinished = |outcome: &Outcome| matches!(outcome, Outcome::Unfinished { .. });
     assert!(run.outcomes[..3].iter().all(unfinished), "{run:?}");

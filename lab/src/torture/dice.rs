@@ -1,4 +1,4 @@
-//! Chance that is a function of a seed and of what it is for, so that leaving one thing out shifts no other.
+//! Random numbers that depend only on the seed and on their use. So leaving one thing out changes no other.
 
 use gridweave_core::rand_core::{Infallible, TryRng};
 use gridweave_core::rng::Choose;
@@ -8,7 +8,7 @@ use gridweave_core::time::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Dice(u64);
 
-/// What chance is drawn for. Each has a stream of its own.
+/// What a random number is for. Each use has its own stream.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(crate) enum For {
@@ -30,7 +30,7 @@ pub(crate) enum For {
 }
 
 impl Dice {
-    /// Those of a seed for one use; the number tells apart several of a kind.
+    /// The dice of a seed for one use; `number` tells several dice of one use apart.
     pub(crate) fn new(seed: u64, use_for: For, number: u64) -> Self {
         let mut dice = Self(seed ^ 0x5851_f42d_4c95_7f2d);
         for word in [use_for as u64, number] {
@@ -40,7 +40,7 @@ impl Dice {
         dice
     }
 
-    /// The seed of a generator of another kind.
+    /// A seed for a generator of another kind.
     pub(crate) fn seed(mut self) -> u64 {
         self.next()
     }
@@ -53,7 +53,7 @@ impl Dice {
         word ^ (word >> 31)
     }
 
-    /// Whether something happens that does so many times of a hundred.
+    /// True with a chance of so many in a hundred.
     pub(crate) fn percent(&mut self, chance: u32) -> bool {
         self.below(100) < chance
     }

@@ -14,17 +14,17 @@ pub enum Fault {
     Duplication,
     /// Messages overtake each other.
     Reordering,
-    /// Some messages take far longer than anyone expects.
+    /// Some messages take far longer than the rules expect.
     Delay,
-    /// Some nodes hear others and are not heard, or the other way round, until that heals.
+    /// For a while, some nodes receive messages but theirs are lost, or the other way round.
     OneWay,
-    /// Some nodes are cut off, until that heals.
+    /// Some nodes are cut off for a while.
     Partition,
     /// Nodes crash, at rest or between two effects, and soon come back from their disks.
     Crash,
     /// Nodes are down for so long that all they have on disk is stale when they come back.
     Stale,
-    /// Nodes crash for ever; others come in their place, under new ids.
+    /// Nodes are lost for ever, with their disks; replacements join under new ids.
     DiskLoss,
     /// Clocks differ by as much as the rules allow.
     Skew,
@@ -32,7 +32,7 @@ pub enum Fault {
     FarClocks,
     /// Nodes join and leave.
     Churn,
-    /// A node is slow: so are its messages, and jobs take longer there than anyone thought.
+    /// A node is slow: its messages take longer, and jobs take three times as long there.
     Slow,
     /// Queues and tables are so small that they are full.
     Full,
@@ -89,7 +89,7 @@ impl Fault {
         }
     }
 
-    /// What it does, in a line.
+    /// What it does, for the list on the command line.
     pub const fn says(self) -> &'static str {
         match self {
             Self::Loss => "messages are lost",
@@ -130,9 +130,9 @@ impl Fault {
     /// The invariants that must hold under it.
     pub const fn keeps(self) -> &'static [Invariant] {
         match self {
-            // Beyond the skew that the rules allow, only a node's own schedule is promised.
+            // If clocks differ by more than the rules allow, only a node's own schedule is promised.
             Self::FarClocks => &[State, Bounded, Room],
-            // Of what liars claim nothing is known; honest nodes stay sound and small, and honest jobs get an outcome.
+            // A liar may claim anything. Honest nodes stay sound and small, and their jobs get an outcome.
             Self::Liars => &[State, Bounded, Outcome],
             _ => &Invariant::ALL,
         }

@@ -1,4 +1,4 @@
-//! Bugs that are put in, to see that they are caught.
+//! Bugs that are planted in all nodes, to see that the oracle catches them.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
@@ -7,17 +7,17 @@ use gridweave_core::machine::{Effect, Machine};
 /// A bug that every node has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Flaw {
-    /// Nothing is ever written down.
+    /// No record is ever written.
     ForgetsRecords,
-    /// A job that is to begin begins again.
+    /// Each start of a job is reported twice.
     StartsTwice,
-    /// At every other node a job that is to begin does not.
+    /// Every other node does not report that a job starts.
     SitsOut,
-    /// That a job is done is not told.
+    /// The end of a job is not told.
     SwallowsLastWords,
-    /// That a job is done is told twice.
+    /// The end of a job is told twice.
     RepeatsLastWords,
-    /// What is to be stopped is not.
+    /// A job that must stop runs on.
     NeverStops,
     /// Every message is sent a hundred times.
     Chatters,
@@ -25,7 +25,7 @@ pub enum Flaw {
     Stutters,
 }
 
-/// How often an effect happens in place of once, where this bug is.
+/// How many times an effect is carried out under this bug; 1 is normal.
 pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
     flaw: Option<Flaw>,
     me: NodeId,

@@ -1,4 +1,4 @@
-//! The host of a tortured grid: it submits, runs and cancels jobs, lets things go wrong, and tells the oracle what happens.
+//! The host of a tortured grid: submits, runs and cancels jobs, makes things go wrong, and tells the oracle all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +21,19 @@ use super::subject::Subject;
 use super::tortured::Tortured;
 use super::witness::{Traced, Witness};
 
-/// How often it is looked at whether all is over, or a node may go.
+/// How often the host checks whether the run is over, and whether a leaver may go.
 const OFTEN: Span = Span::from_secs(10);
 
-/// How long the calm lasts at most, beside ten times what all jobs would take one after the other: one that overruns begins in each round anew.
+/// The calm lasts at most this and ten times the sum of all estimates: a job that overruns begins anew in each round.
 const PATIENCE: Span = Span::from_secs(1800);
 
-/// More events than this between two looks never end.
+/// More events than this between two checks count as an endless loop.
 const MOST_EVENTS: u64 = 200_000;
 
-/// How long a job takes that a liar made up.
+/// How long a job runs that a liar made up.
 const MADE_UP: Span = Span::from_secs(5);
 
-/// What comes next, in this order if it is due at once.
+/// What comes next. What is due at the same instant comes in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Next {
     End,
@@ -43,7 +43,7 @@ enum Next {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Todo {
-    /// A job that nobody submitted ends.
+    /// The end of a job that a liar made up.
     EndMadeUp(JobId, NodeId),
     Submit(usize),
     Cancel(usize),
@@ -79,12 +79,12 @@ impl Hosted {
     }
 }
 
-/// What is known of a scheduler before anything happens.
+/// What is fixed before the run begins.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// Whether jobs run in places that were confirmed.
+    /// Whether jobs run under confirmed reservations.
     reserves: bool,
-    /// The jobs, and what each takes of its nodes; those that are submitted in the calm come last.
+    /// The jobs, and what each takes of its nodes; the probes of the calm come last.
     jobs: Vec<(Job, Equipped)>,
 }
 
@@ -96,21 +96,21 @@ pub(super) struct Host<'a> {
     witness: Witness,
     jobs: Vec<Hosted>,
     todo: BTreeSet<(Time, Todo)>,
-    /// How long a node that goes down next stays so.
+    /// How long a node stays down, from its next crash on.
     down_for: BTreeMap<NodeId, Span>,
     gone: BTreeSet<NodeId>,
     leaving: BTreeSet<NodeId>,
-    /// How many events there were at the last look.
+    /// How many events there had been at the last check.
     events: u64,
-    /// The broken invariants of machines that were taken down.
+    /// How many broken invariants of machines were already reported.
     broken: usize,
     tally: Jobs,
 }
 
-/// Plays a scenario with the nodes of a scheduler, with a trace if that is wanted.
+/// Runs a scenario with the nodes of one scheduler, with a trace if wanted.
 pub(crate) type Play = fn(&Scenario, Traced) -> Report;
 
-/// All that a scenario says happens, until everything is over or something breaks.
+/// Runs a scenario until everything is over or an invariant breaks.
 pub(crate) fn play<M: Subject>(scenario: &Scenario, traced: Traced) -> Report {
     let witness = Witness::new(traced);
     let mut simulation = simulation::<M>(scenario, &witness);
@@ -120,7 +120,7 @@ pub(crate) fn play<M: Subject>(scenario: &Scenario, traced: Traced) -> Report {
     host.report()
 }
 
-/// The nodes of a scenario.
+/// The simulated nodes of a scenario.
 pub(super) fn simulation<M: Subject>(
     scenario: &Scenario,
     witness: &Witness,
@@ -152,7 +152,7 @@ pub(super) fn simulation<M: Subject>(
     simulation
 }
 
-/// What jobs and nodes of a scenario there are, and what is promised of them.
+/// The oracle for a scenario, with its jobs and nodes and the promises it checks.
 fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
     let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)])
         .expect("two dimensions are not too many");
@@ -249,7 +249,7 @@ impl<'a> Host<'a> {
     fn run(&mut self) {
         let work: Span = self.scenario.jobs.iter().map(|job| job.estimate).sum();
         let deadline = self.scenario.calm + PATIENCE + work.times(10);
-        // All jobs have come, and nothing goes wrong any more.
+        // By then all jobs have come, and nothing goes wrong any more.
         let latest = self.scenario.jobs.iter().map(|job| job.at).max();
         let earliest = self.scenario.calm.max(latest.unwrap_or(Time::ZERO)) + OFTEN;
         self.run_until(earliest);
@@ -266,7 +266,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// What is not over yet, if anything is not that should be.
+    /// What should be over and is not, with the invariant that says so.
     fn unfinished(&self) -> Option<(Invariant, String)> {
         let kept = Fault::all_keep(&self.scenario.faults);
         for (number, job) in self.jobs.iter().enumerate() {
@@ -308,8 +308,8 @@ impl<'a> Host<'a> {
         None
     }
 
-    /// Lets everything happen until then. Of what is due at an instant, jobs that end come first, so that one that ends with its reservation
-    /// has ended; then what is planned, then what is under way.
+    /// Runs up to `end`. At one instant, ends of jobs come first, so that a job which ends together with its
+    /// reservation counts as ended; then planned steps, then events.
     fn run_until(&mut self, end: Time) {
         while self.host.watch.breach().is_none() {
             let ending = self.host.next_end().map(|at| (at, Next::End));
@@ -378,7 +378,7 @@ impl<'a> Host<'a> {
                 let (home, id) = (hosted.home, hosted.job.id);
                 match home {
                     Some(home) if self.is_up(home) => self.tell(home, Command::Cancel(id)),
-                    // It is cancelled when the node comes up.
+                    // The job is cancelled when the node comes up.
                     Some(_) => {}
                     None => self.later(todo),
                 }
@@ -418,7 +418,7 @@ impl<'a> Host<'a> {
         self.tell(home, Command::Submit(submitted));
     }
 
-    /// A node by chance that is up and stays.
+    /// A random node that is up and is not leaving.
     fn some_node(&self, job: usize) -> Option<NodeId> {
         let number = u64::from(self.jobs[job].asked) << 32 | job as u64;
         let mut dice = Dice::new(self.scenario.request.seed, For::Submission, number);
@@ -476,7 +476,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Takes in what happened.
+    /// Handles all that happened since the last call.
     fn look(&mut self) {
         let mut happenings = Vec::new();
         self.host.grid.take_happenings(&mut happenings);
@@ -532,7 +532,7 @@ impl<'a> Host<'a> {
         self.todo.insert((up, Todo::ComeUp(node)));
     }
 
-    /// Whatever the node was told before it went down, it may not have heard; but what it accepted it must not forget.
+    /// Repeats what the node may have missed when it went down. It must remember the jobs that it accepted.
     fn came_up(&mut self, at: Time, node: NodeId) {
         if at == Time::ZERO {
             return;
@@ -583,7 +583,7 @@ impl<'a> Host<'a> {
             }
             News::Moved { .. } => self.witness.count("job: moved"),
             News::Orphaned => self.witness.count("job: orphaned"),
-            // Asked again by a host that could not know whether it was heard.
+            // The host asked again after a crash, since it could not know whether the node had taken the job.
             News::Failed(Failure::Refused(Refusal::Known)) if self.jobs[number].asked > 1 => {}
             News::Failed(Failure::Refused(Refusal::Leaving)) => {
                 self.witness.count("job: refused by a node that leaves");
@@ -607,7 +607,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Where jobs run in places that were confirmed, one that begins has such a place, unless it is stopped in the same breath.
+    /// If jobs run under reservations, a job that begins must have one, unless it is stopped in the same event.
     fn expect_a_place(&mut self, at: Time, node: NodeId, job: JobId, rest: &[Happened]) {
         let stopped = Notice {
             job,
@@ -629,13 +629,13 @@ impl<'a> Host<'a> {
     }
 
     fn begin(&mut self, at: Time, node: NodeId, number: usize) {
-        // Who goes down while it says so runs nothing.
+        // If the node went down while it told of the start, the job does not run.
         if !self.is_up(node) {
             return;
         }
         let hosted = &mut self.jobs[number];
         let attempt = if self.facts.reserves {
-            // It was stopped in the same breath.
+            // If the job was stopped in the same event, it has no attempt.
             let Some(attempt) = self.host.grid.attempt(node, hosted.job.id) else {
                 return;
             };

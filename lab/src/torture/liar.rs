@@ -1,4 +1,4 @@
-//! A node that lies: what it says is forged, repeated, doubled with something else, or held back.
+//! A liar: it forges, repeats, doubles or holds back its messages.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::Machine;
@@ -10,20 +10,20 @@ use serde::de::DeserializeOwned;
 use super::dice::Dice;
 use super::witness::Witness;
 
-/// How many messages and peers a liar remembers.
+/// How many messages and how many peers a liar remembers.
 const MEMORY: usize = 16;
 
-/// How often a forgery is tried until its bytes mean something.
+/// How many times a forgery is tried, until its bytes decode.
 const TRIES: u32 = 6;
 
 /// How a message is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Forgery {
-    /// A number becomes the next or the one before: an epoch, a term, a count.
+    /// A number grows or shrinks by one: an epoch, a term, a count.
     Nudged,
     /// A number becomes huge.
     Oversized,
-    /// A byte becomes any other.
+    /// A byte gets a random value.
     Scrambled,
 }
 
@@ -46,7 +46,7 @@ impl Forgery {
                 bytes[index] = bytes[index].wrapping_add(by);
             }
             Self::Oversized => {
-                // The number that ends at the next byte without its highest bit, in postcard's encoding.
+                // A number in postcard's encoding: it ends at the next byte without the highest bit.
                 let rest = bytes[index..].iter();
                 let length = rest.take_while(|byte| **byte >= 0x80).count() + 1;
                 let end = (index + length).min(bytes.len());
@@ -62,7 +62,7 @@ impl Forgery {
     }
 }
 
-/// Something else that could have been said in place of this.
+/// A forged message that differs from the true one and still decodes.
 pub(super) fn forged<T: Serialize + DeserializeOwned + PartialEq>(
     truth: &T,
     dice: &mut Dice,
@@ -88,7 +88,7 @@ pub(super) fn forged<T: Serialize + DeserializeOwned + PartialEq>(
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Liar<M: Machine> {
     dice: Dice,
-    /// Of a hundred messages so many are not what they should be.
+    /// How many of a hundred messages are lies.
     rate: u32,
     messages: Vec<M::Message>,
     peers: Vec<NodeId>,
@@ -114,7 +114,7 @@ impl<M: Machine<Message: Serialize + DeserializeOwned>> Liar<M> {
         }
     }
 
-    /// What it says in place of this.
+    /// What the liar sends in place of a true message.
     pub(super) fn says(
         &mut self,
         to: NodeId,
@@ -134,7 +134,7 @@ impl<M: Machine<Message: Serialize + DeserializeOwned>> Liar<M> {
                 Vec::new()
             }
             1 => match forged(&truth, &mut self.dice) {
-                // Asked once, it gives two answers.
+                // One question gets two different answers.
                 Some((lie, _)) => {
                     witness.count("lie: two answers");
                     vec![(to, truth), (to, lie)]
@@ -151,7 +151,7 @@ impl<M: Machine<Message: Serialize + DeserializeOwned>> Liar<M> {
         }
     }
 
-    /// What it says unasked, having heard this.
+    /// What the liar sends unasked when it receives a message.
     pub(super) fn hears(
         &mut self,
         from: NodeId,

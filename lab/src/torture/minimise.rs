@@ -1,4 +1,4 @@
-//! The smallest request that breaks the same invariant, found by leaving out one thing after the other.
+//! Finds the smallest request that breaks the same invariant, by leaving out one thing after the other.
 
 use super::fault::Fault;
 use super::report::Report;
@@ -6,11 +6,11 @@ use super::run;
 use super::scenario::{Request, Scenario};
 use gridweave_sim::hosting::Invariant;
 
-/// How many runs a search for something smaller may take.
+/// The most runs of a minimisation.
 const MOST_RUNS: u32 = 200;
 
-/// What is left of a request that breaks an invariant when everything is left out that it does not take, and its report; none if nothing
-/// breaks.
+/// The report of the smallest request that still breaks the same invariant, found by leaving things out; `None` if
+/// nothing breaks.
 pub fn minimised(request: &Request) -> Option<Report> {
     let report = run(request);
     let invariant = report.breach.as_ref()?.invariant;
@@ -25,7 +25,7 @@ pub fn minimised(request: &Request) -> Option<Report> {
         report,
         runs: 0,
     };
-    // Once a thing is gone another may not be needed any more.
+    // Once one thing is left out, another may not be needed any more.
     loop {
         let before = search.best.clone();
         search.leave_out_faults();
@@ -49,7 +49,7 @@ struct Search {
 }
 
 impl Search {
-    /// Takes a smaller request if it breaks the same; whether it does.
+    /// Runs a smaller request, and keeps it if it breaks the same invariant. Returns whether it does.
     fn try_out(&mut self, smaller: Request) -> bool {
         if self.runs >= MOST_RUNS || smaller == self.best {
             return false;
@@ -73,7 +73,7 @@ impl Search {
                 self.try_out(smaller);
             }
         }
-        // Which of those that were left out anyway are worth a word.
+        // A fault that the seed does not pick anyway need not be named in `without`.
         let needless = |fault: &Fault| {
             let mut with = self.best.clone();
             with.without.remove(fault);
@@ -85,7 +85,7 @@ impl Search {
         }
     }
 
-    /// Halves nodes, jobs and time as long as that breaks the same, then takes away one at a time.
+    /// Halves nodes, jobs and time while the same invariant breaks, then removes one at a time.
     fn shrink(&mut self) {
         type Field = fn(&mut Request) -> &mut Option<u32>;
         let fields: [(Field, u32, u32); 3] = [

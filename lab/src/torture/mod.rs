@@ -1,10 +1,10 @@
-//! Adversarial runs: a seed picks a scheduler, a grid, a load and a mix of faults; an oracle watches every event.
+//! Adversarial runs: a seed picks a scheduler, a grid, a load and a mix of faults; an oracle checks every event.
 //!
-//! A run is a function of its [`Request`]. Things go wrong for some minutes ([`Fault`]), then there is calm, in which everything has to
-//! come to a good end. After every event the machine that handled it is asked for its invariants and held to its caps, and an oracle that
-//! knows nothing of the machines goes over what they said ([`Invariant`]). Each fault says which invariants it leaves standing
-//! ([`Fault::keeps`]); a run is held to what all of its faults keep. What broke is minimised by leaving things out one after the other,
-//! and comes with the command that replays it.
+//! A run depends only on its [`Request`]. Things go wrong for some minutes ([`Fault`]); then comes the calm, in which
+//! every job must get its outcome. After every event the machine that handled it checks its invariants and its caps,
+//! and an oracle that knows nothing of the machines checks what they said ([`Invariant`]). Each fault says which
+//! invariants still hold under it ([`Fault::keeps`]); a run must keep those that hold under all of its faults. A
+//! request that breaks one is minimised, and reported with the command that replays it.
 //!
 //! ```
 //! use gridweave_lab::torture::{Request, run};
@@ -17,13 +17,13 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `scenario` | what a seed stands for |
+//! | `scenario` | what a seed stands for: scheduler, nodes, jobs, faults |
 //! | `fault` | what may go wrong, and which invariants must hold all the same |
-//! | `subject`, `rules` | what the harness must know of each scheduler, and what several have in common |
+//! | `subject`, `rules` | what the harness must know of each scheduler, and what several share |
 //! | `player`, `liar` | a node with its own clock, and one that lies |
-//! | `host` | what submits jobs and lets things go wrong |
+//! | `host` | submits jobs, and makes things go wrong |
 //! | `minimise` | the smallest request that breaks the same invariant |
-//! | `flaw` | bugs that are put in to see that they are caught |
+//! | `flaw` | bugs that are planted to see that they are caught |
 
 pub(crate) mod dice;
 pub(crate) mod fault;
@@ -52,15 +52,15 @@ pub use witness::{Counters, Traced};
 
 use crate::schedulers::Scheduler;
 
-/// Runs what a request stands for.
+/// Runs a request.
 pub fn run(request: &Request) -> Report {
     run_with(request, Traced::Nothing)
 }
 
-/// The same, with a trace.
+/// Runs a request with a trace.
 pub fn run_with(request: &Request, traced: Traced) -> Report {
     let scenario = Scenario::new(request);
-    // Requests name no scheduler that cannot be tortured; if one does, this is as good as any.
+    // A request should name only schedulers that can be tortured. For any other, `asap` runs.
     let fallback = || Scheduler::Asap.side().tortured();
     let play = scenario.scheduler.side().tortured().or_else(fallback);
     play.expect("asap can be tortured")(&scenario, traced)

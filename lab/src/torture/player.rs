@@ -1,4 +1,4 @@
-//! A node of a tortured grid: a machine, its own clock, and if it is a liar what that takes.
+//! A node of a tortured grid: a machine with its own clock, which may be a liar.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::{Command, Notice};
@@ -14,24 +14,24 @@ use super::liar::Liar;
 use super::subject::{Caps, Subject};
 use super::witness::Witness;
 
-/// What [`Player::check`] names when a cap is exceeded.
+/// What [`Player::check`] reports when a cap is exceeded.
 pub(super) const MOST_EFFECTS: &str = "an event has no more effects than are stated";
 pub(super) const MOST_BYTES: &str = "a message is no longer than stated";
 pub(super) const MOST_RECORDS: &str = "a node has no more records than are stated";
 pub(super) const MOST_TIMERS: &str = "a node waits for no more timers than are stated";
 
-/// What is the same for a node in all of its lives.
+/// What stays the same in all lives of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Role {
     pub(super) me: NodeId,
-    /// How far its clock is ahead.
+    /// How far its clock is ahead of simulated time.
     pub(super) clock: Span,
     pub(super) caps: Caps,
     pub(super) flaw: Option<Flaw>,
     pub(super) witness: Witness,
 }
 
-/// A machine as the host sees it.
+/// A machine with its clock, its caps and its lies, as the simulation sees it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Player<M: Subject> {
     role: Role,
@@ -58,7 +58,7 @@ impl<M: Subject> Player<M> {
         &self.machine
     }
 
-    /// The event as the machine sees it by its clock.
+    /// The event as the machine sees it, with times by its own clock.
     fn seen(&self, event: Event<Self>) -> Event<M> {
         match event {
             Event::Start => Event::Start,
@@ -110,7 +110,7 @@ fn is_news<M: Subject>(message: &M::Message, witness: &Witness) -> bool {
     witness.traces_all() || !M::GOSSIP.contains(&message.kind())
 }
 
-/// Whether a timer or a key is one of those that come all the time.
+/// Whether a timer or a key belongs to periodic work, which traces leave out.
 fn is_of_overlay(name: &impl core::fmt::Debug) -> bool {
     let name = format!("{name:?}");
     ["Overlay", "Helper", "Beat", "Round"]
@@ -118,7 +118,7 @@ fn is_of_overlay(name: &impl core::fmt::Debug) -> bool {
         .any(|quiet| name.starts_with(quiet))
 }
 
-/// It in at most a few hundred characters.
+/// The debug text of a value, cut at 400 characters.
 fn short(value: &impl core::fmt::Debug) -> String {
     const MOST: usize = 400;
     let mut text = format!("{value:?}");
@@ -198,7 +198,7 @@ impl<M: Subject> Machine for Player<M> {
     }
 }
 
-/// The context of the machine inside.
+/// The context of the inner machine: shifts times, counts effects, and applies lies and flaws.
 struct Through<'a, M: Subject> {
     cx: &'a mut dyn Context<Player<M>>,
     role: &'a Role,

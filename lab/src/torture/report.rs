@@ -1,4 +1,4 @@
-//! What comes of a run.
+//! The report of a run.
 
 use std::collections::BTreeSet;
 
@@ -11,45 +11,45 @@ use super::fault::Fault;
 use super::scenario::{Request, Scenario};
 use super::witness::Counters;
 
-/// What came of a run.
+/// What happened in a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// What was run.
+    /// The request that was run.
     pub request: Request,
-    /// What went wrong in it.
+    /// The faults that the seed picked.
     pub faults: BTreeSet<Fault>,
-    /// The first promise that was broken.
+    /// The first invariant that was broken, if any.
     pub breach: Option<Breach>,
-    /// What happened, by name.
+    /// How often things happened, by name.
     pub counters: Counters,
     /// How many messages of each kind were sent.
     pub sent: Vec<(String, u64)>,
-    /// What became of jobs.
+    /// The outcomes of jobs.
     pub jobs: Jobs,
-    /// How many of the links of honest nodes lead to liars at the end, and how many there are.
+    /// How many links of honest nodes lead to liars at the end, and how many links they have.
     pub liar_links: [u64; 2],
-    /// When it was over.
+    /// When the run ended, in simulated time.
     pub ended: Time,
     /// How many events there were.
     pub events: u64,
     /// The digest of its history.
     pub digest: String,
-    /// What happened, line by line, if that was asked for.
+    /// The trace, line by line, if it was asked for.
     pub trace: Vec<String>,
 }
 
-/// What became of the jobs that honest nodes took.
+/// The outcomes of jobs that were submitted at honest nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Jobs {
-    /// How many there were.
+    /// How many were submitted.
     pub taken: u64,
-    /// How many were done.
+    /// How many finished.
     pub finished: u64,
     /// How many failed or were refused.
     pub failed: u64,
     /// How many were cancelled.
     pub cancelled: u64,
-    /// How many nobody can tell of any more.
+    /// How many have no outcome because their submitter is gone for ever.
     pub orphaned: u64,
 }
 
@@ -75,7 +75,7 @@ impl Jobs {
         }
     }
 
-    /// Adds those of another run.
+    /// Adds the counts of another run.
     pub fn merge(&mut self, other: &Self) {
         self.taken += other.taken;
         self.finished += other.finished;

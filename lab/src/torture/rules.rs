@@ -1,4 +1,4 @@
-//! Rules that tortured schedulers have in common, in seconds and minutes instead of hours, so that much happens in a run.
+//! Rules that tortured schedulers share: seconds and minutes instead of hours, so that much happens in a run.
 
 use std::num::NonZeroU32;
 
@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::scenario::{Equipped, MAX_SKEW, PROBES, Scenario};
 use crate::overlay::warmed_up;
 
-/// The links of a node in a random overlay.
+/// How many links a node has in a random overlay.
 pub(crate) const DEGREE: u8 = 8;
 
 /// How many of them are exchanged at once.
@@ -24,23 +24,23 @@ pub(crate) const SHUFFLE: u8 = 4;
 /// How long a job may run without word from its coordinator.
 pub(crate) const PERMISSION: Span = Span::from_secs(30);
 
-/// How long a job that is committed waits for its permission.
+/// How long a participant waits for its permission after the start.
 pub(crate) const GRACE: Span = Span::from_secs(20);
 
-/// How much later than as soon as possible a job may start.
+/// How much later than its earliest start a job may start.
 pub(crate) const HORIZON: Span = Span::from_secs(1200);
 
 /// The slots of schedulers that reserve time.
 pub(crate) const SLOT: Span = Span::from_secs(10);
 
-/// Whom nodes know at the beginning, and how the others come in.
+/// How each node begins: with links to peers, or for a joiner, with an introducer.
 pub(crate) fn bootstraps(scenario: &Scenario) -> impl Fn(NodeId) -> Bootstrap + use<> {
     let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
     let views = warmed_up(scenario.nodes, DEGREE, SHUFFLE, 10, seed);
     bootstraps_with(scenario, views)
 }
 
-/// The same where a link is one only if both ends have it: who is known to somebody knows it.
+/// The same with symmetric links: if one node has a link to another, both have it.
 pub(crate) fn symmetric_bootstraps(scenario: &Scenario) -> impl Fn(NodeId) -> Bootstrap + use<> {
     let seed = Dice::new(scenario.request.seed, For::Overlay, u64::MAX).seed();
     let views = warmed_up(scenario.nodes, SHUFFLE, SHUFFLE, 10, seed);
@@ -70,7 +70,7 @@ pub(crate) fn bootstraps_with(
     }
 }
 
-/// A random overlay that gossips often, and is else like this one.
+/// This configuration with a small view and frequent exchanges.
 pub(crate) fn overlay(scenario: &Scenario, default: cyclon::Config) -> cyclon::Config {
     cyclon::Config {
         view: DEGREE,
@@ -105,21 +105,21 @@ pub(crate) fn commit(scenario: &Scenario, dice: &mut Dice) -> commit::Config {
     }
 }
 
-/// A job for some whole nodes.
+/// A job that needs some whole nodes.
 pub(crate) fn gang(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
     let widest = (scenario.nodes / 2).clamp(1, 6);
     let count = NonZeroU32::new(dice.between(1, widest)).unwrap_or(NonZeroU32::MIN);
     Job::new(id, Demand::Nodes(count), estimate).expect("planned jobs take time")
 }
 
-/// Under what a job runs that was confirmed there.
+/// The epoch of the attempt under which a job runs at this node.
 pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<u64> {
     let mut running = node.participant.running();
     let attempt = running.find(|attempt| attempt.job == job)?;
     Some(attempt.epoch.get())
 }
 
-/// How much there is of jobs that are being confirmed, or were.
+/// How many jobs, reservations and holds a node still has.
 pub(crate) fn commitments(node: &commit::Node) -> usize {
     let participant = &node.participant;
     node.coordinator.jobs().count() + participant.schedule().len() + participant.engaged().count()
@@ -141,7 +141,7 @@ pub(crate) const COMMIT_BUDGET: &[(&str, u64)] = &[
     ("Released", 30),
 ];
 
-/// The places that nodes keep for jobs, which the coordinators of these, if they are there, know nothing of.
+/// The reservations and holds whose coordinator is up and does not know of them.
 pub(crate) fn aimless(nodes: &[(NodeId, &commit::Node)]) -> Vec<(NodeId, JobId)> {
     let coordinator = |id: NodeId| nodes.iter().find(|(node, _)| *node == id);
     let aimless = nodes.iter().flat_map(|(me, node)| {
@@ -154,14 +154,14 @@ pub(crate) fn aimless(nodes: &[(NodeId, &commit::Node)]) -> Vec<(NodeId, JobId)>
     aimless.collect()
 }
 
-/// A node that is taken whole.
+/// The equipment of a node that is always taken whole.
 pub(crate) const WHOLE: Equipped = Equipped {
     cores: 1,
     memory: 0,
 };
 
-/// For how long a gang may be incomplete: until its nodes have lost patience or their permission, by clocks that differ. Who has a
-/// permission until the end runs on, whatever becomes of the others.
+/// How long a gang may be incomplete: until its nodes give up or lose their permission, by clocks that differ. A node
+/// with a permission until the end runs on without the others.
 pub(crate) fn gang_grace(scenario: &Scenario) -> Span {
     let rules = commit(scenario, &mut rules(scenario));
     match rules.permission {
@@ -170,22 +170,22 @@ pub(crate) fn gang_grace(scenario: &Scenario) -> Span {
     }
 }
 
-/// By what chance the rules of a grid are drawn, those of reservations first.
+/// The dice for the rules of a grid; those of reservations are drawn first.
 pub(crate) fn rules(scenario: &Scenario) -> Dice {
     Dice::new(scenario.request.seed, For::Rules, 0)
 }
 
-/// The most jobs that anyone speaks of in a run, those that liars make up left out.
+/// The most jobs of a run, without those that liars make up.
 pub(crate) const fn most_jobs(scenario: &Scenario) -> usize {
     scenario.jobs.len() + PROBES
 }
 
-/// How many nodes there ever are.
+/// How many nodes there are in all, joiners included.
 pub(crate) const fn most_nodes(scenario: &Scenario) -> usize {
     scenario.nodes as usize + scenario.joins.len()
 }
 
-/// How many peers that nobody can choose a node keeps, in every third run.
+/// How many random peers a node keeps that no liar can choose for it: 8 in every third run, else none.
 fn samples(scenario: &Scenario) -> u8 {
     match Dice::new(scenario.request.seed, For::Samples, 0).below(3) {
         0 => 8,
@@ -193,7 +193,7 @@ fn samples(scenario: &Scenario) -> u8 {
     }
 }
 
-/// What nodes that reserve time keep to: a record for each job on either side, some effects for each job and each peer.
+/// The caps of nodes that reserve time: some records, timers and effects for each job and each peer.
 pub(crate) fn reserving_caps(scenario: &Scenario) -> super::subject::Caps {
     let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
     super::subject::Caps {

@@ -1,4 +1,4 @@
-//! What a seed stands for: who schedules, how many nodes and jobs there are, and what goes wrong when.
+//! What a seed stands for: a scheduler, nodes, jobs, and what goes wrong when.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,39 +17,39 @@ use gridweave_sim::network::{Cut, Delay, NetworkConfig, Passage, Trouble};
 /// The fewest and the most nodes that a run begins with.
 pub const NODES: [u32; 2] = [4, 24];
 
-/// The fewest and the most jobs.
+/// The fewest and the most jobs that a seed picks.
 pub const JOBS: [u32; 2] = [5, 60];
 
-/// How far apart clocks may be, the same in the rules of all schedulers.
+/// How far apart clocks may be, by the rules of all schedulers.
 pub const MAX_SKEW: Span = Span::from_secs(1);
 
-/// What a node knows that was down for so long is stale: no lease is longer.
+/// After a node was down for so long, all it has on disk is stale: no lease lasts longer.
 pub(super) const STALE: Span = Span::from_secs(150);
 
-/// What clocks show at the beginning where they differ, so that none is before its origin.
+/// What clocks show at the beginning where they differ, so that no time is negative.
 const BASE: Span = Span::from_secs(1000);
 
-/// What to run: a seed, and what of it to leave out.
+/// What to run: a seed, and what to leave out or change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// From which everything follows.
+    /// The seed, which decides everything that is not given here.
     pub seed: u64,
-    /// Who schedules; the seed decides if it is left out.
+    /// The scheduler; if left out, the seed picks one.
     pub scheduler: Option<Scheduler>,
-    /// What does not go wrong, though the seed wants it.
+    /// Faults to leave out, although the seed picks them.
     pub without: BTreeSet<Fault>,
-    /// How many nodes there are at the beginning, instead of what the seed wants.
+    /// How many nodes there are at the beginning; if left out, the seed decides.
     pub nodes: Option<u32>,
-    /// At most so many of the jobs, the first ones.
+    /// How many jobs there are; if left out, the seed decides. A smaller number keeps the first jobs.
     pub jobs: Option<u32>,
-    /// For how many seconds things go wrong, instead of what the seed wants.
+    /// For how many seconds things go wrong; if left out, the seed decides.
     pub chaos: Option<u32>,
-    /// A bug that is put in, to see that it is caught.
+    /// A bug to plant, to see that it is caught.
     pub flaw: Option<Flaw>,
 }
 
 impl Request {
-    /// All that a seed stands for.
+    /// A request that leaves everything to the seed.
     pub const fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -62,7 +62,7 @@ impl Request {
         }
     }
 
-    /// Who schedules.
+    /// The scheduler of this run.
     pub fn scheduler(&self) -> Scheduler {
         let all: Vec<Scheduler> = Scheduler::tortured().collect();
         let picked = all[(self.seed % all.len() as u64) as usize];
@@ -70,7 +70,7 @@ impl Request {
     }
 }
 
-/// The command that runs it.
+/// Writes the command that runs this request.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -96,25 +96,25 @@ impl fmt::Display for Request {
     }
 }
 
-/// A job to come.
+/// A planned job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// When it is submitted.
     pub at: Time,
-    /// How long it says that it runs.
+    /// How long the user says that it runs.
     pub estimate: Span,
-    /// How long it does.
+    /// How long it really runs.
     pub runs: Span,
     /// How it ends.
     pub outcome: Outcome,
-    /// How long after its submission it is cancelled, if it is.
+    /// How long after its submission it is cancelled, if at all.
     pub cancelled: Option<Span>,
 }
 
-/// How many jobs are submitted in the calm, when all else is over.
+/// How many jobs are submitted in the calm, when all others are over.
 pub(crate) const PROBES: usize = 3;
 
-/// Such a job.
+/// A job that is submitted in the calm.
 pub(crate) const PROBE: Planned = Planned {
     at: Time::MAX,
     estimate: Span::from_secs(20),
@@ -123,58 +123,58 @@ pub(crate) const PROBE: Planned = Planned {
     cancelled: None,
 };
 
-/// Something that happens to a node.
+/// A planned fault of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mishap {
-    /// It goes down, and comes back so much later.
+    /// It goes down, and comes back after this time.
     Crash(Span),
-    /// It goes down after so many more effects, and comes back so much later.
+    /// It goes down after so many more effects, and comes back after this time.
     Doom(u32, Span),
-    /// It is gone for ever, with its disk.
+    /// It is lost for ever, with its disk.
     Gone,
-    /// It is asked to leave.
+    /// It is told to leave.
     Leave,
 }
 
-/// What a node has.
+/// What a node has, or a job takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Equipped {
-    /// How many cores.
+    /// The number of cores.
     pub cores: u32,
-    /// How much memory.
+    /// The amount of memory.
     pub memory: u32,
 }
 
-/// What a run is made of.
+/// Everything that a run is made of.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// What was asked for.
+    /// The request that it comes from.
     pub request: Request,
-    /// Who schedules.
+    /// The scheduler.
     pub scheduler: Scheduler,
     /// How many nodes there are at the beginning.
     pub nodes: u32,
-    /// The jobs, by number.
+    /// The planned jobs; the index is the number of the job.
     pub jobs: Vec<Planned>,
-    /// When things stop going wrong.
+    /// When the calm begins: from then on nothing goes wrong.
     pub calm: Time,
-    /// What goes wrong.
+    /// The kinds of faults in this run.
     pub faults: BTreeSet<Fault>,
-    /// The network, and its chances.
+    /// The network, with its rates of loss, duplication and reordering.
     pub network: NetworkConfig,
-    /// What else happens in it, until the calm.
+    /// Cuts, late messages and slow nodes, until the calm.
     pub trouble: Trouble,
-    /// What happens to nodes.
+    /// What happens to which node, in the order of time.
     pub mishaps: Vec<(Time, NodeId, Mishap)>,
-    /// When others come, in the order of their numbers, which follow those of the first.
+    /// When further nodes join, in the order of their ids, which follow those of the first nodes.
     pub joins: Vec<Time>,
-    /// How many of these, the first, come in place of nodes whose disk is lost.
+    /// How many of the joiners, the first ones, replace nodes whose disk is lost.
     pub replacements: u32,
-    /// Who lies.
+    /// The nodes that lie.
     pub liars: BTreeSet<NodeId>,
-    /// Who is slow.
+    /// The nodes that are slow.
     pub slow: BTreeSet<NodeId>,
-    /// Who is there all the time and honest: one of those introduces whoever comes.
+    /// The honest nodes that neither leave nor are lost: joiners are introduced by one of these.
     pub stay: Vec<NodeId>,
 }
 
@@ -187,7 +187,7 @@ fn thousandths(dice: &mut Dice, least: u32, most: u32) -> f64 {
 }
 
 impl Scenario {
-    /// What a request stands for.
+    /// The scenario of a request.
     pub fn new(request: &Request) -> Self {
         let seed = request.seed;
         let mut shape = Dice::new(seed, For::Shape, 0);
@@ -234,7 +234,7 @@ impl Scenario {
         scenario
     }
 
-    /// Whether this goes wrong.
+    /// Whether this fault is in the run.
     pub fn has(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
@@ -243,8 +243,8 @@ impl Scenario {
         Dice::new(self.request.seed, For::Fault, fault as u64)
     }
 
-    /// How many times as long as others a job is. In every fourth run some outlast all that nodes may do on their own: leases, permissions and
-    /// graces.
+    /// How many times as long as usual a job is. In every fourth run, some jobs are longer than all leases, permissions
+    /// and graces.
     fn longer(&self, number: u32) -> u64 {
         let seed = self.request.seed;
         let mut dice = Dice::new(seed, For::Lengths, 0);
@@ -255,7 +255,7 @@ impl Scenario {
 
     fn plan_job(&self, number: u32) -> Planned {
         let mut dice = Dice::new(self.request.seed, For::Job, u64::from(number));
-        // A quarter comes when all is well again.
+        // A fifth of all jobs comes in the calm.
         let chaos = self.calm - Time::ZERO;
         let latest = Span::from_micros(chaos.as_micros() / 4 * 5);
         let at = dice.before(Time::ZERO + latest);
@@ -385,7 +385,7 @@ impl Scenario {
                 mishaps.push((at, node, Mishap::Crash(down)));
             }
         }
-        // At least two thirds stay, and the first of them does in any case.
+        // At least two thirds of the nodes stay, and the first one always does.
         let mut going: Vec<u64> = (1..u64::from(self.nodes)).collect();
         let mut dice = Dice::new(self.request.seed, For::Fault, 100);
         let most = (self.nodes / 3) as usize;
@@ -414,7 +414,7 @@ impl Scenario {
         self.mishaps = mishaps;
     }
 
-    /// What a node's clock shows when it begins.
+    /// What a node's clock shows at the beginning.
     pub fn clock(&self, node: NodeId) -> Span {
         let mut dice = Dice::new(self.request.seed, For::Clocks, node.get());
         let apart = if self.has(Fault::FarClocks) {
@@ -424,7 +424,7 @@ impl Scenario {
         } else {
             return Span::ZERO;
         };
-        // Most at the ends of what is allowed.
+        // Most clocks are at the limits of what is allowed.
         let part = match dice.below(4) {
             0 => Span::ZERO,
             1 => dice.within(apart),
@@ -433,7 +433,7 @@ impl Scenario {
         BASE + part
     }
 
-    /// What a node has. The first can run any job.
+    /// What a node has. The first node can run any job.
     pub fn equipment(&self, node: NodeId) -> Equipped {
         let mut dice = Dice::new(self.request.seed, For::Equipment, node.get());
         if node.get() == 0 {
@@ -451,7 +451,7 @@ impl Scenario {
         memory: 8,
     };
 
-    /// Who introduces a node that comes.
+    /// The node through which this one joins.
     pub fn introducer(&self, node: NodeId) -> NodeId {
         let mut dice = Dice::new(self.request.seed, For::Overlay, node.get());
         let introducer = dice.pick(&self.stay).copied();

@@ -1,4 +1,4 @@
-//! What the harness needs to know of a scheduler that cannot be seen from outside.
+//! What the harness must know of a scheduler, and cannot see from outside.
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Command, Job, Notice};
@@ -12,7 +12,7 @@ use super::scenario::{Equipped, Scenario};
 use super::witness::Counters;
 use gridweave_sim::engine::Simulated;
 
-/// How many messages a job may cost in the calm of each kind that has no budget of its own.
+/// How many messages per job are allowed in the calm, of each kind without a budget of its own.
 pub(crate) const SELDOM: u64 = 2;
 
 /// Builds the machine of a node.
@@ -20,77 +20,77 @@ pub(crate) type Build<M> = Box<dyn FnMut(NodeId) -> M>;
 
 /// A scheduler that is tortured.
 pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice> {
-    /// Kinds of messages, the outermost, that come all the time and say little, and are left out of traces.
+    /// Kinds of periodic messages, by their outermost name. Traces leave them out.
     const GOSSIP: &'static [&'static str];
 
-    /// How many messages of each kind a job may cost in the calm: some twice as many as were ever seen. Of kinds that are not named here,
-    /// [`SELDOM`].
+    /// How many messages of each kind a job may cost in the calm: about twice the most that were ever seen. Other kinds
+    /// have [`SELDOM`].
     const BUDGET: &'static [(&'static str, u64)];
 
-    /// How nodes of this scenario are made.
+    /// Returns the function that builds the nodes of this scenario.
     fn build(scenario: &Scenario) -> Build<Self>;
 
-    /// A job that runs for so long, as far as this scheduler can take one.
+    /// A job of this estimate that the scheduler can take.
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job;
 
-    /// What a job takes on each of its nodes; if nothing is said, all of it.
+    /// What a job takes on each of its nodes; by default all of it.
     fn takes(_job: &Job) -> Equipped {
         WHOLE
     }
 
-    /// What a node has room for; if nothing is said, one job.
+    /// What a node has room for; by default one job.
     fn room(_scenario: &Scenario, _node: NodeId) -> Equipped {
         WHOLE
     }
 
-    /// Which attempt at a job runs at this node. Where a job runs on one node, each start is an attempt of its own, and this is none.
+    /// The attempt under which a job runs at this node. `None` if each start counts as an attempt of its own.
     fn attempt(&self, _job: JobId) -> Option<u64> {
         None
     }
 
-    /// How many jobs it still answers for, has, or keeps time for.
+    /// How many jobs the node still answers for, holds, or has reserved time for.
     fn left(&self) -> usize;
 
-    /// Whether it waits for answers about jobs, beside those that belong to a job it has.
+    /// Whether it waits for answers that belong to no job it has.
     fn awaits_answers(&self) -> bool {
         false
     }
 
-    /// The places that some of these nodes keep for jobs whose coordinators know nothing of them.
+    /// Reservations and holds on these nodes of which the coordinator does not know.
     fn aimless(_nodes: &[(NodeId, &Self)]) -> Vec<(NodeId, JobId)> {
         Vec::new()
     }
 
-    /// Whether it can go, having been asked to leave.
+    /// Whether a leaver may go now.
     fn may_go(&self) -> bool {
         self.left() == 0
     }
 
-    /// The caps that it keeps.
+    /// The caps that a node must keep.
     fn caps(scenario: &Scenario) -> Caps;
 
-    /// For how long a job may run on some of its nodes only.
+    /// How long a gang may run incomplete; `None` if the scheduler has no gangs.
     fn grace(_: &Scenario) -> Option<Span> {
         None
     }
 
-    /// For how long after it was said to be cancelled a job may still begin or run.
+    /// How long a job may still begin or run after it was reported as cancelled.
     fn lingers() -> Span {
         Span::ZERO
     }
 
-    /// A rare situation that a message is part of.
+    /// The name of a rare situation that this message shows.
     fn situation(_message: &Self::Message) -> Option<&'static str> {
         None
     }
 
-    /// What happened at this node in this life.
+    /// Adds this node's counts of rare situations, in this life.
     fn count(&self, _counters: &mut Counters) {}
 
-    /// Whom it knows.
+    /// The peers to which the node has links.
     fn knows(&self) -> Vec<NodeId>;
 
-    /// Whether the overlay is whole that these nodes make.
+    /// Whether the overlay of these nodes is whole; the error says where it is not.
     fn is_whole(nodes: &[(NodeId, &Self)]) -> Result<(), String> {
         let known = nodes.iter();
         is_connected(
@@ -101,7 +101,7 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     }
 }
 
-/// Whether there is a way between any two of these nodes, whoever of two knows the other.
+/// Whether a path joins any two of these nodes, if links count in both directions.
 pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(), String> {
     let mut outside: SortedMap<NodeId, Vec<NodeId>> = knows.clone();
     for (node, peers) in knows.iter() {
@@ -123,15 +123,15 @@ pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(),
     }
 }
 
-/// The most that a node may do and have.
+/// The most that one node may do and keep.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caps {
-    /// Effects of one event.
+    /// The most effects of one event.
     pub effects: usize,
-    /// Bytes of a message.
+    /// The most bytes of a message.
     pub bytes: usize,
-    /// Records on its disk.
+    /// The most records on disk.
     pub records: usize,
-    /// Timers that it waits for.
+    /// The most timers at once.
     pub timers: usize,
 }

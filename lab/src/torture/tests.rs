@@ -7,10 +7,10 @@ use gridweave_core::id::NodeId;
 
 use super::*;
 
-/// Whether all is tried: a debug build takes ten times as long, and tries a part.
+/// Whether to try everything. A debug build takes ten times as long, and tries a part.
 const WHOLE: bool = !cfg!(debug_assertions);
 
-/// Runs requests on all cores, and returns what came of them in any order.
+/// Runs requests on all cores, and returns the reports in any order.
 fn run_all(requests: &[Request]) -> Vec<Report> {
     let next = AtomicU64::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -44,7 +44,7 @@ fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
     }
 }
 
-/// What has to have happened at least once for the runs to mean anything, beside every fault and every kind of message.
+/// What must happen at least once for the runs to mean anything, beside every fault and every kind of message.
 const SITUATIONS: &[&str] = &[
     "aria: a job let go that nobody answers for",
     "aria: a job moved",
@@ -84,7 +84,7 @@ const SITUATIONS: &[&str] = &[
     "second space: a zone left or taken over",
 ];
 
-/// Kinds of messages that these rules never lead to, unless a liar makes one up: of helper overlays that nobody has.
+/// Kinds of messages that need not be sent in these runs; none at present.
 const NEVER_SENT: &[&str] = &[];
 
 #[test]
@@ -124,13 +124,13 @@ fn what_once_broke_holds() {
     let once = [
         // A liar's offer of a place in 200 days was taken.
         (Scheduler::Asap, 0),
-        // Whoever woke at the very end of another's permission took that for over.
+        // A node that woke at the very end of another node's permission took that permission for over.
         (Scheduler::Asap, 2276),
         // A job too long for its time was placed again for ever, if a better place was found each time.
         (Scheduler::Criteria, 8),
-        // Who was to leave and had a job from before a crash said that it would not take it, and had it done all the same.
+        // A leaver refused a job that it had had before a crash, and still ran it.
         (Scheduler::Criteria, 913),
-        // After all nodes had been down at once nobody had a zone.
+        // After all nodes had been down at once, no node had a zone.
         (Scheduler::Desktop, 17),
         // After a partition each side had the whole space for ever.
         (Scheduler::Desktop, 18),
@@ -140,18 +140,18 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 112),
         // Three nodes, one of them a liar, sent searches for zones round in circles.
         (Scheduler::Desktop, 8327),
-        // A liar told of many neighbours who never were, and when they were missed others were asked about all of them at once.
+        // A liar made up many neighbours. When they were missed, peers were asked about all of them at once.
         (Scheduler::Desktop, 9839),
-        // A node that was home and owner of a job ran it again after a restart: what it had restored was told after its end.
+        // A node that was home and owner of a job ran it again after a restart: word of the restored job came after its end.
         (Scheduler::Desktop, 1291),
-        // With clocks exactly `max_skew` apart, home gave a job away at the very instant at which its holder let it go.
+        // With clocks exactly `max_skew` apart, the home gave a job away at the instant at which its holder let it go.
         (Scheduler::Desktop, 182_669_587_424_327),
         (Scheduler::Desktop, 182_669_587_424_419),
-        // A message that was held up was answered after it had been listened for idle talk.
+        // A message that was held up was answered after the check for idle messages had begun.
         (Scheduler::Asap, 9_462_760_590_908),
-        // A coordinator that went down after it had written that a job broke woke itself without end.
+        // A coordinator that went down after it had written that a job broke set its timer again without end.
         (Scheduler::Asap, 1_001_923),
-        // All went down at once, and the two that two parts of the overlay had known in common then left for good.
+        // All nodes went down at once, and then the only two nodes known to both parts of the overlay left for good.
         (Scheduler::Desktop, 9_462_760_605_063),
     ];
     let requests = once.map(|(scheduler, seed)| Request {
@@ -163,7 +163,7 @@ fn what_once_broke_holds() {
     }
 }
 
-/// The first of some seeds in which a bug that was put in is caught, minimised.
+/// The minimised report of the first seed in which a planted bug is caught.
 fn caught(flaw: Flaw, scheduler: Scheduler) -> Report {
     let request = |seed| Request {
         scheduler: Some(scheduler),
@@ -198,7 +198,7 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
         let report = caught(flaw, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");
         assert_eq!(breach.invariant, invariant, "{flaw:?}: {breach}");
-        // One job does, and nothing needs to go wrong but the bug.
+        // One job is enough, and no fault is needed beside the bug.
         let scenario = Scenario::new(&report.request);
         assert_eq!(scenario.jobs.len(), 1, "{}", report.request);
         assert!(scenario.nodes <= 8, "{}", report.request);
@@ -206,7 +206,7 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
     }
 }
 
-/// The first job that is long enough may not be the first of all, so all before it are needed, too.
+/// The first job that is long enough may not be the first of all; then all jobs before it are needed, too.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_that_some_sit_out_is_caught() {
@@ -336,7 +336,7 @@ fn an_overlay_in_two_parts_is_not_whole() {
     };
     assert_eq!(knows(&[]), Ok(()));
     assert_eq!(knows(&[(1, &[]), (2, &[1]), (3, &[2, 9])]), Ok(()));
-    // Whoever is not there any more is no way.
+    // A link to a node that is gone joins nothing.
     assert!(knows(&[(1, &[9]), (2, &[9])]).is_err());
     assert!(knows(&[(1, &[2]), (2, &[]), (3, &[4]), (4, &[])]).is_err());
 }

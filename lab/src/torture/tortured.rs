@@ -1,4 +1,4 @@
-//! A grid that is tortured, whichever its scheduler.
+//! A tortured grid of any scheduler.
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_sim::engine::{Simulation, is_of};
@@ -9,27 +9,27 @@ use super::rules::COMMIT_BUDGET;
 use super::subject::{SELDOM, Subject};
 use super::witness::Counters;
 
-/// A grid that is tortured: what cannot be seen of its nodes from outside.
+/// A tortured grid: what cannot be seen of its nodes from outside.
 pub(super) trait Tortured: Grid {
-    /// Which attempt at a job runs at a node.
+    /// The attempt under which a job runs at a node.
     fn attempt(&self, node: NodeId, job: JobId) -> Option<u64>;
-    /// How many jobs a node still answers for, has, or keeps time for.
+    /// How many jobs a node still answers for, holds, or has reserved time for.
     fn left(&self, node: NodeId) -> usize;
-    /// Whether a node waits for answers about jobs.
+    /// Whether a node waits for answers that belong to no job it has.
     fn awaits_answers(&self, node: NodeId) -> bool;
-    /// The places that nodes keep for jobs whose coordinators know nothing of them.
+    /// Reservations and holds of which the coordinator does not know.
     fn aimless(&self) -> Vec<(NodeId, JobId)>;
-    /// Whether a node that was asked to leave can go.
+    /// Whether a leaver may go now.
     fn may_go(&self, node: NodeId) -> bool;
-    /// Whom a node knows.
+    /// The peers to which a node has links.
     fn knows(&self, node: NodeId) -> Vec<NodeId>;
-    /// How many messages of each kind were sent that are not gossip.
+    /// How many messages of each kind were sent, without gossip.
     fn said_of_jobs(&self) -> Vec<(String, u64)>;
     /// How many messages of a kind a job may cost in the calm.
     fn budget(&self, kind: &str) -> u64;
-    /// What happened at a node in this life.
+    /// Adds a node's counts of rare situations, in this life.
     fn count(&self, node: NodeId, counters: &mut Counters);
-    /// Whether the overlay is whole that these nodes make.
+    /// Whether the overlay of these nodes is whole; the error says where it is not.
     fn is_whole(&self, nodes: &[NodeId]) -> Result<(), String>;
 }
 

@@ -1,4 +1,4 @@
-//! What is seen while a run goes on: counts, and if it is wanted a trace that people can read.
+//! What is recorded in a run: counts, and a readable trace if wanted.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
@@ -12,14 +12,14 @@ use gridweave_core::time::Time;
 pub struct Counters(BTreeMap<&'static str, u64>);
 
 impl Counters {
-    /// Adds to one of them.
+    /// Adds to the count of this name.
     pub fn add(&mut self, name: &'static str, count: u64) {
         if count > 0 {
             *self.0.entry(name).or_default() += count;
         }
     }
 
-    /// Keeps the larger of what is known and this.
+    /// Raises the count of this name to at least this value.
     pub fn at_least(&mut self, name: &'static str, count: u64) {
         let known = self.0.entry(name).or_default();
         *known = (*known).max(count);
@@ -30,12 +30,12 @@ impl Counters {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// All that happened, by name.
+    /// All counts, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.0.iter().map(|(name, count)| (*name, *count))
     }
 
-    /// Adds those of another run; of what is a greatest value, the greater is kept.
+    /// Adds the counts of another run; of a maximum, keeps the larger.
     pub fn merge(&mut self, other: &Self) {
         for (name, count) in other.iter() {
             if name.starts_with(MOST) {
@@ -47,24 +47,24 @@ impl Counters {
     }
 }
 
-/// What names of greatest values begin with.
+/// The prefix of names that count a maximum.
 pub(super) const MOST: &str = "most ";
 
-/// A handle on what is seen, which all nodes of a run share. It is no part of their state.
+/// A handle on the counts and the trace, shared by all nodes of a run. It is no part of their state.
 #[derive(Clone)]
 pub(super) struct Witness {
     seen: Arc<Mutex<Seen>>,
     traced: Traced,
 }
 
-/// What a trace tells.
+/// What a trace shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Traced {
-    /// There is none.
+    /// There is no trace.
     Nothing,
     /// What concerns jobs.
     Jobs,
-    /// All messages, also those that keep overlays up to date.
+    /// All messages, also those that maintain overlays.
     All,
 }
 
@@ -86,12 +86,12 @@ impl Witness {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a trace with all messages is wanted.
+    /// Whether the trace shows all messages.
     pub(super) fn traces_all(&self) -> bool {
         self.traced == Traced::All
     }
 
-    /// Whether a trace is wanted.
+    /// Whether there is a trace.
     pub(super) fn traces(&self) -> bool {
         self.traced != Traced::Nothing
     }
@@ -104,7 +104,7 @@ impl Witness {
         self.seen().counters.add(name, count);
     }
 
-    /// Keeps the greater of what is known and these.
+    /// Raises each count to at least its value here.
     pub(super) fn most<const N: usize>(&self, values: [(&'static str, usize); N]) {
         let mut seen = self.seen();
         for (name, value) in values {
@@ -120,7 +120,7 @@ impl Witness {
         }
     }
 
-    /// What was seen.
+    /// Takes the counts and the trace out.
     pub(super) fn take(&self) -> (Counters, Vec<String>) {
         let seen = std::mem::take(&mut *self.seen());
         (seen.counters, seen.trace)

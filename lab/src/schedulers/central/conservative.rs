@@ -39,7 +39,7 @@ pub(super) struct Conservative<'a> {
     arrived: Vec<u32>,
     known: KnownFits,
     ended: Ended,
-    /// The latest end of a reservation that moved in the last pass over the queue.
+    /// The latest end that a reservation had before the last compression moved it.
     moved_until: Time,
 }
 

@@ -1,5 +1,4 @@
-//! Each job starts as soon as it fits, in the order of arrival; none is held back for another (PROTOCOLS L16). For
-//! gangs of equal processors.
+//! Gangs of equal processors: each job starts as soon as it fits, in the order of arrival (PROTOCOLS L16).
 
 use gridweave_core::time::{Span, Time};
 

@@ -18,7 +18,7 @@ pub(super) struct Room {
     pub(super) free: u32,
     /// How long a job may take, unless it fits into the spare processors.
     pub(super) until: Span,
-    /// How many of the free processors a job may keep for any time.
+    /// How many processors a job may keep for any time.
     pub(super) spare: u32,
 }
 

@@ -13,8 +13,7 @@ use crate::config::setting::{names, section, words};
 use crate::lasting::Lasting;
 use crate::schedulers::section::Section;
 
-/// The longest time between heartbeats in the second space, unless the configuration says one: its members change all
-/// the time.
+/// The longest default time between heartbeats in the second space: its members change all the time.
 const MOST_RESIDUE_HEARTBEAT: Span = Span::from_secs(60);
 
 section! {
@@ -47,8 +46,7 @@ section! {
         pub join_every: Option<Span> = None,
         /// Which nodes know what a node has left while it runs a job.
         pub residues: Residues = Residues::Balloons,
-        /// The time between heartbeats in the second space of `dual-can`; if left out, as in the first space, but a
-        /// minute at most.
+        /// The time between heartbeats in the second space; if left out, as in the first, but a minute at most.
         pub residue_heartbeat: Option<Span> = None,
         /// How long a run node may have a job without word from its owner; if left out, five minutes where nodes go
         /// down or messages are lost, else a day.
@@ -70,9 +68,9 @@ words! {
         LiPush = "li-push",
         /// Also internode scheduling; the node with free cores begins.
         LiPull = "li-pull",
-        /// Also queue balancing; the node with waiting jobs begins.
+        /// Also queue balancing; the node with the higher load begins.
         LiqPush = "liq-push",
-        /// Also queue balancing; the node with free cores begins.
+        /// Also queue balancing; the node with the lower load begins.
         #[default]
         LiqPull = "liq-pull",
     }

@@ -28,8 +28,7 @@
 //!   [too large](Refusal::TooLarge). One for which enough exist and are busy is searched for until `patience` is over. Nothing is fair about
 //!   that: a large job starves while small ones take each node that comes free.
 //! - Jobs submitted here are on disk until their last word; what a node runs is not, as it dies with the node.
-//! All state that peers can make grow has a cap. A liar can waste searches, but cannot start a job for which this node
-//! is not claimed.
+//! - State that peers can make grow has a cap. A liar can waste searches; it can start only jobs that a claim is for.
 
 mod attempt;
 pub(crate) mod config;

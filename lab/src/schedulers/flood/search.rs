@@ -125,8 +125,8 @@ impl Flood {
         }
     }
 
-    /// Waits after a failed round: at most twice as long each time, and a random part of that, so that two jobs that
-    /// hold nodes the other one needs do not clash again and again.
+    /// Waits after a failed round, between half and all of a time that doubles with each round: so two jobs that claim
+    /// nodes from each other do not clash again and again.
     fn back_off(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.tasks.get_mut(&job) else {
             return;

@@ -1,4 +1,4 @@
-//! What is expected of a grid in the calm: that it falls silent, and that jobs are cheap again.
+//! What a grid must do in the calm: fall silent, and run new jobs cheaply.
 //!
 //! Bugs that only waste time or messages break no other invariant.
 
@@ -13,23 +13,23 @@ use super::{Host, Hosted, OFTEN};
 use crate::torture::fault::Fault;
 use crate::torture::scenario::PROBE;
 
-/// For how long nothing is said of jobs.
+/// For how long no message about a job may be sent.
 const QUIET: Span = Span::from_secs(120);
 
-/// How long last answers may take, if no message is late.
+/// How long the last answers may take, if no message is late.
 const LAST_ANSWERS: Span = Span::from_secs(60);
 
-/// How often it is looked at whether all places have a purpose.
+/// How often reservations are checked for a purpose.
 const SOON: Span = Span::from_millis(500);
 
-/// For how many looks in a row a place may be without: as long as word of it may be under way, and less than a lease.
+/// How many checks in a row it may lack one: longer than a message about it travels, and shorter than a lease.
 const LOOKS: u32 = 5;
 
-/// By when jobs that are submitted in the calm are over.
+/// How long the probes may take.
 const PROBED: Span = Span::from_secs(1800);
 
 impl Host<'_> {
-    /// Nothing is left to do, and nothing goes wrong any more.
+    /// Checks the calm: no job is left, and nothing goes wrong any more.
     pub(super) fn rest(&mut self) {
         let kept = Fault::all_keep(&self.scenario.faults);
         if kept.contains(&Invariant::Quiet) {
@@ -45,7 +45,7 @@ impl Host<'_> {
         self.host.watch.object(invariant, now, node, what);
     }
 
-    /// When last answers and late messages have come, nothing more is said of jobs, and nobody waits for an answer.
+    /// After the last answers and late messages, no node may send a message about a job, or wait for an answer.
     fn listen_to_the_quiet(&mut self) {
         self.run_until(self.host.now + LAST_ANSWERS + self.scenario.trouble.late_by);
         let before = self.host.grid.said_of_jobs();
@@ -64,7 +64,7 @@ impl Host<'_> {
         }
     }
 
-    /// How many messages of each kind were sent since then that are not gossip, if any were.
+    /// How many messages of each kind were sent since then, without gossip; only kinds that were sent.
     fn said_since(&self, before: &[(String, u64)]) -> Vec<(u64, String)> {
         let now = self.host.grid.said_of_jobs().into_iter();
         let since = now.map(|(kind, count)| {
@@ -74,7 +74,7 @@ impl Host<'_> {
         since.filter(|(count, _)| *count > 0).collect()
     }
 
-    /// Some jobs at once, in a grid that has nothing else to do: what they cost.
+    /// Submits some jobs at once to the idle grid, and checks what they cost.
     fn probe(&mut self) {
         let before = self.host.grid.said_of_jobs();
         let first = self.jobs.len();
@@ -111,7 +111,7 @@ impl Host<'_> {
         }
     }
 
-    /// Until all is over, or something is broken.
+    /// Runs until the probes are over, or an invariant breaks.
     fn watch_probes(&mut self) {
         let deadline = self.host.now + PROBED;
         let mut aimless: BTreeSet<(NodeId, JobId)> = BTreeSet::new();

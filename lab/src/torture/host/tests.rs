@@ -3,7 +3,7 @@ use crate::schedulers::Scheduler;
 use crate::schedulers::asap::Node as AsapNode;
 use crate::torture::Request;
 
-/// Does something to a grid in which all is over and was well, and says what is broken then.
+/// Does something to a grid after a sound run, and returns the invariant that is then broken.
 fn broken_by(act: impl FnOnce(&mut Host<'_>)) -> Option<Invariant> {
     let request = Request {
         scheduler: Some(Scheduler::Asap),
@@ -30,7 +30,7 @@ const NODE: NodeId = NodeId::new(1);
 #[test]
 fn what_still_runs_in_the_end_is_caught() {
     let broken = broken_by(|host| {
-        // As if the last word had not been said.
+        // As if the job had started again after its outcome.
         let kept = Default::default();
         let terms = Terms {
             grace: None,
