@@ -7,59 +7,59 @@ use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
 ///
-/// After a restart a coordinator takes from here what an earlier life may have granted. So a `lease` or a `permission`, and `retry`,
-/// `jitter` and `retries`, by which it is given earlier, must not be made shorter across a restart before all that was granted with the
-/// longer ones is over: two attempts at a job might run at once.
+/// After a restart a coordinator takes from here what an earlier life may have granted. So do not shorten `lease`,
+/// `permission`, `retry`, `jitter` or `retries` across a restart before all that was granted with the longer values is
+/// over: two attempts at a job might run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// For how long a hold is asked; several round trips.
+    /// The lease that a coordinator asks for; several round trips.
     pub lease: Span,
-    /// The longest that a message is expected to travel. Longer delays cost attempts, never safety.
+    /// The longest expected delay of a message. Longer delays cost attempts, never safety.
     pub max_delay: Span,
     /// How far two clocks may be apart. Beyond that, two attempts at a job may run at once.
     pub max_skew: Span,
-    /// How long to wait for an answer before asking again; twice as long each time where that may go on for long.
+    /// How long to wait for an answer before asking again. Where this may go on for long, the wait doubles each time.
     pub retry: Span,
-    /// By how much that is put off at random, so that nodes do not ask in step.
+    /// The most by which a retry is delayed at random, so that nodes do not ask in step.
     pub jitter: Span,
-    /// How often to ask again.
+    /// How often to ask again before a node counts as silent.
     pub retries: u8,
     /// How long before its start a job must be committed.
     pub lead: Span,
     /// How long after its start a committed job waits for its permission.
     pub grace: Span,
-    /// For how long a job may run without word from its coordinator.
+    /// For how long a job may run without a message from its coordinator.
     pub permission: Permission,
     /// What becomes of a job that started and was then lost or broke on a node.
     pub after_loss: AfterLoss,
     /// What becomes of a job that still runs when its reservation ends.
     pub overrun: Overrun,
-    /// How long an attempt that is over is remembered, so that its late messages are known as such: longer than any message
-    /// travels.
+    /// How long an attempt that is over is remembered, so that its late messages are recognised: longer than any
+    /// message travels.
     pub retention: Span,
     /// The most jobs that a participant remembers at once.
     pub seats: u16,
     /// The most holds of one coordinator at once.
     pub holds_per_peer: u16,
-    /// For how long, in all, a coordinator may hold time without committing it. What it used comes back in
-    /// twice that time.
+    /// For how long, in all, a coordinator may hold time without committing it. Used allowance comes back in twice the
+    /// time for which it was used.
     pub allowance: Span,
-    /// The most jobs that a coordinator sees to at once.
+    /// The most jobs of a coordinator at once.
     pub tasks: u16,
     /// The most nodes of a job.
     pub members: u16,
 }
 
-/// Who gets no answer asks again after twice as long each time, up to so many times `retry`.
+/// The longest wait between two retries, in multiples of `retry`.
 const MOST_PATIENT: u64 = 64;
 
-/// For how long a job may run without word from its coordinator.
+/// For how long a job may run without a message from its coordinator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Permission {
-    /// Until the end of its reservation, given shortly before the start: no messages before that and while it runs, and a lost node is
-    /// replaced only after that. Should a node never start, or go down, the others run on until the end.
+    /// Until the end of its reservation, permitted once, shortly before the start. No signs of life are asked for: if a
+    /// node falls silent, the others run on until the end, and only then does it count as lost.
     UntilEnd,
-    /// For so long, renewed three times in that span. A node that leaves more than `retries` of them unanswered is lost.
+    /// For this span, renewed three times in it. A node that leaves more than `retries` renewals unanswered is lost.
     Renewed(Span),
 }
 
@@ -68,7 +68,7 @@ pub enum Permission {
 pub enum AfterLoss {
     /// It is started again at its next candidate, if there is one.
     Restart,
-    /// It is given up; whoever placed it may place it again.
+    /// The coordinator gives it up; the host may place it again.
     GiveUp,
 }
 
@@ -77,12 +77,12 @@ pub enum AfterLoss {
 pub enum Overrun {
     /// It is stopped.
     Cut,
-    /// Shortly before the end its node takes the time behind the reservation, if that is free, and asks the coordinator for a
-    /// permission that lasts as long. If the time is not free, or no permission comes before the end, the job is stopped.
+    /// Shortly before the end its node takes the time after the reservation, if that is free, and asks the coordinator
+    /// for a longer permission. If the time is not free, or no permission comes before the end, the job is stopped.
     Extend {
-        /// How much longer it may run each time.
+        /// The length of one extension.
         by: Span,
-        /// How often, on each node.
+        /// The most extensions on each node.
         times: u8,
     },
 }
@@ -136,26 +136,26 @@ impl Config {
         Ok(self)
     }
 
-    /// How long it takes to ask as often as may be.
+    /// How long it takes to ask once and to use up all retries.
     pub(super) fn patience(&self) -> Span {
         let once = self.retry + self.jitter;
         once.times(u64::from(self.retries).saturating_add(1))
     }
 
-    /// How long to wait for an answer that has not come for so long: as long again, within limits.
+    /// The next wait, after `waited` without an answer: as long again, within limits.
     pub(super) fn again(&self, waited: Span) -> Span {
-        // Never at once, so that nobody who has not checked this goes round in a circle.
+        // Never zero: with a configuration that was not checked, a machine must not retry without end at one instant.
         let retry = self.retry.max(Span::from_micros(1));
         waited.clamp(retry, retry.times(MOST_PATIENT))
     }
 
-    /// By how much that is put off this time.
+    /// The random delay of one retry.
     pub(super) fn draw_jitter(&self, rng: &mut (impl Choose + ?Sized)) -> Span {
         let range = u32::try_from(self.jitter.as_micros()).unwrap_or(u32::MAX);
         Span::from_micros(u64::from(rng.below(range)))
     }
 
-    /// How long it takes until a permission is renewed, if it is.
+    /// The time between two renewals of a permission, if permissions are renewed.
     pub(super) fn renewal(&self) -> Option<Span> {
         match self.permission {
             Permission::UntilEnd => None,
@@ -163,19 +163,19 @@ impl Config {
         }
     }
 
-    /// How long before its start a job is permitted to start. Not before: should the attempt come to nothing, a later one has to
-    /// wait until the permissions have ended of all who do not answer.
+    /// How long before its start a job is permitted to start. Not earlier: if the attempt fails, a later one must wait
+    /// until the permissions of all silent nodes have ended.
     pub(super) fn ahead(&self) -> Span {
         self.patience().max(self.renewal().unwrap_or(Span::ZERO))
     }
 
-    /// How long before the end of a reservation more time is asked for: as long as it takes to ask as often as may be, and no
-    /// shorter than a round trip.
+    /// How long before the end of a reservation more time is asked for: long enough for all retries, and for a round
+    /// trip.
     pub(super) fn notice_of_overrun(&self) -> Span {
         self.patience().max(self.max_delay.times(2))
     }
 
-    /// The end of a reservation that is extended once more, if it may be: it was committed until `committed`, and ends at `end`.
+    /// The next end of a reservation, if it may be extended. It was committed until `committed` and now ends at `end`.
     pub(super) fn extended(&self, committed: Time, end: Time) -> Option<Time> {
         match self.overrun {
             Overrun::Cut => None,
@@ -187,12 +187,12 @@ impl Config {
         }
     }
 
-    /// From when on an instant has passed by any clock, and what was due then has been done.
+    /// When `instant` has passed by every clock, and all that was due then is done.
     pub(super) fn passed(&self, instant: Time) -> Time {
         instant.passed(self.max_skew)
     }
 
-    /// Until when a permission that is given now lasts.
+    /// Until when a permission given now lasts, for a reservation that ends at `end`.
     pub(super) fn permitted(&self, now: Time, end: Time) -> Time {
         match self.permission {
             Permission::UntilEnd => end,
@@ -207,7 +207,7 @@ impl Default for Config {
     }
 }
 
-/// Why times cannot work together.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -215,11 +215,11 @@ pub enum ConfigError {
     ShortLease,
     /// A late message could revive an attempt that is over.
     ShortRetention,
-    /// It would be asked again without end.
+    /// Questions would be repeated without a pause.
     ZeroRetry,
-    /// There is no time to renew it.
+    /// There is no time to renew the permission.
     ShortPermission,
-    /// Who overruns would ask for nothing.
+    /// An extension would add no time.
     ZeroExtension,
     /// Nothing could ever be committed.
     ZeroLimit,
@@ -240,7 +240,7 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// Who may use this node, and for what. State of a host's own, such as a list of users, lives in the implementor.
+/// Which submitters may use this node, and for what. A host's state, such as a list of users, lives in the implementor.
 pub trait Policy: Data {
     /// Whether a job of this submitter may be coordinated here.
     fn may_submit(&self, submitter: &Submitter) -> bool;
@@ -249,7 +249,7 @@ pub trait Policy: Data {
     fn accepts(&self, submitter: &Submitter) -> bool;
 }
 
-/// Everyone may do everything.
+/// Every submitter may do everything.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Everyone;
 

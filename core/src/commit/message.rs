@@ -9,106 +9,106 @@ use crate::time::{Interval, Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// To a participant: hold this time for so long.
+    /// To a participant: hold this time for the length of the lease.
     Prepare {
-        /// Which attempt.
+        /// The attempt that the time is for.
         attempt: Attempt,
         /// When the job would run.
         interval: Interval,
         /// For how long the hold is needed.
         lease: Span,
-        /// Who wants the job.
+        /// The user and organisation that submitted the job.
         submitter: Submitter,
     },
-    /// To a coordinator: the time is held, for so long from when the question first came.
+    /// To a coordinator: the time is held, under a lease that began when the first `Prepare` came.
     Prepared {
-        /// Which attempt.
+        /// The attempt that has the hold.
         attempt: Attempt,
-        /// How long the lease is in all; the same in every answer, so that a lost one does no harm.
+        /// The length of the whole lease: the same in every answer, so that a lost answer does no harm.
         lease: Span,
     },
     /// To a coordinator: the time is not held.
     Refused {
-        /// Which attempt.
+        /// The attempt that gets no hold.
         attempt: Attempt,
-        /// Why not.
+        /// Why the time is not held.
         reason: Refused,
-        /// From when on the job would fit, if that is known.
+        /// The earliest start at which the job would fit, if there is one.
         next_free: Option<Time>,
     },
-    /// To a participant: everyone holds; the time is yours to keep.
+    /// To a participant: all participants hold their time, so the held time is committed.
     Commit {
-        /// Which attempt.
+        /// The attempt that was decided on.
         attempt: Attempt,
     },
     /// To a coordinator: the time is committed.
     Committed {
-        /// Which attempt.
+        /// The attempt that has the time for certain.
         attempt: Attempt,
     },
     /// To a coordinator: the commit came too late, there is no such hold.
     Expired {
-        /// Which attempt.
+        /// The attempt that has no hold here.
         attempt: Attempt,
     },
     /// To a participant: forget this hold, it will not be committed.
     Abort {
-        /// Which attempt.
+        /// The attempt that failed.
         attempt: Attempt,
     },
-    /// To a participant: everyone has committed, so the job may start and run, until then. Also asks for a sign of life.
+    /// To a participant: all participants have committed, so the job may run. Also asks for a sign of life.
     Permit {
-        /// Which attempt.
+        /// The attempt that may run.
         attempt: Attempt,
-        /// Until when the permission lasts, by the coordinator's clock. None permits nothing: long before the start, only the sign
-        /// of life is wanted.
+        /// Until when the permission lasts, by the coordinator's clock. `None` permits nothing: long before the start,
+        /// only the sign of life is wanted.
         until: Option<Time>,
     },
-    /// To a coordinator: the answer to a permission.
+    /// To a coordinator: the answer to a permission, or word that the participant let the job go.
     Alive {
-        /// Which attempt.
+        /// The attempt that the permission was for.
         attempt: Attempt,
-        /// How it stands here.
+        /// How the attempt stands at the sender.
         standing: Standing,
     },
-    /// To a coordinator: the job is to start and there is no permission.
+    /// To a coordinator: the job is due to start and has no permission.
     Query {
-        /// Which attempt.
+        /// The attempt that is due.
         attempt: Attempt,
     },
-    /// To a coordinator: the job needs longer, and the time is free here. The answer is a permission that lasts beyond the end
-    /// that was known, or none.
+    /// To a coordinator: the job needs longer, and the sender has taken the free time after its end. The coordinator
+    /// agrees by a permission that lasts beyond the old end.
     Extend {
-        /// Which attempt.
+        /// The attempt that overruns.
         attempt: Attempt,
-        /// The end that it would have.
+        /// The new end of its reservation.
         until: Time,
     },
-    /// To a participant: free what this job has here, up to this attempt.
+    /// To a participant: free all time of this job, up to this attempt.
     Release {
-        /// Which job.
+        /// The job whose attempts are over.
         job: JobId,
         /// The latest attempt that is over.
         through: Epoch,
     },
-    /// To a coordinator: it is free.
+    /// To a coordinator: the job has no time here, up to this attempt.
     Released {
-        /// Which job.
+        /// The job from the request.
         job: JobId,
-        /// The latest attempt that is over.
+        /// The latest attempt that is over, from the request.
         through: Epoch,
     },
     /// To a coordinator: the job has ended here.
     Ended {
-        /// Which attempt.
+        /// The attempt that ran.
         attempt: Attempt,
-        /// How.
+        /// How the job ended.
         outcome: Outcome,
     },
 }
 
 impl Message {
-    /// The attempt that it is about; for what frees several, the latest.
+    /// The attempt that the message is about; if it frees several, the latest.
     pub const fn attempt(&self) -> Attempt {
         match *self {
             Self::Prepare { attempt, .. }
@@ -129,17 +129,17 @@ impl Message {
         }
     }
 
-    /// The job that it is about.
+    /// The job that the message is about.
     pub const fn job(&self) -> JobId {
         self.attempt().job
     }
 
-    /// The number of the attempt that it is about.
+    /// The number of the attempt that the message is about.
     pub const fn epoch(&self) -> Epoch {
         self.attempt().epoch
     }
 
-    /// Whether it is for a participant; the others are for a coordinator.
+    /// Whether the message is for a participant; all others are for a coordinator.
     pub const fn is_for_participant(&self) -> bool {
         matches!(
             self,
@@ -164,8 +164,8 @@ pub enum Standing {
     Gone,
 }
 
-/// Why a participant does not hold time. Nothing has changed there, but for the newest attempt that it knows, and that it may
-/// have let go of what it held for an older one.
+/// Why a participant does not hold time. A refusal changes nothing there, with two exceptions: the participant may note
+/// the newer attempt, and let go of its hold for an older one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -180,7 +180,7 @@ pub enum Refused {
     TooLate,
     /// There is no room in the schedule or among the jobs that are remembered.
     Full,
-    /// This coordinator holds too much here, has held too much for too long, or has too much that is over remembered.
+    /// This coordinator has too many holds here, held time in vain for too long, or has too many remembered jobs.
     Quota,
     /// This node does not run jobs of this user or organisation.
     NotAccepted,

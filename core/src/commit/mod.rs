@@ -1,8 +1,8 @@
 //! Two-phase commit of reservations: time on several nodes at once, or on none (PROTOCOLS 7.3, D21, F5, F13).
 //!
-//! A [`Coordinator`] asks nodes to hold time for a job, and commits when all of them do. A [`Participant`] has a schedule, holds
-//! time under leases, and starts a job only under a permission that its coordinator gives when everyone has committed. A
-//! [`Node`] is both in one machine, which is what a grid is made of; each is useful alone.
+//! A [`Coordinator`] asks nodes to hold time for a job, and commits when all of them do. A [`Participant`] has a
+//! schedule, holds time under leases, and starts a job only under a permission, which its coordinator gives when all
+//! participants have committed. A [`Node`], of which a grid is made, is both in one machine; each is useful alone.
 //!
 //! ```text
 //!  coordinator                                participant
@@ -20,20 +20,20 @@
 //! ```
 //!
 //! # What is promised
-//! - No two reservations on a node overlap, and a hold ends with its lease, whoever is gone. Locking never waits.
+//! - No two reservations on a node overlap. A hold ends with its lease, even without its coordinator. Locks never wait.
 //! - No node starts a job unless all nodes of that attempt have committed.
-//! - Attempts at a job are numbered, and an older one never changes what a newer one has. A newer attempt may take over time
-//!   from an older one of the same job; if it is aborted, the older one stands as before.
-//! - At most one attempt at a job runs. A new one is permitted only when every node of earlier ones has let go, or its permission has
-//!   ended by both clocks. This rests on `max_skew`; the other promises rest on no clock but one's own.
-//! - A job that overruns is cut, unless [`Config::overrun`] says otherwise; then it goes on only in time that no other job has, and only
-//!   when its coordinator has written down until when.
-//! - Either side may crash between any two effects and come back from what it persisted. What nobody has decided is
-//!   aborted: leases see to it.
-//! - Holds of one coordinator cannot keep a node from others: they are limited in number, and in time as long as they come to
-//!   nothing. What is committed has no such limit: whom to let commit is for [`Policy::accepts`] to say.
+//! - Attempts at a job are numbered, and an older one never changes what a newer one has. A newer attempt may take over
+//!   time from an older one of the same job; if it is aborted, the older one stands as before.
+//! - At most one attempt at a job runs. A new one is permitted only when every node of earlier ones has let go, or its
+//!   permission has ended by both clocks. This rests on `max_skew`; the other promises rest on each node's own clock.
+//! - A job that overruns is cut, unless [`Config::overrun`] says otherwise. Then it runs on only in time that no other
+//!   job has, and only when its coordinator has written the new end down.
+//! - Either side may crash between any two effects and come back from what it persisted. If an attempt was not decided
+//!   on, its holds end with their leases.
+//! - One coordinator cannot keep a node from others by its holds: their number is limited, and so is the time that is
+//!   held and not committed. Commits have no such limit: [`Policy::accepts`] says which submitters' jobs a node takes.
 //!
-//! What is not promised is that all nodes start at the same instant, which no protocol over a lossy network can. If one of them
+//! Not promised: that all nodes start at the same instant. No protocol over a lossy network can do that. If one of them
 //! does not start, or is lost, its permission ends, the others are released, and the job is tried again or given up.
 //!
 //! # Example

@@ -1,4 +1,4 @@
-//! Both sides in one machine.
+//! Coordinator and participant in one machine.
 
 use super::config::{Config, Everyone, Policy};
 use super::coordinator::{self, Coordinator};
@@ -7,12 +7,12 @@ use super::participant::{self, Participant};
 use crate::id::JobId;
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 
-/// A node that coordinates jobs and takes part in those of others, and its own.
+/// A node that coordinates jobs, and reserves time for its own jobs and for those of other nodes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Node<P: Policy = Everyone> {
     /// The side that wants time.
     pub coordinator: Coordinator<P>,
-    /// The side that has it.
+    /// The side that has time to give.
     pub participant: Participant<P>,
 }
 
@@ -20,39 +20,39 @@ pub struct Node<P: Policy = Everyone> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// The coordinator's.
+    /// The timer of the coordinator.
     Coordinator,
-    /// The participant's.
+    /// The timer of the participant.
     Participant,
 }
 
-/// What may be asked of either side.
+/// A command to either side.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Of the coordinator.
+    /// A command to the coordinator.
     Coordinator(coordinator::Command),
-    /// Of the participant.
+    /// A command to the participant.
     Participant(participant::Command),
 }
 
-/// What either side tells.
+/// A notice of either side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// The coordinator.
+    /// A notice of the coordinator.
     Coordinator(coordinator::Notice),
-    /// The participant.
+    /// A notice of the participant.
     Participant(participant::Notice),
 }
 
-/// The name of a record of either side.
+/// The key of a record of either side.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// The coordinator's.
+    /// The key of a record of the coordinator.
     Coordinator(coordinator::Key),
-    /// The participant's, about a job.
+    /// The participant's record of a job.
     Participant(JobId),
 }
 
@@ -60,9 +60,9 @@ pub enum Key {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// The coordinator's.
+    /// A record of the coordinator.
     Coordinator(coordinator::Record),
-    /// The participant's.
+    /// A record of the participant.
     Participant(participant::Seat),
 }
 
@@ -107,7 +107,7 @@ impl<P: Policy> Embed<Participant<P>, Node<P>> for AsParticipant {
 }
 
 impl<P: Policy> Node<P> {
-    /// A node without jobs. The configuration is that of all nodes; see [`Config::checked`].
+    /// A node without jobs. All nodes need the same configuration; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
             coordinator: Coordinator::new(config, policy.clone()),
@@ -162,7 +162,7 @@ impl<P: Policy> Machine for Node<P> {
             Event::Restored(Key::Participant(job), Record::Participant(seat)) => {
                 self.participate(Event::Restored(job, seat), cx);
             }
-            // Neither side does anything about unreachable nodes, and no other pair of key and record is ever written.
+            // Neither side reacts to unreachable nodes, and no other pair of key and record is ever written.
             Event::Unreachable { .. } | Event::Restored(..) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Freeing what is left of attempts that are over. Until a node has let go, or must have, the job may run there.
+//! Frees what is left of attempts that are over. The job may run on a node until the node has let go, or must have.
 
 use super::task::{Decision, Old, Task};
 use super::{Message, Notice, Setback, Work};
@@ -26,14 +26,14 @@ impl Work {
         self.try_next(task, setback);
     }
 
-    /// Gives up everything.
+    /// Gives the job up: aborts its trial, frees its committed time, and drops its candidates.
     pub(super) fn give_up(&mut self, task: &mut Task) {
         task.candidates.clear();
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
         self.retire_attempt(task);
-        // Whoever gives it up waits for the word that nobody has it.
+        // The host waits for `Cleared`, even if it was told so before.
         task.is_cleared = false;
         self.tell_if_cleared(task);
     }
@@ -45,12 +45,12 @@ impl Work {
         for member in &decision.members {
             task.retire(member, &decision, &self.config);
         }
-        // On disk before anyone is told, so that a later life does not take the attempt up again.
+        // On disk before any node is told, so that a later life does not take the attempt up again.
         self.persist(task);
         self.release_old(task);
     }
 
-    /// Asks all that are left of earlier attempts to let go.
+    /// Asks all nodes that are left of earlier attempts to let go.
     pub(super) fn release_old(&mut self, task: &mut Task) {
         task.clear_since = self.now;
         self.release_again(task);
@@ -58,7 +58,7 @@ impl Work {
 
     fn release_again(&mut self, task: &mut Task) {
         let (now, config) = (self.now, self.config);
-        // Somebody may wait for the time when one of them cannot run it any more, or has let go by itself.
+        // Wake also when a permission ends or a node lets go by itself: a later attempt or the host may wait for that.
         let permitted = task.old.iter().filter_map(|old| old.permitted);
         let lapses = permitted.map(|until| config.passed(until));
         let ends = lapses.chain(task.old.iter().map(|old| old.free_by));
@@ -72,7 +72,7 @@ impl Work {
         }
     }
 
-    /// Asks again those who have not answered; who must have let go by now is not asked any more.
+    /// Asks the nodes that have not answered again, except those that must have let go by now.
     pub(super) fn clear_again(&mut self, task: &mut Task) {
         let before = task.old.len();
         let now = self.now;
@@ -91,7 +91,7 @@ impl Work {
         self.tell_if_cleared(task);
     }
 
-    /// Tells that nobody has the job any more, if all who are left were asked as often as may be and cannot start it.
+    /// Tells that no node has the job, if the remaining nodes had time for all retries and cannot start it any more.
     fn tell_if_cleared(&mut self, task: &mut Task) {
         let (now, config) = (self.now, self.config);
         let idle = task.trial.is_none() && task.decision.is_none();
@@ -104,7 +104,7 @@ impl Work {
         }
     }
 
-    pub(super) fn released(&mut self, task: &mut Task, node: NodeId, through: Epoch) {
+    pub(super) fn on_released(&mut self, task: &mut Task, node: NodeId, through: Epoch) {
         let before = task.old.len();
         task.old
             .retain(|old| old.node != node || old.through > through);

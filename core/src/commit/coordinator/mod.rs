@@ -44,122 +44,122 @@ pub struct Due;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Get a job its time: the first of these candidates that can be had. If a node is lost before the start, a spare one
+    /// Get a job its time: the first candidate whose nodes all hold theirs. If a node is lost before the start, a spare
     /// takes its place.
     Place {
-        /// Which job.
+        /// The job to place.
         job: JobId,
-        /// Who wants it.
+        /// The user and organisation that submitted it.
         submitter: Submitter,
-        /// When and where, best first.
+        /// The placements to try, best first.
         candidates: Vec<Candidate>,
-        /// Nodes that could stand in for a lost one.
+        /// Nodes that can stand in for a lost one.
         spares: Vec<NodeId>,
     },
-    /// Move a job that has its time to a better one, if all of its nodes hold that; else it keeps what it has. From there on it has
-    /// only the better one: a node that then stays silent, or whose lease has ended, costs both.
+    /// Move a job to a better placement if all of its nodes hold their time; else the job keeps what it has. From the
+    /// decision on it has only the better one: if a node is then silent, or its lease has ended, both are lost.
     Improve {
-        /// Which job.
+        /// The job to move.
         job: JobId,
-        /// When and where.
+        /// The better placement.
         candidate: Candidate,
     },
     /// Give up a job's time; it stops if it runs.
     Release {
-        /// Which job.
+        /// The job to give up.
         job: JobId,
     },
 }
 
-/// What a coordinator tells.
+/// What a coordinator tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
     /// The job has its time on all of its nodes.
     Placed {
-        /// Which attempt.
+        /// The attempt that all nodes have committed.
         attempt: Attempt,
-        /// When it will run.
+        /// When the job will run.
         interval: Interval,
     },
-    /// A better place could not be had; the job keeps the one it has.
+    /// The better placement could not be had; the job keeps the one it has.
     Kept {
-        /// Which job.
+        /// The job that was to move.
         job: JobId,
-        /// Why, if it was tried.
+        /// Why the better placement failed; `None` if it was not tried.
         setback: Option<Setback>,
     },
     /// The job has no time, and nothing more to try.
     Unplaced {
-        /// Which job.
+        /// The job without time.
         job: JobId,
-        /// Why the last attempt came to nothing.
+        /// Why the last attempt failed.
         setback: Setback,
     },
     /// All nodes have done the job.
     Finished {
-        /// Which job.
+        /// The job that is done.
         job: JobId,
     },
-    /// Nobody has the job any more, as far as can be known: all have let go, or do not answer and cannot start it any more. These
-    /// are still asked to let go. It may be told again after a restart.
+    /// No node has the job any more, as far as can be known: each has let go, or is silent and cannot start it any
+    /// more. Silent nodes are still asked to let go. `Cleared` may be told again after a restart.
     Cleared {
-        /// Which job.
+        /// The job that no node has.
         job: JobId,
     },
 }
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Setback {
-    /// A node said no.
+    /// A node refused to hold its time.
     Refused {
-        /// Which.
+        /// The node that refused.
         node: NodeId,
-        /// Why.
+        /// Why it refused.
         reason: Refused,
-        /// From when on it would fit there, if that is known.
+        /// The earliest start at which the job would fit there, if there is one.
         next_free: Option<Time>,
     },
     /// A node did not answer in time.
     Silent {
-        /// Which.
+        /// The node that did not answer.
         node: NodeId,
     },
     /// The answers took so long that leases could end before a commit arrives, or the start is too near.
     Slow,
-    /// An earlier attempt may run until then, on nodes that do not let go: too long for the start.
+    /// An earlier attempt may run on nodes that have not let go, for too long to start this one in time.
     Earlier {
-        /// Until when, by any clock.
+        /// When the earlier attempt has surely ended, by any clock.
         until: Time,
     },
     /// A node's lease had ended when the commit came.
     Expired {
-        /// Which.
+        /// The node whose lease had ended.
         node: NodeId,
     },
     /// A node was lost after it had committed.
     Lost {
-        /// Which.
+        /// The node that was lost.
         node: NodeId,
     },
     /// The job broke on a node.
     Broke {
-        /// Which.
+        /// The node on which the job broke.
         node: NodeId,
     },
-    /// Its submitter may not submit here.
+    /// The submitter may not submit jobs here.
     NotAuthorised,
-    /// It names no node, one twice, or more than may be.
+    /// There are no candidates, too many candidates or spares, or one names no node, too many, or the same one twice.
     BadCandidate,
-    /// This node sees to as many jobs as it can, or has to clear up earlier attempts first.
+    /// This node has no room for another job, the job is placed already, or too much of it is left to clear up.
     Full,
 }
 
 impl Setback {
-    /// The node because of which it came to nothing, if it was one.
+    /// The node that made the attempt fail, if it was one.
     pub const fn node(&self) -> Option<NodeId> {
         match *self {
             Self::Refused { node, .. }
@@ -176,17 +176,17 @@ impl Setback {
     }
 }
 
-/// The name of a coordinator's record.
+/// The key of a coordinator's record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Which life this is.
+    /// The number of the latest life.
     Life,
     /// What was decided about a job.
     Task(JobId),
 }
 
-/// What a coordinator must not forget.
+/// What a coordinator has on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
@@ -199,20 +199,20 @@ pub enum Record {
 /// The most candidates of a job at once.
 const MOST_CANDIDATES: usize = 16;
 
-/// Nothing new is tried for a job while more nodes than this, times the most nodes of a job, have to let go of it.
+/// No trial begins for a job while more than this many times [`Config::members`] nodes have to let go of it.
 const MOST_OLD: usize = 4;
 
-/// From this attempt on a new life begins; well before the last number, since one event may make several attempts.
+/// At this attempt number a new life begins: well before the last one, since one event may make several attempts.
 const LAST_ATTEMPT: u32 = u32::MAX - 16;
 
-/// What comes of work on a task.
+/// An effect of work on a task.
 enum Out {
     Send(NodeId, Message),
     Notify(Notice),
     Persist(Saved),
 }
 
-/// Where a coordinator works on one task: all that it needs beside the task, and what comes of it.
+/// The context of work on one task: what the work needs beside the task, and its effects.
 ///
 /// `voting` gets a job its time, `standing` watches over it, `clearing` frees what is left of earlier attempts.
 struct Work {
@@ -243,12 +243,12 @@ impl Work {
         Epoch::new(u64::from(self.life.get()) << 32 | u64::from(self.attempts))
     }
 
-    /// When to ask again what has just been asked.
+    /// When to repeat what has just been asked.
     fn later(&self) -> Time {
         self.again(self.now)
     }
 
-    /// When to ask again what was first asked then.
+    /// When to repeat what was first asked at `since`.
     fn again(&self, since: Time) -> Time {
         self.now + self.config.again(self.now - since) + self.jitter
     }
@@ -273,7 +273,7 @@ impl Work {
 }
 
 impl<P: Policy> Coordinator<P> {
-    /// A coordinator without jobs. The configuration is that of all nodes; see [`Config::checked`].
+    /// A coordinator without jobs. All nodes need the same configuration; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
             config,
@@ -285,13 +285,13 @@ impl<P: Policy> Coordinator<P> {
         }
     }
 
-    /// The jobs that are seen to.
+    /// The jobs that have their time, are being voted on, or are being cleared up.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.tasks.iter().map(|task| task.job)
     }
 
-    /// Until when a node may run a job, by this clock and by all that this life and the earlier ones permitted. `None` if it may
-    /// not, and never could or has let go.
+    /// Until when a node may run a job, by this clock and by all permissions of this life and of earlier ones. `None`
+    /// if the node was never permitted, has ended the job, or has let go.
     pub fn may_run_until(&self, job: JobId, node: NodeId) -> Option<Time> {
         let task = self.tasks.get(self.index_of(job).ok()?)?;
         let decision = task.decision.iter().flat_map(|decision| &decision.members);
@@ -301,7 +301,7 @@ impl<P: Policy> Coordinator<P> {
         permitted.chain(old.filter_map(|old| old.permitted)).max()
     }
 
-    /// Whether a node has to do with a job, as far as is known here: it votes, has committed, or is to let go.
+    /// Whether a node has to do with a job, as far as is known here: it votes, is told to commit, or is to let go.
     pub fn involves(&self, job: JobId, node: NodeId) -> bool {
         let task = self
             .index_of(job)
@@ -316,7 +316,7 @@ impl<P: Policy> Coordinator<P> {
         })
     }
 
-    /// Whether a job has its time, or is being tried to get it; if not, there may still be earlier attempts to clear up.
+    /// Whether a job has its time or is being voted on. If not, there may still be earlier attempts to clear up.
     pub fn is_placing(&self, job: JobId) -> bool {
         let task = self
             .index_of(job)
@@ -329,7 +329,7 @@ impl<P: Policy> Coordinator<P> {
         self.tasks.binary_search_by_key(&job, |task| task.job)
     }
 
-    /// Works on a task and then keeps it, or forgets it if nothing of it is left. False if there is no such task.
+    /// Works on a task, then keeps it, or forgets it if nothing of it is left. Returns false if there is no such task.
     fn with_task(
         &mut self,
         job: JobId,
@@ -340,7 +340,7 @@ impl<P: Policy> Coordinator<P> {
             return false;
         };
         if self.attempts >= LAST_ATTEMPT {
-            // A life without numbers left: the next one begins, as after a crash.
+            // This life has no attempt numbers left: the next one begins, as after a crash.
             self.begin_life(cx);
         }
         let mut task = self.tasks.remove(index);
@@ -372,8 +372,8 @@ impl<P: Policy> Coordinator<P> {
         true
     }
 
-    /// Whether there is room for another job, if need be that of one that nobody can start any more: nodes that never answer let go by
-    /// themselves.
+    /// Whether there is room for another job. If need be, forgets a job that no node can start any more: silent nodes
+    /// let go by themselves.
     fn make_room(&mut self, cx: &mut dyn Context<Self>) -> bool {
         if self.tasks.len() < usize::from(self.config.tasks) {
             return true;
@@ -418,8 +418,8 @@ impl<P: Policy> Coordinator<P> {
         }
         candidates.reverse();
         self.with_task(job, cx, |work, task| {
-            // A job that has its time, or is being tried, is not placed again on top of it; and what is left of earlier
-            // attempts must not pile up.
+            // A job that has its time, or is being voted on, is not placed a second time. Nodes of earlier attempts
+            // must not pile up.
             if task.decision.is_some()
                 || task.trial.is_some()
                 || task.old.len() > most.saturating_mul(MOST_OLD)
@@ -439,7 +439,7 @@ impl<P: Policy> Coordinator<P> {
     fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut dyn Context<Self>) {
         let most = usize::from(self.config.members);
         let known = self.with_task(job, cx, |work, task| {
-            // What is about to start, or runs, is not moved.
+            // A job that runs, or is about to start, is not moved.
             let soonest = work.now + work.config.lead;
             let movable = |decision: &Decision| {
                 decision.stage == Stage::Standing && decision.interval.start() >= soonest
@@ -464,7 +464,7 @@ impl<P: Policy> Coordinator<P> {
     fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
         let (job, epoch) = (message.job(), message.epoch());
         let known = self.with_task(job, cx, |work, task| match message {
-            Message::Prepared { lease, .. } => work.voted(task, from, epoch, lease),
+            Message::Prepared { lease, .. } => work.on_prepared(task, from, epoch, lease),
             Message::Refused {
                 reason, next_free, ..
             } => {
@@ -473,15 +473,15 @@ impl<P: Policy> Coordinator<P> {
                     reason,
                     next_free,
                 };
-                work.refused(task, from, epoch, setback);
+                work.on_refused(task, from, epoch, setback);
             }
-            Message::Committed { .. } => work.committed(task, from, epoch),
-            Message::Expired { .. } => work.expired(task, from, epoch),
-            Message::Alive { standing, .. } => work.alive(task, from, epoch, standing),
-            Message::Query { .. } => work.queried(task, from, epoch),
-            Message::Extend { until, .. } => work.extend(task, from, epoch, until),
-            Message::Released { through, .. } => work.released(task, from, through),
-            Message::Ended { outcome, .. } => work.ended(task, from, epoch, outcome),
+            Message::Committed { .. } => work.on_committed(task, from, epoch),
+            Message::Expired { .. } => work.on_expired(task, from, epoch),
+            Message::Alive { standing, .. } => work.on_alive(task, from, epoch, standing),
+            Message::Query { .. } => work.on_query(task, from, epoch),
+            Message::Extend { until, .. } => work.on_extend(task, from, epoch, until),
+            Message::Released { through, .. } => work.on_released(task, from, through),
+            Message::Ended { outcome, .. } => work.on_ended(task, from, epoch, outcome),
             // For participants.
             Message::Prepare { .. }
             | Message::Commit { .. }
@@ -492,7 +492,7 @@ impl<P: Policy> Coordinator<P> {
         if known {
             return;
         }
-        // What nobody knows was aborted, or is over.
+        // An attempt at an unknown job was aborted, or is over.
         match message {
             Message::Prepared { attempt, .. } => cx.send(from, Message::Abort { attempt }),
             Message::Committed { .. }
@@ -506,7 +506,7 @@ impl<P: Policy> Coordinator<P> {
         }
     }
 
-    /// Numbers that no attempt has had.
+    /// Begins a life, so that new attempts get numbers that no earlier attempt had.
     fn begin_life(&mut self, cx: &mut dyn Context<Self>) {
         self.life = self.life.next();
         self.attempts = 0;
@@ -516,7 +516,7 @@ impl<P: Policy> Coordinator<P> {
     fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.begin_life(cx);
         let now = cx.now();
-        // The earlier life knew that nothing was left, and did not get to forget it.
+        // The earlier life wrote down that nothing is left, and crashed before it deleted the record.
         self.tasks.retain(|task| {
             if task.is_over() {
                 let job = task.job;
@@ -532,7 +532,7 @@ impl<P: Policy> Coordinator<P> {
                 decision.resume(now, &self.config);
             }
         }
-        // What all nodes had done is said before anything else can become of it: the earlier life may have said so.
+        // A job that all nodes have done is told first: the earlier life may have told it, and this must not change.
         let done = |task: &&Task| task.decision.as_ref().is_some_and(Decision::is_done);
         let done: Vec<JobId> = self
             .tasks
@@ -608,7 +608,7 @@ impl<P: Policy> Machine for Coordinator<P> {
             Event::Command(Command::Release { job }) => {
                 self.with_task(job, cx, Work::give_up);
             }
-            // Silence says the same.
+            // A lost node is noticed by its silence.
             Event::Unreachable { .. } => {}
         }
         self.arm(cx);

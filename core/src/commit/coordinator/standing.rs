@@ -1,4 +1,4 @@
-//! Watching over an attempt that was decided on: until all have committed, until it may start, until it has ended.
+//! Watches over an attempt that was decided on: until all members have committed, then until its start and its end.
 
 use alloc::vec::Vec;
 
@@ -11,10 +11,10 @@ use crate::schedule::Attempt;
 use crate::time::Time;
 
 impl Work {
-    pub(super) fn committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+    pub(super) fn on_committed(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let job = task.job;
         let Some(decision) = task.decision_mut(epoch) else {
-            // Of an attempt that is over.
+            // The attempt is over.
             let through = epoch;
             self.send(node, Message::Release { job, through });
             return;
@@ -22,14 +22,14 @@ impl Work {
         if let Some(member) = decision.member_mut(node) {
             member.committed = true;
             member.unanswered = 0;
-            // It has let go of anything earlier.
+            // A node that commits lets go of all earlier attempts.
             task.old
                 .retain(|old| old.node != node || old.through >= epoch);
         }
         self.stand_if_committed(task);
     }
 
-    /// Goes on when everyone has committed.
+    /// If all members have committed, tells so, releases earlier attempts, and permits the start when it is safe.
     fn stand_if_committed(&mut self, task: &mut Task) {
         let job = task.job;
         let committing =
@@ -47,7 +47,7 @@ impl Work {
         }
     }
 
-    /// All nodes have done the job: nothing else comes of it.
+    /// Ends a job that all nodes have done.
     fn finish(&mut self, task: &mut Task) {
         let job = task.job;
         task.decision = None;
@@ -58,7 +58,7 @@ impl Work {
         self.notify(Notice::Finished { job });
     }
 
-    pub(super) fn expired(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+    pub(super) fn on_expired(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let member = |decision: &mut Decision| {
             decision
                 .member_mut(node)
@@ -102,7 +102,7 @@ impl Work {
             return;
         };
         let (left, after) = (opens - self.now, self.now + renewal);
-        // Nobody is asked again in less than a renewal: the answer may be on its way.
+        // Two questions are at least a renewal apart: the answer to the first may be on its way.
         if left < renewal {
             return;
         }
@@ -147,15 +147,15 @@ impl Work {
         };
     }
 
-    pub(super) fn queried(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
+    pub(super) fn on_query(&mut self, task: &mut Task, node: NodeId, epoch: Epoch) {
         let (job, now, config) = (task.job, self.now, self.config);
         let Some(decision) = task.decision_mut(epoch) else {
-            // What nobody knows was aborted.
+            // An unknown attempt was aborted, or is over.
             let through = epoch;
             self.send(node, Message::Release { job, through });
             return;
         };
-        // Before everyone has committed, and while an earlier attempt may run, there is nothing to say yet.
+        // No answer before all members have committed and this life has permitted the start.
         if decision.stage != Stage::Standing || decision.waits_for_permission() {
             return;
         }
@@ -167,8 +167,8 @@ impl Work {
         }
     }
 
-    /// A node has time for the job until then, which is longer than was agreed.
-    pub(super) fn extend(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, until: Time) {
+    /// A node asks to run the job until `until`, beyond the agreed end. The time is free there.
+    pub(super) fn on_extend(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, until: Time) {
         let (now, config) = (self.now, self.config);
         let standing = |decision: &&mut Decision| {
             decision.stage == Stage::Standing && !decision.waits_for_permission()
@@ -178,7 +178,7 @@ impl Work {
             let Some(member) = decision.member_mut(node) else {
                 return;
             };
-            // What is over by our clock may be over by theirs, and word of it on its way.
+            // If the time is over by this clock, it may be over by the clock of the node, and word of that on its way.
             if member.ended.is_some() || member.end <= now {
                 return;
             }
@@ -195,10 +195,10 @@ impl Work {
                 }
             }
         }
-        self.queried(task, node, epoch);
+        self.on_query(task, node, epoch);
     }
 
-    pub(super) fn alive(
+    pub(super) fn on_alive(
         &mut self,
         task: &mut Task,
         node: NodeId,
@@ -220,7 +220,7 @@ impl Work {
         }
     }
 
-    /// A node that had committed is gone.
+    /// Handles the loss of a node. If the attempt stood, and no trial is open, tries a spare; else fails the attempt.
     fn lose(&mut self, task: &mut Task, node: NodeId) {
         let lead = self.config.lead;
         let Some(decision) = task.decision.as_mut() else {
@@ -229,7 +229,7 @@ impl Work {
         let stood = decision.stage == Stage::Standing || decision.resumed;
         if stood && task.trial.is_none() {
             decision.stage = Stage::Broken;
-            // If nobody stands in for it by then, the attempt is over.
+            // If no spare has replaced the node by then, the attempt is over.
             decision.next = decision.interval.start() - lead;
             self.replace(task, node);
         } else {
@@ -237,11 +237,11 @@ impl Work {
         }
     }
 
-    /// A spare could not be had in place of a lost node: another one may, unless it was a survivor who would not.
+    /// The trial with a spare has failed. Tries the next spare, unless the trial failed because of a surviving member.
     pub(super) fn replace_again(&mut self, task: &mut Task, lost: NodeId, setback: Setback) {
         let survives = |node| node != lost && task.is_member(node);
         let hopeless = match setback {
-            // At the same time it is in the way of any spare.
+            // At this time the earlier attempt is in the way of any spare.
             Setback::Earlier { .. } => true,
             _ => setback.node().is_some_and(survives),
         };
@@ -273,7 +273,7 @@ impl Work {
         }
     }
 
-    pub(super) fn ended(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, outcome: Outcome) {
+    pub(super) fn on_ended(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, outcome: Outcome) {
         let job = task.job;
         if let Some(decision) = task.decision_mut(epoch)
             && let Some(member) = decision.member_mut(node)
@@ -298,7 +298,7 @@ impl Work {
                 self.stand_if_committed(task);
             }
         }
-        // The answer by which the node may forget.
+        // After this answer the node may forget the job.
         let through = epoch;
         self.send(node, Message::Release { job, through });
     }
@@ -313,7 +313,7 @@ impl Work {
             open.map(|member| member.node)
         };
         match decision.stage {
-            // What an earlier life knew, and did not get to say.
+            // An earlier life wrote the end down, and crashed before it told so.
             Stage::Committing { .. } if decision.is_done() => self.finish(task),
             Stage::Committing { .. } if let Some(node) = decision.broken_on() => {
                 self.fail_attempt(task, Setback::Broke { node });
@@ -321,7 +321,7 @@ impl Work {
             Stage::Committing { since, until } => {
                 let missing: Vec<NodeId> = decision.missing().collect();
                 match missing.first() {
-                    // It may have committed in an earlier life, so it counts as lost.
+                    // The node may have committed in an earlier life, so it counts as lost.
                     Some(&node) if until <= self.now && decision.resumed => self.lose(task, node),
                     Some(&node) if until <= self.now => {
                         self.fail_attempt(task, Setback::Silent { node });
@@ -349,7 +349,7 @@ impl Work {
                 let over = decision.closes(&self.config) <= self.now;
                 match (silent, open(decision)) {
                     (Some(node), _) => self.lose(task, node),
-                    // It should have ended by now; whoever has not said so has nothing left to say.
+                    // The reservation is over: a member that has not told of its end by now counts as lost.
                     (None, Some(node)) if over => self.fail_attempt(task, Setback::Lost { node }),
                     _ => self.permit_when_safe(task),
                 }

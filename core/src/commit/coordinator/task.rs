@@ -12,14 +12,14 @@ use crate::time::{Interval, Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Candidate {
-    /// When.
+    /// When the job would run.
     pub interval: Interval,
-    /// Where: each node once.
+    /// The nodes that would run it, each once.
     pub nodes: Vec<NodeId>,
 }
 
 impl Candidate {
-    /// Whether it names at least one node, none twice, and no more than so many.
+    /// Whether it names at least one node, none twice, and no more than `most`.
     pub(crate) fn is_sound(&self, most: usize) -> bool {
         let mut sorted = self.nodes.clone();
         sorted.sort_unstable();
@@ -28,12 +28,12 @@ impl Candidate {
     }
 }
 
-/// A job that a coordinator sees to.
+/// A job of a coordinator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: JobId,
     pub(super) submitter: Submitter,
-    /// What is still to be tried, best last.
+    /// The placements that are still to be tried, best last.
     pub(super) candidates: Vec<Candidate>,
     pub(super) spares: Vec<NodeId>,
     /// The attempt that is being voted on.
@@ -42,11 +42,11 @@ pub(super) struct Task {
     pub(super) decision: Option<Decision>,
     /// Nodes that may still have something of an earlier attempt; each once.
     pub(super) old: Vec<Old>,
-    /// When they were first asked to let go of it.
+    /// When the nodes in `old` were first asked to let go.
     pub(super) clear_since: Time,
-    /// When to ask them again.
+    /// When to ask the nodes in `old` again.
     pub(super) clear_at: Time,
-    /// Whether it was told that nobody has it any more.
+    /// Whether the host was told that no node has the job any more.
     pub(super) is_cleared: bool,
 }
 
@@ -56,22 +56,22 @@ pub(super) struct Trial {
     pub(super) epoch: Epoch,
     pub(super) interval: Interval,
     pub(super) voters: Vec<Voter>,
-    /// When the question was first asked.
+    /// When the voters were first asked.
     pub(super) began: Time,
     pub(super) resend: Time,
-    /// How often it will be asked again.
+    /// How often the voters may be asked again.
     pub(super) left: u8,
     pub(super) purpose: Purpose,
 }
 
-/// What an attempt is for.
+/// What a trial is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Purpose {
     /// The job has no time yet.
     Place,
-    /// It would be better than what the job has.
+    /// The job has its time, and this placement is better.
     Improve,
-    /// It does without a lost node.
+    /// A spare stands in for a lost node.
     Replace { lost: NodeId },
 }
 
@@ -79,7 +79,7 @@ pub(super) enum Purpose {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Voter {
     pub(super) node: NodeId,
-    /// Until when it holds at least, by our clock; none before it answers.
+    /// Until when the node holds its time at least, by this clock; `None` before it answers.
     pub(super) lease: Option<Time>,
 }
 
@@ -90,20 +90,20 @@ pub(super) struct Decision {
     pub(super) interval: Interval,
     pub(super) members: Vec<Member>,
     pub(super) stage: Stage,
-    /// When to do something about it.
+    /// When the attempt needs attention next.
     pub(super) next: Time,
-    /// Whether it was decided on in an earlier life, and this one has not let anyone start.
+    /// Whether an earlier life decided on it, and this life has not permitted its start.
     pub(super) resumed: bool,
 }
 
 /// How far an attempt is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Stage {
-    /// Not everyone has confirmed; they are told again, from then until then.
+    /// Some members have not confirmed: `Commit` is resent from `since` to `until`.
     Committing { since: Time, until: Time },
-    /// Everyone has.
+    /// All members have committed.
     Standing,
-    /// One of them is lost, and a spare is being asked.
+    /// A member is lost, and a spare is being asked.
     Broken,
 }
 
@@ -114,10 +114,10 @@ pub(super) struct Member {
     pub(super) committed: bool,
     /// When its reservation ends: with the attempt's interval, or later if it was extended.
     pub(super) end: Time,
-    /// Until when it may run the job, by our clock, if it ever might.
+    /// Until when the node may run the job, by this clock, if it was ever permitted.
     pub(super) permitted: Option<Time>,
     pub(super) ended: Option<Outcome>,
-    /// How many permissions it has not answered.
+    /// How many permissions in a row it has not answered.
     pub(super) unanswered: u8,
 }
 
@@ -127,13 +127,13 @@ pub(super) struct Member {
 pub(super) struct Old {
     pub(super) node: NodeId,
     pub(super) through: Epoch,
-    /// Until when it may run the job, by our clock, if it ever might.
+    /// Until when the node may run the job, by this clock, if it was ever permitted.
     pub(super) permitted: Option<Time>,
-    /// When it has let go by itself.
+    /// When the node has let go by itself, by any clock.
     pub(super) free_by: Time,
 }
 
-/// What of a task is on disk.
+/// The part of a task that is on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Saved {
@@ -151,7 +151,7 @@ struct Decided {
     members: Vec<Stander>,
 }
 
-/// What of a member is on disk.
+/// The part of a member that is on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Stander {
@@ -193,12 +193,12 @@ impl Task {
         Attempt::new(self.job, epoch)
     }
 
-    /// Whether nothing of it is left.
+    /// Whether nothing of the job is left.
     pub(super) fn is_over(&self) -> bool {
         self.trial.is_none() && self.decision.is_none() && self.old.is_empty()
     }
 
-    /// When something has to be done about it.
+    /// When the task needs attention next.
     pub(super) fn next_due(&self) -> Option<Time> {
         let trial = self.trial.as_ref().map(|trial| trial.resend);
         let decision = self.decision.as_ref().map(|decision| decision.next);
@@ -206,7 +206,7 @@ impl Task {
         [trial, decision, old].into_iter().flatten().min()
     }
 
-    /// Moves a member of an attempt that is over to those that have to let go.
+    /// Adds a member of an attempt that is over to the nodes that have to let go.
     pub(super) fn retire(&mut self, member: &Member, decision: &Decision, config: &Config) {
         let unstarted = decision.interval.start() + config.grace;
         let by_itself = member
@@ -288,7 +288,7 @@ impl Member {
         }
     }
 
-    /// Whether it cannot be counted on to answer.
+    /// Whether an answer of the node is missing: to the commit or to a permission.
     pub(super) fn is_silent(&self) -> bool {
         self.ended.is_none() && (!self.committed || self.unanswered > 0)
     }
@@ -299,13 +299,13 @@ impl Decision {
         self.members.iter_mut().find(|member| member.node == node)
     }
 
-    /// Who has not confirmed the commit.
+    /// The members that have not confirmed the commit.
     pub(super) fn missing(&self) -> impl Iterator<Item = NodeId> + '_ {
         let missing = self.members.iter().filter(|member| !member.committed);
         missing.map(|member| member.node)
     }
 
-    /// Whether everyone has confirmed the commit.
+    /// Whether all members have confirmed the commit.
     pub(super) fn is_committed(&self) -> bool {
         self.missing().next().is_none()
     }
@@ -316,7 +316,7 @@ impl Decision {
         open.min_by_key(|member| member.end)
     }
 
-    /// When the next member must have ended, or have let go, and word of it must have come.
+    /// When the next member must have ended or let go, and its message must have arrived.
     pub(super) fn closes(&self, config: &Config) -> Time {
         let end = self
             .next_to_end()
@@ -324,7 +324,7 @@ impl Decision {
         end + config.max_skew + config.patience()
     }
 
-    /// Without renewals there is nothing to do before then.
+    /// Without renewals, the attempt needs no attention before [`Self::closes`].
     pub(super) fn rest(&mut self, config: &Config) {
         if config.permission == Permission::UntilEnd
             && self.stage == Stage::Standing
@@ -334,7 +334,7 @@ impl Decision {
         }
     }
 
-    /// Whether everyone has done the job.
+    /// Whether all members have done the job.
     pub(super) fn is_done(&self) -> bool {
         let done = |member: &Member| member.ended == Some(Outcome::Done);
         self.members.iter().all(done)
@@ -346,33 +346,33 @@ impl Decision {
         self.members.iter().find(broke).map(|member| member.node)
     }
 
-    /// Whether everyone has committed and this life has let nobody start yet.
+    /// Whether all members have committed and this life has not permitted the start yet.
     pub(super) fn waits_for_permission(&self) -> bool {
         let permitted = |member: &Member| member.permitted.is_some();
         self.stage == Stage::Standing && (self.resumed || !self.members.iter().any(permitted))
     }
 
-    /// From when on it may be permitted to start.
+    /// From when on the start may be permitted.
     pub(super) fn opens(&self, config: &Config) -> Time {
         self.interval.start() - config.ahead()
     }
 
-    /// Whether nobody may start before everyone has committed. What an earlier life permitted is not known.
+    /// Whether no member was permitted before all had committed. What an earlier life permitted is not known.
     pub(super) fn keeps_the_barrier(&self) -> bool {
         self.is_committed()
             || self.resumed
             || self.members.iter().all(|member| member.permitted.is_none())
     }
 
-    /// Takes up an attempt from disk: everyone is told again. If its start is near, the earlier life may have permitted it.
+    /// Takes up an attempt from disk: `Commit` is sent again. If the start is near, the earlier life may have permitted it.
     pub(super) fn resume(&mut self, now: Time, config: &Config) {
         let start = self.interval.start();
         let until = if start <= now {
-            // Until then it may run without a word from us.
+            // Until then a member may run without a message from this coordinator.
             let ends = self.members.iter().map(|member| member.end);
             config.permitted(now, ends.max().unwrap_or(self.interval.end()))
         } else {
-            // As long as it takes to lose one that does not answer.
+            // As long as it takes until a silent member counts as lost.
             let times = u64::from(config.retries).saturating_add(1);
             let silence = config.renewal().map_or(Span::MAX, |each| each.times(times));
             (now + silence).min(start + config.grace)

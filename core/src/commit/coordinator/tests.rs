@@ -6,7 +6,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use std::vec;
 
 #[test]
-fn a_life_without_numbers_left_is_followed_by_another() {
+fn a_new_life_begins_when_attempt_numbers_run_out() {
     let mut coordinator: Coordinator = Coordinator::new(Config::DEFAULT, Everyone);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let mut effects = EffectQueue::new();
@@ -38,13 +38,13 @@ fn a_life_without_numbers_left_is_followed_by_another() {
             }
         }
     }
-    // On disk before the first attempt of the new life, and no number twice.
+    // The new life is on disk before its first attempt, and no number is used twice.
     let (last, next) = (1 << 32 | u64::from(LAST_ATTEMPT), 2 << 32 | 1);
     assert_eq!(asked, [1, last, 2, next, next + 1]);
 }
 
 #[test]
-fn a_permission_before_all_have_committed_is_named() {
+fn check_finds_a_permission_before_all_have_committed() {
     let mut coordinator: Coordinator = Coordinator::new(Config::DEFAULT, Everyone);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let mut effects = EffectQueue::new();

@@ -1,4 +1,4 @@
-//! Asking nodes to hold time, and deciding.
+//! Asks nodes to hold time, and decides.
 
 use alloc::vec::Vec;
 
@@ -41,7 +41,7 @@ impl Work {
         task.trial = Some(trial);
     }
 
-    /// Asks all who have not voted.
+    /// Asks all voters that have not answered.
     fn ask(&mut self, task: &Task, trial: &Trial) {
         let message = Message::Prepare {
             attempt: task.attempt(trial.epoch),
@@ -59,13 +59,13 @@ impl Work {
         if canary!(DecidedWithoutLeases) {
             return Time::MAX;
         }
-        // Who has not answered yet has a lease that is counted from the first question, too.
+        // The lease of a voter that has not answered counts from the first question, too.
         let leases = trial.voters.iter().filter_map(|voter| voter.lease);
         let lease = leases.fold(trial.began + self.config.lease, Time::min);
         lease - self.config.max_delay.times(2)
     }
 
-    /// Asks once more, or gives up.
+    /// Asks once more, or fails the trial.
     pub(super) fn ask_again(&mut self, task: &mut Task, mut trial: Trial) {
         let closes = self.closes(&trial);
         if let Some(left) = trial.left.checked_sub(1)
@@ -78,7 +78,7 @@ impl Work {
             return;
         }
         let silent = trial.voters.iter().filter(|voter| voter.lease.is_none());
-        // First of all who has the job already: without them no spare helps.
+        // A silent member of the attempt that was decided on comes first: without it no spare helps.
         let silent = silent.min_by_key(|voter| !task.is_member(voter.node));
         let setback = match (silent, self.in_the_way(task, &trial)) {
             (Some(voter), _) => Setback::Silent { node: voter.node },
@@ -88,10 +88,10 @@ impl Work {
         self.fail_trial(task, &trial, setback);
     }
 
-    pub(super) fn voted(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, lease: Span) {
+    pub(super) fn on_prepared(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, lease: Span) {
         let attempt = task.attempt(epoch);
         let Some(trial) = task.trial.as_mut().filter(|trial| trial.epoch == epoch) else {
-            // Nobody waits for this vote, unless the attempt was decided on since.
+            // The trial is over. If it was not decided on, the hold is not needed.
             if task
                 .decision
                 .as_ref()
@@ -103,7 +103,7 @@ impl Work {
         };
         let began = trial.began;
         if let Some(voter) = trial.voters.iter_mut().find(|voter| voter.node == node) {
-            // The lease began no earlier than the question was first asked, so it lasts at least until then.
+            // The lease began no earlier than the first question, so it lasts at least until `began + lease`.
             let lease = began + lease;
             voter.lease = Some(voter.lease.map_or(lease, |known| known.min(lease)));
         }
@@ -111,7 +111,7 @@ impl Work {
         self.decide_if_ready(task);
     }
 
-    /// Decides when everyone holds, and no earlier attempt is in the way.
+    /// Decides if all voters hold their time and no earlier attempt is in the way.
     pub(super) fn decide_if_ready(&mut self, task: &mut Task) {
         let ready = |trial: &Trial| {
             trial.voters.iter().all(|voter| voter.lease.is_some())
@@ -124,13 +124,13 @@ impl Work {
         }
     }
 
-    /// Until when an earlier attempt may run on nodes that cannot be counted on to let go, if nobody could be permitted to start
-    /// this one in time because of that.
+    /// When earlier attempts have surely ended on the nodes that may not let go, if that is too late to permit this
+    /// attempt in time.
     fn in_the_way(&self, task: &Task, trial: &Trial) -> Option<Time> {
         if canary!(EarlierPermissionsIgnored) {
             return None;
         }
-        // Whoever commits to this one lets go of the earlier ones.
+        // A node that commits to this attempt lets go of earlier ones.
         let votes = |node| trial.voters.iter().any(|voter| voter.node == node);
         let old = task.old.iter().filter(|old| !votes(old.node));
         let members = task.decision.iter().flat_map(|decision| &decision.members);
@@ -138,14 +138,14 @@ impl Work {
         let permitted = old.filter_map(|old| old.permitted);
         let permitted = permitted.chain(silent.filter_map(|member| member.permitted));
         let lapses = permitted.map(|until| self.config.passed(until));
-        // The permission takes its time, and is judged by another clock.
+        // The permission takes time to arrive, and the node judges it by its own clock.
         let travels = self.config.max_delay + self.config.max_skew;
         let grace = self.config.grace - travels;
         let last = trial.interval.start() + grace.max(Span::from_micros(1));
         lapses.max().filter(|until| last <= *until)
     }
 
-    /// Everyone holds: commits, if there is time for it.
+    /// All voters hold their time: decides to commit, if there is time for it.
     fn decide(&mut self, task: &mut Task, trial: &Trial) {
         let worst = self.now + self.config.max_delay.times(2);
         let outlives = |voter: &Voter| voter.lease.is_some_and(|lease| lease > worst);
@@ -162,7 +162,7 @@ impl Work {
             self.fail_trial(task, trial, Setback::Slow);
             return;
         }
-        // Who is committed to the earlier attempt may run it until it commits to this one, or is released when this one stands.
+        // A member of the earlier attempt may run it until it commits to this one, or is released when this one stands.
         if let Some(earlier) = task.decision.take() {
             task.clear_at = self.later();
             for member in &earlier.members {
@@ -178,7 +178,7 @@ impl Work {
             epoch: trial.epoch,
             interval: trial.interval,
             members: members.clone(),
-            // Who is silent for longer has lost its lease, or is itself lost; there may be time for another candidate.
+            // A node that is silent for longer has lost its lease, or is lost. There may be time for another candidate.
             stage: Stage::Committing {
                 since: self.now,
                 until: (self.now + self.config.patience())
@@ -200,7 +200,7 @@ impl Work {
         }
     }
 
-    pub(super) fn refused(
+    pub(super) fn on_refused(
         &mut self,
         task: &mut Task,
         node: NodeId,
@@ -229,7 +229,7 @@ impl Work {
         }
     }
 
-    /// Tells everyone that nothing comes of a trial.
+    /// Tells all voters that the trial has failed.
     pub(super) fn abort(&mut self, task: &Task, trial: &Trial) {
         let attempt = task.attempt(trial.epoch);
         if canary!(VotersNotTold) {
