@@ -18,7 +18,7 @@ use crate::shared::Shared;
 use crate::time::Span;
 
 impl<const D: usize> Member<D> {
-    /// A node that has just got a zone, with whom it was told of.
+    /// A node that has just got a zone, with the neighbours named in its grant.
     pub(super) fn begin(
         config: Config,
         own: &Entry<D>,
@@ -46,7 +46,7 @@ impl<const D: usize> Member<D> {
         member
     }
 
-    /// Gives somebody who wants to join its zone, or sends the wish on.
+    /// Gives a joiner a part of the zone, or passes the request on towards the owner of the point.
     pub(super) fn answer_join(
         &mut self,
         from: NodeId,
@@ -86,7 +86,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Splits the zone, and tells everyone around.
+    /// Splits the zone between this node and a joiner, and tells all neighbours.
     fn grant(
         &mut self,
         joiner: Name,
@@ -109,7 +109,7 @@ impl<const D: usize> Member<D> {
         let touching = touching.filter(|entry| part.zone.neighbour_face(&entry.zone).is_some());
         let neighbours = self.peers.neighbours().count();
         let mut around: Vec<_> = touching.cloned().collect();
-        // Who touches both parts has one more neighbour then.
+        // A neighbour that touches both parts gets one more neighbour.
         let is_crowded = |peer: &Neighbour<D>| {
             usize::from(peer.crowd) >= MOST_NEIGHBOURS
                 && own.zone.neighbour_face(&peer.entry.zone).is_some()
@@ -140,7 +140,7 @@ impl<const D: usize> Member<D> {
             neighbours: around.into_iter().collect(),
         };
         cx.send(joiner.id, Message::Grant(Shared::new(grant)));
-        // Also to those who are no neighbours any more, so that they know.
+        // Former neighbours are told, too, so that they know the smaller zone.
         for id in old {
             self.tell(id, cx);
         }

@@ -1,4 +1,4 @@
-//! What a node and its host say to each other: timers, commands, notices and records.
+//! Timers, commands, notices and records: what passes between a node and its host.
 
 use super::load::Load;
 use super::message::Grant;
@@ -7,7 +7,7 @@ use crate::id::{Incarnation, NodeId};
 use crate::overlay::contacts::Known;
 use crate::shared::Shared;
 
-/// The timers of a node; one with an earlier number does nothing.
+/// The timers of a node. A timer with an outdated number does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
@@ -15,57 +15,57 @@ pub enum Timer {
     Beat(u32),
     /// It is time to ask for a zone again.
     Join(Incarnation),
-    /// A wait for those who are missed is over.
+    /// A wait for missed nodes, or for objections to a claim, is over.
     Takeover(u32),
     /// It is time to try to leave again.
     Leave(Incarnation),
 }
 
-/// What a node may be asked. Before its start and after it left, it obeys nothing.
+/// What the host may ask of a node. Before the start, and after it left, only [`Command::Load`] has an effect.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command<const D: usize> {
-    /// Have the whole space: for the first node only.
+    /// Take the whole space: for the first node only.
     Found,
-    /// Get a zone from those who are in. Who has one makes sure that it is in the same overlay, and who has asked
-    /// somebody else asks this one, too, if it gets no answer.
+    /// Get a zone from the members. A node that has one searches for its own point through the introducer, to find out
+    /// whether both are in one overlay. A joiner keeps the introducer for a later try.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
-    /// Have this zone from the beginning: how a host lays out an overlay by hand, see [`Layout`](super::Layout). Its name is of no
-    /// account.
+    /// Begin with this zone: a host lays out an overlay by hand so, see [`Layout`](super::Layout). The name in the
+    /// grant is ignored.
     Place(Shared<Grant<D>>),
     /// This is the node's own load from now on.
     Load(Load),
-    /// Stop for good, and leave the zone to others.
+    /// Leave for good. The heirs get the zone.
     Leave,
-    /// Be at this point from now on, if it is in the zone; else nothing happens. Nobody else needs to know.
+    /// Move to this point, if the zone contains it; else nothing happens. Peers need not know.
     Move(Point<D>),
 }
 
-/// What a node tells.
+/// What a node tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice<const D: usize> {
     /// It has a zone.
     Joined,
-    /// Its zone is another now, smaller or larger.
+    /// Its zone became smaller or larger.
     Zone,
-    /// Somebody is at its very point, so it is at another now: the virtual coordinates were drawn again.
+    /// Another node is at exactly its point, so it moved here: its virtual coordinates were drawn again.
     Moved(Point<D>),
-    /// It got no zone in time from who was asked, and asks again; another introducer may know better.
+    /// It got no zone in time through this introducer, and asks again. Another introducer may help.
     Unanswered(NodeId),
-    /// It got no zone, for there are too many neighbours where it is to be. It asks again, about as soon as who was
-    /// told to.
+    /// It got no zone, because a node there would have too many neighbours. It asks again, as after
+    /// [`Refusal::Busy`](super::Refusal::Busy).
     Full,
-    /// Others have its zone, so it joins anew.
+    /// Other nodes have its zone, so it joins anew.
     Evicted,
     /// It left.
     Left,
 }
 
-/// Under what a node keeps its records.
+/// The keys of a node's records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {

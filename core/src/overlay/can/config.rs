@@ -2,33 +2,33 @@ use core::fmt;
 
 use crate::time::Span;
 
-/// Into how many parts a period is divided to let nodes begin at different times.
+/// In how many parts a period is divided, so that nodes begin at different times.
 pub(super) const PHASES: u32 = 256;
 
-/// The times and sizes of the overlay; nodes with different ones get along.
+/// The times and limits of a node. Nodes with different ones work together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// How many of the dimensions, the last ones, are virtual: only drawn at random, to tell equal nodes apart.
     pub virtual_dimensions: u8,
     /// How long it is from one heartbeat to the next.
     pub period: Span,
-    /// After how many periods without a word a neighbour is missed.
+    /// After how many silent periods a neighbour is missed.
     pub patience: u8,
-    /// How long a node waits at least until it claims what a missed one had, `T0`.
+    /// How long a node waits at least until it claims the zone of a missed node, `T0`.
     pub grace: Span,
-    /// How long it waits beyond that if the whole space were its own, `T1`; less by how much less it has.
+    /// How much longer it waits if it owns the whole space, `T1`. With a smaller zone, it waits a smaller part of that.
     pub spread: Span,
-    /// How long others have to object to a claim.
+    /// How long peers have to object to a claim.
     pub confirmation: Span,
-    /// For how many periods a node remembers who is gone.
+    /// For how many periods a node remembers a gone peer.
     pub memory: u8,
-    /// How long a node that wants to join waits for a zone.
+    /// How long a joiner waits for a zone, and how long a promise to a leaver lasts.
     pub timeout: Span,
-    /// How many hops a wish to join may take.
+    /// How many hops a join request or a search may take.
     pub hops: u16,
-    /// Up to how many neighbours a node tells all of them who they are; with more, only its heirs, who need it when the node is gone.
+    /// With at most this many neighbours, a node lists them to all of them; with more, only to its heirs.
     pub listed: u16,
-    /// How often a node that is to leave asks its neighbours, twice or more in a period, until it goes all the same.
+    /// How often a leaver asks its neighbours, two to four times in a period, until it goes without agreement.
     pub farewell: u8,
 }
 
@@ -74,17 +74,17 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a node cannot be made with a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There are one to [`MOST_DIMENSIONS`](super::MOST_DIMENSIONS) dimensions, and no more that are virtual.
+    /// There are no dimensions, more than [`MOST_DIMENSIONS`](super::MOST_DIMENSIONS), or fewer than virtual ones.
     Dimensions,
     /// The period is too short for nodes to begin at different times.
     ShortPeriod,
-    /// Something would be done after no time.
+    /// `confirmation`, `timeout`, `patience` or `hops` is zero.
     ZeroTime,
-    /// The gone are remembered longer than it takes to miss them.
+    /// `memory` is not greater than `patience`: a gone peer would be forgotten too soon.
     Memory,
 }
 

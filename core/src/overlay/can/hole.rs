@@ -1,11 +1,11 @@
-//! Holes and gaps at a zone, and what its node becomes when it has them. Nothing here changes anything.
+//! Holes and gaps beside a zone, and how the zone grows over them. Nothing here changes the state.
 //!
-//! A hole is what nodes that are gone had, and that no other node has. Several neighbours may be gone at once, and one
-//! may have been the heir of another. Each node therefore works out what becomes of its own zone from all that it knows
-//! to be gone ([`Leaf::after`]); the order does not matter.
+//! A hole is a part of the space that gone nodes had and that no other node has. Several neighbours may be gone at
+//! once, and one may have been the heir of another. Each node therefore works out its own new zone from all nodes that
+//! it knows to be gone ([`Leaf::after`]); the order does not matter.
 //!
-//! A gap is a part of a face behind which no node is known. If one lasts, a node that has no neighbour at all behind
-//! one of its faces grows there: in small steps, up to the next plane that it knows of.
+//! A gap is a part of a face behind which no node is known. If a gap lasts, a node that has no neighbour at all behind
+//! one of its faces grows there: in small steps, up to the next plane that it knows.
 
 use alloc::vec::Vec;
 
@@ -16,10 +16,10 @@ use super::space::END;
 use super::tree::Leaf;
 use super::zone::{Face, Side, Zone, faces};
 
-/// How many times as long a node endures a gap that it cannot close as one that it can.
+/// A node endures a gap that it cannot close this many times as long as one that it can.
 const DESPAIR: u16 = 2;
 
-/// Whether a plan is about the dead only, or also about those who are missed.
+/// Whether a plan covers only dead peers, or also missed ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Farther {
     Dead,
@@ -27,7 +27,7 @@ pub(super) enum Farther {
 }
 
 impl<const D: usize> Member<D> {
-    /// Whether nobody has what somebody who is gone had at this zone.
+    /// Whether no node has the part of a gone peer's zone that touches this zone.
     fn is_open(&self, gone: &Neighbour<D>) -> bool {
         let contact = self.leaf.zone.contact(&gone.entry.zone);
         let contact = contact.filter(|_| !gone.replaced);
@@ -37,12 +37,12 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// Whether there is a hole at this zone.
+    /// Whether gone peers left a hole beside this zone.
     pub(super) fn is_unsettled(&self) -> bool {
         self.peers.gone().any(|peer| self.is_open(peer))
     }
 
-    /// Those who are gone and whose zones others have by now.
+    /// Gone peers whose part beside this zone is covered by neighbours that were heard since.
     pub(super) fn newly_replaced(&self) -> Vec<Name> {
         let gone = self.peers.gone().filter(|peer| !peer.replaced);
         let replaced = gone.filter(|gone| {
@@ -55,7 +55,7 @@ impl<const D: usize> Member<D> {
         replaced.map(|peer| peer.entry.name).collect()
     }
 
-    /// Those who are gone and touch a hole at this zone; and if their heirs are gone, these and their heirs, and so on.
+    /// The gone peers beside a hole at this zone. If their heirs are gone, too, also these and their heirs, and so on.
     pub(super) fn hole(&self) -> Vec<&Neighbour<D>> {
         let (mut hole, mut others): (Vec<_>, Vec<_>) =
             self.peers.gone().partition(|peer| self.is_open(peer));
@@ -64,7 +64,7 @@ impl<const D: usize> Member<D> {
             from = from.saturating_add(1);
             let leaf = one.entry.leaf();
             let is_heir = |peer: &&Neighbour<D>| {
-                // Who it named last was there then; of others it is not known.
+                // A peer that its last account names was its neighbour then. Without an account, that is not known.
                 let named = one.neighbours().map(|list| list.get(peer.entry.name));
                 let was_there = named.map_or(!peer.replaced, |named| named.is_some());
                 was_there && peer.entry.leaf().inherits_from(&leaf)
@@ -76,7 +76,7 @@ impl<const D: usize> Member<D> {
         hole
     }
 
-    /// Those said to be around who is gone, if they are not known: they may be there.
+    /// Nodes that the gone peers named, and that are not known in this life or a later one: they may be up.
     pub(super) fn said_around<'a>(
         &'a self,
         gone: &'a [&'a Neighbour<D>],
@@ -87,8 +87,8 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// What this node will have when all are gone whom it knows to be dead or, if it is to look farther, misses; if
-    /// that is more than now, and nobody is in the way. And who is in the way, and not known.
+    /// What this node will have without the dead peers or, with `Farther::Missed`, also without the missed ones: if
+    /// that is more than now, and no node is in the way. Also returns the nodes in the way that are not known.
     pub(super) fn plan(&self, farther: Farther) -> (Option<Leaf<D>>, Vec<Entry<D>>) {
         let mut unknown = Vec::new();
         let mut gone = self.hole();
@@ -125,24 +125,24 @@ impl<const D: usize> Member<D> {
         (growth, unknown)
     }
 
-    /// For how many periods a gap has to last until a node grows over it: usually it is closed by then.
+    /// How many periods a gap has to last until a node grows over it. Usually it is closed earlier.
     fn endurance(&self) -> u16 {
         u16::from(self.config.patience)
             .saturating_mul(2)
             .saturating_add(2)
     }
 
-    /// Whether there is a gap for so long that nobody else seems to close it.
+    /// Whether a gap has lasted so long that no other node seems to close it.
     pub(super) fn is_forsaken(&self) -> bool {
         self.gaping >= self.endurance() && !self.peers.is_full()
     }
 
-    /// Whether there is a gap for so long that it does not matter any more who closes it.
+    /// Whether a gap has lasted so long that this node may close it by force.
     pub(super) fn is_desperate(&self) -> bool {
         self.is_forsaken() && self.gaping >= self.endurance().saturating_mul(DESPAIR)
     }
 
-    /// Whether somebody has what this node claims, or what it may come to claim.
+    /// Whether a zone overlaps what this node claims, or what it may come to claim.
     pub(super) fn is_in_the_way(&self, zone: &Zone<D>) -> bool {
         let claims = self.claimed().is_some_and(|claimed| claimed.overlaps(zone));
         let is_behind = |face: Face| {
@@ -152,7 +152,7 @@ impl<const D: usize> Member<D> {
         claims || (self.gaping > 0 && faces::<D>().any(is_behind))
     }
 
-    /// What this node becomes when it grows over a gap, if it can.
+    /// What this node becomes when it grows over a lasting gap, if it can.
     pub(super) fn growth(&self) -> Option<Leaf<D>> {
         if !self.is_forsaken() {
             return None;
@@ -160,7 +160,7 @@ impl<const D: usize> Member<D> {
         faces::<D>().find_map(|face| self.grown(face))
     }
 
-    /// What it becomes when it grows at a face up to the next plane that it knows of; if nobody known is in between.
+    /// What it becomes when it grows at a face up to the next known plane, if no known node is in between.
     fn grown(&self, face: Face) -> Option<Leaf<D>> {
         let zone = &self.leaf.zone;
         let from = zone.bound(face)?;
@@ -193,13 +193,13 @@ impl<const D: usize> Member<D> {
         is_nearer(from, to).then(|| self.leaf.extended(face, to))
     }
 
-    /// The zones of the living, and of those of whom they told and who may be there.
+    /// The zones of living peers, and of unknown nodes that they listed.
     fn living_zones(&self) -> impl Iterator<Item = &Zone<D>> {
         let living = self.peers.living().map(|peer| &peer.entry);
         living.chain(self.those_told_of()).map(|entry| &entry.zone)
     }
 
-    /// Those of whom the living told, and who are not known.
+    /// Unknown nodes that living peers listed as neighbours.
     pub(super) fn those_told_of(&self) -> impl Iterator<Item = &Entry<D>> {
         let told = self.peers.living().filter_map(Neighbour::neighbours);
         told.flat_map(Entries::iter).filter(|entry| {
@@ -207,7 +207,7 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// The smallest zone in this node's history that has all gaps at its zone inside.
+    /// The smallest zone in this node's history that contains all gaps beside its zone.
     pub(super) fn around_the_gaps(&self) -> Leaf<D> {
         let splits = self.leaf.history.splits();
         let is_around = |leaf: &Leaf<D>| self.gaps().all(|point| leaf.zone.contains(&point));

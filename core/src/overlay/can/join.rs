@@ -16,23 +16,23 @@ use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
-/// What a node does to get a zone.
+/// The state of a node that asks for a zone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Joining {
-    /// Its next life. A zone for another one comes too late.
+    /// The life for which it asks. A zone for another life comes too late.
     pub life: Incarnation,
-    /// Whom it asks.
+    /// The node that it asked.
     pub introducer: NodeId,
-    /// It was told to try again.
+    /// Whether it was refused, for another reason than that the introducer has no zone.
     pub is_answered: bool,
     /// When it asks again.
     pub due: Time,
 }
 
 impl<const D: usize> Can<D> {
-    /// Has the whole space.
+    /// Founds the overlay: takes the whole space.
     pub(super) fn found(&mut self, cx: &mut dyn Context<Self>) {
-        // If it is joining: whoever has a zone is not there, or never answers.
+        // A joiner may found, too: perhaps no node has a zone, or none answers.
         let Some(last) = self.last_life() else {
             return;
         };
@@ -48,9 +48,9 @@ impl<const D: usize> Can<D> {
         self.enter(&own, &Entries::none(), cx);
     }
 
-    /// Has this zone, and these neighbours, because its host says so.
+    /// Takes this zone and these neighbours, because the host says so.
     pub(super) fn place(&mut self, grant: &Grant<D>, cx: &mut dyn Context<Self>) {
-        // Only at first: later, others have what it had.
+        // Only in its first life: later, other nodes have what it had.
         let Life::Outside { last: last @ None } = self.life else {
             return;
         };
@@ -63,7 +63,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// Asks somebody for a zone, or somebody else than before.
+    /// Begins a new life, and asks an introducer for a zone.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Some(last) = self.last_life().filter(|_| introducer != self.me) else {
             return;
@@ -88,7 +88,7 @@ impl<const D: usize> Can<D> {
         cx.wake(due, Timer::Join(life));
     }
 
-    /// If it may get a zone: the last life, in which it had or wanted one.
+    /// If it may get a zone: its last life, if there was one, in which it had or wanted a zone.
     const fn last_life(&self) -> Option<Option<Incarnation>> {
         match &self.life {
             Life::Outside { last } => Some(*last),
@@ -97,7 +97,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// The number of a new life, which is written down first: others must never see it twice.
+    /// The number of a new life. It is written to disk first: peers must never see a number twice.
     fn next_life(&mut self, last: Option<Incarnation>, cx: &mut dyn Context<Self>) -> Incarnation {
         let life = last.map_or(Incarnation::default(), Incarnation::next);
         cx.persist(Key::Life, Record::Life(life));
@@ -113,7 +113,7 @@ impl<const D: usize> Can<D> {
         self.remember(cx);
     }
 
-    /// Here is a zone. If it comes too late, it goes back.
+    /// A zone arrives. If it comes too late or is not sound, it goes back.
     pub(super) fn on_grant(
         &mut self,
         from: NodeId,
@@ -144,7 +144,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// There is no zone: tries again, soon or at once.
+    /// The join request was refused: tries again, soon or at once.
     pub(super) fn on_refused(&mut self, life: Incarnation, why: Refusal, cx: &mut dyn Context<Self>) {
         let Life::Joining(joining) = &mut self.life else {
             return;
@@ -154,9 +154,9 @@ impl<const D: usize> Can<D> {
         }
         joining.is_answered = why != Refusal::Outside;
         match why {
-            // Others go, so that one day there is room where there was none.
+            // `Full` passes, too: when other nodes go, there is room.
             Refusal::Busy | Refusal::Outside | Refusal::Full => {
-                // At a random moment, so that two in each other's way are not so again.
+                // At a random moment, so that two joiners in each other's way do not collide again.
                 let most = self.config.period.as_micros().saturating_mul(2);
                 let part = u64::from(cx.rng().below(1 << 16)).saturating_add(1);
                 let wait = most.saturating_mul(part) >> 16_u32;
@@ -171,7 +171,7 @@ impl<const D: usize> Can<D> {
                 let virtual_dimensions = usize::from(self.config.virtual_dimensions);
                 self.point = self.point.redrawn(virtual_dimensions, cx.rng());
                 cx.notify(Notice::Moved(self.point));
-                // Without a virtual dimension the point is the same, so there is no use in haste.
+                // Without a virtual dimension the point stays the same, so leave the next try to the timer.
                 if virtual_dimensions > 0 {
                     self.join(introducer, cx);
                 }
@@ -179,7 +179,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// No zone came in time, or it is time to ask again.
+    /// No zone came in time, or the wait after a refusal is over.
     pub(super) fn ask_again(&mut self, life: Incarnation, cx: &mut dyn Context<Self>) {
         let Life::Joining(joining) = self.life else {
             return;
@@ -197,7 +197,7 @@ impl<const D: usize> Can<D> {
         }
     }
 
-    /// Writes down a few peers, for a restart.
+    /// Writes a few peers to disk, for a restart.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let Life::Inside(member) = &mut self.life else {
             return;
@@ -205,7 +205,7 @@ impl<const D: usize> Can<D> {
         let neighbours = member.peers.neighbours().map(Neighbour::id);
         let mut neighbours: heapless::Vec<NodeId, MOST_NEIGHBOURS> = neighbours.collect();
         let (few, _) = cx.rng().sample(&mut neighbours, HALF);
-        // Only one becomes a contact, so that these remain nodes that are anywhere, and were neighbours at different times.
+        // Only one becomes a contact, so that contacts are neighbours of different times, anywhere in the space.
         member.contacts.note(few.first().copied());
         if let Some(record) = member.contacts.record(few.iter().copied()) {
             cx.persist(Key::Known, Record::Known(record));

@@ -32,7 +32,7 @@ pub struct Layout<const D: usize> {
 /// The splits, from the root.
 #[derive(Clone, Debug)]
 enum Tree {
-    /// The place of a node in the list.
+    /// The index of a node in the list.
     Leaf(usize),
     Split {
         dimension: u8,
@@ -63,7 +63,7 @@ impl<const D: usize> Default for Layout<D> {
 }
 
 impl<const D: usize> Layout<D> {
-    /// A node joins.
+    /// Adds a node, as if it joined after the others.
     pub fn add(&mut self, id: NodeId, point: Point<D>) -> Result<(), SamePoint> {
         let index = self.nodes.len();
         let at = self.tree.leaf_mut(&point);
@@ -90,12 +90,12 @@ impl<const D: usize> Layout<D> {
         Ok(())
     }
 
-    /// How many have joined.
+    /// How many nodes have joined.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nobody has.
+    /// Whether no node has joined.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -154,7 +154,7 @@ impl Tree {
         }
     }
 
-    /// Those at or in the closed box, a little more than its neighbours.
+    /// Finds the nodes in the closed box or at its border: its neighbours, and a few more.
     fn touching<const D: usize>(&self, zone: &Zone<D>, found: &mut Vec<usize>) {
         let mut open = Vec::from([self]);
         while let Some(tree) = open.pop() {

@@ -1,4 +1,4 @@
-//! What a node learns of others that have not told of themselves, and what it tells in return.
+//! What a node learns of other nodes from third parties, and what it tells in return.
 
 use super::Can;
 use super::member::Member;
@@ -9,7 +9,7 @@ use super::zone::Zone;
 use crate::machine::Context;
 
 impl<const D: usize> Member<D> {
-    /// Somebody tells of another. It is believed as long as nobody who told of itself contradicts it.
+    /// A sender tells of another node. It is believed unless that contradicts a peer that told of itself.
     pub(super) fn learn(&mut self, entry: &Entry<D>, cx: &mut dyn Context<Can<D>>) {
         let name = entry.name;
         let later_life = |peer: &Neighbour<D>| peer.entry.name > name;
@@ -29,7 +29,7 @@ impl<const D: usize> Member<D> {
             return;
         }
         if overlaps {
-            // It may have lost that, or this node has: the two find out.
+            // One of the two has lost its zone: they find out which.
             self.tell(name.id, cx);
             return;
         }
@@ -41,8 +41,8 @@ impl<const D: usize> Member<D> {
         {
             return;
         }
-        // What is free with that is settled with the next beat. Many are learned of at once, and who takes a zone
-        // learns of others: a liar could have it go on so.
+        // A zone that becomes free is settled at the next beat. Many nodes are learned of at once, and each take-over
+        // learns of more: forged entries must not cascade.
         self.bury_earlier_lives(name, cx.now());
         let mut peer = Neighbour::new(entry.clone(), face, cx.now());
         peer.watched = face.is_none();
@@ -52,15 +52,15 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether somebody may still have this zone, or have had it until it was gone, for all that others told of
-    /// themselves: one of its heirs may have taken its part while the part at this node's zone is free.
+    /// Whether a node may still have this zone, or had it until it was gone, as far as peers told of themselves. An
+    /// heir may have taken its part of it while the part beside this node's zone is free.
     pub(super) fn could_be_at(&self, zone: &Zone<D>) -> bool {
         let contact = self.leaf.zone.contact(zone);
         let certain = self.peers.neighbours().filter(|peer| peer.first_hand);
         contact.is_some_and(|contact| !contact.is_covered(certain.map(|peer| &peer.entry.zone)))
     }
 
-    /// Compares somebody's neighbours with the own: learns of some, and introduces others.
+    /// Compares a peer's neighbours with the own: learns of some, and introduces others.
     pub(super) fn compare(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
         let (name, zone) = (account.own.name, &account.own.zone);
         let theirs = &account.neighbours;
@@ -82,7 +82,7 @@ impl<const D: usize> Member<D> {
         introduce(name.id, introduced, cx);
     }
 
-    /// Tells a neighbour what it does not know, and learns from it, for all that it told last.
+    /// Answers the account of a neighbour: tells it what it does not know, and learns from it.
     pub(super) fn answer(&mut self, account: &Account<D>, cx: &mut dyn Context<Can<D>>) {
         let listed = account.neighbours.get(self.name).map(|entry| entry.epoch);
         if listed != Some(self.epoch) {

@@ -14,7 +14,7 @@ use crate::rng::Choose;
 use crate::time::Span;
 
 impl<const D: usize> Member<D> {
-    /// Is to leave: as soon as its neighbours agree.
+    /// The host wants this node to leave: it goes as soon as its neighbours agree.
     pub(super) fn leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         if self.is_to_leave() {
             return Outcome::Stays;
@@ -24,17 +24,17 @@ impl<const D: usize> Member<D> {
         self.try_to_leave(cx)
     }
 
-    /// Asks the neighbours. Goes if there never were others, or if it asked often enough.
+    /// Asks the neighbours. Goes if it has no neighbour and no contact, or if it asked often enough.
     ///
-    /// If all are to leave and others want to join, these must get in first. So nobody goes from a gap that keeps them
-    /// out, which ends by itself; and who is the last to have a zone waits for them.
+    /// If all members are to leave while others want to join, the joiners must get in first. So a node beside a gap
+    /// stays: the gap blocks joins, and ends by itself. The last node that has a zone waits for joiners.
     pub(super) fn try_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         let (Leaving::Waiting { tries } | Leaving::Asking { tries, .. }) = self.leaving else {
             return Outcome::Stays;
         };
         self.leaving = Leaving::Waiting { tries };
         let left = tries.checked_sub(1);
-        // Where somebody is missing it may be the last that has the space.
+        // Beside a gap, this node may be the last one that has a zone.
         let has_gap = !self.peers.is_full() && self.gaps().next().is_some();
         if left.is_none() && !has_gap {
             return self.depart(cx);
@@ -65,7 +65,7 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// At a random moment, so that two in each other's way are not so again.
+    /// Waits for a random time, so that two leavers in each other's way do not collide again.
     fn wait_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) {
         let part = u64::from(cx.rng().below(1 << 10)).saturating_add(1 << 10);
         let period = self.config.period.as_micros();
@@ -74,7 +74,7 @@ impl<const D: usize> Member<D> {
         cx.wake(self.leave_due, Timer::Leave(self.name.life));
     }
 
-    /// It is time to try again, if it is.
+    /// Tries again to leave, unless the timer comes too early.
     pub(super) fn try_again_to_leave(&mut self, cx: &mut dyn Context<Can<D>>) -> Outcome {
         if self.is_to_leave() && cx.now() < self.leave_due {
             cx.wake(self.leave_due, Timer::Leave(self.name.life));
@@ -83,7 +83,7 @@ impl<const D: usize> Member<D> {
         self.try_to_leave(cx)
     }
 
-    /// Somebody wants to leave: agrees, and keeps its zone as it is for a while, or not.
+    /// A neighbour wants to leave. Either agrees, and keeps its own zone unchanged for a while, or disagrees.
     pub(super) fn on_may_leave(
         &mut self,
         from: NodeId,
@@ -98,7 +98,7 @@ impl<const D: usize> Member<D> {
             Share::Witness
         };
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
-        // It has to know just who is around what it leaves.
+        // The leaver must know the current zones around its own.
         let agrees = name.id == from
             && epoch == self.epoch
             && !is_leaving
@@ -117,7 +117,7 @@ impl<const D: usize> Member<D> {
         );
     }
 
-    /// A neighbour agrees. With all of them, it goes.
+    /// A neighbour agrees. When all have agreed, this node goes.
     pub(super) fn on_agreed(
         &mut self,
         from: NodeId,
@@ -135,7 +135,7 @@ impl<const D: usize> Member<D> {
         Outcome::Stays
     }
 
-    /// A neighbour has something else to do: those that agreed need not wait, and it tries again later.
+    /// A neighbour disagrees: releases all neighbours from their promises, and tries again later.
     pub(super) fn on_disagreed(&mut self, epoch: u32, cx: &mut dyn Context<Can<D>>) {
         let Leaving::Asking { tries, .. } = &self.leaving else {
             return;
@@ -149,7 +149,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Somebody does not leave now.
+    /// A leaver stays for now: drops the promise to it.
     pub(super) fn on_stays(&mut self, name: Name) {
         self.promises.release(name);
     }
@@ -163,11 +163,11 @@ impl<const D: usize> Member<D> {
     }
 }
 
-/// How many of the others each is told of.
+/// Of how many others each contact is told.
 const TOLD_OF: usize = 2;
 
-/// A node that leaves for good tells those it knows of each other, in a circle: they may be in parts of the overlay that
-/// nobody else knows of.
+/// A node that leaves for good tells its contacts of each other, in a circle: they may be in parts of the overlay that
+/// only this node knows.
 pub(super) fn say_farewell<const D: usize>(
     known: impl Iterator<Item = NodeId>,
     cx: &mut dyn Context<Can<D>>,

@@ -1,6 +1,6 @@
 //! How loaded nodes are, and how that is summed up along each dimension (PROTOCOLS 3.2, aggregates).
 
-/// How loaded a node is, or how loaded many are together, in whole parts of [`Load::ONE`].
+/// The load of one node, or the sum over many nodes, in whole parts of [`Load::ONE`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Load {
@@ -12,17 +12,17 @@ pub struct Load {
     pub queue_len: u64,
     /// How many cores there are.
     pub cores: u64,
-    /// How many cores those jobs want that run or wait.
+    /// How many cores the running and the waiting jobs want.
     pub required_cores: u64,
-    /// The sum of the speeds.
+    /// The sum of the speeds of the nodes.
     pub speed_sum: u64,
 }
 
 impl Load {
-    /// One node, job or core. Parts of one are needed because the load behind a zone goes in parts to several below it.
+    /// One node, job or core. Smaller parts are needed because lower neighbours share the load beyond a zone.
     pub const ONE: u64 = 1 << 20;
 
-    /// Two loads together; what does not fit stays at the most there is.
+    /// The sum of two loads. It saturates.
     #[must_use]
     #[inline]
     pub const fn plus(self, other: Self) -> Self {
@@ -36,8 +36,8 @@ impl Load {
         }
     }
 
-    /// The part of it between two places of a whole. Parts that lie side by side sum up to what lies between the outermost
-    /// places, and from zero to the whole there is all of it: rounding loses nothing.
+    /// The part of it between two places of a whole. Parts that lie side by side sum up to what lies between the
+    /// outermost places, and the part from zero to the whole is all of it: rounding loses nothing.
     #[must_use]
     pub(super) fn between(self, from: u64, to: u64, whole: u64) -> Self {
         let up_to = |amount: u64, place: u64| {
@@ -61,7 +61,7 @@ impl Load {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Told {
-    /// The sender's own.
+    /// The sender's own load.
     pub own: Load,
     /// To a lower neighbour: what lies beyond the sender in the dimension in which the two touch.
     pub beyond: Load,

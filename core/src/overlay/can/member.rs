@@ -145,7 +145,7 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether this node must not change its zone: it asks to leave, has promised to wait, or is disturbed.
+    /// Whether this node must not change its zone: it asks to leave, keeps a promise to a leaver, or is disturbed.
     pub(super) fn is_changing(&self, now: Time) -> bool {
         let is_leaving = matches!(self.leaving, Leaving::Asking { .. });
         is_leaving || self.promises.is_bound(now) || self.is_disturbed()

@@ -1,12 +1,12 @@
 //! Mending: what ends every state that the rules for leaving and crashes do not (PROTOCOLS 3.1, expanding search).
 //!
-//! So many may be gone at once, or so much of what was said be lost, that nobody knows who had what is free now. Behind
-//! a face of those around there is a gap then, and nobody answers who is sought there. After some periods, a node that
-//! can grows over it, if nobody objects.
+//! So many nodes may be gone at once, or so many messages be lost, that no node knows the last owner of a hole. The
+//! nodes around it then have a gap, and searches there get no answer. After some periods, a node that can grows over
+//! the gap, if no node objects.
 //!
-//! Zones that came about so may be no leaves of one tree any more, and everyone around a gap may have somebody beside
-//! it. Then one of them takes a whole part of the tree by force, as its own history tells it, and the others there join
-//! anew. At the very worst that part is the space.
+//! Zones that grew so may not be leaves of one tree any more, and each node around a gap may have a neighbour at the
+//! same face. Then one of them takes a whole subtree by force, from its own history, and the other nodes there join
+//! anew. In the worst case, that subtree is the whole space.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ use super::zone::Zone;
 use crate::machine::Context;
 use crate::rng::Choose;
 
-/// With one chance in so many in each period, a node that cannot close a gap gives up.
+/// In each period, a node that cannot close a gap takes it by force with one chance in so many.
 const CHANCES: u32 = 8;
 
 impl<const D: usize> Member<D> {
@@ -31,8 +31,8 @@ impl<const D: usize> Member<D> {
         };
     }
 
-    /// Takes a whole part of the tree by force, if it has waited too long for a gap to be closed, by chance before
-    /// others do.
+    /// Takes a whole subtree by force, if a gap has lasted too long and this node cannot grow over it. The random
+    /// moment lets one node act before the others.
     pub(super) fn despair(&mut self, cx: &mut dyn Context<Can<D>>) {
         let is_idle = self.takeover == Takeover::Idle;
         if !self.is_desperate() || !is_idle || self.growth().is_some() {
@@ -55,7 +55,7 @@ impl<const D: usize> Member<D> {
         self.stay_for_now();
     }
 
-    /// Gives back what it took from a gap, if somebody was there after all, and if that helps.
+    /// Undoes its growth over a gap, if its zone before does not overlap the given one. Returns whether it did.
     pub(super) fn retreat_from(&mut self, zone: &Zone<D>, cx: &mut dyn Context<Can<D>>) -> bool {
         let before = self.before.take();
         let Some(leaf) = before.filter(|leaf| !leaf.zone.overlaps(zone)) else {

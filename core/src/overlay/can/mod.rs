@@ -1,8 +1,8 @@
 //! CAN: a space of capabilities, of which every node owns a zone around its own point (PROTOCOLS 3).
 //!
-//! The dimensions are the amounts of what nodes have, and one or more virtual ones whose coordinates are drawn at random, so
-//! that equal nodes are at different points. The space is cut into half-open boxes, one for each node, with its point inside. Neighbours
-//! are those whose boxes touch. Who looks for a point asks its neighbour that is nearest to it, and so on.
+//! The dimensions are the amounts of what nodes have, and one or more virtual ones. Virtual coordinates are drawn at
+//! random, so that equal nodes are at different points. The space is cut into half-open boxes, one for each node, with
+//! its point inside. Neighbours are nodes whose boxes touch. Each hop to a point goes to the neighbour nearest to it.
 //!
 //! ```text
 //!   ┌──────┬───────────┐      j wants to join; the wish goes        ┌──────┬─────┬─────┐
@@ -14,51 +14,54 @@
 //!
 //! # Rules
 //! - A zone is split between two points in the next dimension in which they differ, in the middle of them.
-//! - When a node goes, its last split is undone: its neighbours across that plane grow over its zone. So everyone always has one zone, and
-//!   its own point inside.
-//! - A node that leaves asks its heirs first, who do nothing else until it is gone. One that falls silent is missed after some periods; its heirs wait, claim what they will have to all
-//!   around, and have it if nobody objects. A node that learns that its zone is given away joins anew.
-//! - Every time that a node joins is a new life of it, and every change of its zone in that life a new epoch. Older news is no news.
-//! - While there is a hole at its zone a node gives nobody a part of it: who wants one tries again a little later.
-//! - A hole that is not closed so, because nobody knows any more who had it, is grown over after some periods by who can; and if nobody
-//!   can, somebody takes a whole part of the tree by force. So every hole ends.
-//! - Nobody leaves from a gap that keeps others out and lasts; and the last who has a zone, if it knows of others, waits for them to join.
-//! - Of two whose zones overlap one yields, by rank, then size, then name. Everyone looks for its own point at times, to find such others.
-//! - Who tells of itself is believed. Who tells of others is believed as long as that contradicts nobody's own word.
-//! - Neighbours compare their neighbours whenever these changed, so that those who touch come to know each other. As long as nothing
-//!   changes, a heartbeat has the load and the number of the last account only; who lacks that account asks.
-//! - Who has more neighbours than [`Config::listed`] tells only its heirs who they are, since they need it when the node is gone. To others
-//!   it tells of its own zone when that changed, and else its epoch. Who lacks somebody behind a face seeks there; who needs to know
-//!   who was around somebody who is gone asks its heirs.
-//! - Along each dimension, loads are summed up from the upper end: a node's lower neighbours get its load and what is beyond it in parts,
-//!   by the areas at which they touch it. At the lower border all of them together have the load of all nodes, exactly.
+//! - When a node goes, its last split is undone: its heirs, the neighbours across that plane, grow over its zone. So a
+//!   node always has one zone, with its own point inside.
+//! - A leaver first asks all its neighbours. If they agree, they keep their zones unchanged until it is gone. A silent
+//!   node is missed after some periods. Its heirs wait, claim its zone to all nodes around, and take it if none
+//!   objects. A node that learns that its zone is taken joins anew.
+//! - Each try to get a zone begins a new life, and each change of the zone a new epoch. Older news is ignored.
+//! - While there is a hole at its zone, a node refuses joiners. They try again a little later.
+//! - If no node knows the last owner of a hole, a node that can grows over the hole after some periods. If no node can,
+//!   one takes a whole subtree by force. So every hole ends.
+//! - A node beside a lasting hole that blocks joins must not leave. The last node with a zone waits for joiners.
+//! - If two zones overlap, one node yields, by rank, then size, then name.
+//! - Each node searches for its own point at times, to find nodes whose zones overlap its own.
+//! - A node believes what a peer says of itself, and what it says of others unless an owner's word contradicts it.
+//! - Neighbours compare their neighbour lists after each change, so that nodes that touch learn of each other. Else a
+//!   heartbeat has only the load and the number of the last account. A receiver that lacks that account asks for it.
+//! - A node with more than [`Config::listed`] neighbours lists them only to its heirs, which need the list when the
+//!   node is gone. Other neighbours get its zone after a change, and else its epoch. If no neighbour is known across a
+//!   face, search there. To learn the neighbours of a gone node, ask its heirs.
+//! - Along each dimension, loads are summed up from the upper end: the lower neighbours of a node share its load and
+//!   the load beyond it, by the areas in which they touch it. The sum at the lower border is exactly the load of all.
 //!
-//! Routing is done by whoever embeds this: [`Can::next_hop`] says where to send what is for a point.
+//! The host does the routing: [`Can::next_hop`] says where to send a message for a point.
 //!
 //! # Files
-//! The methods of a node that has a zone are in layers; each file calls only those before it: `member` (its state), `tell`, `hole`,
-//! `learn`, `search`, `takeover`, `mend`, `heartbeat`, `leave`, `admit`. What needs no such node is below all of them.
+//! The methods of a node that has a zone are in layers; each file calls only those before it: `member` (its state),
+//! `tell`, `hole`, `learn`, `search`, `takeover`, `mend`, `heartbeat`, `leave`, `admit`. `join` is above them.
 //!
 //! # Limits
-//! A node has at most [`MOST_NEIGHBOURS`] neighbours; where it would have more, nobody can join. Who grows over a gap in such a place
-//! may know only so many, and not all.
+//! A node has at most [`MOST_NEIGHBOURS`] neighbours. If it would get more, joins there are refused. A node that grows
+//! over a gap in such a place may not know all its neighbours.
 //!
 //! # What holds after faults
-//! While more nodes crash than are noticed, two zones may overlap for a while, nodes that are well may lose their zones and join anew,
-//! and most who want to join have to wait. Once messages arrive again, zones become exact if that can be at all: no two overlap,
-//! together they are the space, and everyone who wants one has one. It can be if there is a way between any two nodes that are up along
-//! neighbours and along the peers that nodes keep ([`Can::known`], [`Can::missed`]): a node looks for its own point through each of
-//! those within 112 periods, and finds whoever else has it. A node without a zone asks one of them for one again and again. If it has
-//! none, or if each part of an overlay that fell apart knows nobody in another, the host has to help, with [`Command::Join`] to any node
-//! of a part and an introducer in the other. Nodes that differ in one virtual coordinate only lie in a row, where ways are long and that
-//! is most likely; where many nodes are alike, use two or more virtual dimensions.
+//! While crashes come faster than they are noticed, two zones may overlap for a while, nodes that are up may lose their
+//! zones and join anew, and most joiners have to wait. Once messages arrive again, zones become exact if that is
+//! possible: no two overlap, together they are the space, and each node that wants a zone has one. It is possible if
+//! any two nodes that are up are connected through neighbours and contacts ([`Can::known`], [`Can::missed`]). A node
+//! searches for its own point through each contact within 112 periods, and so finds any other owner of it. A node
+//! without a zone asks its contacts again and again. If it has none, or if no contact connects two parts of an overlay,
+//! the host has to help, with [`Command::Join`] to any node of one part and an introducer in the other. This is most
+//! likely if nodes differ in one virtual coordinate only: then they lie in a row, and routes are long. If many nodes
+//! are alike, use two or more virtual dimensions.
 //!
-//! A part of the tree that is taken by force may be the whole space. Then all others join anew through one node, and if that crashes
-//! before the first of them is in, nobody is: whoever embeds this has to have one of them found the overlay again, if all it hears of is
-//! [`Notice::Unanswered`]. Who is to leave waits for others in such a case, for as long as [`Config::farewell`] says.
+//! A subtree that is taken by force may be the whole space. Then all other nodes join anew through one node. If that
+//! node crashes before the first of them is in, no node has a zone. If a host hears only [`Notice::Unanswered`], it has
+//! to let one node found the overlay again. A leaver waits for joiners then, for as long as [`Config::farewell`] says.
 //!
-//! Who lies can make others believe that zones have changed hands: nothing here authenticates anyone. It cannot make a node know more than
-//! [`MOST_PEERS`], or a message grow.
+//! Nothing here is authenticated: a liar can make other nodes believe that zones have changed hands. It cannot make a
+//! node know more than [`MOST_PEERS`] peers, or a message grow.
 //!
 //! # Example
 //! Three nodes in a space of one capability and the virtual dimension, here without delay in between.
@@ -151,21 +154,21 @@ use crate::shared::Shared;
 /// The most dimensions that a space can have.
 pub const MOST_DIMENSIONS: usize = 8;
 
-/// How many periods pass between two times that a node writes down whom it knows.
+/// A node writes its contacts to disk once in this many periods.
 const REMEMBER: u32 = 32;
 
 /// A node of the overlay, in a space of `D` dimensions.
 ///
-/// Most effects per event: on a heartbeat when nothing is new, one for each neighbour, and four more. After somebody joined or changed its
-/// zone, a few for each neighbour. When it takes over what those who are missed had, most of all: an obituary of up to 32 of them to everyone around,
-/// who are at most [`MOST_PEERS`] and those whom the gone among them named.
+/// Effects per event: a heartbeat without news has one for each neighbour, and four more. After a join or a change of a
+/// zone, there are a few for each neighbour. A take-over has most: obituaries of up to 32 nodes to each of at most
+/// [`MOST_PEERS`] peers, to the contacts, and to the nodes that peers named.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Can<const D: usize> {
     me: NodeId,
     config: Config,
     point: Point<D>,
     load: Load,
-    /// Those whom it can ask for a zone; while it has one, they are the member's.
+    /// Peers that it can ask for a zone. While it has a zone, the member keeps them.
     contacts: Contacts,
     life: Life<D>,
 }
@@ -180,7 +183,7 @@ enum Life<const D: usize> {
     },
     Joining(Joining),
     Inside(Box<Member<D>>),
-    /// What it told last, for those who have not heard.
+    /// Its last account, for peers that do not know yet that it left.
     Left {
         account: Option<Shared<Account<D>>>,
     },
@@ -199,12 +202,12 @@ impl<const D: usize> Can<D> {
         })
     }
 
-    /// Which node this is.
+    /// The id of this node.
     pub const fn id(&self) -> NodeId {
         self.me
     }
 
-    /// Where it is.
+    /// Its point in the space. A refused join or [`Command::Move`] may change it.
     pub const fn point(&self) -> &Point<D> {
         &self.point
     }
@@ -214,12 +217,12 @@ impl<const D: usize> Can<D> {
         self.member().map(|member| &member.leaf.zone)
     }
 
-    /// Whether it has no zone and asks others for one.
+    /// Whether it has no zone, and asks for one.
     pub const fn is_joining(&self) -> bool {
         matches!(self.life, Life::Joining(_))
     }
 
-    /// Its zone, how that came about, and in which life and epoch it has it.
+    /// Its zone with the history of splits, its life and its epoch.
     pub fn entry(&self) -> Option<Entry<D>> {
         self.member().map(Member::entry)
     }
@@ -231,29 +234,29 @@ impl<const D: usize> Can<D> {
             .flat_map(|member| member.peers.neighbours())
     }
 
-    /// Where something that goes to a point is to be sent next.
+    /// Where to send a message for a point next. The host routes with this.
     pub fn next_hop(&self, point: &Point<D>) -> Hop {
         self.member()
             .map_or(Hop::Stuck, |member| member.next_hop(point))
     }
 
-    /// Its own load.
+    /// Its own load, as the host told it last.
     pub const fn load(&self) -> Load {
         self.load
     }
 
-    /// Its share of the load of all nodes beyond it in a dimension, as old as that has taken to come.
+    /// Its share of the load of all nodes beyond it in a dimension, stale by the propagation delay.
     pub fn load_beyond(&self, dimension: usize) -> Load {
         self.member()
             .map_or(Load::default(), |member| member.load_beyond(dimension))
     }
 
-    /// Whether it has a zone, and at that no hole which somebody left who is gone, for all it knows.
+    /// Whether it has a zone and knows of no hole beside it that a gone node left.
     pub fn is_settled(&self) -> bool {
         self.member().is_some_and(|member| !member.is_unsettled())
     }
 
-    /// What is known of a node, in each of its lives.
+    /// What is known of a peer, one entry for each of its lives.
     pub fn known_lives(&self, id: NodeId) -> &[Neighbour<D>] {
         self.member().map_or(&[], |member| member.peers.lives(id))
     }
@@ -270,12 +273,12 @@ impl<const D: usize> Can<D> {
             .map_or(&self.contacts, |member| &member.contacts)
     }
 
-    /// Nodes anywhere in the space that it had as neighbours or met, the last one first: through them it looks for itself.
+    /// Contacts anywhere in the space, the newest first. The node searches for its own point through them.
     pub fn known(&self) -> &[NodeId] {
         self.contacts().known()
     }
 
-    /// The last few neighbours of which nothing was heard for too long, and through which it looks for itself, too.
+    /// The last few missed neighbours. The node searches for its own point through them, too.
     pub fn missed(&self) -> &[NodeId] {
         self.contacts().missed()
     }
@@ -285,7 +288,7 @@ impl<const D: usize> Can<D> {
             return;
         };
         self.life = Life::Outside { last };
-        // Who was in before comes back by itself.
+        // A node that was in the overlay before joins again by itself.
         if let Some(known) = self.contacts.next_for_help() {
             self.join(known, cx);
         }
@@ -302,14 +305,14 @@ impl<const D: usize> Can<D> {
             Life::Left {
                 account: Some(account),
             } => {
-                // Who does not know yet that it left is told.
+                // The sender does not know yet that this node left.
                 if message.is_heartbeat() || message == Message::Ping {
                     cx.send(from, Message::Obituary(account.clone()));
                 }
                 return;
             }
             _ => {
-                // A node that looks for itself has a zone, and may be asked for one.
+                // A seeker has a zone, so this node can ask it for one.
                 if let (Message::Seek { seeker, .. }, Life::Joining(_)) = (&message, &self.life)
                     && seeker.name.id == from
                 {
@@ -320,7 +323,7 @@ impl<const D: usize> Can<D> {
                 {
                     self.contacts.note([other]);
                 }
-                // Its own zone may be on its way here.
+                // A request may come before this node's own grant: then the joiner is to try again.
                 if let Message::Join { joiner, .. } = message
                     && joiner.id != self.me
                 {
@@ -339,7 +342,7 @@ impl<const D: usize> Can<D> {
         self.conclude(outcome, cx);
     }
 
-    /// What an event made of a member comes true.
+    /// Carries out what an event means for the member: it stays, joins anew, or has left.
     fn conclude(&mut self, outcome: Outcome, cx: &mut dyn Context<Self>) {
         let Life::Inside(member) = &mut self.life else {
             return;
@@ -353,7 +356,7 @@ impl<const D: usize> Can<D> {
                 cx.notify(Notice::Evicted);
                 self.join(to, cx);
             }
-            // Who is to leave need not join anew to do so.
+            // A node that is to leave does not join anew first.
             Outcome::Left | Outcome::Yielded { .. } => {
                 if member.contacts.is_written() {
                     cx.forget(Key::Known);
@@ -371,7 +374,7 @@ impl<const D: usize> Can<D> {
             (Timer::Beat(beat), Life::Inside(member)) => {
                 let is_due = beat == member.beat && member.due <= cx.now();
                 member.beat(beat, cx);
-                // Who founded the overlay knew nobody then.
+                // The founder knew no peer when it entered, so there was nothing to write.
                 if is_due && (beat.is_multiple_of(REMEMBER) || !member.contacts.is_written()) {
                     self.remember(cx);
                 }
@@ -394,7 +397,7 @@ impl<const D: usize> Can<D> {
                     member.seek(member.point, introducer, cx);
                 }
             }
-            // Two wishes on their way would be in each other's way: this one is for when it is time to ask again.
+            // Two join requests at once would hinder each other: keep this introducer for the next try.
             (Command::Join { introducer }, Life::Joining(_)) => {
                 if introducer != self.me {
                     self.contacts.note([introducer]);
@@ -442,7 +445,7 @@ impl<const D: usize> Can<D> {
     }
 }
 
-/// A member hears something.
+/// Hands a message to the method of the member that reacts to it.
 fn hear<const D: usize>(
     member: &mut Member<D>,
     from: NodeId,

@@ -1,4 +1,4 @@
-//! Whom a node knows: its neighbours, those whom it watches, and those who are gone.
+//! The peers of a node: its neighbours, the nodes that it watches, and nodes that are gone.
 
 use alloc::vec::Vec;
 
@@ -9,51 +9,50 @@ use crate::id::NodeId;
 use crate::shared::Shared;
 use crate::time::Time;
 
-/// The most nodes beyond its neighbours that a node watches.
+/// The most peers beyond its neighbours that a node watches.
 const MOST_WATCHED: usize = 128;
 
-/// The most nodes that are gone and that a node remembers.
+/// The most gone peers that a node remembers.
 pub(super) const MOST_GONE: usize = 256;
 
-/// The most nodes that a node knows.
+/// The most peers that a node knows.
 pub const MOST_PEERS: usize = MOST_NEIGHBOURS + MOST_WATCHED + MOST_GONE;
 
-/// The most nodes that a node believes a neighbour to know beyond its neighbours, at each distance.
+/// The most nodes beyond the neighbours that a node tells, or believes from a peer, at each distance.
 pub(super) const MOST_BEYOND: usize = 16;
 
-/// What a node thinks of another.
+/// Whether a peer is up, as far as a node knows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Presence {
-    /// It is there, for all that is known.
+    /// It is up, as far as is known.
     Living,
-    /// Nothing came from it for too long.
+    /// Nothing came from it for too long, or the transport cannot reach it.
     Missed { since: Time },
-    /// It left, or others have its zone by now.
+    /// It left, began another life, or other nodes have its zone by now.
     Dead { since: Time },
 }
 
-/// Somebody whom a node knows.
+/// A peer that a node knows.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Neighbour<const D: usize> {
-    /// Who it is, and its zone.
+    /// The peer and its zone.
     pub entry: Entry<D>,
-    /// At which face of the node's zone it is.
+    /// The face of the node's zone that it touches, if any.
     pub(super) face: Option<Face>,
     pub(super) presence: Presence,
-    /// The last that it told of itself and its neighbours, or that was told of it when it was gone. Most who have many neighbours
-    /// do not tell who they are.
+    /// Its last account, by its own word or from an obituary. Most peers with many neighbours do not send one.
     pub(super) last: Option<Shared<Account<D>>>,
-    /// When there was a word from it, or, if there never was, when somebody told of it.
+    /// When it was last heard, here or by a peer that vouched for it. If it never was, when the node learned of it.
     pub(super) heard: Time,
-    /// Whether there ever was a word from it.
+    /// Whether it ever told of itself.
     pub(super) first_hand: bool,
-    /// It is wanted to answer, though it is no neighbour.
+    /// Whether the node pings it. It need not be a neighbour.
     pub(super) watched: bool,
-    /// It is gone, and others have told since that they have what it had at the node's zone.
+    /// It is gone, and others have told since that they have its part beside the node's zone.
     pub(super) replaced: bool,
-    /// When it was told last that others have its zone, while it is held to be dead.
+    /// When it was last told that other nodes have its zone, while it is held to be dead.
     pub(super) warned: Option<Time>,
-    /// With which edition of its account what edition of the own was compared last.
+    /// The editions that were compared last: that of its account, and the own.
     pub(super) compared: Option<(u32, u32)>,
     /// How many neighbours it has, as it told last.
     pub(super) crowd: u16,
@@ -78,7 +77,7 @@ impl<const D: usize> Neighbour<D> {
         }
     }
 
-    /// Which node it is.
+    /// The id of the peer.
     pub const fn id(&self) -> NodeId {
         self.entry.name.id
     }
@@ -88,12 +87,12 @@ impl<const D: usize> Neighbour<D> {
         &self.entry.zone
     }
 
-    /// The face of the node's own zone at which it is.
+    /// The face of the node's own zone that it touches, if any.
     pub const fn face(&self) -> Option<Face> {
         self.face
     }
 
-    /// In which dimension it is at this side of the node's own zone.
+    /// The dimension in which it touches this side of the node's own zone.
     pub(super) fn dimension_at(&self, side: Side) -> Option<usize> {
         let face = self.face.filter(|face| face.side == side);
         face.map(|face| usize::from(face.dimension))
@@ -133,7 +132,7 @@ impl<const D: usize> Neighbour<D> {
         self.is_living() && self.face.is_some()
     }
 
-    /// Its neighbours, as it told them.
+    /// Its neighbours, if it listed them.
     pub(super) fn neighbours(&self) -> Option<&Entries<D>> {
         self.last.as_ref().map(|last| &last.get().neighbours)
     }
@@ -143,7 +142,7 @@ impl<const D: usize> Neighbour<D> {
         self.last.as_ref().map(|last| last.get().edition)
     }
 
-    /// Those around it, as it told them, the nearest first.
+    /// The nodes around it, as its account lists them, the nearest first.
     pub(super) fn around(&self) -> impl Iterator<Item = &Entry<D>> {
         let accounts = self.last.iter().map(Shared::get);
         accounts.flat_map(|last| {
@@ -154,7 +153,7 @@ impl<const D: usize> Neighbour<D> {
         })
     }
 
-    /// The last that is known of it, to be passed on.
+    /// Its last account, with its latest known zone, to be passed on.
     pub(super) fn account(&self) -> Shared<Account<D>> {
         let last = self.last.as_ref();
         let current = last.filter(|last| last.get().own == self.entry);
@@ -169,14 +168,14 @@ impl<const D: usize> Neighbour<D> {
     }
 }
 
-/// For how many more there is room when there is none left.
+/// By how many places a full list grows.
 const ROOM: usize = 8;
 
-/// Everybody whom a node knows, in the order of names.
+/// All peers of a node, in the order of names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Peers<const D: usize> {
     list: Vec<Neighbour<D>>,
-    /// Their names, close together: who looks for one reads little.
+    /// Their names, close together in memory, so that a search reads little.
     names: Vec<Name>,
 }
 
@@ -222,7 +221,7 @@ impl<const D: usize> Peers<D> {
         self.list.get(from..to).unwrap_or(&[])
     }
 
-    /// Adds somebody who is not there, if there is room for one of its kind.
+    /// Adds an unknown peer, if there is room for its kind. Returns whether it was added.
     pub(super) fn insert(&mut self, peer: Neighbour<D>) -> bool {
         let Err(index) = self.index_of(peer.entry.name) else {
             return false;
@@ -234,11 +233,11 @@ impl<const D: usize> Peers<D> {
             (false, _) => MOST_GONE,
         };
         let of_its_kind = |one: &&Neighbour<D>| kind(one) == kind(&peer);
-        // Kinds change, so there may be some more of one; all together there are never more.
+        // A peer may change its kind later, so one kind may exceed its limit. The total never does.
         if self.iter().filter(of_its_kind).count() >= most || self.list.len() >= MOST_PEERS {
             return false;
         }
-        // A few more at a time: twice as many would be room for many who never come.
+        // Grow by a few: to double the list would reserve room for many peers that never come.
         if self.list.len() == self.list.capacity() {
             self.list.reserve_exact(ROOM);
             self.names.reserve_exact(ROOM);
@@ -275,7 +274,7 @@ impl<const D: usize> Peers<D> {
         self.names.binary_search(&name)
     }
 
-    /// Whether everybody is found under its name, each once.
+    /// Whether each peer is found under its name, exactly once.
     pub(super) fn is_sound(&self) -> bool {
         let names = self.list.iter().map(|peer| peer.entry.name);
         self.names.is_sorted_by(|a, b| a < b) && names.eq(self.names.iter().copied())

@@ -1,26 +1,26 @@
-//! What a node promises to neighbours that want to leave.
+//! What a node promises to leavers.
 
 use super::message::Name;
 use crate::time::{Span, Time};
 
-/// What a node that agreed that another leaves has to do with it.
+/// What happens to a node that agreed when the leaver goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Share {
-    /// It grows.
+    /// Its zone grows over a part of the leaver's zone.
     Heir,
-    /// It only gets another neighbour.
+    /// It only gets other neighbours.
     Witness,
 }
 
-/// To whom a node promised to keep its zone as it is until they are gone, and until when.
+/// The leavers for which a node promised to keep its zone unchanged, and until when.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Promises {
     list: heapless::Vec<(Name, Share, Time), 8>,
 }
 
 impl Promises {
-    /// Promises it to one more, if that goes together with what was promised: who inherits has no other promise to
-    /// keep.
+    /// Makes a promise to one more leaver, if the other promises allow it: an heir can keep no other promise. Returns
+    /// whether it did.
     pub(super) fn promise(&mut self, to: Name, share: Share, now: Time, how_long: Span) -> bool {
         self.list
             .retain(|(name, _, until)| now < *until && *name != to);
@@ -31,7 +31,7 @@ impl Promises {
         self.list.push((to, share, now + how_long)).is_ok()
     }
 
-    /// What it promised to somebody, which is over.
+    /// Ends the promise to a leaver, and returns the share that it was for.
     pub(super) fn release(&mut self, name: Name) -> Option<Share> {
         let index = self.list.iter().position(|(to, ..)| *to == name)?;
         Some(self.list.swap_remove(index).1)

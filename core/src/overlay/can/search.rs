@@ -1,5 +1,5 @@
-//! Greedy routing: each hop is to the neighbour whose zone is nearest to the point, and strictly nearer than the own.
-//! By it a node looks for neighbours that it does not know, and for another node that has its own point.
+//! Greedy routing: each hop goes to the neighbour whose zone is nearest to the point, and strictly nearer than the own.
+//! With it, a node searches for neighbours that it does not know, and for another node that owns its point, too.
 
 use alloc::vec::Vec;
 
@@ -12,24 +12,24 @@ use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
 
-/// Through how many nodes a node looks for a neighbour whom it does not know.
+/// Through how many nodes a node searches for an unknown neighbour.
 const SOUGHT: usize = 4;
 
-/// How many searches of others a node passes on between two beats. There are few, but where liars have made nodes wrong about each other's
-/// zones they go round, and become more on their way.
+/// How many searches a node passes on between two beats. Usually there are few. But if liars made nodes wrong about
+/// each other's zones, searches go round, and become more on their way.
 pub(super) const MOST_SEARCHES: usize = 64;
 
-/// How many wishes to join, and searches, a node passes on between two beats: many may join through one node.
+/// How many join requests and searches a node passes on between two beats: many may join through one node.
 pub(super) const MOST_JOINS: usize = 512;
 
-/// Where something that goes to a point is to be sent next.
+/// Where a message for a point is to be sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Hop {
-    /// Nowhere: the point is in this node's zone.
+    /// Nowhere: this node's zone contains the point.
     Here,
-    /// To this neighbour, which is nearer.
+    /// To this neighbour, which is nearer to the point.
     To(NodeId),
-    /// Nobody nearer is known: this node is not in the overlay, or a neighbour is missing.
+    /// No nearer neighbour is known: this node is not in the overlay, or a neighbour is missing.
     Stuck,
 }
 
@@ -48,9 +48,9 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Whether something on its way to a point comes from a neighbour that is no farther from it. That one is wrong
-    /// about this zone, and would have it back before long: among liars it would go round for ever, and become more on
-    /// its way.
+    /// Whether a message for a point comes from a neighbour that is no farther from the point. That neighbour is wrong
+    /// about this zone, and would soon get the message back. Among liars such a message goes round for ever, and
+    /// becomes more on its way.
     fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
         let mut senders = self.peers.lives(from).iter();
         let own = self.leaf.zone.distance(point);
@@ -59,8 +59,8 @@ impl<const D: usize> Member<D> {
         })
     }
 
-    /// The next hop of what a sender passes on from its origin to a point, and how many hops it may take then; none if
-    /// it must not go on.
+    /// The next hop of a message from its origin to a point, and how many hops it may take then. The number is `None`
+    /// if the message must not go on.
     pub(super) fn onward(
         &self,
         from: NodeId,
@@ -73,7 +73,7 @@ impl<const D: usize> Member<D> {
         (self.next_hop(point), hops.filter(|_| !is_astray))
     }
 
-    /// Looks for those who are behind its faces and whom it does not know, through nodes that may be anywhere.
+    /// Searches for the unknown neighbours behind its gaps, through neighbours and contacts.
     pub(super) fn seek_neighbours(&self, cx: &mut dyn Context<Can<D>>) {
         for point in self.gaps() {
             let near = self.peers.neighbours().map(Neighbour::id);
@@ -85,16 +85,16 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// Looks for its own point, through somebody who is anywhere. Who thinks to have it is somebody else, and hears of this node so.
+    /// Searches for its own point through a contact. Another node that holds that point for its own hears of this one.
     pub(super) fn seek_itself_at_times(&mut self, beat: u32, cx: &mut dyn Context<Can<D>>) {
         if let Some(through) = self.contacts.due(beat, |_| true) {
-            // Until it is heard it has not answered, and others have their turns.
+            // A missed contact comes last until it is heard, so that the others have their turns.
             self.contacts.defer(through);
             self.seek(self.point, through, cx);
         }
     }
 
-    /// Looks for the owner of a point through this node.
+    /// Searches for the owner of a point, through a given node.
     pub(super) fn seek(&self, point: Point<D>, through: NodeId, cx: &mut dyn Context<Can<D>>) {
         let (seeker, hops) = (self.entry(), self.config.hops);
         cx.send(
@@ -107,7 +107,7 @@ impl<const D: usize> Member<D> {
         );
     }
 
-    /// Whether a search or a wish to join is passed on: the same once between two beats, and no more than so many. Its sender asks again.
+    /// Whether to pass on a search or a join request: each once between two beats, up to a limit. Its origin retries.
     pub(super) fn passes_on(&mut self, seeker: Name, point: Point<D>, most: usize) -> bool {
         let is_new = !self.passed_on.contains(&(seeker, point));
         let passes = is_new && self.passed_on.len() < most;
@@ -117,7 +117,7 @@ impl<const D: usize> Member<D> {
         passes
     }
 
-    /// Somebody looks for the owner of a point, which touches it.
+    /// A seeker looks for the owner of a point beside its zone, or of its own point.
     pub(super) fn on_seek(
         &mut self,
         from: NodeId,
@@ -147,7 +147,7 @@ impl<const D: usize> Member<D> {
                     },
                 );
             }
-            // Between the two there is a gap, so each of them has to know up to where.
+            // There is a gap between the two nodes, so each must know where the zone of the other begins.
             (Hop::Stuck, _) => {
                 self.meet(id);
                 self.tell(id, cx);

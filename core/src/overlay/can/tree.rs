@@ -1,11 +1,11 @@
-//! The tree of splits behind the zones, of which each node knows only how its own zone came about.
+//! The tree of splits behind the zones. Each node knows only how its own zone came about.
 //!
-//! A zone is a leaf. Its history names the splits on the way to the root, the oldest first. When a leaf vanishes, its last split is
-//! undone: the leaves that touch it across that plane grow over it. They are leaves of its sibling, and touch all of that face, so nobody
-//! ever has two zones and every zone stays around its node's point (PROTOCOLS 3.2).
+//! A zone is a leaf. Its history names its splits, the oldest first. When a leaf vanishes, its last split is undone:
+//! the leaves that touch it across that plane grow over it. They are leaves of its sibling, and touch all of that face.
+//! So no node ever has two zones, and every zone stays around its node's point (PROTOCOLS 3.2).
 //!
-//! A split farther up may be undone without a leaf that is not at its plane. That record is stale then, and does no harm: the last
-//! record holds only if the zone still ends at its plane, for nothing else can have moved that bound.
+//! A split farther up may be undone while a leaf is not at its plane. The record of that leaf is then stale, but
+//! harmless: the last record holds only if the zone still ends at its plane, for nothing else can move that bound.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,11 +17,11 @@ use super::zone::{Face, Side, Zone};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Split {
-    /// In which dimension.
+    /// The dimension of the cut.
     pub dimension: u8,
-    /// On which side of the plane the zone is.
+    /// The side of the plane on which the zone is.
     pub side: Side,
-    /// Where.
+    /// The coordinate of the cut.
     pub plane: u32,
 }
 
@@ -51,16 +51,16 @@ impl Split {
 
 /// The splits that a zone came out of, the oldest first; shared when cloned.
 ///
-/// Each split by a node halves, at least, what is between its point and its bound on that side, so there are never more than 32 for each
-/// side of each dimension.
+/// Each split by a node at least halves what is between its point and its bound on that side. So there are never more
+/// than 32 for each side of each dimension.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct History(Arc<[Split]>);
 
 impl History {
-    /// The most splits that are told or read: what eight dimensions can need.
+    /// The most splits that are sent or read: what eight dimensions can need.
     pub const MOST: usize = 512;
 
-    /// Of the zone that is the whole space.
+    /// The history of the whole space: no splits.
     pub fn none() -> Self {
         Self(Arc::new([]))
     }
@@ -104,7 +104,7 @@ impl<const D: usize> Leaf<D> {
         }
     }
 
-    /// What these splits make of the whole space.
+    /// The leaf that these splits make of the whole space.
     pub(super) fn of(splits: impl Iterator<Item = Split>) -> Self {
         let history: History = splits.collect();
         let mut zone = Zone::WHOLE;
@@ -119,9 +119,10 @@ impl<const D: usize> Leaf<D> {
         Self { zone, history }
     }
 
-    /// Splits it between two points that are inside: the owner's part, then the other's. `None` if the points are equal.
+    /// Splits it between two points inside: the owner's part, then the other's. `None` if the points are equal.
     ///
-    /// The plane is in the middle between the points, in the next dimension in which they differ after that of the last split.
+    /// The plane is in the middle of the points, in the first dimension after that of the last split in which they
+    /// differ.
     pub fn split(&self, owner: &Point<D>, other: &Point<D>) -> Option<(Self, Self)> {
         let last = self.history.last(&self.zone);
         let first = last.map_or(0, |split| usize::from(split.dimension).saturating_add(1));
@@ -158,7 +159,7 @@ impl<const D: usize> Leaf<D> {
         other.is_left_to(&self.zone)
     }
 
-    /// Whether somebody who has this zone grows when this leaf vanishes.
+    /// Whether a node with this zone grows when this leaf vanishes.
     pub(super) fn is_left_to(&self, zone: &Zone<D>) -> bool {
         let last = self.history.last(&self.zone);
         last.is_some_and(|split| {
@@ -167,7 +168,7 @@ impl<const D: usize> Leaf<D> {
         })
     }
 
-    /// Grows over what another leaf leaves behind, if it is among those that do.
+    /// Grows over the zone of another leaf, if it is one of its heirs.
     fn inherit(&mut self, other: &Self) {
         if !self.inherits_from(other) {
             return;

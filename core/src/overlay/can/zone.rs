@@ -76,7 +76,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other one.
+    /// The other side.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -91,15 +91,15 @@ impl Side {
 pub struct Face {
     /// The dimension in which it ends the zone.
     pub dimension: u8,
-    /// On which side.
+    /// The side of the zone on which it is.
     pub side: Side,
 }
 
-/// How far a zone is from a point: first by the sum of the distances in each dimension, then by in how many dimensions the point
-/// is outside.
+/// How far a zone is from a point: first by the sum of the distances in each dimension, then by the number of
+/// dimensions in which the point is outside.
 ///
-/// The second part is needed because zones are half open: a point on an upper face is not inside, though it is at distance zero. A way
-/// on which every step is nearer by this comes to an end, and in a space without holes at the owner.
+/// The second part is needed because zones are half open: a point on an upper face is not inside, though at distance
+/// zero. A route on which every hop is nearer ends, and in a space without holes it ends at the owner.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Distance {
     sum: u64,
@@ -107,7 +107,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Of the zone that has the point inside.
+    /// The distance of the zone that contains the point.
     pub const ZERO: Self = Self { sum: 0, outside: 0 };
 }
 
@@ -268,13 +268,13 @@ impl<const D: usize> Zone<D> {
         Some(self.with(face.dimension, behind))
     }
 
-    /// Whether some other zones together leave nothing of this one. Says no also where to find out takes too much work.
+    /// Whether some other zones together leave nothing of this one. `false` also if to find out takes too much work.
     pub(super) fn is_covered<'a>(&self, by: impl Iterator<Item = &'a Self>) -> bool {
         self.rest(by) == Rest::Nothing
     }
 
-    /// A point that some other zones together leave of this one. Says none also where to find out takes too much work: what is done about
-    /// a gap harms those who are there, so it has to be certain.
+    /// A point that some other zones together leave of this one. `None` also if to find out takes too much work: what
+    /// is done about a gap harms the nodes there, so the gap has to be certain.
     pub(super) fn gap<'a>(&self, by: impl Iterator<Item = &'a Self>) -> Option<Point<D>> {
         match self.rest(by) {
             Rest::At(point) => Some(point),
@@ -284,10 +284,10 @@ impl<const D: usize> Zone<D> {
 
     /// What some other zones together leave of this one: the first of it, if the others are taken away in their order.
     ///
-    /// One part after the other is looked at to its end. A face with a hundred neighbours falls into thousands of parts on the way,
-    /// but so only a few of them are there at a time.
+    /// Each part is finished before the next. A face with a hundred neighbours falls into thousands of parts on the
+    /// way, but only a few of them exist at a time.
     fn rest<'a>(&self, by: impl Iterator<Item = &'a Self>) -> Rest<D> {
-        // Of each part those who may overlap it are a stretch of this list; what is behind it is done with.
+        // The others that may overlap a part are a range of this list. What is behind that range is done with.
         let mut others: Vec<&Self> = by.collect();
         let mut parts = Vec::from([(*self, 0, others.len())]);
         let mut pieces = Vec::new();
@@ -340,8 +340,8 @@ impl<const D: usize> Zone<D> {
         whole.count()
     }
 
-    /// The area of the face at which two neighbours touch, with so many of their whole sides left out, as large as it can be told in 63
-    /// bits: lengths are rounded down to fewer bits where all of them together would have more, but not to nothing.
+    /// The area of the face at which two neighbours touch, with so many of their whole sides left out, in 63 bits:
+    /// lengths are rounded down to fewer bits if their product would have more, but not to nothing.
     pub(super) fn shared_area(&self, other: &Self, without: usize) -> u64 {
         let sides = D.saturating_sub(1).saturating_sub(without);
         let each = |sides: usize| 63_usize.checked_div(sides).unwrap_or(63).clamp(1, 32);
@@ -382,9 +382,8 @@ enum Rest<const D: usize> {
     Unknown,
 }
 
-/// How often a node looks whether two boxes overlap before it gives up on a rest, each cut counted as once for every dimension: for a few
-/// milliseconds. The worst face in a space of six dimensions with eight thousand nodes took 51,000, and in one of eight with four thousand
-/// 234,000.
+/// The most overlap checks for one rest, where each cut counts once for every dimension: a few milliseconds. The worst
+/// face in six dimensions with eight thousand nodes took 51,000, and in eight with four thousand 234,000.
 const MOST_WORK: usize = 1 << 18;
 
 /// All faces of a zone.
