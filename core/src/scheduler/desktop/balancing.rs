@@ -1,4 +1,4 @@
-//! Queue balancing: a job that waits goes where fewer wait (P4 section IV.C; PROTOCOLS L9 to L13).
+//! Queue balancing: a waiting job goes where the load is lower (P4 section IV.C; PROTOCOLS L9 to L13).
 
 use super::message::MoveTo;
 use super::status::Status;
@@ -11,7 +11,7 @@ use crate::queue::Waiting;
 struct Neighbourhood {
     /// The sum of all loads.
     total: f64,
-    /// The two largest loads of neighbours, and whose the first is.
+    /// The two largest loads of neighbours, the first with its node.
     first: (f64, Option<NodeId>),
     second: f64,
 }
@@ -36,7 +36,8 @@ impl<const D: usize> Desktop<D> {
         all
     }
 
-    /// The product that is to fall, TLL·MLL, if a job went from here to a neighbour; `None` if it cannot run there, or it would not fall.
+    /// The product TLL·MLL if a job went from here to a neighbour. `None` if the job cannot run there, or if the
+    /// product or the load here would not fall.
     fn product(
         &self,
         (own, around): (&Status, &Neighbourhood),
@@ -70,7 +71,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// If the load here is the highest around (L11), the best job to move is offered to the neighbour where it does best.
+    /// If the load here is the highest around (L11), offers the job and neighbour pair with the lowest product.
     fn push_to_balance(&mut self, cx: &mut dyn Context<Self>) {
         let own = *self.status().get();
         let dimensions = self.dimensions();
@@ -95,13 +96,13 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// If something waits here, and less than at any neighbour that has no more of anything (L12), the neighbour with the highest load is
-    /// asked for a job.
+    /// Asks the neighbour with the highest load for a job, if the load here is above zero, and no higher than that of
+    /// any neighbour whose capability is within this node's (L12).
     fn pull_to_balance(&mut self, cx: &mut dyn Context<Self>) {
         let own = *self.status().get();
         let dimensions = self.dimensions();
         let load = own.load(dimensions);
-        if load <= 0.0 || !self.asks_nobody() {
+        if load <= 0.0 || !self.has_no_pending_pull() {
             return;
         }
         let is_least = self
@@ -120,7 +121,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// The job that is best moved to somebody who asks for one.
+    /// The waiting job whose move to the asker gives the lowest product.
     pub(super) fn best_to_balance(&mut self, id: NodeId, asker: &Status) -> Option<JobId> {
         let own = *self.status().get();
         let around = self.neighbourhood(own.load(self.dimensions()));

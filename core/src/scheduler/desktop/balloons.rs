@@ -1,7 +1,7 @@
-//! What nodes have left while they run something, known where that lies: P4's Balloon model (PROTOCOLS 3.3).
+//! What busy nodes have left, kept at the owner of that point: P4's Balloon model (PROTOCOLS 3.3).
 //!
-//! A node that runs something and has cores left sends that, its balloon, to the owner of the point where it would be if that were all it
-//! has. Balloons are soft: who does not hear of one again for three rounds forgets it, so nothing needs to be handed over when zones change.
+//! A node that runs something and has cores left sends a balloon to the owner of the point of what is left. Balloons
+//! are soft state: the owner forgets one that is not sent again for three rounds, so a change of zones moves none.
 
 use alloc::vec::Vec;
 
@@ -20,13 +20,14 @@ const MOST: usize = 256;
 /// For how many rounds a balloon is remembered.
 const ROUNDS: u64 = 3;
 
-/// The balloons in a zone, and one's own.
+/// The balloons that a node keeps, and its own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Balloons<const D: usize> {
     /// In the order of nodes.
     here: Vec<Balloon<D>>,
-    /// The version of one's own, and where it is.
+    /// The version of the node's own balloon.
     version: u64,
+    /// The point of the node's own balloon.
     own: Option<Point<D>>,
 }
 
@@ -61,14 +62,14 @@ impl<const D: usize> Balloons<D> {
             .map(|balloon| (balloon.node, &balloon.point))
     }
 
-    /// How those are whose balloons are here.
+    /// The status in each balloon here.
     pub(super) fn statuses(&self) -> impl Iterator<Item = (NodeId, &Status)> {
         self.here
             .iter()
             .map(|balloon| (balloon.node, balloon.status.get()))
     }
 
-    /// A life begins: its versions are above those of earlier ones, which may be remembered.
+    /// Starts versions at the clock, above those of earlier lives, which owners may still have.
     pub(super) fn begin(&mut self, now: Time) {
         self.version = now.as_micros();
     }
@@ -77,7 +78,7 @@ impl<const D: usize> Balloons<D> {
         self.here.clear();
     }
 
-    /// Somebody will have another job, though it has not said so yet.
+    /// Counts one more job in the balloon of a node, before the node itself tells of it.
     pub(super) fn expect(&mut self, node: NodeId, dimensions: &Dimensions, needs: &Requirement) {
         if let Ok(index) = self.index_of(node)
             && let Some(balloon) = self.here.get_mut(index)
@@ -117,7 +118,7 @@ impl<const D: usize> Balloons<D> {
 }
 
 impl<const D: usize> Desktop<D> {
-    /// A round begins: old balloons are forgotten, and the own one is sent where it belongs.
+    /// In each round: forgets old balloons, and sends this node's own one to the owner of its point.
     pub(super) fn refresh_balloon(&mut self, cx: &mut dyn Context<Self>) {
         if self.config.residues != Residues::Balloons {
             return;
@@ -129,7 +130,7 @@ impl<const D: usize> Desktop<D> {
         let status = self.status();
         let free = status.get().free;
         let has = status.get().running > 0 && free.value(self.cores) > 0 && !self.leaving;
-        // The virtual coordinates are those of the node itself, so that the point does not jump about.
+        // With the node's own virtual coordinates, so that the point does not jump about.
         let at = has.then(|| {
             let (dimensions, most) = (self.dimensions(), &self.config.most);
             let mut coordinates = *self.can.point().coordinates();
@@ -148,7 +149,7 @@ impl<const D: usize> Desktop<D> {
         self.balloons.own = at;
         let hops = self.config.hops;
         if let Some(before) = before.filter(|before| Some(*before) != at) {
-            // Only what was there until now: what is to come may be at the same owner, and be there first.
+            // Only the old version: the new balloon may go to the same owner, and arrive first.
             self.deflate((self.me, last), before, hops, cx);
         }
         if let Some(at) = at {
@@ -156,7 +157,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Sends a balloon to where it belongs, or keeps it.
+    /// Sends a balloon on to the owner of its point, or keeps it.
     pub(super) fn inflate(
         &mut self,
         (node, version, status): (NodeId, u64, Shared<Status>),
@@ -195,7 +196,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Sends word that a balloon is gone to where it was, or forgets it.
+    /// Sends the end of a balloon on to the owner of its point, or forgets the balloon.
     pub(super) fn deflate(
         &mut self,
         (node, version): (NodeId, u64),
@@ -226,7 +227,7 @@ mod tests {
     use crate::resource::{Capability, Speed};
 
     #[test]
-    fn what_is_too_much_or_out_of_order_is_not_sound() {
+    fn too_many_or_unsorted_balloons_are_not_sound() {
         let none = Capability::none();
         let status = Shared::new(Status {
             total: none,

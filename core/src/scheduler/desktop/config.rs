@@ -8,82 +8,82 @@ use crate::time::Span;
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The space in which nodes and jobs are.
+    /// The space of capabilities.
     pub can: can::Config,
-    /// The most that anyone has in each dimension: where the space ends. Who claims more is not believed.
+    /// The most that any node has in each dimension: where the space ends. A status with more is ignored.
     pub most: Capability,
-    /// How far jobs are pushed outwards, the stopping factor of the paper's matchmaking, in hundredths: more stops later.
+    /// The stopping factor of the paper's matchmaking, in hundredths: a higher one pushes jobs farther outwards.
     pub stopping: u16,
-    /// How often a search that ends with nobody who could start the job at once begins anew elsewhere, among those who have what the job
-    /// needs. With none it is as in the paper, whose searches only go outwards.
+    /// How often a search that came to its end begins anew, at a random point outwards of the job's. With zero, as in
+    /// the paper, searches only go outwards.
     pub probes: u8,
-    /// Where a job goes that could start at once at several nodes.
+    /// Where a job goes if several nodes could start it at once.
     pub preference: Preference,
-    /// What is done for jobs that wait.
+    /// Which jobs may pass others, and which may move.
     pub scheduling: Scheduling,
-    /// Whether nodes make known what they have left while they run something.
+    /// Which peers know what a busy node has left.
     pub residues: Residues,
-    /// With [`Residues::DualCan`]: the second space, which has as many virtual dimensions as the first.
+    /// The second space of [`Residues::DualCan`]; it has as many virtual dimensions as the first.
     pub residue_can: can::Config,
-    /// For how many of the jobs that wait somebody who could start them at once is searched for in each round, wherever that is. With none,
-    /// as in the paper, they go only to neighbours.
+    /// For how many waiting jobs per round a node searches the grid for nodes that could start them at once. With zero,
+    /// as in the paper, waiting jobs go only to neighbours.
     pub searches_again: u8,
-    /// How many hops a question for a job takes that goes round when something has become free and no neighbour has a job for it. With
-    /// none, as in the paper, only neighbours are asked.
+    /// The most hops of a [`Gather`](super::Gather). A node sends one if a job has ended and no neighbour is left to
+    /// ask. With zero, as in the paper, a node asks only neighbours.
     pub pull_hops: u16,
-    /// How often jobs that wait are looked at, and for how long nobody is asked for another job (PROTOCOLS L8, L16).
+    /// The time between looks at the queue; a node asks a neighbour for jobs to start once in it (PROTOCOLS L8, L16).
     pub round: Span,
-    /// Between where a job was submitted and the owner of its point.
+    /// Custody between submitters and owners.
     pub owners: custody::Config,
-    /// Between the owner and who runs it.
+    /// Custody between owners and run nodes.
     pub runs: custody::Config,
     /// The most jobs that run or wait at a node.
     pub queue: u32,
-    /// How many hops something may take to a point, and how often a job may be pushed.
+    /// The most hops of a message to a point, and of a search.
     pub hops: u16,
-    /// After how long a question is sent again over a hop that was not acknowledged; never, if messages are not lost.
+    /// After how long an errand without acknowledgement is sent again; `None` if messages are never lost.
     pub resend: Option<Span>,
-    /// How many searches among all nodes are remembered.
+    /// How many floods a node remembers.
     pub searches: u16,
 }
 
-/// What is done for jobs that wait (P4 section IV).
+/// How waiting jobs may pass others or move (P4 section IV).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scheduling {
     /// Local scheduling: a job may pass those ahead of it in the queue, within bounds.
     pub local: bool,
     /// Internode scheduling: a job goes where it can start at once.
     pub internode: Option<Direction>,
-    /// Queue balancing: a job goes where fewer wait.
+    /// Queue balancing: a job goes where the queue is shorter.
     pub balancing: Option<Direction>,
 }
 
-/// Where a job goes that could start at once at several nodes.
+/// Where a job goes if several nodes could start it at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Preference {
-    /// To the first that is found, and of those found together to one where nothing runs, as in the paper.
+    /// To the first node found; of nodes found together, to one where nothing runs. As in the paper.
     Free,
-    /// To the fastest of those that are found with all probes; of equals to where least is left.
+    /// To the fastest node found with all probes; of equally fast nodes, to the one with the least left.
     Fastest,
 }
 
-/// Who begins.
+/// Which side asks for the move of a waiting job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
-    /// Who has a job that waits.
+    /// The node at which the job waits.
     Push,
-    /// Who has something free.
+    /// The node that would take the job.
     Pull,
 }
 
-/// Whether nodes make known what they have left while they run something.
+/// Which peers know what a busy node has left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Residues {
-    /// Only their neighbours know.
+    /// Only its neighbours.
     Neighbours,
-    /// So does the owner of the point at which they would be if that were all they have: P4's Balloon model.
+    /// Its neighbours, and the owner of the point of what it has left: P4's Balloon model.
     Balloons,
-    /// They are members of a second space, at the point of what they have left: P4's Dual-CAN.
+    /// Its neighbours, and those in a second space, where it is at the point of what it has left: P4's Dual-CAN.
     DualCan,
 }
 
@@ -130,7 +130,7 @@ impl Config {
             preference: Preference::Fastest,
             scheduling: Scheduling::balanced(Direction::Pull),
             residues: Residues::Balloons,
-            // Who has nothing left any more does not wait long for others who might want to get in.
+            // A member with nothing left asks its neighbours only a few times before it leaves.
             residue_can: can::Config {
                 farewell: 8,
                 ..can::Config::DEFAULT
@@ -166,23 +166,23 @@ impl Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a node cannot be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Rounds take time.
+    /// A round is zero.
     ZeroRound,
-    /// There is at least one hop, one place in the queue, and some stopping.
+    /// The hops, the queue or the stopping factor is zero.
     Zero,
-    /// Owners grant no more than they are granted, and nobody grants those who submit anything.
+    /// `runs` is not bounded although owners have a home of their own, or `owners` is although submitters have none.
     Bounds,
-    /// The space has a dimension for each of the grid, and the virtual ones; or there are more.
+    /// The space has fewer dimensions than the grid and the virtual ones together.
     Dimensions,
-    /// A dimension of the space is an amount or a level.
+    /// A dimension is neither an amount nor a level.
     Category,
-    /// The node claims to have more than anyone has.
+    /// The node has more than [`Config::most`].
     BeyondMost,
-    /// There is no such dimension for cores, or it is no amount, or the node has none.
+    /// The dimension for cores does not exist or is no amount, or the node has no cores.
     NoCores,
     /// The overlay is misconfigured.
     Can(can::ConfigError),

@@ -1,8 +1,8 @@
-//! What nodes have left while they run something, as a space of its own: P4's Dual-CAN (PROTOCOLS 3.3).
+//! What busy nodes have left, as a second space: P4's Dual-CAN (PROTOCOLS 3.3).
 //!
-//! A node that runs something and has cores left is a member of a second [CAN](crate::overlay::can), at the point of what it has left. Jobs
-//! that start and end change only that one: a point moves within its zone, and if it comes out of that, the node leaves and joins where it
-//! belongs. Both its neighbours there are told of at once.
+//! A node that runs something and has cores left is a member of a second [CAN](crate::overlay::can), at the point of
+//! what it has left. Starts and ends of jobs change only this space: the point moves within its zone. If the new point
+//! is outside the zone, the node leaves and joins again there. In both cases it tells its neighbours there at once.
 
 use super::message::{Members, Message, Stand};
 use super::rendezvous::{Registry, origin};
@@ -14,31 +14,31 @@ use crate::overlay::can::{self, Can, Hop, Point};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
-/// For how many periods a node believes that others are members.
+/// For how many periods contacts count as members.
 const HEARSAY: u64 = 3;
 
-/// How long a node that was refused waits at least until it asks again, and how much longer at most.
+/// A node that was refused asks again after one to two times this span.
 pub(super) const AGAIN: Span = Span::from_secs(1);
 
 /// A node's part in the second space.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct ResidueSpace<const D: usize> {
     pub(super) config: can::Config,
-    /// Its part of the overlay; one that has left is kept to tell those who have not heard.
+    /// The node's part of the overlay. It is kept after the node left, to tell peers that have not heard of that.
     pub(super) can: Can<D>,
-    /// The number of its last life there.
+    /// The number of the node's last life in the second space.
     life: Option<Incarnation>,
     membership: Membership,
-    /// Who is to be asked for a zone again, if it was refused.
+    /// The peer to ask for a zone again, after a refusal.
     again: Option<NodeId>,
-    /// Some who were members when it last heard of them, and until when it believes that.
+    /// Peers that were members when this node last heard of them; used until `contacts_until`.
     contacts: Members,
     contacts_until: Time,
-    /// Whether it said that it is the anchor.
+    /// Whether this node has registered as the anchor.
     pub(super) is_anchor: bool,
-    /// How its neighbours in this space are.
+    /// The statuses of its neighbours in the second space.
     pub(super) known: Known,
-    /// When it is woken next to see to its membership.
+    /// When [`Timer::Rendezvous`] is due.
     wake: Option<Time>,
     pub(super) registry: Registry,
 }
@@ -46,22 +46,22 @@ pub(super) struct ResidueSpace<const D: usize> {
 /// How a node stands to the second space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Membership {
-    /// It is not in, and does not want to be.
+    /// It is no member, and does not want to be.
     Out,
-    /// It looks for somebody who lets it in.
+    /// It looks for an introducer.
     Asking,
-    /// It is in, or asks somebody for a zone.
+    /// It is a member, or has asked an introducer for a zone.
     In,
     /// It leaves as soon as its neighbours agree.
     Leaving,
 }
 
-/// How somebody did not let a node in.
+/// Why a request to join the second space failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Silence {
-    /// It said nothing.
+    /// The introducer did not answer.
     Unanswered,
-    /// It said that it is not in itself.
+    /// The introducer is no member itself.
     Refused,
 }
 
@@ -104,7 +104,7 @@ impl<const D: usize> ResidueSpace<D> {
         )
     }
 
-    /// A number was given to a life in that space before.
+    /// Restores the number of the last life in the second space.
     pub(super) fn restore(&mut self, key: can::Key, record: &can::Record) {
         if let (can::Key::Life, can::Record::Life(life)) = (key, record) {
             self.life = self.life.max(Some(*life));
@@ -125,13 +125,13 @@ impl<const D: usize> ResidueSpace<D> {
         self.can.zone().is_some_and(|zone| zone.contains(&origin()))
     }
 
-    /// Somebody who was a member not long ago.
+    /// The first contact, unless contacts are too old.
     pub(super) fn contact(&self, now: Time) -> Option<NodeId> {
         let contact = self.contacts.first().copied();
         contact.filter(|_| now < self.contacts_until)
     }
 
-    /// The same, who is not asked a second time.
+    /// Takes the first contact, so that it is asked only once.
     fn next_contact(&mut self, now: Time) -> Option<NodeId> {
         let contact = self.contact(now)?;
         self.contacts.remove(0);
@@ -139,7 +139,7 @@ impl<const D: usize> ResidueSpace<D> {
     }
 }
 
-/// The second space as a part of a node. Heartbeats carry how the node is.
+/// Embeds the second space in a node. Heartbeats carry the node's status.
 struct AsResidueCan {
     status: Shared<Status>,
     life: Option<Incarnation>,
@@ -194,7 +194,7 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsResidueCan {
 }
 
 impl<const D: usize> Desktop<D> {
-    /// What this node has left while it runs something, if it does: as a point like another one in the virtual dimensions.
+    /// The point of what this node has left, if it is busy, with the virtual coordinates of another point.
     pub(super) fn residue_like(&mut self, like: &Point<D>) -> Option<Point<D>> {
         let status = *self.status().get();
         if !self.has_residue(&status) || self.leaving {
@@ -213,7 +213,7 @@ impl<const D: usize> Desktop<D> {
         status.running > 0 && status.free.value(self.cores) > 0
     }
 
-    /// Something happens to the second space.
+    /// Feeds an event to the second space, and acts on its notices.
     pub(super) fn in_residue_space(&mut self, event: Event<Can<D>>, cx: &mut dyn Context<Self>) {
         let status = self.status();
         let Some(space) = &mut self.residue_space else {
@@ -223,7 +223,7 @@ impl<const D: usize> Desktop<D> {
         space.can.handle(event, &mut cx.lift(&mut embed));
         space.life = space.life.max(embed.life);
         if embed.evicted {
-            // It joins anew by itself.
+            // The overlay joins again by itself.
             space.membership = Membership::In;
             space.known.retain(|_| false);
         }
@@ -236,7 +236,7 @@ impl<const D: usize> Desktop<D> {
             space.known.retain(|_| false);
         }
         if embed.full {
-            // It would ask again by itself, in about a period. By way of the rendezvous that is sooner.
+            // The overlay would ask again in about a period. Asking the rendezvous is sooner.
             self.in_residue_space(Event::Command(can::Command::Leave), cx);
             self.ask_later(cx);
         }
@@ -246,7 +246,7 @@ impl<const D: usize> Desktop<D> {
         self.tell_anchor(cx);
     }
 
-    /// Somebody is not in, or does not answer: another is asked, or the rendezvous.
+    /// The introducer is no member, or does not answer: asks the next contact, or else the rendezvous.
     fn try_another(&mut self, answer: Silence, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(space) = &mut self.residue_space else {
@@ -260,7 +260,7 @@ impl<const D: usize> Desktop<D> {
         if let Some(introducer) = space.next_contact(now) {
             let join = can::Command::Join { introducer };
             match answer {
-                // The overlay has asked again already, so this one is next.
+                // The overlay has asked again already, so it asks this contact next.
                 Silence::Unanswered => self.in_residue_space(Event::Command(join), cx),
                 Silence::Refused => self.begin_there(point, join, cx),
             }
@@ -270,7 +270,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Asks the rendezvous in a while, if it is not in by then.
+    /// Asks the rendezvous in a while, unless this node is a member.
     fn ask_later(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(space) = &mut self.residue_space
             && !space.is_inside()
@@ -280,7 +280,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Is woken in a moment that is not the same for all.
+    /// Wakes after [`AGAIN`] and a random part of it, so that nodes do not ask all at once.
     fn wake_again(&mut self, cx: &mut dyn Context<Self>) {
         let part = u64::from(cx.rng().below(1 << 16));
         let more = AGAIN.as_micros().saturating_mul(part) >> 16_u32;
@@ -297,13 +297,13 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Becomes a member where this node has something left, and is none where it has not.
+    /// Joins, moves or leaves, so that this node is a member at the point of what it has left, if it has any.
     pub(super) fn settle_residue(&mut self, cx: &mut dyn Context<Self>) {
         if self.residue_space.is_none() {
             return;
         }
         self.note_rendezvous(cx.now());
-        // A member that moves leaves, and asks to get in: no more than that happens at once.
+        // Three steps are enough: a member that moves leaves, and then asks to join.
         for _ in 0..3 {
             let Some(space) = &self.residue_space else {
                 return;
@@ -338,13 +338,13 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Has a member go where it belongs. Says whether it left to do so.
+    /// Moves a member to the point that it wants, or has it leave. Says whether it has left.
     fn move_to(&mut self, want: Option<Point<D>>, cx: &mut dyn Context<Self>) -> bool {
         let status = self.status();
         let Some(space) = &mut self.residue_space else {
             return false;
         };
-        // The next heartbeat would be too late: what they know is why jobs come here.
+        // The next heartbeat would be too late: neighbours send jobs here by this status.
         for peer in space.can.neighbours() {
             let status = status.clone();
             cx.send(peer.id(), Message::ResidueChanged { status });
@@ -354,7 +354,7 @@ impl<const D: usize> Desktop<D> {
             self.in_residue_space(Event::Command(can::Command::Move(point)), cx);
             return false;
         }
-        // Who it knows there lets it in again, the nearest first.
+        // It joins again through its neighbours, the nearest to the new point first.
         let nearest = want.map(|point| space.can.next_hop(&point));
         let mut contacts = Members::new();
         if let Some(Hop::To(nearest)) = nearest {
@@ -374,7 +374,7 @@ impl<const D: usize> Desktop<D> {
         left.is_some_and(|space| space.membership == Membership::Out)
     }
 
-    /// Gets in through somebody it knows there, or asks the rendezvous.
+    /// Joins through a contact, or asks the rendezvous.
     fn get_in(&mut self, point: Point<D>, cx: &mut dyn Context<Self>) {
         let (me, now) = (self.me, cx.now());
         let Some(space) = &mut self.residue_space else {
@@ -388,7 +388,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A new life in the second space, at this point.
+    /// Begins a new life in the second space, at this point.
     fn begin_there(
         &mut self,
         point: Point<D>,
@@ -399,7 +399,7 @@ impl<const D: usize> Desktop<D> {
         let Some(space) = &mut self.residue_space else {
             return;
         };
-        // The configuration was good enough for the first one.
+        // The same configuration was checked in `ResidueSpace::new`.
         let Ok(can) = Can::new(self.me, point, space.config) else {
             return;
         };
@@ -423,7 +423,7 @@ impl<const D: usize> Desktop<D> {
         self.enter(self.me, Stand::Outside, self.config.hops, cx);
     }
 
-    /// Has the second space tell of the load, as the first does.
+    /// Passes a changed load to the second space.
     pub(super) fn tell_residue_load(&mut self, load: can::Load, cx: &mut dyn Context<Self>) {
         let inside = self.residue_space.as_ref();
         if inside.is_some_and(|space| space.is_inside() && space.can.load() != load) {
@@ -431,8 +431,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// It is time to see to the membership.
-    pub(super) fn see_to_membership(&mut self, cx: &mut dyn Context<Self>) {
+    /// Checks the membership: asks for a zone again, asks the rendezvous, or registers as the anchor.
+    pub(super) fn on_rendezvous_timer(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(space) = &mut self.residue_space else {
             return;
@@ -460,15 +460,15 @@ impl<const D: usize> Desktop<D> {
         self.wake_by(now + period, cx);
     }
 
-    /// A node cannot be reached.
-    pub(super) fn residue_unreachable(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
+    /// Forgets a peer that cannot be reached.
+    pub(super) fn on_residue_unreachable(&mut self, to: NodeId, cx: &mut dyn Context<Self>) {
         if let Some(space) = &mut self.residue_space {
             space.unreachable(to);
             self.in_residue_space(Event::Unreachable { to }, cx);
         }
     }
 
-    /// A member of the second space tells how it is.
+    /// Remembers the status of another member of the second space.
     pub(super) fn hear_residue(&mut self, from: NodeId, status: Shared<Status>) {
         let (dimensions, most) = (self.queue.pool().dimensions(), &self.config.most);
         if let Some(space) = &mut self.residue_space
@@ -479,8 +479,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Something is said in the second space.
-    pub(super) fn residue_message(
+    /// Handles a message of the second space; asks elsewhere or again soon after a refusal.
+    pub(super) fn on_residue(
         &mut self,
         from: NodeId,
         message: can::Message<D>,
@@ -502,7 +502,7 @@ impl<const D: usize> Desktop<D> {
         };
         let refused = refused.filter(|(life, _)| is_current(*life));
         self.in_residue_space(Event::Message { from, message }, cx);
-        // The overlay would wait for about a period. Here somebody else is free sooner than that.
+        // The overlay would wait for about a period. Here it is better to ask again, or ask another member, sooner.
         match refused.map(|(_, why)| why) {
             Some(can::Refusal::Busy) => {
                 if let Some(space) = &mut self.residue_space {
@@ -520,8 +520,8 @@ impl<const D: usize> Desktop<D> {
         space.is_some_and(|space| !space.is_inside())
     }
 
-    /// The rendezvous says who is in the second space: nobody means that this node is to found it.
-    pub(super) fn hear_members(&mut self, mut members: Members, cx: &mut dyn Context<Self>) {
+    /// The rendezvous names members of the second space. If it names none, this node founds the space.
+    pub(super) fn on_members(&mut self, mut members: Members, cx: &mut dyn Context<Self>) {
         let (me, now, own) = (self.me, cx.now(), *self.can.point());
         let founds = members.is_empty();
         members.retain(|member| *member != me);
@@ -541,14 +541,14 @@ impl<const D: usize> Desktop<D> {
                     self.begin_there(point, can::Command::Join { introducer }, cx);
                 }
             }
-            // It may have founded one of two spaces.
+            // This node may be in one of two spaces: joining through the other merges them.
             (Membership::In | Membership::Leaving, _) if is_inside => {
                 if let Some(introducer) = members.first().copied() {
                     let join = Event::Command(can::Command::Join { introducer });
                     self.in_residue_space(join, cx);
                 }
             }
-            // It was to found the space, and does not want to be in it any more.
+            // It is to found the space, but does not want to be a member any more.
             _ if founds => self.enter(me, Stand::Gone, self.config.hops, cx),
             _ => {}
         }

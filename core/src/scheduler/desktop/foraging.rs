@@ -1,5 +1,5 @@
-//! Searches in the second space: one that ends in the primary space with nobody who could start the job at once goes on here, to the job's
-//! point, and then outwards, where all have left what the job needs.
+//! Searches in the second space. If a search in the primary space finds no node that can start the job at once, it goes
+//! on here: to the job's point, and then outwards, where members have enough left.
 
 use super::matching::push_target;
 use super::message::{Errand, Trail, Turn, Way};
@@ -17,7 +17,7 @@ use crate::time::Time;
 const STEPS: u8 = 16;
 
 impl<const D: usize> Desktop<D> {
-    /// A search in the primary space has found nobody who could start a job at once: it goes on in the second.
+    /// Goes on in the second space with a search that found no node to start the job at once.
     pub(super) fn begin_forage(
         &mut self,
         job: Shared<Job>,
@@ -33,7 +33,7 @@ impl<const D: usize> Desktop<D> {
         self.forage((job, quest, trail), Way::Begins, STEPS, cx);
     }
 
-    /// Looks for somebody who has left what a job needs, here or elsewhere in the second space.
+    /// Rates the members known here by what they have left, and sends the search on or ends it.
     pub(super) fn forage(
         &mut self,
         (job, quest, mut trail): (Shared<Job>, Quest, Trail<D>),
@@ -76,7 +76,7 @@ impl<const D: usize> Desktop<D> {
         self.run_errand(to, errand, cx);
     }
 
-    /// Somebody who may be a member: one it knew there, or a neighbour that said it has something left.
+    /// A peer that may be a member: a contact, or a random primary neighbour whose status has something left.
     fn hearsay(&self, cx: &mut dyn Context<Self>) -> Option<NodeId> {
         let contact = self.residue_space.as_ref()?.contact(cx.now());
         if contact.is_some_and(|contact| contact != self.me) {
@@ -88,7 +88,7 @@ impl<const D: usize> Desktop<D> {
         members().nth(index).map(|(id, _)| id)
     }
 
-    /// The next hop to the rendezvous, or from there to somebody whom it knows.
+    /// The next hop to the rendezvous, or from there to a member in its registry.
     fn toward_rendezvous(&self, steps: u8, now: Time) -> Option<(NodeId, Way, u8)> {
         match self.can.next_hop(&origin()) {
             Hop::To(to) => Some((to, Way::Rendezvous, steps)),
@@ -102,7 +102,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Where a search in the second space goes on, if it does.
+    /// The next hop of a search in the second space; `None` ends it.
     fn next_forage(
         &self,
         needs: &Requirement,
@@ -123,7 +123,7 @@ impl<const D: usize> Desktop<D> {
         push_target(can, &self.needed(needs), cx).map(|(_, to)| to)
     }
 
-    /// Notes who of this node and its neighbours in the second space could run a job.
+    /// Rates this node and its neighbours in the second space for a job.
     fn see_residues(&mut self, (job, needs): (&Shared<Job>, &Requirement), trail: &mut Trail<D>) {
         let own = self.status();
         let own = (!self.leaving).then(|| (self.me, own.get()));
@@ -131,7 +131,7 @@ impl<const D: usize> Desktop<D> {
             return;
         };
         let id = job.get().id;
-        // Who is no neighbour any more left, because it has nothing left.
+        // Only neighbours: a former neighbour has left the space, since it has nothing left.
         let around = space.can.neighbours().map(can::Neighbour::id);
         let around = around.filter_map(|id| Some((id, space.known.get(id)?)));
         for (node, status) in around.chain(own) {

@@ -1,5 +1,5 @@
-//! Internode scheduling beyond the neighbours: who has something free, and finds nobody around with a job for it, has a question go from
-//! node to node, to where jobs wait. P4 asks neighbours only (PROTOCOLS L8).
+//! Internode scheduling beyond the neighbours: if a node has free cores and no neighbour has a job for them, it sends a
+//! question from node to node, to where jobs wait. P4 asks neighbours only (PROTOCOLS L8).
 
 use super::message::{Errand, Gather, MoveTo};
 use super::{Desktop, space};
@@ -10,7 +10,7 @@ use crate::resource::Capability;
 use crate::rng::Choose;
 
 impl<const D: usize> Desktop<D> {
-    /// Has a question for a job go round that could start here at once.
+    /// Sends a question for a job that could start here at once.
     pub(super) fn begin_gathering(&mut self, cx: &mut dyn Context<Self>) {
         let status = self.status();
         let toward = self.within(&status.get().free, cx);
@@ -23,8 +23,13 @@ impl<const D: usize> Desktop<D> {
         self.gather_on(None, gather, cx);
     }
 
-    /// Somebody has something free: it gets a job that waits here and could start there, or its question goes on.
-    pub(super) fn gather(&mut self, from: NodeId, gather: Gather<D>, cx: &mut dyn Context<Self>) {
+    /// Gives the asker a waiting job that could start there at once, or sends the question on.
+    pub(super) fn on_gather(
+        &mut self,
+        from: NodeId,
+        gather: Gather<D>,
+        cx: &mut dyn Context<Self>,
+    ) {
         let (asker, status) = (gather.asker, gather.status.get());
         if asker == self.me || !status.is_possible(self.dimensions(), &self.config.most) {
             return;
@@ -36,7 +41,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Sends a question on: to a neighbour where jobs wait, else towards its point, and from there towards another.
+    /// Sends a question on: to a neighbour with waiting jobs, else towards its point, and from there towards another.
     fn gather_on(
         &mut self,
         from: Option<NodeId>,
@@ -51,7 +56,7 @@ impl<const D: usize> Desktop<D> {
         let busy = self.known.iter().filter(|(id, status)| {
             status.queue_len > 0 && Some(*id) != from && *id != gather.asker
         });
-        // One of all of them, so that not all who ask take the same way.
+        // A random one of them, so that different questions take different ways.
         let mut chosen = None;
         for (count, (id, _)) in (1_u32..).zip(busy) {
             if cx.rng().below(count) == 0 {
@@ -73,7 +78,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A point of a job that needs no more than this.
+    /// A random point of a job that needs no more than this.
     fn within(&self, free: &Capability, cx: &mut dyn Context<Self>) -> Point<D> {
         let mut point = [END.saturating_sub(1); D];
         for (at, (k, ..)) in point.iter_mut().zip(self.dimensions().iter()) {

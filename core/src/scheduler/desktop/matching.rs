@@ -1,4 +1,4 @@
-//! Matchmaking: from a job to its owner, and on to who runs it (PROTOCOLS 3.2).
+//! Matchmaking: finds the owner of a job, and then its run node (PROTOCOLS 3.2).
 
 use core::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use crate::resource::Requirement;
 use crate::rng::Choose;
 use crate::time::Span;
 
-/// How far a search among all nodes goes.
+/// The reach of a flooded search: all nodes.
 const FLOOD: Reach = Reach {
     ttl: u8::MAX,
     fan_out: u8::MAX,
@@ -24,13 +24,13 @@ const FLOOD: Reach = Reach {
 /// The longest that a message is expected to travel one hop.
 const HOP: Span = Span::from_millis(500);
 
-/// What a node remembers of searches among all nodes.
+/// The memory of flooded searches.
 pub(super) fn seen(config: &Config) -> Seen {
     Seen::covering(FLOOD, HOP, u32::from(config.searches))
 }
 
 impl<const D: usize> Desktop<D> {
-    /// Asks for the owner of the point of a job. Another one each time, so that one who is not well does not have it again.
+    /// Asks for the owner of a job's point. The virtual coordinates are drawn each time, to avoid an owner that failed.
     pub(super) fn seek_owner(&mut self, job: &Job, attempt: u32, cx: &mut dyn Context<Self>) {
         let needs = self.needs(job);
         let virtual_dimensions = usize::from(self.config.can.virtual_dimensions);
@@ -44,7 +44,7 @@ impl<const D: usize> Desktop<D> {
         self.route(job.id, quest, point, self.config.hops, cx);
     }
 
-    /// Sends a question to the owner of a point, or answers it.
+    /// Sends a search for the owner of a point on, or answers it.
     pub(super) fn route(
         &mut self,
         job: JobId,
@@ -69,12 +69,12 @@ impl<const D: usize> Desktop<D> {
                 self.counts.route_hops = self.counts.route_hops.saturating_add(u64::from(taken));
                 self.answer(job, quest, [self.me].into_iter().collect(), cx);
             }
-            // Nobody knows the way at present, so whoever asks tries again later.
+            // The way is not known at present, so the asker tries again later.
             _ => self.answer(job, quest, Candidates::new(), cx),
         }
     }
 
-    /// Says who was found.
+    /// Sends the candidates to the asker.
     fn answer(
         &mut self,
         job: JobId,
@@ -83,7 +83,7 @@ impl<const D: usize> Desktop<D> {
         cx: &mut dyn Context<Self>,
     ) {
         if quest.asker == self.me {
-            self.found(job, quest, candidates, cx);
+            self.on_found(job, quest, candidates, cx);
         } else {
             let found = Message::Found {
                 job,
@@ -94,8 +94,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Somebody was found, or nobody.
-    pub(super) fn found(
+    /// A search of this node is answered; without candidates it found none.
+    pub(super) fn on_found(
         &mut self,
         job: JobId,
         quest: Quest,
@@ -135,7 +135,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Begins to look for somebody who runs a job.
+    /// Begins the search for a run node.
     pub(super) fn begin_hunt(
         &mut self,
         job: Shared<Job>,
@@ -160,7 +160,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Looks for somebody who starts a job at once that waits here, for some of those that do, in turns.
+    /// Searches for nodes that can start waiting jobs at once, for a few of these jobs in each round, in turns.
     pub(super) fn hunt_again(&mut self, cx: &mut dyn Context<Self>) {
         let waiting = self.queue.waiting().len();
         let count = usize::from(self.config.searches_again).min(waiting);
@@ -184,7 +184,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Looks for somebody who runs a job, here or elsewhere.
+    /// Rates the nodes known here for a job, and sends the search on or ends it.
     pub(super) fn hunt(
         &mut self,
         job: Shared<Job>,
@@ -214,7 +214,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A search is over: says who was found.
+    /// A search is over: answers with the best candidates. Without any, a search for a run node is flooded.
     pub(super) fn conclude_hunt(
         &mut self,
         job: &Shared<Job>,
@@ -225,7 +225,7 @@ impl<const D: usize> Desktop<D> {
         let found = trail.best.best().copied();
         let Some(found) = found else {
             if quest.wanted == Wanted::RunNode {
-                // Nobody, as far as is known; whoever hears of it and can run the job says so.
+                // No candidate is known. A node that gets the flood and can run the job answers by itself.
                 self.flood(job, quest, cx);
                 self.answer(job.get().id, quest, Candidates::new(), cx);
             }
@@ -237,7 +237,7 @@ impl<const D: usize> Desktop<D> {
         self.counts.hunts = self.counts.hunts.saturating_add(1);
         let taken = u64::from(self.config.hops.saturating_sub(trail.hops));
         self.counts.hunt_hops = self.counts.hunt_hops.saturating_add(taken);
-        // Whoever gets it does not say so before its next heartbeat. Who is only offered a job may well say no.
+        // The new run node tells its status with its next heartbeat only. A node that is only offered a job may refuse.
         if quest.wanted == Wanted::RunNode {
             let needs = self.needs(job.get());
             let dimensions = self.queue.pool().dimensions();
@@ -250,7 +250,7 @@ impl<const D: usize> Desktop<D> {
         self.answer(job.get().id, quest, trail.best.nodes(), cx);
     }
 
-    /// Where a search goes on, if it does.
+    /// The next hop of a search; `None` ends it.
     fn next_on_trail(
         &self,
         needs: &Requirement,
@@ -276,7 +276,7 @@ impl<const D: usize> Desktop<D> {
             if let Some((_, to)) = goes_on {
                 return Some(to);
             }
-            // The end of the space, or a stop by chance: begins anew at a point of somebody who may have what the job needs.
+            // The end of the space, or a stop by chance: begins anew at a random point outwards of the job's.
             trail.probes = trail.probes.checked_sub(1)?;
             let mut point = self.needed(needs);
             for at in &mut point {
@@ -286,7 +286,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Notes who of this node, its neighbours, and those whose balloons are here could run a job.
+    /// Rates this node, its neighbours and the balloons here for a job.
     fn see_candidates(&mut self, job: JobId, needs: &Requirement, trail: &mut Trail<D>) {
         let own = self.status();
         let own = (!self.leaving).then(|| (self.me, own.get()));
@@ -310,7 +310,7 @@ impl<const D: usize> Desktop<D> {
             return None;
         }
         let fits = dimensions.matches(&status.free, needs);
-        // Behind others it starts only if it may pass them.
+        // Where other jobs wait, it starts at once only if it may pass them.
         let may_pass = self.config.scheduling.local && status.head_passed <= passed;
         let turn = if status.is_free() {
             Turn::Free
@@ -322,7 +322,7 @@ impl<const D: usize> Desktop<D> {
         let speed = u64::from(status.speed.as_millionths().get());
         let is_fastest = self.config.preference == Preference::Fastest;
         let (turn, load) = match turn {
-            // Of equally fast ones the fullest, since the job may be one that others leave room for.
+            // Of equally fast nodes the fullest, so that larger jobs find room at the others.
             Turn::Free | Turn::Beside if is_fastest => {
                 let share = status.share_with(dimensions, needs).min(1 << 16);
                 (Turn::Free, (1_u64 << 24).saturating_sub(share))
@@ -330,7 +330,7 @@ impl<const D: usize> Desktop<D> {
             Turn::Free => (turn, u64::from(u32::MAX)),
             Turn::Beside | Turn::Later => (turn, status.share_with(dimensions, needs)),
         };
-        // Multiplied, so that what is left after the division tells loads apart.
+        // Multiplied first, so that the quotient still tells loads apart.
         let cost = load
             .saturating_mul(1 << 20)
             .checked_div(speed)
@@ -344,7 +344,7 @@ impl<const D: usize> Desktop<D> {
         })
     }
 
-    /// What a job needs, as coordinates.
+    /// A requirement as coordinates; virtual ones are zero.
     pub(super) fn needed(&self, needs: &Requirement) -> [u32; D] {
         let mut needed = [0; D];
         for (at, (k, ..)) in needed.iter_mut().zip(self.dimensions().iter()) {
@@ -353,14 +353,14 @@ impl<const D: usize> Desktop<D> {
         needed
     }
 
-    /// Whether a job stops here, with so many nodes beyond.
+    /// Draws whether a search stops here, with so many nodes beyond.
     fn stops(&self, beyond: f64, cx: &mut dyn Context<Self>) -> bool {
         let factor = f64::from(self.config.stopping) / 100.0;
         let chance = 1.0 / libm::pow(1.0 + beyond, factor);
         f64::from(cx.rng().below(1 << 24)) < chance * f64::from(1_u32 << 24)
     }
 
-    /// Asks all who might have what a job needs.
+    /// Floods a search to all nodes that might satisfy the requirement.
     fn flood(&mut self, job: &Shared<Job>, quest: Quest, cx: &mut dyn Context<Self>) {
         self.counts.floods = self.counts.floods.saturating_add(1);
         self.floods = self.floods.wrapping_add(1);
@@ -374,7 +374,7 @@ impl<const D: usize> Desktop<D> {
         self.spread(FLOOD.begin(id), job, quest, None, cx);
     }
 
-    /// Passes a search on to all neighbours whose zones reach to where somebody could be who has what the job needs.
+    /// Passes a flood on to all neighbours whose zones [reach](reaches) the needed coordinates.
     fn spread(
         &mut self,
         header: Header,
@@ -395,8 +395,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Somebody searches among all nodes for one who can run a job.
-    pub(super) fn search(
+    /// Answers a flooded search if this node can run the job, and else passes it on.
+    pub(super) fn on_search(
         &mut self,
         from: NodeId,
         header: Header,
@@ -404,7 +404,7 @@ impl<const D: usize> Desktop<D> {
         quest: Quest,
         cx: &mut dyn Context<Self>,
     ) {
-        // Of so many at once most are lies, and one that is forgotten too early would come by again and again.
+        // So many floods at once come from liars. A flood that is forgotten too early would be passed on for ever.
         if self.seen.is_full(cx.now()) || self.seen.see(header.id, cx.now()) != Sight::First {
             return;
         }
@@ -418,7 +418,7 @@ impl<const D: usize> Desktop<D> {
     }
 }
 
-/// Where to push a job: how many nodes are beyond along the dimension with the least load, and the neighbour there.
+/// The neighbour to push a job to, in the dimension with the least load beyond, and how many nodes are beyond.
 pub(super) fn push_target<const D: usize>(
     can: &Can<D>,
     needed: &[u32; D],
@@ -443,7 +443,7 @@ pub(super) fn push_target<const D: usize>(
     Some((nodes, target.id()))
 }
 
-/// The neighbours above in a dimension whose zones reach to where somebody could be who has what is needed.
+/// The neighbours above in a dimension whose zones [reach](reaches) the needed coordinates.
 fn upper<'a, const D: usize>(
     can: &'a Can<D>,
     dimension: usize,
@@ -458,13 +458,13 @@ fn upper<'a, const D: usize>(
     })
 }
 
-/// Whether a neighbour's zone reaches to where somebody could be who has what is needed.
+/// Whether a neighbour's zone has points with at least the needed coordinates.
 fn reaches<const D: usize>(peer: &Neighbour<D>, needed: &[u32; D]) -> bool {
     let mut stretches = peer.zone().stretches().iter().zip(needed);
     stretches.all(|(stretch, at)| stretch.to() > *at)
 }
 
-/// By how much of the cores is wanted, then by how many nodes are free.
+/// Compares by the share of cores in demand, then by the number of free nodes.
 fn less_loaded(a: &Load, b: &Load) -> Ordering {
     let required = |load: &Load, other: &Load| {
         u128::from(load.required_cores).saturating_mul(u128::from(other.cores.max(1)))

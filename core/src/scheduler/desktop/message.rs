@@ -11,109 +11,109 @@ use crate::shared::Shared;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message<const D: usize> {
-    /// Of the overlay.
+    /// A message of the overlay.
     Overlay {
-        /// What.
+        /// The overlay's own message.
         message: can::Message<D>,
-        /// With a heartbeat: how the sender is.
+        /// The sender's status, on heartbeats.
         status: Option<Shared<Status>>,
     },
-    /// Between where a job was submitted and its owner.
+    /// Custody between a job's submitter and its owner.
     Owners(custody::Message),
-    /// Between a job's owner and who runs it.
+    /// Custody between a job's owner and its run node.
     Runs(custody::Message),
-    /// A question that goes from node to node.
+    /// One hop of an errand.
     Errand {
-        /// The question.
+        /// The question that goes from node to node.
         errand: Errand<D>,
-        /// The sender's number of it, which is to be acknowledged; zero, if it is not.
+        /// The sender's number, which the receiver acknowledges; zero if no acknowledgement is wanted.
         number: u32,
     },
-    /// The errand of this number has come here.
+    /// The errand of this number has arrived.
     Acknowledged(u32),
-    /// Can you run this job? Flooded to all who might, when nobody else was found.
+    /// Can you run this job? A flood to all nodes that might, after a search without a candidate.
     Search {
-        /// How it travels.
+        /// The flood's id and remaining hops.
         header: Header,
         /// The job.
         job: Shared<Job>,
-        /// Who asks, and how often the job was given away before.
+        /// The search that a receiver answers.
         quest: Quest,
     },
-    /// To who asks: these may take it.
+    /// The answer to the asker of a search: these nodes may take the job.
     Found {
-        /// Which job.
+        /// The job that was searched for.
         job: JobId,
-        /// Which of its searches.
+        /// The search, as it was asked.
         quest: Quest,
-        /// The best first; nobody, if there is nobody.
+        /// The best first; empty if none was found.
         candidates: Candidates,
     },
     /// Would you take this job that waits here?
     Offer {
-        /// It.
+        /// The job, its needs, and how often it was passed.
         waiting: Waiting,
-        /// To do what.
+        /// Whether the job is to start or to wait at the receiver.
         move_to: MoveTo,
     },
-    /// Whether.
+    /// The answer to [`Message::Offer`].
     OfferAnswer {
-        /// Which job.
+        /// The job that was offered.
         job: JobId,
-        /// Whether.
+        /// Whether the sender takes it.
         takes: bool,
-        /// How the sender is now.
+        /// The sender's status now.
         status: Shared<Status>,
     },
-    /// Give me a job that waits at yours.
+    /// Give me a job that waits in your queue.
     Pull {
-        /// To do what.
+        /// Whether the job is to start or to wait at the sender.
         move_to: MoveTo,
-        /// How the sender is.
+        /// The sender's status.
         status: Shared<Status>,
     },
-    /// There is none for you.
+    /// The answer to [`Message::Pull`] if the sender has no job to give.
     PullReject {
-        /// How the sender is.
+        /// The sender's status.
         status: Shared<Status>,
     },
-    /// This is what I have left; sent on towards the point at which I would be if that were all.
+    /// Keep this balloon: sent on to the owner of the point of what a node has left.
     Inflate {
-        /// Who.
+        /// The node that has this left.
         node: NodeId,
-        /// Of two the one with more is later.
+        /// A higher version is later.
         version: u64,
-        /// How it is.
+        /// The node's status.
         status: Shared<Status>,
-        /// Where.
+        /// The point of what the node has left.
         point: Point<D>,
-        /// How many hops it may still take.
+        /// How many hops the message may still take.
         hops: u16,
     },
-    /// What I had left is gone.
+    /// Forget a balloon: sent on to the owner of its point.
     Deflate {
-        /// Who.
+        /// The node whose balloon it is.
         node: NodeId,
-        /// Of which version.
+        /// Balloons up to this version are forgotten.
         version: u64,
-        /// Where it was.
+        /// The point of the balloon.
         point: Point<D>,
-        /// How many hops it may still take.
+        /// How many hops the message may still take.
         hops: u16,
     },
-    /// Of the second space, in the Dual-CAN model.
+    /// A message of the second space, with [`Residues::DualCan`](super::Residues::DualCan).
     Residue {
-        /// What.
+        /// The overlay's own message.
         message: can::Message<D>,
-        /// With a heartbeat: how the sender is.
+        /// The sender's status, on heartbeats.
         status: Option<Shared<Status>>,
     },
-    /// To neighbours in the second space: what I have left has changed.
+    /// To neighbours in the second space: what the sender has left has changed.
     ResidueChanged {
-        /// How the sender is.
+        /// The sender's new status.
         status: Shared<Status>,
     },
-    /// From the rendezvous: these are members of the second space. If there are none, found it.
+    /// From the rendezvous: members of the second space. If there are none, the receiver founds it.
     Members(Members),
 }
 
@@ -121,23 +121,23 @@ pub enum Message<const D: usize> {
 pub type Members = heapless::Vec<NodeId, 4, u8>;
 
 impl<const D: usize> Message<D> {
-    /// Whether it is one of those that only keep the overlay up to date.
+    /// Whether the message only keeps one of the two overlays up to date.
     pub const fn is_heartbeat(&self) -> bool {
         matches!(self, Self::Overlay { .. } | Self::Residue { .. })
     }
 }
 
-/// How well a node would do for a job, as far as who saw it knows: less is better.
+/// How well a node suits a job, as far as the node that rates it knows: less is better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Merit {
-    /// When it would start there.
+    /// When the job would start there.
     pub turn: Turn,
-    /// Of those with the same turn, the less loaded and faster node is better.
+    /// Compares nodes with the same turn by load and speed.
     pub cost: u64,
-    /// Of equals each is as good, but not the same for all jobs.
+    /// Breaks ties by a hash of node and job, so that different jobs choose different nodes.
     pub lot: u32,
-    /// The node.
+    /// The node that is rated.
     pub node: NodeId,
 }
 
@@ -145,42 +145,42 @@ pub struct Merit {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Turn {
-    /// At once: nothing else is there.
+    /// At once, on an idle node; with [`Preference::Fastest`](super::Preference::Fastest) also beside other jobs.
     Free,
-    /// At once, beside what runs there.
+    /// At once, beside the jobs that run there.
     Beside,
-    /// Later.
+    /// Later: the job would wait there.
     Later,
 }
 
-/// How far a search for who runs a job is.
+/// How far a search for a run node is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trail<const D: usize> {
-    /// The best of those who were seen on the way.
+    /// The best nodes seen so far.
     pub best: Merits,
-    /// Where it goes, before it is pushed outwards.
+    /// The point to which the search goes before it is pushed outwards.
     pub toward: Option<Point<D>>,
-    /// How often the job was passed where it waits, which decides whom it may pass.
+    /// How often the job was passed in the queue where it waits. It may pass heads that were passed no more often.
     pub passed: u32,
-    /// How often it may begin anew elsewhere.
+    /// How often the search may still begin anew elsewhere.
     pub probes: u8,
-    /// How many hops it may still take.
+    /// How many hops the search may still take.
     pub hops: u16,
 }
 
-/// Some nodes that would do for a job, the best first.
+/// Some nodes that can run a job, the best first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Merits(heapless::Vec<Merit, MOST_CANDIDATES, u8>);
 
 impl Merits {
-    /// The best.
+    /// The merit of the best node.
     pub fn best(&self) -> Option<&Merit> {
         self.0.first()
     }
 
-    /// Notes another, if it is among the best. What was seen later counts more than what was seen before of the same node.
+    /// Adds a merit if it is among the best. It replaces an earlier one of the same node.
     pub fn see(&mut self, merit: Merit) {
         self.0.retain(|other| other.node != merit.node);
         if self.0.is_full() {
@@ -189,78 +189,79 @@ impl Merits {
                 _ => return,
             }
         }
-        // There is room for it now.
+        // There is room now.
         let _ = self.0.push(merit);
         self.0.sort_unstable();
     }
 
-    /// Whose they are.
+    /// The nodes, the best first.
     pub fn nodes(&self) -> Candidates {
         self.0.iter().map(|merit| merit.node).collect()
     }
 }
 
-/// A question that goes from node to node until somebody can answer it.
+/// A question that goes from node to node until a node can answer it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Errand<const D: usize> {
-    /// Whose is this point? Sent on towards it; the owner says [`Message::Found`].
+    /// Which node owns this point? Sent on towards the point; the owner answers [`Message::Found`].
     Route {
-        /// The job whose point it is.
+        /// The job that needs an owner.
         job: JobId,
-        /// Who asks, and how often the job was given away before.
+        /// The search that the owner answers.
         quest: Quest,
-        /// The point.
+        /// The job's point.
         point: Point<D>,
-        /// How many hops it may still take.
+        /// How many hops the errand may still take.
         hops: u16,
     },
-    /// Who could run this job? Sent on towards a point, if there is one, and then pushed outwards, to where the load is less.
+    /// Which node can run this job? Sent to the trail's point, if any, and then pushed outwards, towards less load.
     Hunt {
         /// The job.
         job: Shared<Job>,
-        /// Who asks, and how often the job was given away before.
+        /// The search that is answered in the end.
         quest: Quest,
-        /// How far the search is.
+        /// The best nodes so far, and the way that is left.
         trail: Trail<D>,
     },
-    /// Has anyone a job for what I have left? Sent on to where jobs wait; who has one gives it.
+    /// Which node has a job that fits what the asker has left? Sent on to nodes with waiting jobs; one gives a job.
     Gather(Gather<D>),
-    /// How a node stands to the second space; sent on to the rendezvous, the owner of the origin of the primary one.
+    /// A node's stand to the second space; sent on to the rendezvous, the owner of the primary space's origin.
     Enter {
-        /// Who.
+        /// The node that tells its stand.
         node: NodeId,
-        /// How.
+        /// Its stand.
         stand: Stand,
-        /// How many hops it may still take.
+        /// How many hops the errand may still take.
         hops: u16,
     },
-    /// Who has left what this job needs? Sent on to a member of the second space, there to the job's point, and then outwards.
+    /// Which node has enough left for this job? Sent to a member of the second space, to the job's point there, and
+    /// then outwards.
     Forage {
         /// The job.
         job: Shared<Job>,
-        /// Who asks, and how often the job was given away before.
+        /// The search that is answered in the end.
         quest: Quest,
-        /// How far the search is.
+        /// The best nodes so far, and the way that is left.
         trail: Trail<D>,
-        /// How it comes to where it goes next.
+        /// Why the receiver was chosen.
         way: Way,
-        /// How many members it may still go through.
+        /// How many members the errand may still visit.
         steps: u8,
     },
 }
 
-/// Somebody who has something free looks for a job that could start there.
+/// A node with free cores asks for a job that could start there at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gather<const D: usize> {
-    /// Who.
+    /// The node with free cores.
     pub asker: NodeId,
-    /// How it is.
+    /// The asker's status.
     pub status: Shared<Status>,
-    /// Where the question goes while nobody is near who has jobs that wait.
+    /// Where the question goes while no neighbour has waiting jobs.
     pub toward: Point<D>,
-    /// How many hops it may still take.
+    /// How many hops the question may still take.
     pub hops: u16,
 }
 
@@ -268,58 +269,58 @@ pub struct Gather<const D: usize> {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Stand {
-    /// It wants to get in.
+    /// The node wants to join.
     Outside,
-    /// It has the origin of the second space, and these are some around it.
+    /// The node is the anchor: it has the origin of the second space. These are some of its neighbours there.
     Inside(Members),
-    /// It is not in any more.
+    /// The node is no longer a member.
     Gone,
 }
 
-/// How a search comes to a member of the second space.
+/// How a search reaches members of the second space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Way {
-    /// It has just begun, at a node that need not be one.
+    /// The search has just begun; this node may be no member.
     Begins,
-    /// To somebody who was one not long ago.
+    /// The receiver was a member not long ago.
     Hearsay,
-    /// By the rendezvous, which knows some.
+    /// The search goes to the rendezvous, which knows members.
     Rendezvous,
-    /// From one to another.
+    /// The receiver is a member, as far as the sender knows.
     Inside,
 }
 
-/// Who searches for somebody who takes a job.
+/// Names a search for a node that takes a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quest {
-    /// Who.
+    /// The node that gets the answer.
     pub asker: NodeId,
-    /// How often the job was given away before.
+    /// How often the job was given away before; for [`Wanted::Sooner`] the asker's round.
     pub attempt: u32,
-    /// Whether an owner is wanted, or somebody who runs it.
+    /// What the job needs: an owner, a run node, or an earlier start.
     pub wanted: Wanted,
 }
 
-/// Who is wanted.
+/// Which kind of node a search looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Wanted {
     /// The owner of a job's point.
     Owner,
-    /// Somebody who runs a job.
+    /// A node that runs the job.
     RunNode,
-    /// Somebody who starts a job at once that waits where it is.
+    /// A node that starts the job at once, while the job waits at the asker.
     Sooner,
 }
 
-/// Why a job that waits moves.
+/// Why a waiting job moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MoveTo {
-    /// It starts there at once: internode scheduling.
+    /// The target starts it at once: internode scheduling.
     Start,
-    /// Fewer wait there: queue balancing.
+    /// It waits at the target: queue balancing, or the queue of a leaver.
     Wait,
 }

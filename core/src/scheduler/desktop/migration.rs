@@ -1,4 +1,4 @@
-//! Internode scheduling: a job that waits goes where it can start at once (P4 section IV.B; PROTOCOLS L1, L3, L5 to L8).
+//! Internode scheduling: a waiting job goes where it can start at once (P4 section IV.B; PROTOCOLS L1, L3, L5 to L8).
 
 use alloc::vec::Vec;
 
@@ -17,28 +17,28 @@ use crate::time::{Span, Time};
 /// The most jobs that are offered at once, and the most that are promised.
 const MOST: usize = 64;
 
-/// The most neighbours of whom a node remembers when it asked them.
+/// The most neighbours for which a node remembers when it asked them.
 const MOST_ASKED: usize = crate::overlay::can::MOST_NEIGHBOURS;
 
-/// For how long an offer or a promise stands, and how long an answer is waited for.
+/// How long an offer or a promise lasts, and how long a node waits for the answer to a pull.
 const STANDS: Span = Span::from_secs(5);
 
-/// What a node has going on with others.
+/// The offers, promises and pulls of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Migration {
-    /// Jobs that wait here and that others were asked to take.
+    /// Waiting jobs that peers were asked to take, each until its offer ends.
     offered: Vec<(JobId, NodeId, MoveTo, Time)>,
-    /// Jobs that others were told may come here.
+    /// Jobs that this node has agreed to start.
     pub(super) promises: Vec<Promise>,
-    /// Whom this node has asked for a job and who has not answered, and until when it waits.
+    /// The peer that was asked for a job and has not answered, and until when this node waits.
     pulling: Option<(NodeId, Time)>,
     /// When this node asked each neighbour for a job.
     asked: SortedMap<NodeId, Time>,
-    /// Whether a job has ended since others than neighbours were asked for one.
+    /// Whether a job has ended here since the last [`Gather`](super::Gather).
     pub(super) freed: bool,
 }
 
-/// Room that is kept for a job that is on its way.
+/// Room kept for a job that is to arrive.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Promise {
     pub(super) job: JobId,
@@ -79,7 +79,7 @@ impl Migration {
 }
 
 impl<const D: usize> Desktop<D> {
-    /// What is free here and not promised to anyone.
+    /// What is free here and not promised to a job.
     fn room(&self) -> Pool {
         let mut pool = self.queue.pool().clone();
         for promise in &self.migration.promises {
@@ -99,12 +99,12 @@ impl<const D: usize> Desktop<D> {
         job.passed >= self.queue.head_passed() && room.fits(&job.requirement)
     }
 
-    /// Whether somebody was asked to take a job that waits here.
+    /// Whether a peer was asked to take this waiting job.
     pub(super) fn is_offered(&self, job: JobId) -> bool {
         self.migration.is_offered(job)
     }
 
-    /// What nobody answered in time is not waited for any more.
+    /// Gives up offers, promises and pulls whose time is over.
     pub(super) fn forget_questions(&mut self, now: Time) {
         self.migration.forget(now);
     }
@@ -121,7 +121,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Offers each job that waits to the neighbour where it would do best, in order, and one job to each neighbour (L7).
+    /// Offers each waiting job, in order, to the neighbour that it fills best; at most one to each neighbour (L7).
     fn push(&mut self, cx: &mut dyn Context<Self>) {
         let mut targets: Vec<NodeId> = Vec::new();
         for job in self.queue.waiting().to_vec() {
@@ -139,7 +139,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// P4's formula (3): how well a job would fill a node if it started there at once, and how fast that is; `None` if it could not.
+    /// P4's formula (3): how well a job fills a node, by the node's speed. `None` if it could not start there at once.
     fn fill(&self, job: &Waiting, status: &Status) -> Option<f64> {
         let dimensions = self.dimensions();
         let fits = dimensions.matches(&status.free, &job.requirement);
@@ -151,7 +151,7 @@ impl<const D: usize> Desktop<D> {
         Some(score / f64::from(status.speed.as_millionths().get()))
     }
 
-    /// Asks somebody to take a job that waits here.
+    /// Asks a peer to take a waiting job.
     pub(super) fn offer(
         &mut self,
         waiting: Waiting,
@@ -168,8 +168,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Somebody asks whether this node would take a job.
-    pub(super) fn offered(
+    /// Answers an offer, and promises room if the job is to start here.
+    pub(super) fn on_offer(
         &mut self,
         from: NodeId,
         waiting: &Waiting,
@@ -196,8 +196,8 @@ impl<const D: usize> Desktop<D> {
         cx.send(from, Message::OfferAnswer { job, takes, status });
     }
 
-    /// Who was asked to take a job answers.
-    pub(super) fn offer_answered(
+    /// Hands an offered job over if the peer takes it.
+    pub(super) fn on_offer_answer(
         &mut self,
         from: NodeId,
         job: JobId,
@@ -215,7 +215,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Gives a job that waits here to another node.
+    /// Gives a waiting job to another node.
     pub(super) fn hand_over(
         &mut self,
         job: JobId,
@@ -236,11 +236,11 @@ impl<const D: usize> Desktop<D> {
         self.known.expect(to, dimensions, &waiting.requirement);
         let carried = carry(&waiting, move_to);
         self.tell_runs(Command::GiveAway { job, to, carried }, cx);
-        // What stood behind it may be first now.
+        // The next job may be the head now.
         self.start_jobs(cx);
     }
 
-    /// Asks the neighbour with the longest queue for a job, if something is free here that no job of its own can use (L8).
+    /// If cores are free after local scheduling, asks the neighbour with the longest queue for a job (L8).
     pub(super) fn pull(&mut self, cx: &mut dyn Context<Self>) {
         let is_wanted = self.config.scheduling.internode == Some(Direction::Pull) && !self.leaving;
         if !is_wanted || self.migration.pulling.is_some() {
@@ -267,20 +267,20 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Asks somebody for a job.
+    /// Asks a peer for a job.
     pub(super) fn ask_for(&mut self, node: NodeId, move_to: MoveTo, cx: &mut dyn Context<Self>) {
         self.migration.pulling = Some((node, cx.now() + STANDS));
         let status = self.status();
         cx.send(node, Message::Pull { move_to, status });
     }
 
-    /// Whether nobody is asked for a job at the moment.
-    pub(super) const fn asks_nobody(&self) -> bool {
+    /// Whether this node waits for no answer to a pull.
+    pub(super) const fn has_no_pending_pull(&self) -> bool {
         self.migration.pulling.is_none()
     }
 
-    /// Somebody asks for a job.
-    pub(super) fn pulled(
+    /// Gives the asker a waiting job, or rejects the pull.
+    pub(super) fn on_pull(
         &mut self,
         from: NodeId,
         move_to: MoveTo,
@@ -307,15 +307,15 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// The job that waits here and would do best where somebody has something free.
+    /// The waiting job that best fills what the asker has free.
     pub(super) fn job_for(&self, asker: &Status) -> Option<JobId> {
         let pool = Pool::with_free(self.dimensions().clone(), asker.total, asker.free).ok()?;
         let best = self.queue.best_for(&pool, asker.head_passed)?;
         Some(best.job).filter(|job| !self.migration.is_offered(*job))
     }
 
-    /// Somebody who was asked for a job has none: another is asked.
-    pub(super) fn pull_rejected(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
+    /// The peer that was asked has no job to give: asks the next one.
+    pub(super) fn on_pull_reject(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
         if self
             .migration
             .pulling
@@ -326,7 +326,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A job came, so whoever was asked for one has answered.
+    /// A job has come from `from`. If that peer was asked for a job, this is its answer.
     pub(super) fn pull_answered(&mut self, from: NodeId) {
         if self
             .migration
@@ -337,14 +337,14 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A node cannot be reached, so it answers nothing.
-    pub(super) fn unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
+    /// Waits no longer for answers of a peer that cannot be reached.
+    pub(super) fn on_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         self.known.retain(|id| id != node);
         self.migration.offered.retain(|(_, to, ..)| *to != node);
-        self.pull_rejected(node, cx);
+        self.on_pull_reject(node, cx);
     }
 
-    /// A node that leaves offers what waits to whoever could run it.
+    /// A leaver offers each waiting job to the least loaded neighbour that can run it.
     pub(super) fn give_all_away(&mut self, cx: &mut dyn Context<Self>) {
         for job in self.queue.waiting().to_vec() {
             if self.migration.is_offered(job.job) {
@@ -371,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_or_out_of_order_is_not_sound() {
+    fn too_many_offers_promises_or_asked_peers_are_not_sound() {
         let node = |n: usize| NodeId::new(n as u64);
         let offer = |n: usize| (JobId::new(n as u64), node(0), MoveTo::Start, Time::ZERO);
         let promise = |n: usize| Promise {

@@ -1,40 +1,40 @@
-//! Desktops: jobs with many requirements on nodes with several cores, found in a space of what nodes have (P4; PROTOCOLS 3.2, 3.3, 5, L1 to
-//! L19).
+//! Desktop grids: finds a node for each job in a space of capabilities (P4; PROTOCOLS 3.2, 3.3, 5, L1 to L19).
 //!
-//! Nodes are points of a [CAN](crate::overlay::can): a coordinate for each amount that a node has, and virtual ones that are drawn. A job is
-//! at the point of what it needs, so that whoever could run it lies outwards of it. Where it is submitted, the owner of its point is asked
-//! for; the owner has it pushed outwards, to where the load is less, until somebody is found who runs it.
+//! Each node is a point of a [CAN](crate::overlay::can): one coordinate for each capability, and random virtual ones.
+//! A job is at the point of its requirement, so the nodes that can run it lie outwards of that point. The submitter
+//! asks for the owner of the point. The owner pushes a search outwards, towards less load, until it finds a run node.
 //!
 //! ```text
-//!  submitted                 owner of its point                a run node                another
-//!  Route ──── hop by hop ──▶ that is me
+//!  submitter                 owner of its point                run node                  another node
+//!  Route ──── hop by hop ──▶ has the point
 //!        ◀──────────── Found
 //!  Give ───────────────────▶ ◀── custody ──▶
 //!                            Hunt ──── pushed outwards ──▶ …
 //!                                  ◀───────────────── Found
 //!                            Give ───────────────────────────▶ ◀── custody ──▶
 //!                                                             queues it
-//!                                                             ◀───────────────── Pull   has something free
+//!                                                             ◀───────────────── Pull   has free cores
 //!                                                             Give ────────────────────▶ starts it
 //! ```
 //!
 //! # Rules
-//! - The node where a job is submitted answers for it towards whoever submitted it, and the owner of its point answers for it towards that
-//!   node: each by [`custody`]. If who runs it is lost, its owner searches for another. If the owner is lost, its submitter
-//!   searches for another owner. An owner grants nothing beyond what it was granted, so the two are never at odds.
-//! - Matchmaking: whoever a job is pushed to asks itself who of itself and its neighbours could run it. If one is free, or could start it at
-//!   once, that is it. Otherwise the job may stop there by chance, more likely the fewer nodes there are further out, and goes to who has the
-//!   least load; or it is pushed on along the dimension with the least load beyond. If it comes to the end of the space and nobody was
-//!   found, it is flooded to all who might have what it needs, once in each search.
-//! - Local scheduling, internode scheduling and queue balancing are those of the paper, see [`Scheduling`]: a job that waits may pass
-//!   others in its queue or at another node only if it was passed itself no less often than the first there (L1, L3).
-//! - Every node's neighbours know how it is, since the last heartbeat. What a node has left while it runs something is also known to the
-//!   owner of the point where it would be if that were all it has: its balloon. Or it is a member of a second CAN, at that point: see
+//! - Each job has two [`custody`] relations. The submitter answers for it to the user; the owner answers for it to the
+//!   submitter. If the run node is lost, the owner searches for another. If the owner is lost, the submitter searches
+//!   for another. An owner grants nothing beyond what it was granted, so the two never contradict each other.
+//! - Matchmaking: each node on a search's way rates itself, its neighbours and the balloons that it keeps. With
+//!   [`Preference::Free`] the search ends with the first node that can start the job at once. Otherwise, once it has a
+//!   candidate, it may stop by chance, more likely if few nodes are beyond. If it does not stop, it is pushed on along
+//!   the dimension with the least load beyond. If it ends without a candidate, one flood asks all nodes that might fit.
+//! - Local scheduling, internode scheduling and queue balancing follow the paper, see [`Scheduling`]. A waiting job may
+//!   pass others, here or at another node, only if it was passed at least as often as the head there (L1, L3).
+//! - Heartbeats carry a node's status to its neighbours. A node that runs something and has cores left may also have a
+//!   balloon at the owner of the point of what is left, or be a member of a second CAN at that point: see
 //!   [`Residues`] (PROTOCOLS 3.3).
 //!
 //! # Limits
-//! A job takes cores and other amounts of one node. Deadlines and criteria other than the soonest start are refused, and so are categories
-//! as dimensions: nothing is outwards of them. A job is told to be cancelled when its owner knows; it may run a moment longer. Run times are not known, so the start that is told is when a node took the job.
+//! A job runs on one node. Deadlines and criteria other than the soonest start are refused, and so are categories as
+//! dimensions: nothing lies outwards of a category. A job counts as cancelled when its owner knows; it may run a moment
+//! longer. Run times are not known, so the start that is told is the instant at which the run node queued the job.
 //!
 //! # Example
 //! `examples/desktop.rs` is a small grid in one process.
@@ -84,34 +84,34 @@ use crate::rng::Choose;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
-/// What a node is.
+/// The hardware of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Equipment {
-    /// What can be described at all, the same on all nodes: amounts and levels.
+    /// The amounts and levels of the grid, the same on all nodes.
     pub dimensions: Dimensions,
-    /// Which of them are the cores.
+    /// The dimension that counts cores.
     pub cores: Dimension,
-    /// What this node has.
+    /// The node's value in each dimension.
     pub capability: Capability,
-    /// How fast it is.
+    /// The node's speed.
     pub speed: Speed,
 }
 
 /// How a node gets into the overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Bootstrap<const D: usize> {
-    /// It is the first.
+    /// The node founds the overlay.
     Alone,
-    /// This node introduces it.
+    /// The node joins through this introducer.
     Join(NodeId),
-    /// This is its zone: how a host lays out an overlay by hand, see [`can::Layout`].
+    /// The node starts with this point and zone: for hosts that lay out an overlay by hand, see [`can::Layout`].
     Placed(can::Point<D>, Shared<Grant<D>>),
 }
 
 /// A node of the grid: a desktop with several cores, where jobs can be submitted.
 ///
-/// Most effects per event, beside those of the overlay and of custody: one for each neighbour, or one for each of at most 256 errands that
-/// nobody acknowledged.
+/// Most effects per event, besides those of the overlay and of custody: one for each neighbour, or one for each of at
+/// most 256 unacknowledged errands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Desktop<const D: usize> {
     me: NodeId,
@@ -120,25 +120,25 @@ pub struct Desktop<const D: usize> {
     cores: Dimension,
     speed: Speed,
     can: Can<D>,
-    /// Between where jobs are submitted and their owners.
+    /// Between submitters and owners.
     owners: Custody,
-    /// Between owners and who runs jobs.
+    /// Between owners and run nodes.
     runs: Custody,
     queue: BackfillQueue,
     known: Known,
     balloons: Balloons<D>,
-    /// In the Dual-CAN model only.
+    /// Only with [`Residues::DualCan`].
     residue_space: Option<Box<ResidueSpace<D>>>,
     migration: Migration,
     relay: Relay<D>,
     seen: Seen,
     /// The number of its last flood.
     floods: u32,
-    /// How often in a row nobody answered who was asked for a zone.
+    /// How many requests to join got no answer since this node last joined.
     unanswered: u8,
-    /// How it is, as long as nothing has changed.
+    /// A cache, empty after the queue has changed.
     status: Option<Shared<Status>>,
-    /// The same for the overlay.
+    /// A cache for the overlay, emptied together with `status`.
     load: Option<can::Load>,
     round: u32,
     /// When the next round begins, once rounds have begun.
@@ -150,39 +150,39 @@ pub struct Desktop<const D: usize> {
 /// What happened at a node in this life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts {
-    /// How often it was the owner of a job.
+    /// How often it became the owner of a job.
     pub owned: u64,
-    /// How many hops those took to it that it owned, all together.
+    /// The total hops of the searches for an owner that it answered.
     pub route_hops: u64,
-    /// How many searches for a run node ended with it.
+    /// How many searches for a run node ended here with a candidate.
     pub hunts: u64,
-    /// How many hops those had taken, all together.
+    /// The total hops of those searches.
     pub hunt_hops: u64,
-    /// How often somebody was searched for among all nodes.
+    /// How many searches it flooded.
     pub floods: u64,
-    /// How many jobs it gave to others to start them at once.
+    /// How many waiting jobs it gave to nodes that could start them at once.
     pub migrated: u64,
-    /// How many jobs it gave to others where fewer wait.
+    /// How many waiting jobs it gave away to wait elsewhere, to balance queues or to leave.
     pub balanced: u64,
 }
 
-/// What a node is woken with.
+/// Why a node is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// By the overlay.
+    /// A timer of the overlay.
     Overlay(can::Timer),
-    /// About a job that was submitted here, or that this node owns.
+    /// A timer for a job that was submitted here, or that this node owns.
     Owners(custody::Timer),
-    /// About a job that this node owns, or runs.
+    /// A timer for a job that this node owns, or runs.
     Runs(custody::Timer),
-    /// It is time to look at the jobs that wait.
+    /// The round of this number begins: the node looks at its waiting jobs.
     Round(u32),
-    /// A question may have to be sent again.
+    /// An errand that is not acknowledged may be due to be sent again.
     Resend,
-    /// By the second space.
+    /// A timer of the second space.
     Residue(can::Timer),
-    /// It is time to get into the second space, or to say who is in it.
+    /// The node checks its membership: it asks to get into the second space, or registers as its anchor.
     Rendezvous,
 }
 
@@ -190,13 +190,13 @@ pub enum Timer {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Of the overlay.
+    /// A record of the overlay.
     Overlay(can::Key),
     /// A job that was submitted here, or that this node owns.
     Owners(custody::Key),
     /// A job that this node owns, or runs.
     Runs(custody::Key),
-    /// Of the second space.
+    /// A record of the second space.
     Residue(can::Key),
 }
 
@@ -204,17 +204,17 @@ pub enum Key {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Of the overlay.
+    /// A record of the overlay.
     Overlay(can::Record),
-    /// About a job that was submitted here, or that this node owns.
+    /// A job that was submitted here, or that this node owns.
     Owners(custody::Record),
-    /// About a job that this node owns, or runs.
+    /// A job that this node owns, or runs.
     Runs(custody::Record),
-    /// Of the second space.
+    /// A record of the second space.
     Residue(can::Record),
 }
 
-/// The overlay as a part of a node. Heartbeats carry how the node is.
+/// Embeds the overlay in a node. Heartbeats carry the node's status.
 struct AsCan<'a> {
     status: &'a Shared<Status>,
     joined: bool,
@@ -247,11 +247,11 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan<'_> {
 }
 
 impl<const D: usize> Desktop<D> {
-    /// After so many questions for a zone that nobody answered a node begins a space of its own, sooner or later.
+    /// From this many unanswered requests to join on, a node founds its own space with a chance of 1/4 each time.
     const FOUNDS_AFTER: u8 = 8;
 
-    /// A node without jobs. The configuration is that of all nodes. A node that joins by itself draws its virtual coordinates from the
-    /// generator.
+    /// A node without jobs. All nodes need the same configuration. Unless it is [placed](Bootstrap::Placed), the node
+    /// draws its virtual coordinates from the generator.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -347,7 +347,7 @@ impl<const D: usize> Desktop<D> {
         )
     }
 
-    /// Which node this is.
+    /// This node's id.
     pub const fn id(&self) -> NodeId {
         self.me
     }
@@ -357,17 +357,17 @@ impl<const D: usize> Desktop<D> {
         &self.can
     }
 
-    /// What a node last said of itself to this one.
+    /// The status of a peer, as far as this node knows it.
     pub fn status_of(&self, node: NodeId) -> Option<&Status> {
         self.known.shared(node).map(Shared::get)
     }
 
-    /// Its queue.
+    /// The jobs that wait or run here.
     pub const fn queue(&self) -> &BackfillQueue {
         &self.queue
     }
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.owners.tasks()
     }
@@ -377,22 +377,22 @@ impl<const D: usize> Desktop<D> {
         self.runs.tasks()
     }
 
-    /// The jobs that this node has from where they were submitted, or had and nobody there knows it yet.
+    /// The jobs that submitters gave to this node, each until its submitter knows that this node has it no more.
     pub fn entrusted(&self) -> impl Iterator<Item = JobId> + '_ {
         self.owners.held()
     }
 
-    /// The jobs that are here to run, or were and their owner does not know it yet.
+    /// The jobs that owners gave to this node to run, each until its owner knows that this node has it no more.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.runs.held()
     }
 
-    /// Whether this node has asked others about moving a job and waits for an answer, or keeps room for one that is to come.
+    /// Whether this node waits for the answer to an offer or a pull, or keeps room for a promised job.
     pub const fn awaits_answers(&self) -> bool {
         self.migration.awaits_answers()
     }
 
-    /// The nodes of which this node knows what they have left, because that lies in its zone, and what that is.
+    /// The balloons that this node keeps: the node and the point of each.
     pub fn balloons(&self) -> impl Iterator<Item = (NodeId, &can::Point<D>)> + '_ {
         self.balloons.iter()
     }
@@ -433,9 +433,9 @@ impl<const D: usize> Desktop<D> {
             self.unanswered = self.unanswered.saturating_add(1);
             let found = self.unanswered >= Self::FOUNDS_AFTER && cx.rng().below(4) == 0;
             let command = match self.bootstrap {
-                // All may have gone down at once. Of several who begin anew all but one yield, when they hear of each other.
+                // All nodes may have crashed at once. If several found a space, all but one yield when they meet.
                 _ if found => Some(can::Command::Found),
-                // Whoever introduced it at first may still know how to get in.
+                // The first introducer may still be in the overlay.
                 Bootstrap::Join(introducer) => Some(can::Command::Join { introducer }),
                 Bootstrap::Alone | Bootstrap::Placed(..) => None,
             };
@@ -463,7 +463,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     fn start(&mut self, cx: &mut dyn Context<Self>) {
-        // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
+        // From the clock: peers would ignore a flood that has the number of one from an earlier life.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.relay.begin(cx.now());
         self.balloons.begin(cx.now());
@@ -474,10 +474,10 @@ impl<const D: usize> Desktop<D> {
         self.begin_rounds(cx);
     }
 
-    /// Gets into the overlay as its host says, unless it was in before and comes back by itself.
+    /// Enters the overlay as the bootstrap says. A restarted founder joins through peers it knew, if it knew any.
     fn get_into_overlay(&mut self, cx: &mut dyn Context<Self>) {
         let command = match &self.bootstrap {
-            // It asks those who are in already, and begins anew if nobody answers.
+            // It asks peers from its disk, and founds a space if none answers.
             Bootstrap::Alone if self.can.is_joining() => return,
             Bootstrap::Alone => can::Command::Found,
             Bootstrap::Join(introducer) => can::Command::Join {
@@ -489,8 +489,8 @@ impl<const D: usize> Desktop<D> {
         if let Bootstrap::Placed(_, grant) = &self.bootstrap
             && self.can.zone().is_none()
         {
-            // It had that zone before. Those whom it wrote down may be gone, if it wrote down any; some around its first zone may
-            // be there.
+            // It had that zone in an earlier life. The peers on its disk may be gone, so it also asks the neighbours
+            // of its first zone.
             let around = grant.get().neighbours.iter().map(|entry| entry.name.id);
             let around = around.filter(|id| *id != self.me).take(can::KNOWN);
             let around: can::Known = around.collect();
@@ -516,7 +516,7 @@ impl<const D: usize> Desktop<D> {
         cx.wake(at, Timer::Round(self.round));
     }
 
-    fn next_round(&mut self, round: u32, cx: &mut dyn Context<Self>) {
+    fn on_round(&mut self, round: u32, cx: &mut dyn Context<Self>) {
         let Some(at) = self.round_at.filter(|_| round == self.round) else {
             return;
         };
@@ -530,8 +530,8 @@ impl<const D: usize> Desktop<D> {
         self.refresh_balloon(cx);
         self.forget_questions(cx.now());
         if self.config.scheduling.balancing == Some(Direction::Pull) {
-            // A node asks one other at a time. This one is asked first, once in a round: as soon as it has answered, others are asked for what
-            // could start here.
+            // A node asks one peer at a time. The pull to balance comes first, once in a round; after its answer the
+            // node pulls jobs that could start here.
             self.balance(cx);
             self.migrate(cx);
         } else {
@@ -543,7 +543,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Who is no neighbour any more is not heard of any more.
+    /// Forgets the status of peers that are no longer neighbours.
     fn forget_strangers(&mut self) {
         let ids: Vec<NodeId> = self.can.neighbours().map(can::Neighbour::id).collect();
         self.known.retain(|id| ids.binary_search(&id).is_ok());
@@ -562,7 +562,7 @@ impl<const D: usize> Desktop<D> {
 
     /// Why a job is not taken here, if that can be seen from the job alone.
     fn refusal(&self, job: &Job) -> Option<Refusal> {
-        // First: who is asked again after a crash must not have the job go elsewhere, too.
+        // First: after any other refusal, a host that submits a job again after a crash may submit it elsewhere, too.
         if self.owners.answers_for(job.id) {
             return Some(Refusal::Known);
         }
@@ -590,7 +590,7 @@ impl<const D: usize> Desktop<D> {
         beyond.then_some(Refusal::TooLarge)
     }
 
-    fn receive(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
+    fn on_message(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay { message, status } => {
                 if let Some(status) = status {
@@ -615,7 +615,7 @@ impl<const D: usize> Desktop<D> {
                             hops,
                         } => self.route(job, quest, point, hops, cx),
                         Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
-                        Errand::Gather(gather) => self.gather(from, gather, cx),
+                        Errand::Gather(gather) => self.on_gather(from, gather, cx),
                         Errand::Enter { node, stand, hops } => self.enter(node, stand, hops, cx),
                         Errand::Forage {
                             job,
@@ -627,22 +627,22 @@ impl<const D: usize> Desktop<D> {
                     }
                 }
             }
-            Message::Acknowledged(number) => self.acknowledged(from, number),
-            Message::Search { header, job, quest } => self.search(from, header, &job, quest, cx),
+            Message::Acknowledged(number) => self.on_acknowledged(from, number),
+            Message::Search { header, job, quest } => self.on_search(from, header, &job, quest, cx),
             Message::Found {
                 job,
                 quest,
                 candidates,
-            } => self.found(job, quest, candidates, cx),
-            Message::Offer { waiting, move_to } => self.offered(from, &waiting, move_to, cx),
+            } => self.on_found(job, quest, candidates, cx),
+            Message::Offer { waiting, move_to } => self.on_offer(from, &waiting, move_to, cx),
             Message::OfferAnswer { job, takes, status } => {
                 self.hear_status(from, status);
-                self.offer_answered(from, job, takes, cx);
+                self.on_offer_answer(from, job, takes, cx);
             }
-            Message::Pull { move_to, status } => self.pulled(from, move_to, &status, cx),
+            Message::Pull { move_to, status } => self.on_pull(from, move_to, &status, cx),
             Message::PullReject { status } => {
                 self.hear_status(from, status);
-                self.pull_rejected(from, cx);
+                self.on_pull_reject(from, cx);
             }
             Message::Inflate {
                 node,
@@ -658,18 +658,18 @@ impl<const D: usize> Desktop<D> {
                 hops,
             } => self.deflate((node, version), point, hops, cx),
             Message::Residue { message, status } => {
-                self.residue_message(from, message, status, cx);
+                self.on_residue(from, message, status, cx);
             }
             Message::ResidueChanged { status } => self.hear_residue(from, status),
-            Message::Members(members) => self.hear_members(members, cx),
+            Message::Members(members) => self.on_members(members, cx),
         }
     }
 
-    fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
+    fn on_command(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
             job::Command::Cancel(job) => self.tell_owners(custody::Command::Cancel(job), cx),
-            job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
+            job::Command::Ended { job, outcome } => self.on_ended(job, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.give_all_away(cx);
@@ -702,7 +702,7 @@ impl<const D: usize> Desktop<D> {
     fn finish(&mut self, cx: &mut dyn Context<Self>) {
         self.tell_load(cx);
         self.settle_residue(cx);
-        // A node that leaves is gone from the overlay once nobody needs it any more.
+        // A leaver leaves the overlay once it answers for no job and has none.
         if self.leaving && self.owners.is_empty() && self.runs.is_empty() {
             self.overlay(Event::Command(can::Command::Leave), cx);
         }
@@ -724,22 +724,22 @@ impl<const D: usize> Machine for Desktop<D> {
                 return;
             }
             Event::Start => self.start(cx),
-            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Message { from, message } => self.on_message(from, message, cx),
             Event::Unreachable { to } => {
                 self.overlay(Event::Unreachable { to }, cx);
-                self.residue_unreachable(to, cx);
+                self.on_residue_unreachable(to, cx);
                 self.in_owners(Event::Unreachable { to }, cx);
                 self.in_runs(Event::Unreachable { to }, cx);
-                self.unreachable(to, cx);
+                self.on_unreachable(to, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => self.overlay(Event::Timer(timer), cx),
             Event::Timer(Timer::Owners(timer)) => self.in_owners(Event::Timer(timer), cx),
             Event::Timer(Timer::Runs(timer)) => self.in_runs(Event::Timer(timer), cx),
-            Event::Timer(Timer::Round(round)) => self.next_round(round, cx),
+            Event::Timer(Timer::Round(round)) => self.on_round(round, cx),
             Event::Timer(Timer::Resend) => self.resend(cx),
             Event::Timer(Timer::Residue(timer)) => self.in_residue_space(Event::Timer(timer), cx),
-            Event::Timer(Timer::Rendezvous) => self.see_to_membership(cx),
-            Event::Command(command) => self.obey(&command, cx),
+            Event::Timer(Timer::Rendezvous) => self.on_rendezvous_timer(cx),
+            Event::Command(command) => self.on_command(&command, cx),
         }
         self.finish(cx);
     }

@@ -1,6 +1,7 @@
-//! The two custodies of a node, and how they are one: between where a job was submitted and its owner, and between the owner and who runs it.
+//! Links the two custodies of a node: between submitter and owner, and between owner and run node.
 //!
-//! What an owner is granted bounds what it grants; what becomes of a job at who runs it becomes of it at its owner.
+//! The lease that an owner is granted bounds what it grants to the run node. The outcome at the run node becomes the
+//! outcome at the owner.
 
 use alloc::vec::Vec;
 
@@ -12,23 +13,23 @@ use crate::machine::{Context, Embed, Event, Machine};
 use crate::shared::Shared;
 use crate::time::Time;
 
-/// Custody between those who submit and owners, as a part of a node.
+/// Embeds the custody between submitters and owners in a node.
 #[derive(Default)]
 pub(super) struct AsOwners {
     notices: Vec<custody::Notice>,
 }
 
-/// Custody between owners and those who run, as a part of a node.
+/// Embeds the custody between owners and run nodes in a node.
 #[derive(Default)]
 pub(super) struct AsRuns {
     notices: Vec<custody::Notice>,
 }
 
 impl AsOwners {
-    /// What a host is told is told at once: behind it the job may be forgotten, and who crashes in between must say it again.
+    /// Notifies the host at once, before the job may be forgotten: a node that crashes in between must tell it again.
     fn hear<const D: usize>(&mut self, notice: custody::Notice, cx: &mut dyn Context<Desktop<D>>) {
         match notice {
-            // An owner that lets a job go has nobody to tell.
+            // Only run nodes tell these (`on_runs`): an owner runs nothing.
             custody::Notice::Tell(Notice {
                 news: News::Orphaned | News::Stopped | News::Started,
                 ..
@@ -78,14 +79,14 @@ impl<const D: usize> Desktop<D> {
             self.start_jobs(cx);
         }
         self.follow_owners(of_owners, cx);
-        // What it answers for and does not own is nobody's.
+        // A job that this node answers for to a run node, but does not own any more, is cancelled.
         let stray = self.runs.tasks().filter(|job| !self.owners.has(*job));
         for job in stray.collect::<Vec<_>>() {
             self.tell_runs(Command::Cancel(job), cx);
         }
     }
 
-    /// Has the custody among submitters and owners handle an event, and does what follows from it.
+    /// Feeds an event to the custody between submitters and owners, and acts on its notices.
     pub(super) fn in_owners(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
         let notices = self.handle_owners(event, cx);
         self.follow_owners(notices, cx);
@@ -95,7 +96,7 @@ impl<const D: usize> Desktop<D> {
         self.in_owners(Event::Command(command), cx);
     }
 
-    /// Has the custody among owners and run nodes handle an event, and does what follows from it.
+    /// Feeds an event to the custody between owners and run nodes, and acts on its notices.
     pub(super) fn in_runs(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
         let notices = self.handle_runs(event, cx);
         if self.follow_runs(notices, cx) == Room::Freed {
@@ -133,7 +134,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Does what follows from notices, but for starting jobs where room is freed.
+    /// Acts on notices, but leaves it to the caller to start jobs in freed room.
     pub(super) fn follow_runs(
         &mut self,
         notices: Vec<custody::Notice>,
@@ -154,7 +155,7 @@ impl<const D: usize> Desktop<D> {
 
     fn on_owners(&mut self, notice: custody::Notice, cx: &mut dyn Context<Self>) {
         match notice {
-            // It was told.
+            // `AsOwners` has told the host.
             custody::Notice::Tell(_) => {}
             custody::Notice::Offered(gift) => {
                 let taking = if self.leaving {
@@ -183,7 +184,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// This node owns a job until then, and has a run node searched for.
+    /// This node owns a job until `until`, and searches for a run node.
     fn own(&mut self, job: Shared<Job>, tenure: Tenure, until: Time, cx: &mut dyn Context<Self>) {
         let id = job.get().id;
         self.counts.owned = self.counts.owned.saturating_add(1);
@@ -230,17 +231,17 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// The last word on a job that this node owned.
+    /// Passes the outcome of a job from its run node to its submitter.
     fn pass_on(&mut self, job: JobId, ending: Ending, cx: &mut dyn Context<Self>) {
         self.tell_owners(Command::Ended { job, ending }, cx);
         self.tell_runs(Command::PassedOn(job), cx);
     }
 }
 
-/// What a job that is dropped means for those that wait.
+/// Whether notices freed room for waiting jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
     AsBefore,
-    /// Something may start.
+    /// A waiting job may start.
     Freed,
 }

@@ -1,7 +1,7 @@
-//! Errands: questions that go from node to node until somebody can answer them, sent again where a hop is lost.
+//! Errands: questions that go from node to node until a node can answer them. A lost hop is sent again.
 //!
-//! An errand over twenty hops is lost more often than not where one message of twenty is. So each hop is acknowledged, if messages can be
-//! lost at all, and sent again until it is. Who hears one again that it has sent on before only acknowledges it.
+//! If one message of twenty is lost, an errand over twenty hops is lost more often than not. So, if messages can be
+//! lost, each hop is sent until it is acknowledged, a few times at most. A repeated errand is only acknowledged.
 
 use alloc::collections::VecDeque;
 
@@ -11,23 +11,23 @@ use crate::id::{JobId, NodeId};
 use crate::machine::Context;
 use crate::time::Time;
 
-/// The most errands that wait for an acknowledgement; those beyond are sent once.
+/// The most errands that wait for an acknowledgement; further ones are sent once.
 const MOST: usize = 256;
 
-/// How many errands a node remembers to have heard.
+/// How many received errands a node remembers.
 const HEARD: usize = 256;
 
 /// How often an errand is sent over one hop.
 const TRIES: u8 = 4;
 
-/// How many searches a node remembers to have sent on.
+/// How many searches that it sent on a node remembers.
 const SENT_ON: usize = 64;
 
-/// How often a search comes by at most: once on its way to a point, once on its way outwards, and once more for each in case nodes
-/// are wrong about each other's zones. Where liars make them so, a search would go round until it has no hops left.
+/// How often a search may visit one node: on its way to a point, on its way outwards, and once more for each in case
+/// nodes are wrong about each other's zones. Without this bound, liars could keep a search going round.
 const MOST_ROUNDS: u8 = 4;
 
-/// What a node has on its way to others.
+/// The errands of a node that are under way.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Relay<const D: usize> {
     last: u32,
@@ -36,7 +36,7 @@ pub(super) struct Relay<const D: usize> {
     sent_on: VecDeque<SentOn>,
 }
 
-/// A search that was sent on: what it looks for, how many hops it had left, and how often it came with fewer.
+/// A search that was sent on. `hops`: how many it had left; `rounds`: how often it came, each time with fewer left.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct SentOn {
     quest: Quest,
@@ -66,7 +66,7 @@ impl<const D: usize> Default for Relay<D> {
 }
 
 impl<const D: usize> Relay<D> {
-    /// Begins to number errands, not as in an earlier life: they would be taken for those.
+    /// Numbers errands from the clock on: receivers would take the numbers of an earlier life for duplicates.
     pub(super) fn begin(&mut self, now: Time) {
         self.last = (now.as_micros() / 1000) as u32;
     }
@@ -75,7 +75,7 @@ impl<const D: usize> Relay<D> {
         self.pending.len() <= MOST && self.heard.len() <= HEARD && self.sent_on.len() <= SENT_ON
     }
 
-    /// Whether a search with so many hops left has gone round too often. One that is sent again has as many left as before.
+    /// Whether a search has come here too often. A resent errand has as many hops left as before, and does not count.
     pub(super) fn goes_round(&mut self, job: JobId, quest: Quest, hops: u16) -> bool {
         let is_it = |it: &&mut SentOn| it.job == job && it.quest == quest;
         if let Some(before) = self.sent_on.iter_mut().find(is_it) {
@@ -126,7 +126,7 @@ impl<const D: usize> Desktop<D> {
         cx.send(to, Message::Errand { number, errand });
     }
 
-    /// Whether an errand is heard for the first time. It is acknowledged in any case.
+    /// Whether an errand is new. Acknowledges it in any case.
     pub(super) fn is_new_errand(
         &mut self,
         from: NodeId,
@@ -148,14 +148,14 @@ impl<const D: usize> Desktop<D> {
         true
     }
 
-    /// An errand has come over its next hop.
-    pub(super) fn acknowledged(&mut self, from: NodeId, number: u32) {
+    /// The next hop has received an errand.
+    pub(super) fn on_acknowledged(&mut self, from: NodeId, number: u32) {
         self.relay
             .pending
             .retain(|pending| (pending.to, pending.number) != (from, number));
     }
 
-    /// Sends again what was not acknowledged in time; after some tries it is given up, and whoever asked asks again.
+    /// Sends errands again that are overdue. After some tries it gives an errand up; its asker asks again.
     pub(super) fn resend(&mut self, cx: &mut dyn Context<Self>) {
         let Some(patience) = self.config.resend else {
             return;
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_goes_round_a_few_times_and_one_that_is_sent_again_does_not() {
+    fn a_search_may_come_a_few_times_and_a_resent_errand_does_not_count() {
         let mut relay = Relay::<2>::default();
         let quest = |attempt| Quest {
             asker: NodeId::new(1),
@@ -200,7 +200,7 @@ mod tests {
         for attempt in 2..2 + SENT_ON as u32 {
             goes_round(attempt, 5);
         }
-        // The first is forgotten.
+        // The first search is forgotten.
         assert!([3, 2, 1, 0].into_iter().all(|hops| !goes_round(0, hops)));
         assert!(relay.is_sound());
     }

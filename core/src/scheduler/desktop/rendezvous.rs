@@ -1,9 +1,9 @@
 //! The way into the second space.
 //!
-//! It has few members, who come and go, so nobody is known to be one. The owner of the origin of the *primary* space is the rendezvous. It
-//! hears of the second space from the owner of the origin there, its anchor, and tells who wants to get in of that one and some around it; or,
-//! if it has heard of nobody for long enough, to found the space. Two anchors at once mean two spaces: each hears of the other at the
-//! rendezvous, and the overlay makes one of them. What the rendezvous knows is soft: who has just become it waits until an anchor would have said so.
+//! A joiner asks the rendezvous, the owner of the origin of the *primary* space. The anchor, the owner of the origin of
+//! the second space, registers there with some neighbours, and the joiner gets these names. If no anchor has registered
+//! for long enough, the joiner is told to found the space. Two anchors mean two spaces: each hears of the other at the
+//! rendezvous, and the overlay merges them. The registry is soft: a new rendezvous first waits for an anchor.
 
 use super::Desktop;
 use super::message::{Errand, Members, Message, Stand};
@@ -12,13 +12,13 @@ use crate::machine::Context;
 use crate::overlay::can::{self, Hop, Point};
 use crate::time::Time;
 
-/// For how many periods the rendezvous believes that an anchor is there. Longer than it takes to notice that one crashed.
+/// For how many periods a registration lasts: longer than it takes to notice that an anchor crashed.
 const BELIEVED: u64 = 12;
 
-/// For how many periods somebody has to found the space who was told to.
+/// How many periods a node that was told to found the space has to do so.
 const FOUNDING: u64 = 2;
 
-/// For how many periods a new rendezvous waits for an anchor before it has somebody found the space.
+/// For how many periods a new rendezvous waits for an anchor before it tells a joiner to found the space.
 const UNSURE: u64 = 2;
 
 /// What the rendezvous knows.
@@ -26,7 +26,7 @@ const UNSURE: u64 = 2;
 pub(super) struct Registry {
     /// Since when this node is the rendezvous, if it is.
     pub(super) since: Option<Time>,
-    /// The last anchor that it heard of, and some around it.
+    /// The last anchor that registered, and some of its neighbours.
     pub(super) members: Members,
     pub(super) until: Time,
 }
@@ -41,13 +41,13 @@ impl Default for Registry {
     }
 }
 
-/// Where the rendezvous is in the primary space, and the anchor in the second.
+/// The owner of this point is the rendezvous in the primary space, and the anchor in the second.
 pub(super) fn origin<const D: usize>() -> Point<D> {
     Point::new([0; D])
 }
 
 impl<const D: usize> Desktop<D> {
-    /// Says so to the rendezvous if this node has become the anchor, or is none any more because it left.
+    /// Tells the rendezvous if this node has become the anchor, or was the anchor and left the second space.
     pub(super) fn tell_anchor(&mut self, cx: &mut dyn Context<Self>) {
         let Some(space) = &mut self.residue_space else {
             return;
@@ -61,21 +61,21 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// The anchor says that it is there, and who is around it.
+    /// If this node is the anchor, it registers at the rendezvous, with some neighbours.
     pub(super) fn register(&mut self, cx: &mut dyn Context<Self>) {
         let Some(space) = self.residue_space.as_ref() else {
             return;
         };
         if space.holds_origin() {
             let around = space.can.neighbours().map(can::Neighbour::id);
-            // One place is the anchor's own.
+            // The rendezvous needs one place for the anchor itself.
             let around = around.take(Members::new().capacity().saturating_sub(1));
             let stand = Stand::Inside(around.collect());
             self.enter(self.me, stand, self.config.hops, cx);
         }
     }
 
-    /// This node is the rendezvous as long as the origin of the primary space is its own.
+    /// Notes whether this node is the rendezvous: whether its primary zone has the origin.
     pub(super) fn note_rendezvous(&mut self, now: Time) {
         let holds = self.can.zone().is_some_and(|zone| zone.contains(&origin()));
         if let Some(space) = &mut self.residue_space {
@@ -87,7 +87,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Sends word of how somebody stands to the second space to the rendezvous, or is that.
+    /// Sends a node's stand on to the rendezvous, or handles it if this node is the rendezvous.
     pub(super) fn enter(
         &mut self,
         node: NodeId,
@@ -101,7 +101,7 @@ impl<const D: usize> Desktop<D> {
                 self.run_errand(to, Errand::Enter { node, stand, hops }, cx);
             }
             (Hop::Here, _) => self.at_rendezvous(node, stand, cx),
-            // Whoever asks does so again.
+            // The node asks again.
             _ => {}
         }
     }
@@ -128,7 +128,7 @@ impl<const D: usize> Desktop<D> {
                 let around = around.into_iter().filter(|member| *member != node);
                 let room = registry.members.capacity().saturating_sub(1);
                 registry.members.extend(around.take(room));
-                // Of two anchors each hears of the other.
+                // If another anchor was registered, this one hears of it, so that two spaces merge.
                 if !is_anchor && !others.is_empty() {
                     self.tell_members(node, others, cx);
                 }
@@ -150,7 +150,7 @@ impl<const D: usize> Desktop<D> {
 
     fn tell_members(&mut self, node: NodeId, members: Members, cx: &mut dyn Context<Self>) {
         if node == self.me {
-            self.hear_members(members, cx);
+            self.on_members(members, cx);
         } else {
             cx.send(node, Message::Members(members));
         }

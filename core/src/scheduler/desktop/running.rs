@@ -1,4 +1,4 @@
-//! A job at who runs it.
+//! A job at its run node.
 
 use super::message::MoveTo;
 use super::{Desktop, Promise};
@@ -8,7 +8,7 @@ use crate::job::{Failure, Job, Outcome};
 use crate::machine::{Context, Event};
 use crate::queue::{Discipline, Waiting};
 
-/// What travels with a job that moves: how often it was passed, and why it moves.
+/// Encodes in one number how often a job was passed, and why it moves.
 pub(super) fn carry(waiting: &Waiting, move_to: MoveTo) -> u32 {
     let passed = waiting.passed.min(u32::MAX >> 1_u32);
     (passed << 1_u32) | u32::from(move_to == MoveTo::Start)
@@ -50,7 +50,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// A job may be here, so it is queued, or started at once if that is why it came.
+    /// A job is granted to this node: it is queued, or started at once if it came to start.
     pub(super) fn enqueue(&mut self, job: &Job, with: u32, cx: &mut dyn Context<Self>) {
         let (passed, move_to) = carried(with);
         let waiting = self.waiting(job, passed);
@@ -58,11 +58,11 @@ impl<const D: usize> Desktop<D> {
             .promises
             .retain(|promise: &Promise| promise.job != job.id);
         self.touch();
-        // A start by itself means that those who wait here were passed (PROTOCOLS L3).
+        // A migrant that starts passes all jobs that wait here (PROTOCOLS L3).
         if move_to == MoveTo::Start && self.queue.start_migrant(&waiting).is_ok() {
             self.started(job.id, cx);
         } else if self.queue.push(waiting).is_err() {
-            // The room that there was is gone. Its owner finds another place.
+            // The room is gone by now. The owner finds another run node.
             let (job, ending) = (job.id, Ending::Withdrawn);
             self.tell_runs(Command::Ended { job, ending }, cx);
         } else {
@@ -75,12 +75,12 @@ impl<const D: usize> Desktop<D> {
     /// A job is out of the queue and running, unless its lease is over.
     fn started(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.touch();
-        // If it may not, the custody says that it is dropped, and so it is taken from those that run: the next one may start.
+        // If the lease is over, custody drops the job. That takes it out of the running jobs, and the next may start.
         let notices = self.handle_runs(Event::Command(Command::Start(job)), cx);
         self.follow_runs(notices, cx);
     }
 
-    /// Starts what may start, and looks for more if something is left.
+    /// Starts all jobs that may start, and pulls more if room is left.
     pub(super) fn start_jobs(&mut self, cx: &mut dyn Context<Self>) {
         let discipline = if self.config.scheduling.local {
             Discipline::Backfill
@@ -94,7 +94,7 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// The host says that a job has ended by itself.
-    pub(super) fn ended_here(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
+    pub(super) fn on_ended(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
         if self.queue.finish(job).is_err() {
             return;
         }
@@ -110,7 +110,7 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Takes a job that is over here from those that wait or run. Whether it was there.
+    /// Takes a job out of the queue or the running jobs; says whether it was there.
     pub(super) fn remove(&mut self, job: JobId) -> bool {
         let was_here = self.queue.remove(job).is_some() || self.queue.finish(job).is_ok();
         if was_here {

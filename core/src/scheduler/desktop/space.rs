@@ -1,14 +1,14 @@
-//! Where nodes and jobs are in the space of capabilities (PROTOCOLS 3.2, coordinates).
+//! The coordinates of nodes and jobs in the space of capabilities (PROTOCOLS 3.2, coordinates).
 
 use rand_core::Rng;
 
 use crate::overlay::can::{END, Point};
 use crate::resource::{Capability, Dimensions, Requirement};
 
-/// Binary places of a logarithm.
+/// Fraction bits of a logarithm.
 const PLACES: u32 = 26;
 
-/// The point of what a node has, or has left. Virtual coordinates are drawn.
+/// The point of a node's capability. Virtual coordinates are drawn.
 pub(super) fn point_of<const D: usize>(
     dimensions: &Dimensions,
     most: &Capability,
@@ -22,7 +22,7 @@ pub(super) fn point_of<const D: usize>(
     drawn(amounts, virtual_dimensions, rng)
 }
 
-/// The point of what a job needs: zero where it needs nothing. Virtual coordinates are drawn.
+/// The point of a requirement: zero where it names nothing. Virtual coordinates are drawn.
 pub(super) fn point_for<const D: usize>(
     dimensions: &Dimensions,
     most: &Capability,
@@ -47,21 +47,21 @@ fn drawn<const D: usize>(
     Point::new(coordinates).redrawn(virtual_dimensions, rng)
 }
 
-/// How far an amount is on the way from nothing to the most there is, by its logarithm: so twice as much is as far away from once
-/// as four times from twice. Never decreasing, and the same for all nodes.
+/// Maps an amount between zero and the most to a coordinate, by its logarithm: each doubling is about equally far.
+/// Never decreasing, and the same for all nodes.
 pub(super) fn coordinate(amount: u64, most: u64) -> u32 {
-    // One more, so that the most is not at the end.
+    // One more, so that the most lies below `END`.
     let whole = logarithm(most).saturating_add(1);
     let part = u128::from(logarithm(amount.min(most))).saturating_mul(u128::from(END));
     let at = part.checked_div(u128::from(whole)).unwrap_or(0);
     u32::try_from(at).unwrap_or(END)
 }
 
-/// The binary logarithm of one more than an amount, straight between powers of two.
+/// The binary logarithm of `amount + 1` in fixed point, linear between powers of two.
 fn logarithm(amount: u64) -> u64 {
     let one_more = amount.saturating_add(1);
     let power = one_more.ilog2();
-    // Below the leading one, as many places as there are, moved to where they count.
+    // The bits below the leading one are the fraction, shifted to `PLACES` bits.
     let rest = one_more ^ (1_u64 << power);
     let places = if power >= PLACES {
         rest >> power.saturating_sub(PLACES)
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_is_never_nearer_to_nothing() {
+    fn coordinates_grow_with_the_amount_and_stay_below_the_end() {
         let most = 1_000_000;
         assert_eq!(coordinate(0, most), 0);
         let all = (0..2000).chain((1..1000).map(|k| k * 1000)).chain([most]);

@@ -1,4 +1,4 @@
-//! How a node is, as its neighbours know it.
+//! The status of a node, as its neighbours know it.
 
 use alloc::vec::Vec;
 
@@ -10,28 +10,28 @@ use crate::queue::BackfillQueue;
 use crate::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use crate::shared::Shared;
 
-/// How a node is: what its neighbours know of it, as fresh as its last heartbeat.
+/// What a node tells its neighbours of itself with each heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Status {
-    /// What it has.
+    /// The node's capability.
     pub total: Capability,
-    /// What it has left while it runs what it runs.
+    /// What running jobs leave free.
     pub free: Capability,
-    /// What those need together that wait.
+    /// The sum of what waiting jobs need.
     pub waiting: Capability,
-    /// How many wait.
+    /// How many jobs wait.
     pub queue_len: u32,
-    /// How many run.
+    /// How many jobs run.
     pub running: u32,
-    /// How often the first of those that wait was passed: P4's NBC.
+    /// How often the head of the queue was passed: P4's NBC.
     pub head_passed: u32,
-    /// How fast it is.
+    /// The node's speed.
     pub speed: Speed,
 }
 
 impl Status {
-    /// How a queue is.
+    /// The status of a node with this queue and speed.
     pub(super) fn of(queue: &BackfillQueue, speed: Speed) -> Self {
         let pool = queue.pool();
         let mut waiting = Capability::none();
@@ -49,7 +49,7 @@ impl Status {
         }
     }
 
-    /// Whether this can be: nobody has more than there is, nor more left than it has.
+    /// Whether no total is above `most`, and nothing free above its total. A status from a liar may fail this.
     pub(super) fn is_possible(&self, dimensions: &Dimensions, most: &Capability) -> bool {
         dimensions.iter().all(|(k, _, kind)| {
             let (free, total) = (self.free.value(k), self.total.value(k));
@@ -61,12 +61,12 @@ impl Status {
         })
     }
 
-    /// Whether it runs nothing and nothing waits.
+    /// Whether no job runs or waits.
     pub const fn is_free(&self) -> bool {
         self.running == 0 && self.queue_len == 0
     }
 
-    /// The same with another job, which starts if it can.
+    /// This status with one more job, which starts if nothing waits and it fits.
     pub(super) fn with(mut self, dimensions: &Dimensions, needs: &Requirement) -> Self {
         if self.queue_len == 0 && dimensions.matches(&self.free, needs) {
             for k in dimensions.amounts() {
@@ -84,14 +84,14 @@ impl Status {
         self
     }
 
-    /// How much of an amount those jobs want that run or wait.
+    /// How much of an amount running and waiting jobs need together.
     pub(super) fn required(&self, of: Dimension) -> u64 {
         let used = self.total.value(of).saturating_sub(self.free.value(of));
         used.saturating_add(self.waiting.value(of))
     }
 
-    /// How much of the resource of which most is wanted would be wanted with another job, by those that run or wait together: in parts
-    /// of 2^16 of what there is.
+    /// The highest share of an amount that running and waiting jobs would need together with one more job, in parts of
+    /// 2^16 of the total.
     pub(super) fn share_with(&self, dimensions: &Dimensions, needs: &Requirement) -> u64 {
         let parts = dimensions.amounts().map(|k| {
             let more = needs.value(k).unwrap_or(0);
@@ -102,12 +102,12 @@ impl Status {
         parts.max().unwrap_or(0)
     }
 
-    /// P4's normalised load, formula (5): what waits, by what there is, of the resource of which most is wanted.
+    /// P4's normalised load, formula (5): the highest share of an amount that waiting jobs need.
     pub(super) fn load(&self, dimensions: &Dimensions) -> f64 {
         normalised(dimensions, &self.total, &self.waiting)
     }
 
-    /// The same if these needs came to those that wait.
+    /// The load if a job with these needs waited, too.
     pub(super) fn load_with(&self, dimensions: &Dimensions, needs: &Requirement) -> f64 {
         normalised(
             dimensions,
@@ -116,7 +116,7 @@ impl Status {
         )
     }
 
-    /// The same if these needs were gone from those that wait.
+    /// The load if a job with these needs did not wait any more.
     pub(super) fn load_without(&self, dimensions: &Dimensions, needs: &Requirement) -> f64 {
         let mut waiting = self.waiting;
         for k in dimensions.amounts() {
@@ -126,7 +126,7 @@ impl Status {
         normalised(dimensions, &self.total, &waiting)
     }
 
-    /// Whether another node has at least as much of everything.
+    /// Whether another capability has at least as much in every dimension.
     pub(super) fn is_within(&self, dimensions: &Dimensions, other: &Capability) -> bool {
         dimensions
             .iter()
@@ -155,18 +155,18 @@ fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability)
 }
 
 impl<const D: usize> Desktop<D> {
-    /// How this node is.
+    /// This node's status.
     pub(super) fn status(&mut self) -> Shared<Status> {
         fresh(&mut self.status, &self.queue, self.speed).clone()
     }
 
-    /// The queue has changed.
+    /// Empties the caches, since the queue has changed.
     pub(super) fn touch(&mut self) {
         self.status = None;
         self.load = None;
     }
 
-    /// Its load, for the overlay.
+    /// This node's load, for the overlay.
     fn load(&mut self) -> can::Load {
         if let Some(load) = self.load {
             return load;
@@ -184,7 +184,7 @@ impl<const D: usize> Desktop<D> {
         *self.load.insert(load)
     }
 
-    /// Has the overlay tell of the load.
+    /// Passes a changed load to both overlays.
     pub(super) fn tell_load(&mut self, cx: &mut dyn Context<Self>) {
         let load = self.load();
         if self.can.load() != load {
@@ -193,7 +193,7 @@ impl<const D: usize> Desktop<D> {
         self.tell_residue_load(load, cx);
     }
 
-    /// Somebody tells how it is, which is remembered if it can be. Who is no neighbour is forgotten with the next round.
+    /// Remembers the status of a peer if it is possible. The next round forgets peers that are no neighbours.
     pub(super) fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
         if self.known.has(from, &status) {
             return;
@@ -207,7 +207,7 @@ impl<const D: usize> Desktop<D> {
     }
 }
 
-/// How a queue is, as it was worked out before or else anew.
+/// The cached status, computed if the cache is empty.
 pub(super) fn fresh<'a>(
     status: &'a mut Option<Shared<Status>>,
     queue: &BackfillQueue,
@@ -216,10 +216,10 @@ pub(super) fn fresh<'a>(
     status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
 }
 
-/// For how many more there is room when there is none left.
+/// How many entries a full list grows by.
 const ROOM: usize = 8;
 
-/// What a node knows of others, in the order of ids.
+/// The known statuses of peers, in the order of ids.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Known {
     list: Vec<(NodeId, Shared<Status>)>,
@@ -235,7 +235,7 @@ impl Known {
         self.list.get(index).map(|(_, status)| status)
     }
 
-    /// Whether this very status of somebody is what is known.
+    /// Whether exactly this shared status of a peer is known already.
     pub(super) fn has(&self, id: NodeId, status: &Shared<Status>) -> bool {
         self.shared(id).is_some_and(|known| known.is(status))
     }
@@ -244,7 +244,7 @@ impl Known {
         self.list.iter().map(|(id, status)| (*id, status.get()))
     }
 
-    /// Takes down how somebody is. There are never more than neighbours, as others are forgotten.
+    /// Remembers the status of a peer. A new peer is added only if fewer than `most` are known.
     pub(super) fn hear(&mut self, id: NodeId, status: Shared<Status>, most: usize) {
         match self.list.binary_search_by_key(&id, |(id, _)| *id) {
             Ok(index) => {
@@ -253,7 +253,7 @@ impl Known {
                 }
             }
             Err(index) if self.list.len() < most => {
-                // A few more at a time: twice as many would be room for many who never come.
+                // Grows by a few: doubling would reserve room for neighbours that never come.
                 if self.list.len() == self.list.capacity() {
                     self.list.reserve_exact(ROOM);
                 }
@@ -263,7 +263,7 @@ impl Known {
         }
     }
 
-    /// Somebody will have another job, though it has not said so yet.
+    /// Counts one more job at a known peer, before its own heartbeat tells of it.
     pub(super) fn expect(&mut self, id: NodeId, dimensions: &Dimensions, needs: &Requirement) {
         if let Some(status) = self.get(id) {
             let status = Shared::new(status.with(dimensions, needs));

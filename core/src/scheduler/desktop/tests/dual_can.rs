@@ -1,4 +1,4 @@
-//! The second space: who is in it, how they get there, and what it is good for.
+//! The second space: its members, how they join, and how searches use it.
 
 use super::super::dual_can::AGAIN;
 use super::*;
@@ -8,7 +8,7 @@ fn dual() -> Config {
     with(Residues::DualCan)
 }
 
-/// Leases are long, so that what a test gives to a node stays there.
+/// With long leases, so that jobs that a test gives to a node stay there.
 fn with(residues: Residues) -> Config {
     let mut config = config();
     config.residues = residues;
@@ -17,14 +17,14 @@ fn with(residues: Residues) -> Config {
 }
 
 impl Network {
-    /// Who has a zone in the second space.
+    /// The nodes with a zone in the second space.
     fn members(&self) -> Vec<NodeId> {
         let nodes = self.nodes.values();
         let inside = nodes.filter(|node| node.residue_can().unwrap().zone().is_some());
         inside.map(Node::id).collect()
     }
 
-    /// Who runs something and has cores left.
+    /// The nodes that run something and have cores left.
     fn with_residues(&self) -> Vec<NodeId> {
         let nodes = self.nodes.values();
         let some_left = nodes.filter(|node| {
@@ -35,7 +35,7 @@ impl Network {
         some_left.map(Node::id).collect()
     }
 
-    /// Members are those with residues, at the points of them, and their zones are the whole space once.
+    /// The members are the nodes with residues, at the points of these. Their zones tile the space.
     fn assert_second_space(&self) {
         assert_eq!(self.members(), self.with_residues());
         let mut zones: Vec<Zone<3>> = Vec::new();
@@ -67,7 +67,7 @@ impl Network {
 }
 
 #[test]
-fn members_are_those_who_have_something_left_at_the_point_of_that() {
+fn busy_nodes_with_cores_left_are_members_at_the_point_of_what_is_left() {
     let sizes = [(4, 16), (8, 32), (2, 8), (16, 64), (1, 2), (8, 16), (4, 64)];
     let mut network = Network::new(dual(), &sizes);
     network.assert_second_space();
@@ -79,7 +79,7 @@ fn members_are_those_who_have_something_left_at_the_point_of_that() {
         network.submit(u64::from(rng.below(7)), job(number, cores, memory));
         network.pass(30);
         if number % 4 == 3 {
-            // Long enough for those who are in each other's way.
+            // Long enough for joins and leaves that block each other.
             network.submit(0, job(100 + number, 17, 1));
             network.pass(150);
             network.assert_second_space();
@@ -91,7 +91,7 @@ fn members_are_those_who_have_something_left_at_the_point_of_that() {
     assert_eq!(network.members(), []);
 }
 
-/// Everyone has a job that takes all of its cores, but the first node, which has three left.
+/// Each node has a job that takes all of its cores, but node 0 has three left.
 fn all_busy_but_one(residues: Residues) -> Network {
     let mut sizes = std::vec![(4, 30)];
     sizes.extend((0..40).map(|at| (1 << (at % 5), 8 + at)));
@@ -105,7 +105,7 @@ fn all_busy_but_one(residues: Residues) -> Network {
     network
 }
 
-/// A node gets a job from somebody else, who answers for it ever after.
+/// Gives a node a job from node 777, with a grant that outlasts the test.
 fn give(network: &mut Network, node: u64, job: Job) {
     let term = custody::Term {
         attempt: 1,
@@ -145,8 +145,8 @@ fn give(network: &mut Network, node: u64, job: Job) {
 }
 
 #[test]
-fn a_job_that_only_a_residue_can_start_now_is_found_through_it() {
-    // How many of ten jobs start, if a search stops with the first who could run the job later.
+fn a_search_finds_the_only_residue_that_can_start_the_job_now() {
+    // How many of ten jobs start, if searches in the primary space stop early.
     let started = |residues| {
         let mut network = all_busy_but_one(residues);
         let mut started = 0;
@@ -171,10 +171,10 @@ fn a_job_that_only_a_residue_can_start_now_is_found_through_it() {
 }
 
 #[test]
-fn two_who_found_the_second_space_become_one() {
+fn second_spaces_that_were_founded_apart_merge() {
     let mut network = Network::new(dual(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
     network.run_time = Span::from_secs(5000);
-    // Nobody else's word comes in between: each is told to found it, as by a rendezvous that forgot.
+    // Each node is told at once to found the space, as by a rendezvous that forgot; no other message comes in between.
     for node in 0..4 {
         give(&mut network, node, job(node, 3, 8));
         let from = id((node + 1) % 4);
@@ -198,7 +198,7 @@ fn a_member_that_crashes_is_gone_from_the_second_space() {
         network.pass(60);
     }
     assert_eq!(network.members().len(), 4);
-    // Somebody who is not the rendezvous, and then the rendezvous.
+    // First a node that is not the rendezvous crashes, then the rendezvous.
     let origin = can::Point::new([0; 3]);
     for is_rendezvous in [false, true] {
         let mut nodes = network.nodes.iter();
@@ -213,7 +213,7 @@ fn a_member_that_crashes_is_gone_from_the_second_space() {
             let can = node.residue_can().unwrap();
             assert!(can.neighbours().all(|peer| peer.id() != gone));
         }
-        // Who is back has nothing, until it runs something.
+        // After its restart the node runs nothing, so it is no member.
         network.boot(gone);
         network.pass(400);
         network.assert_second_space();
@@ -221,7 +221,7 @@ fn a_member_that_crashes_is_gone_from_the_second_space() {
 }
 
 #[test]
-fn messages_that_are_lost_keep_nobody_out_of_the_second_space() {
+fn lost_messages_keep_no_node_out_of_the_second_space() {
     let lossy = Config {
         resend: Some(Span::from_secs(1)),
         ..dual()
@@ -229,7 +229,7 @@ fn messages_that_are_lost_keep_nobody_out_of_the_second_space() {
     let mut network = Network::new(lossy, &[(4, 16), (8, 32), (2, 8), (16, 64), (4, 8)]);
     network.run_time = Span::from_secs(900);
     network.loss = Some(8);
-    // None of them has a multiple of three cores.
+    // No node has a multiple of three cores, so each run leaves some.
     for number in 0..6 {
         network.submit(number % 5, job(number, 3, 1));
         network.pass(60);
@@ -241,7 +241,7 @@ fn messages_that_are_lost_keep_nobody_out_of_the_second_space() {
 }
 
 #[test]
-fn without_the_second_space_nothing_is_said_of_it() {
+fn without_the_second_space_no_message_about_it_is_sent() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
     network.submit(0, job(1, 3, 8));
     network.pass(60);
@@ -282,7 +282,7 @@ fn without_the_second_space_nothing_is_said_of_it() {
 }
 
 #[test]
-fn who_cannot_be_reached_is_no_member_for_the_rendezvous() {
+fn the_rendezvous_forgets_an_unreachable_member() {
     let mut network = Network::new(dual(), &[(4, 16)]);
     let members = [71, 72].map(id).into_iter().collect();
     let enter = Message::Errand {
@@ -327,7 +327,7 @@ fn without_the_second_space_no_search_goes_on_in_it() {
 }
 
 #[test]
-fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
+fn an_unreachable_node_does_not_change_what_is_known_of_other_members() {
     let mut network = Network::new(dual(), &[(4, 16), (4, 16)]);
     for node in [0, 1] {
         give(&mut network, node, job(node, 2, 1));
@@ -363,13 +363,13 @@ fn that_one_cannot_be_reached_says_nothing_of_what_others_have_left() {
 }
 
 impl Network {
-    /// The first node hears something.
+    /// Delivers a message to node 0.
     fn hear(&mut self, from: u64, message: Message<3>) {
         let from = id(from);
         self.feed(id(0), Event::Message { from, message });
     }
 
-    /// When the first node sees to its membership next.
+    /// When node 0 checks its membership next.
     fn rendezvous(&self) -> Option<Time> {
         let mut timers = self.timers.iter();
         let timer = timers.find(|(_, of, timer)| (*of, *timer) == (id(0), Timer::Rendezvous));
@@ -377,7 +377,7 @@ impl Network {
     }
 }
 
-/// A node that asks somebody for a zone in the second space, and knows of one more there.
+/// A node that has asked member 70 for a zone in the second space, and has member 71 as another contact.
 fn getting_in() -> Network {
     let mut network = Network::new(dual(), &[(4, 16)]);
     let stand = Stand::Inside([id(71)].into_iter().collect());
@@ -405,7 +405,7 @@ fn refused(why: can::Refusal) -> Message<3> {
 }
 
 #[test]
-fn who_waits_to_get_in_is_woken_at_the_earliest_of_its_times() {
+fn a_joiner_of_the_second_space_is_woken_at_its_earliest_due_time() {
     let mut network = getting_in();
     let period = network.config.residue_can.period;
     assert_eq!(network.rendezvous(), Some(network.now + period));
@@ -414,13 +414,13 @@ fn who_waits_to_get_in_is_woken_at_the_earliest_of_its_times() {
     let due = network.rendezvous().unwrap();
     let soon = network.now + AGAIN..network.now + AGAIN.times(2);
     assert!(soon.contains(&due), "{due:?}");
-    // Another is asked, which is looked after later than that.
+    // The next contact is asked; its deadline is later than that.
     network.hear(70, refused(can::Refusal::Outside));
     assert_eq!(network.rendezvous(), Some(due));
 }
 
 #[test]
-fn who_finds_no_room_in_the_second_space_asks_the_rendezvous_soon() {
+fn a_joiner_of_a_full_second_space_soon_asks_the_rendezvous() {
     let mut network = getting_in();
     network.hear(70, refused(can::Refusal::Full));
     let due = network.rendezvous().unwrap();

@@ -5,7 +5,7 @@ use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Term};
 use crate::overlay::flood::{FloodId, Header};
 use crate::queue::Waiting;
 
-/// A number that is often one that others know, and else anything.
+/// A small number, which nodes often know, or one near the highest.
 fn number(rng: &mut Xoshiro256PlusPlus) -> u64 {
     match rng.below(4) {
         0 => u64::MAX - u64::from(rng.below(3)),
@@ -87,7 +87,7 @@ fn members(rng: &mut Xoshiro256PlusPlus) -> Members {
     (0..rng.below(5)).map(|_| id(number(rng))).collect()
 }
 
-/// Something about lives that may be those of others.
+/// A message of the overlay about a random life.
 fn overlay(rng: &mut Xoshiro256PlusPlus, point: can::Point<3>) -> can::Message<3> {
     let life = crate::id::Incarnation::new(rng.below(4));
     let whys = [
@@ -263,7 +263,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
 }
 
 #[test]
-fn whatever_others_say_a_node_keeps_its_rules_and_its_bounds() {
+fn a_node_keeps_its_invariants_whatever_peers_send() {
     for (scheduling, residues) in [
         (Scheduling::VANILLA, Residues::Balloons),
         (Scheduling::balanced(Direction::Pull), Residues::Balloons),
@@ -290,7 +290,7 @@ fn whatever_others_say_a_node_keeps_its_rules_and_its_bounds() {
                 let mut effects = EffectQueue::new();
                 let event = Event::Message { from, message };
                 effects.feed(machine, event, network.now, &mut network.rng);
-                // It may believe a lie about a job, so it is not asked here whether one runs twice.
+                // A node may believe a lie about a job, so the test does not check whether a job runs twice.
                 machine.check().unwrap();
                 drop(effects);
             }
@@ -302,7 +302,7 @@ fn whatever_others_say_a_node_keeps_its_rules_and_its_bounds() {
 }
 
 #[test]
-fn nobody_is_believed_to_have_more_than_anyone_has() {
+fn a_status_above_the_configured_most_is_ignored() {
     let mut network = Network::new(config(), &[(4, 4), (2, 2)]);
     let endless = Status {
         total: dimensions().capability(&[u64::MAX, u64::MAX]).unwrap(),
@@ -326,7 +326,7 @@ fn nobody_is_believed_to_have_more_than_anyone_has() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn messages_are_the_same_after_they_were_bytes() {
+fn messages_survive_encoding_and_decoding() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
     for _ in 0..500 {
         let message = message(&mut rng);

@@ -1,4 +1,4 @@
-//! Small grids in which everything can be seen.
+//! Small grids whose whole state the tests can see.
 
 mod dual_can;
 mod hostile;
@@ -63,7 +63,7 @@ fn job(number: u64, cores: u64, memory: u64) -> Job {
     job
 }
 
-/// A search of node 77's.
+/// A search by node 77.
 fn quest(wanted: Wanted) -> Quest {
     Quest {
         asker: id(77),
@@ -72,7 +72,7 @@ fn quest(wanted: Wanted) -> Quest {
     }
 }
 
-/// The trail of a search that has seen nobody yet.
+/// The trail of a search that has rated no node yet.
 fn fresh_trail() -> Trail<3> {
     Trail {
         best: Merits::default(),
@@ -83,7 +83,7 @@ fn fresh_trail() -> Trail<3> {
     }
 }
 
-/// Lets a node hear something from node 77, and gives what it says to that one.
+/// Delivers a message from node 77 to a node, and returns the node's messages to node 77.
 fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message<3>> {
     let machine = network.nodes.get_mut(&id(node)).unwrap();
     let mut effects = EffectQueue::new();
@@ -100,7 +100,7 @@ fn answers(network: &mut Network, node: u64, message: Message<3>) -> Vec<Message
     sent.collect()
 }
 
-/// Nodes, what is on its way between them, and what their hosts do.
+/// Nodes, the messages between them, and their hosts.
 struct Network {
     now: Time,
     nodes: BTreeMap<NodeId, Node>,
@@ -110,10 +110,10 @@ struct Network {
     events: BTreeMap<(Time, u64), (NodeId, Event<Node>)>,
     timers: BTreeSet<(Time, NodeId, Timer)>,
     numbered: u64,
-    /// When what runs ends.
+    /// When each running job ends.
     running: BTreeMap<(NodeId, JobId), Time>,
     news: Vec<(NodeId, JobId, News)>,
-    /// How long jobs run.
+    /// How long each job runs.
     run_time: Span,
     /// One of so many messages is lost, if any.
     loss: Option<u32>,
@@ -121,7 +121,7 @@ struct Network {
 }
 
 impl Network {
-    /// Nodes with so many cores and so much memory, one of which founds the overlay; the others join one after the other.
+    /// Nodes with these cores and memories. The first founds the overlay; the others join one after the other.
     fn new(config: Config, nodes: &[(u64, u64)]) -> Self {
         let mut network = Self {
             now: Time::from_secs(1),
@@ -154,7 +154,7 @@ impl Network {
         network
     }
 
-    /// A node comes up, with what is on its disk.
+    /// Starts a node with the records on its disk.
     fn boot(&mut self, node: NodeId) {
         let bootstrap = if node == id(0) && !self.disks.contains_key(&node) {
             Bootstrap::Alone
@@ -172,7 +172,7 @@ impl Network {
         self.feed(node, Event::Start);
     }
 
-    /// A node goes down, and what runs there with it.
+    /// Crashes a node and the jobs that run there.
     fn crash(&mut self, node: NodeId) {
         self.nodes.remove(&node);
         self.timers.retain(|(_, of, _)| *of != node);
@@ -245,7 +245,7 @@ impl Network {
         self.command(id(node), job::Command::Submit(job));
     }
 
-    /// So many seconds pass.
+    /// Lets so many seconds pass.
     fn pass(&mut self, seconds: u64) {
         let until = self.now + Span::from_secs(seconds);
         loop {
@@ -274,14 +274,14 @@ impl Network {
         self.now = until;
     }
 
-    /// What was told of a job.
+    /// All news of a job, from all nodes.
     fn news_of(&self, job: u64) -> Vec<News> {
         let job = JobId::new(job);
         let news = self.news.iter().filter(|(_, of, _)| *of == job);
         news.map(|(_, _, news)| *news).collect()
     }
 
-    /// Where a job was told to start, each time.
+    /// The node of each start of a job.
     fn started(&self, job: u64) -> Vec<NodeId> {
         let news = self
             .news
@@ -290,7 +290,7 @@ impl Network {
         news.map(|(node, ..)| *node).collect()
     }
 
-    /// Who answers for a job towards who runs it.
+    /// The owner of a job.
     fn owner(&self, job: u64) -> Option<NodeId> {
         let job = JobId::new(job);
         let mut owners = self.nodes.iter();

@@ -1,4 +1,4 @@
-//! Jobs that wait: passing, moving, balancing.
+//! Waiting jobs: passing, moving, balancing.
 
 use super::*;
 use crate::queue::Waiting;
@@ -22,7 +22,7 @@ fn waiting(number: u64, cores: u64, passed: u32) -> Waiting {
     }
 }
 
-/// A job comes to the first node from elsewhere, and may be there; it carries this.
+/// Node 77 gives a job with this carried number to node 0, and grants it.
 fn arrive(network: &mut Network, job: Job, carried: u32) {
     let term = custody::Term {
         attempt: 1,
@@ -51,13 +51,13 @@ fn arrive(network: &mut Network, job: Job, carried: u32) {
 }
 
 #[test]
-fn a_job_may_come_only_if_it_was_passed_no_less_than_the_first_here() {
+fn a_migrant_is_taken_only_if_it_was_passed_at_least_as_often_as_the_head() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
     network.submit(0, job(1, 3, 1));
     network.submit(0, job(2, 2, 1));
     network.submit(0, job(3, 1, 1));
     network.pass(30);
-    // The third passed the second; one core of one that ended is free again.
+    // Job 3 passed job 2. When job 3 ends, one core is free again.
     assert_eq!(network.started(3), [id(0)]);
     assert_eq!(network.nodes[&id(0)].queue().head_passed(), 1);
     network.command(
@@ -90,11 +90,11 @@ fn a_job_may_come_only_if_it_was_passed_no_less_than_the_first_here() {
 }
 
 #[test]
-fn who_has_room_gets_a_job_that_waits_next_to_it() {
+fn an_idle_node_gets_a_job_that_waits_at_its_neighbour() {
     for direction in [Direction::Pull, Direction::Push] {
         let scheduling = Scheduling::internode(direction);
         let mut network = Network::new(with(scheduling), &[(2, 8), (2, 8)]);
-        // Both nodes are busy, and two more jobs wait somewhere.
+        // Two jobs keep both nodes busy, and two more wait.
         for number in 1..=4 {
             network.submit(0, job(number, 2, 1));
             network.pass(15);
@@ -116,7 +116,7 @@ fn who_has_room_gets_a_job_that_waits_next_to_it() {
 }
 
 #[test]
-fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
+fn a_gather_question_goes_on_to_waiting_jobs_until_one_fits() {
     let config = Config {
         pull_hops: 8,
         ..with(Scheduling::LOCAL)
@@ -156,7 +156,7 @@ fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
         });
         sent.collect::<Vec<_>>()
     };
-    // Where none waits, it goes on to the neighbour where one does, unless it has gone far enough.
+    // From a node without waiting jobs it goes on to the neighbour that has some, unless no hops are left.
     status.free = status.total;
     assert_eq!(hear(&mut network, without, gather(status, 0)), []);
     let sent = hear(&mut network, without, gather(status, u16::MAX));
@@ -164,7 +164,7 @@ fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
         panic!("{sent:?}")
     };
     assert_eq!((*to, message), (id(with_jobs), &gather(status, 7)));
-    // Where one waits that does not fit, too.
+    // It also goes on from a node with a waiting job that does not fit.
     let full = Status {
         free: status.free.with(dimension("cores"), 3),
         ..status
@@ -181,7 +181,7 @@ fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
             ..
         }
     ));
-    // One that fits goes to who asks.
+    // A job that fits goes to the asker.
     let sent = hear(&mut network, with_jobs, gather(status, 0));
     let gives = |(to, message): &(NodeId, Message<3>)| {
         *to == id(77) && matches!(message, Message::Runs(custody::Message::Give { .. }))
@@ -190,7 +190,7 @@ fn a_question_for_a_job_goes_on_to_where_jobs_wait_until_one_fits() {
 }
 
 #[test]
-fn who_starts_at_once_from_elsewhere_passes_all_who_wait() {
+fn a_migrant_that_starts_at_once_passes_all_waiting_jobs() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
     network.submit(0, job(1, 3, 1));
     network.submit(0, job(2, 4, 1));
@@ -203,7 +203,7 @@ fn who_starts_at_once_from_elsewhere_passes_all_who_wait() {
 }
 
 #[test]
-fn a_balanced_job_stands_where_its_time_of_submission_puts_it() {
+fn a_balanced_job_is_queued_by_its_time_of_submission() {
     let mut network = Network::new(with(Scheduling::balanced(Direction::Push)), &[(1, 8)]);
     for number in 1..=3 {
         network.submit(0, job(number, 1, 1));
@@ -218,7 +218,7 @@ fn a_balanced_job_stands_where_its_time_of_submission_puts_it() {
 }
 
 #[test]
-fn who_comes_to_a_long_queue_has_half_of_it_in_the_end() {
+fn a_joiner_gets_about_half_of_a_long_queue() {
     for direction in [Direction::Pull, Direction::Push] {
         let scheduling = Scheduling {
             balancing: Some(direction),
@@ -232,7 +232,7 @@ fn who_comes_to_a_long_queue_has_half_of_it_in_the_end() {
         network.equipment.insert(id(1), equipment(2, 8));
         network.boot(id(1));
         network.pass(60);
-        // Queue balancing moves nothing to who waits for nothing; so it gets something to wait for.
+        // A node without waiting jobs does not pull to balance, so the joiner gets a job that waits.
         network.submit(1, job(20, 2, 1));
         network.submit(1, job(21, 2, 1));
         network.pass(400);
@@ -255,7 +255,7 @@ fn who_comes_to_a_long_queue_has_half_of_it_in_the_end() {
 }
 
 #[test]
-fn what_a_node_has_left_is_known_at_the_owner_of_its_point_and_nowhere_else() {
+fn a_balloon_is_kept_only_at_the_owner_of_its_point() {
     let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8), (16, 64), (1, 2)]);
     network.submit(0, job(1, 12, 48));
     network.submit(1, job(2, 6, 24));
@@ -284,7 +284,7 @@ fn what_a_node_has_left_is_known_at_the_owner_of_its_point_and_nowhere_else() {
 }
 
 #[test]
-fn who_leaves_gives_away_what_waits_and_is_gone_when_nothing_is_left() {
+fn a_leaver_gives_its_waiting_jobs_away_and_then_leaves_the_overlay() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(2, 8), (2, 8), (1, 4)]);
     for number in 1..=6 {
         network.submit(0, job(number, 2, 1));
@@ -303,7 +303,7 @@ fn who_leaves_gives_away_what_waits_and_is_gone_when_nothing_is_left() {
 }
 
 #[test]
-fn where_jobs_move_nobody_is_passed_without_end() {
+fn no_job_is_passed_without_end_where_jobs_move() {
     let sizes = [(4, 16), (4, 16), (4, 16), (8, 32), (8, 32), (2, 8), (2, 8)];
     let config = Config {
         scheduling: Scheduling::balanced(Direction::Pull),
@@ -331,10 +331,10 @@ fn where_jobs_move_nobody_is_passed_without_end() {
     assert!((1..=MOST_PASSED).contains(&most), "{most}");
 }
 
-/// How often a job was passed at most in the test above.
+/// The most passes of one job in the test above.
 const MOST_PASSED: u32 = 4;
 
-/// How somebody is who is like the first node, and where so many wait, each for all cores that the first node has.
+/// The status of node 0, but with so many waiting jobs that need all its cores each.
 fn with_queue(network: &mut Network, queue_len: u32) -> Shared<Status> {
     let own = *network.nodes.get_mut(&id(0)).unwrap().status().get();
     let wanted = own.total.value(dimension("cores")) * u64::from(queue_len);
@@ -345,7 +345,7 @@ fn with_queue(network: &mut Network, queue_len: u32) -> Shared<Status> {
     })
 }
 
-/// What the first node sends when this happens, and to whom.
+/// The messages that node 0 sends on an event, with their receivers.
 fn sends(network: &mut Network, event: Event<Node>) -> Vec<(NodeId, Message<3>)> {
     let machine = network.nodes.get_mut(&id(0)).unwrap();
     let mut effects = EffectQueue::new();
@@ -358,14 +358,14 @@ fn sends(network: &mut Network, event: Event<Node>) -> Vec<(NodeId, Message<3>)>
     sent.collect()
 }
 
-/// Whom the first node asks for a job when this happens.
+/// The peers that node 0 asks for a job on an event.
 fn asked(network: &mut Network, event: Event<Node>) -> Vec<NodeId> {
     let sent = sends(network, event).into_iter();
     let asks = sent.filter(|(_, message)| matches!(message, Message::Pull { .. }));
     asks.map(|(to, _)| to).collect()
 }
 
-/// The first node hears how its neighbour is, and its next round comes: what it sends.
+/// Tells node 0 a status of its neighbour; returns what node 0 sends in its next round.
 fn next_round(network: &mut Network, neighbour: Shared<Status>) -> Vec<(NodeId, Message<3>)> {
     let told = Event::Message {
         from: id(1),
@@ -382,7 +382,7 @@ fn round(network: &mut Network) -> Vec<(NodeId, Message<3>)> {
     sends(network, Event::Timer(timer))
 }
 
-/// Somebody says that it has no job for the first node, and how many wait there.
+/// A peer has no job for node 0, and tells how many jobs wait at the peer.
 fn has_none(network: &mut Network, from: u64, queue_len: u32) -> Event<Node> {
     let status = with_queue(network, queue_len);
     Event::Message {
@@ -391,7 +391,7 @@ fn has_none(network: &mut Network, from: u64, queue_len: u32) -> Event<Node> {
     }
 }
 
-/// A node that runs one job on all its cores and pulls as soon as that ends.
+/// A node that runs job 1 on all its cores, and pulls as soon as it ends.
 fn about_to_pull() -> Network {
     let pull = with(Scheduling::internode(Direction::Pull));
     let mut network = Network::new(pull, &[(4, 16)]);
@@ -409,48 +409,48 @@ fn first_ends() -> Event<Node> {
 }
 
 #[test]
-fn what_a_job_carries_says_how_often_it_was_passed_and_why_it_moves() {
+fn the_carried_number_says_how_often_a_job_was_passed_and_why_it_moves() {
     let passed = waiting(1, 1, 3);
     assert_eq!(running::carry(&passed, MoveTo::Wait), 6);
     assert_eq!(running::carry(&passed, MoveTo::Start), 7);
-    // There is no more of it than fits.
+    // More passes than fit are cut off.
     let passed = waiting(1, 1, u32::MAX);
     assert_eq!(running::carry(&passed, MoveTo::Wait), u32::MAX - 1);
     assert_eq!(running::carry(&passed, MoveTo::Start), u32::MAX);
 }
 
 #[test]
-fn a_neighbour_that_does_not_answer_keeps_a_node_from_asking_for_a_few_seconds_only() {
+fn a_silent_neighbour_blocks_other_pulls_only_until_the_next_round() {
     let mut network = about_to_pull();
     let told = has_none(&mut network, 71, 1);
     assert_eq!(asked(&mut network, told), []);
     assert_eq!(asked(&mut network, first_ends()), [id(71)]);
-    assert!(!network.nodes[&id(0)].asks_nobody());
-    // It says nothing. When the next round comes, another may be asked.
+    assert!(!network.nodes[&id(0)].has_no_pending_pull());
+    // The neighbour does not answer. From the next round on, another peer may be asked.
     round(&mut network);
-    assert!(network.nodes[&id(0)].asks_nobody());
+    assert!(network.nodes[&id(0)].has_no_pending_pull());
 }
 
 #[test]
-fn the_longest_queue_is_asked_first_each_once_a_round_and_nobody_without_one() {
+fn the_longest_queue_is_asked_first_each_once_a_round_and_empty_queues_never() {
     let mut network = about_to_pull();
     for (from, queue_len) in [(71, 1), (72, 3), (73, 0)] {
         let told = has_none(&mut network, from, queue_len);
         assert_eq!(asked(&mut network, told), []);
     }
     assert_eq!(asked(&mut network, first_ends()), [id(72)], "PROTOCOLS L8");
-    // Who was not asked has nothing to answer.
+    // A reject from a peer that was not asked changes nothing.
     let told = has_none(&mut network, 73, 0);
     assert_eq!(asked(&mut network, told), []);
     let told = has_none(&mut network, 72, 3);
     assert_eq!(asked(&mut network, told), [id(71)]);
     let told = has_none(&mut network, 71, 1);
     assert_eq!(asked(&mut network, told), []);
-    assert!(network.nodes[&id(0)].asks_nobody());
+    assert!(network.nodes[&id(0)].has_no_pending_pull());
 }
 
 #[test]
-fn if_no_job_waits_around_the_question_goes_farther_where_that_is_allowed() {
+fn if_no_neighbour_has_waiting_jobs_a_gather_question_is_sent_where_hops_allow() {
     for (pull_hops, questions) in [(0, 0), (8, 1)] {
         let config = Config {
             pull_hops,
@@ -469,7 +469,7 @@ fn if_no_job_waits_around_the_question_goes_farther_where_that_is_allowed() {
 }
 
 #[test]
-fn a_job_that_comes_is_the_answer_of_who_was_asked_for_one() {
+fn a_job_from_the_asked_neighbour_answers_the_pull() {
     let mut network = about_to_pull();
     for from in [76, 77] {
         let told = has_none(&mut network, from, 1);
@@ -480,13 +480,13 @@ fn a_job_that_comes_is_the_answer_of_who_was_asked_for_one() {
     assert_eq!(asked(&mut network, first_ends()), [id(77)]);
     let unreachable = Event::Unreachable { to: id(76) };
     assert_eq!(asked(&mut network, unreachable), []);
-    assert!(!network.nodes[&id(0)].asks_nobody());
+    assert!(!network.nodes[&id(0)].has_no_pending_pull());
     arrive(&mut network, job(9, 1, 1), 1);
-    assert!(network.nodes[&id(0)].asks_nobody());
+    assert!(network.nodes[&id(0)].has_no_pending_pull());
 }
 
 #[test]
-fn who_cannot_be_reached_is_not_waited_for_and_of_those_asked_only_so_many_are_remembered() {
+fn an_unreachable_neighbour_is_not_waited_for_and_memory_of_asked_ones_is_bounded() {
     let mut network = about_to_pull();
     let told = has_none(&mut network, 100, 1);
     assert_eq!(asked(&mut network, told), []);
@@ -517,7 +517,7 @@ fn only_a_neighbour_with_a_higher_load_is_asked_for_a_job_to_balance_queues() {
 }
 
 #[test]
-fn who_has_as_little_to_do_as_another_asks_the_fullest_too() {
+fn a_node_that_shares_the_least_load_asks_the_fullest_neighbour() {
     let scheduling = Scheduling {
         balancing: Some(Direction::Pull),
         ..Scheduling::LOCAL
@@ -536,10 +536,10 @@ fn who_has_as_little_to_do_as_another_asks_the_fullest_too() {
     let told = has_none(&mut network, fullest.get(), 2);
     assert_eq!(asked(&mut network, told), []);
     assert_eq!(round(&mut network).len(), 1);
-    assert!(!network.nodes[&id(0)].asks_nobody());
+    assert!(!network.nodes[&id(0)].has_no_pending_pull());
 }
 
-/// A node with so many jobs that wait for all its two cores, and a neighbour; queues are balanced by pushing.
+/// Two nodes that balance queues by pushing. At node 0, so many jobs wait for both of its cores.
 fn about_to_push(waiting: u64) -> Network {
     let scheduling = Scheduling {
         balancing: Some(Direction::Push),
@@ -555,23 +555,23 @@ fn about_to_push(waiting: u64) -> Network {
 }
 
 #[test]
-fn queues_are_balanced_only_if_the_load_or_the_highest_of_it_falls() {
+fn a_push_to_balance_needs_a_lower_product_of_total_and_highest_load() {
     let is_offered = |sent: Vec<(NodeId, Message<3>)>| match sent[..] {
         [] => false,
         [(to, Message::Offer { .. })] if to == id(1) => true,
         _ => panic!("{sent:?}"),
     };
-    // Two wait here: one of them goes to where none waits. If one waits, it would only change places.
+    // Of two waiting jobs, one goes to the empty queue. A single one would only swap the loads.
     let mut network = about_to_push(2);
     let empty = with_queue(&mut network, 0);
     assert!(is_offered(next_round(&mut network, empty.clone())));
     let mut network = about_to_push(1);
     assert!(!is_offered(next_round(&mut network, empty)));
-    // Nor if another waits for half of what is there.
+    // Nor if a job at the neighbour waits for half of its cores.
     let mut half = *with_queue(&mut network, 1).get();
     half.waiting = half.waiting.with(dimension("cores"), 1);
     assert!(!is_offered(next_round(&mut network, Shared::new(half))));
-    // Of two with the same load the lower id offers, to one with more of everything.
+    // With equal loads the node with the lower id offers, here to a larger node.
     let large = dimensions().capability(&[16, 64]).unwrap();
     half.total = large;
     half.waiting = half.waiting.with(dimension("cores"), 16);
@@ -579,7 +579,7 @@ fn queues_are_balanced_only_if_the_load_or_the_highest_of_it_falls() {
 }
 
 #[test]
-fn a_job_that_is_offered_to_one_is_not_given_to_another() {
+fn an_offered_job_is_not_given_to_another_node() {
     let push = with(Scheduling::internode(Direction::Push));
     let mut network = Network::new(push, &[(2, 8), (2, 8)]);
     arrive(&mut network, job(1, 2, 1), 0);
@@ -595,7 +595,7 @@ fn a_job_that_is_offered_to_one_is_not_given_to_another() {
     assert!(matches!(sent[..], [(to, Message::Offer { .. })] if to == id(1)));
     let said = answers(&mut network, 0, pull(&status));
     assert!(matches!(said[..], [Message::PullReject { .. }]), "{said:?}");
-    // When nobody has answered for long, it is.
+    // After the offer has ended without an answer, the job is given.
     network.now += Span::from_secs(6);
     let said = answers(&mut network, 0, pull(&status));
     let gives =
@@ -604,7 +604,7 @@ fn a_job_that_is_offered_to_one_is_not_given_to_another() {
 }
 
 #[test]
-fn room_is_promised_until_the_job_is_there() {
+fn room_stays_promised_until_the_job_arrives() {
     let mut network = Network::new(with(Scheduling::LOCAL), &[(4, 16)]);
     let takes = |network: &mut Network, number, cores| {
         let offer = Message::Offer {
@@ -618,13 +618,13 @@ fn room_is_promised_until_the_job_is_there() {
     assert!(takes(&mut network, 9, 2));
     arrive(&mut network, job(9, 2, 1), 1);
     assert_eq!(network.nodes[&id(0)].queue().running().len(), 1);
-    // Two run, one is promised to another job, and one is left.
+    // Two cores are busy, one is promised to job 8, and one is left.
     assert!(!takes(&mut network, 10, 2));
     assert!(takes(&mut network, 11, 1));
 }
 
 #[test]
-fn a_question_for_a_job_goes_to_a_neighbour_where_one_waits_but_not_back() {
+fn a_gather_question_goes_to_a_neighbour_with_waiting_jobs_but_not_back() {
     let config = Config {
         pull_hops: 8,
         ..with(Scheduling::LOCAL)
@@ -671,9 +671,9 @@ fn every_errand_is_acknowledged_and_only_the_last_are_remembered() {
 }
 
 #[test]
-fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
+fn a_balloon_is_newer_than_those_of_earlier_lives_and_ends_by_its_own_version() {
     let mut network = Network::new(config(), &[(16, 64), (1, 2)]);
-    // When it was started.
+    // When the node was started.
     let started = Time::from_secs(1).as_micros();
     let mut versions = |number, cores| {
         arrive(&mut network, job(number, cores, 8), 0);
@@ -687,7 +687,7 @@ fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
     };
     let (first, second) = (started + 1, started + 2);
     assert_eq!(versions(1, 12), [(id(1), "inflate", first)]);
-    // If these two come the other way round, the new one stays.
+    // If these two messages arrive in the other order, the new balloon stays.
     assert_eq!(
         versions(2, 2),
         [(id(1), "deflate", first), (id(1), "inflate", second)]
@@ -695,10 +695,10 @@ fn a_balloon_is_newer_than_those_of_earlier_lives_and_goes_as_what_it_was() {
 }
 
 #[test]
-fn who_could_start_something_asks_for_what_is_to_wait_first() {
+fn a_round_pulls_to_balance_before_it_pulls_to_start() {
     let pull = Scheduling::balanced(Direction::Pull);
     let mut network = Network::new(with(pull), &[(2, 8), (2, 8)]);
-    // One core is free, and the second job waits for two.
+    // One core is free, and job 2 waits for two.
     arrive(&mut network, job(1, 1, 1), 0);
     arrive(&mut network, job(2, 2, 1), 0);
     assert_eq!(network.nodes[&id(0)].queue().waiting().len(), 1);
@@ -709,12 +709,12 @@ fn who_could_start_something_asks_for_what_is_to_wait_first() {
         });
         pulls.collect::<Vec<_>>()
     };
-    // What it asked for before is answered, and the same one is not asked again at once.
+    // The pull from before is answered, and the neighbour is not asked again at once.
     let told = has_none(&mut network, 1, 2);
     sends(&mut network, told);
     for _ in 0..3 {
         assert_eq!(pulls(round(&mut network)), [(id(1), MoveTo::Wait)], "L12");
-        // Then for what could start.
+        // Then the pull to start follows.
         let told = has_none(&mut network, 1, 2);
         let then = sends(&mut network, told);
         assert_eq!(pulls(then), [(id(1), MoveTo::Start)], "L8");

@@ -19,7 +19,7 @@ fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
     assert!(matches!(news[0], News::Accepted { .. } | News::Started));
     let last: Vec<&News> = news.iter().filter(|news| news.is_last()).collect();
     assert_eq!(last, [&News::Finished]);
-    // Nothing is left of it.
+    // No node and no disk has anything left of the job.
     for node in network.nodes.values() {
         assert!(node.owners.is_empty() && node.runs.is_empty());
     }
@@ -32,7 +32,7 @@ fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
 }
 
 #[test]
-fn a_job_is_found_a_node_whenever_there_is_one_that_could_run_it() {
+fn a_job_runs_whenever_some_node_can_run_it() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut found = 0;
     for _ in 0..scaled(12, 3) {
@@ -60,7 +60,7 @@ fn a_job_is_found_a_node_whenever_there_is_one_that_could_run_it() {
 }
 
 #[test]
-fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
+fn a_search_without_probes_finds_a_run_node_without_a_flood() {
     let literal = Config {
         probes: 0,
         searches_again: 0,
@@ -71,7 +71,6 @@ fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
     network.submit(3, job(1, 9, 20));
     network.pass(100);
     assert_eq!(network.started(1), [id(4)]);
-    // Without asking all.
     let floods = network.nodes.values().map(|node| node.counts().floods);
     assert_eq!(floods.sum::<u64>(), 0);
     network.submit(3, job(2, 9, 40));
@@ -81,7 +80,7 @@ fn a_search_that_only_goes_outwards_finds_who_could_run_a_job_too() {
 }
 
 #[test]
-fn what_cannot_be_honoured_is_refused_by_name() {
+fn an_unsupported_job_is_refused_with_its_reason() {
     let mut network = Network::new(config(), &[(4, 16)]);
     let strange = {
         let names = ["a", "b", "c"].map(|name| (name, Kind::Amount));
@@ -118,7 +117,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
 }
 
 #[test]
-fn a_node_that_cannot_be_is_refused_by_name() {
+fn an_invalid_configuration_is_refused_with_its_reason() {
     let make = |config, equipment| {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         Node::new(id(1), config, Bootstrap::Alone, equipment, &mut rng).map(|_| ())
@@ -177,13 +176,13 @@ fn a_node_that_cannot_be_is_refused_by_name() {
 }
 
 #[test]
-fn the_free_and_fastest_come_first_then_who_can_start_it_then_the_least_loaded() {
+fn free_nodes_come_first_then_nodes_that_can_start_the_job_beside_others() {
     let literal = Config {
         preference: Preference::Free,
         ..config()
     };
     let mut network = Network::new(literal, &[(4, 16), (8, 32), (2, 8)]);
-    // The first free one takes it; the second job of two cores fits beside it or goes to another free one.
+    // Each of the first three jobs gets a free node; the fourth starts beside another job.
     for number in 1..=3 {
         network.submit(2, job(number, 2, 2));
         network.pass(15);
@@ -200,7 +199,7 @@ fn the_free_and_fastest_come_first_then_who_can_start_it_then_the_least_loaded()
 }
 
 #[test]
-fn of_nodes_as_fast_as_each_other_the_fullest_comes_first() {
+fn of_equally_fast_nodes_the_fullest_comes_first() {
     let mut network = Network::new(config(), &[(4, 16), (8, 32), (2, 8)]);
     for number in 1..=4 {
         network.submit(1, job(number, 2, 2));
@@ -211,7 +210,7 @@ fn of_nodes_as_fast_as_each_other_the_fullest_comes_first() {
 }
 
 #[test]
-fn the_fastest_comes_first_though_another_is_fuller() {
+fn the_fastest_node_comes_first_even_if_another_is_fuller() {
     let mut network = Network::new(config(), &[(4, 16), (2, 8)]);
     let fast = Equipment {
         speed: Speed::from_millionths(NonZeroU32::new(2_000_000).unwrap()),
@@ -228,7 +227,7 @@ fn the_fastest_comes_first_though_another_is_fuller() {
 }
 
 #[test]
-fn what_only_keeps_the_overlays_up_to_date_is_a_heartbeat() {
+fn messages_of_both_overlays_count_as_heartbeats() {
     let (message, status) = (can::Message::Ping, None);
     assert!(Message::<3>::Overlay { message, status }.is_heartbeat());
     let (message, status) = (can::Message::Ping, None);
@@ -245,7 +244,7 @@ fn a_message_stays_small() {
     );
 }
 
-/// The first node is found for a job.
+/// The answer that node 0 may take a job.
 fn found(job: u64, wanted: Wanted) -> Message<3> {
     Message::Found {
         job: JobId::new(job),
@@ -255,7 +254,7 @@ fn found(job: u64, wanted: Wanted) -> Message<3> {
 }
 
 #[test]
-fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
+fn a_node_answers_a_flooded_search_if_it_can_run_the_job() {
     let mut network = Network::new(config(), &[(4, 16)]);
     let search = |number, job| Message::Search {
         header: Header {
@@ -274,9 +273,9 @@ fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
     assert_eq!(answers(&mut network, 0, search(1, job(1, 5, 1))), []);
     let said = answers(&mut network, 0, search(2, job(2, 4, 1)));
     assert_eq!(said, [found(2, Wanted::RunNode)]);
-    // It was heard before.
+    // The same flood again.
     assert_eq!(answers(&mut network, 0, search(2, job(2, 4, 1))), []);
-    // Who is about to leave finishes what it has.
+    // A leaver takes no new job.
     network.submit(0, job(3, 4, 1));
     network.pass(30);
     network.command(id(0), job::Command::Leave);
@@ -284,7 +283,7 @@ fn who_is_asked_among_all_answers_if_it_could_run_the_job() {
 }
 
 #[test]
-fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
+fn a_busy_node_is_a_candidate_for_a_new_job_but_not_for_a_waiting_one() {
     let mut network = Network::new(config(), &[(4, 16)]);
     network.submit(0, job(1, 4, 1));
     network.pass(30);
@@ -302,7 +301,7 @@ fn a_search_that_finds_only_who_is_busy_is_good_for_who_waits_nowhere() {
 }
 
 #[test]
-fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
+fn merits_keep_the_best_nodes_each_with_its_latest_merit() {
     let merit = |node: u64, cost| Merit {
         turn: Turn::Free,
         cost,
@@ -316,7 +315,7 @@ fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
     }
     let all: Vec<NodeId> = (1..=most).map(id).collect();
     assert_eq!(merits.nodes().as_slice(), all);
-    // One that is worse than all, one that is as bad as the last, and one that is better.
+    // A merit worse than all, one as bad as the last, and then a better one.
     merits.see(merit(99, 10 * most + 1));
     merits.see(merit(99, 10 * most));
     assert_eq!(merits.nodes().as_slice(), all);
@@ -328,7 +327,7 @@ fn only_the_best_are_kept_of_those_who_were_seen_each_as_it_was_seen_last() {
 }
 
 #[test]
-fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
+fn a_search_that_hardly_ever_stops_goes_outwards_past_busy_nodes() {
     let config = Config {
         stopping: u16::MAX,
         probes: 0,
@@ -357,7 +356,7 @@ fn a_search_that_hardly_ever_stops_goes_outwards_past_who_is_busy() {
 }
 
 #[test]
-fn behind_others_a_job_starts_at_once_only_if_it_may_pass_them() {
+fn a_job_starts_at_once_before_waiting_ones_only_if_it_may_pass_them() {
     let config = Config {
         scheduling: Scheduling::LOCAL,
         ..config()

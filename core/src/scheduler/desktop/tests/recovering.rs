@@ -1,11 +1,11 @@
-//! Nodes that go down, and messages that are lost.
+//! Crashes of nodes and losses of messages.
 
 use super::*;
 use crate::rng::Zeros;
 
 const SIZES: [(u64, u64); 6] = [(4, 16), (8, 32), (2, 8), (16, 64), (8, 8), (4, 64)];
 
-/// A grid in which job 1, which needs two cores, runs.
+/// A grid in which job 1 runs on two cores, with its run node and its owner.
 fn running() -> (Network, NodeId, NodeId) {
     let mut network = Network::new(config(), &SIZES);
     network.submit(0, job(1, 2, 4));
@@ -15,7 +15,7 @@ fn running() -> (Network, NodeId, NodeId) {
 }
 
 #[test]
-fn who_was_down_is_in_the_overlay_again() {
+fn a_restarted_node_gets_into_the_overlay_again() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16), (4, 16), (4, 16)]);
     for node in 0..4 {
         network.crash(id(node));
@@ -27,10 +27,10 @@ fn who_was_down_is_in_the_overlay_again() {
 }
 
 #[test]
-fn if_who_runs_a_job_is_lost_its_owner_finds_another() {
+fn if_the_run_node_is_lost_the_owner_finds_another() {
     let (mut network, place, owner) = running();
     if place == owner || place == id(0) {
-        // Another test has who is both.
+        // The next test covers a run node that is also the owner.
         return;
     }
     network.crash(place);
@@ -40,7 +40,7 @@ fn if_who_runs_a_job_is_lost_its_owner_finds_another() {
 }
 
 #[test]
-fn whoever_of_the_others_goes_down_the_job_is_done_and_told_once() {
+fn if_any_node_but_the_submitter_crashes_the_job_still_finishes_once() {
     let (_, place, owner) = running();
     for gone in [place, owner, id(4), id(5)] {
         for comes_back in [false, true] {
@@ -65,7 +65,7 @@ fn whoever_of_the_others_goes_down_the_job_is_done_and_told_once() {
 }
 
 #[test]
-fn a_submitter_that_was_down_tells_what_became_of_its_job() {
+fn a_restarted_submitter_tells_the_outcome_of_its_job() {
     let (mut network, place, owner) = running();
     if place == id(0) || owner == id(0) {
         return;
@@ -78,7 +78,7 @@ fn a_submitter_that_was_down_tells_what_became_of_its_job() {
 }
 
 #[test]
-fn where_messages_are_lost_jobs_are_not() {
+fn no_job_is_lost_when_messages_are_lost() {
     let mut resending = config();
     resending.resend = Some(Span::from_secs(1));
     let mut network = Network::new(resending, &SIZES);
@@ -118,7 +118,7 @@ fn a_cancelled_job_stops_wherever_it_is() {
 }
 
 #[test]
-fn the_last_word_is_told_before_the_job_is_forgotten() {
+fn the_outcome_is_told_before_the_job_is_forgotten() {
     let mut network = Network::new(config(), &[(4, 16)]);
     network.submit(0, job(1, 1, 1));
     network.pass(5);
@@ -140,7 +140,7 @@ fn the_last_word_is_told_before_the_job_is_forgotten() {
 }
 
 #[test]
-fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
+fn a_joiner_without_answers_founds_a_space_after_some_requests() {
     let mut rng = Zeros;
     let (config, join) = (config(), Bootstrap::Join(id(77)));
     let mut node = Node::new(id(1), config, join, equipment(4, 16), &mut rng).unwrap();
@@ -165,12 +165,12 @@ fn who_is_answered_by_nobody_begins_anew_after_some_questions() {
         let (at, timer) = next.expect("it asks again");
         next = feed(&mut node, Event::Timer(timer), at);
     }
-    // And has nothing to wait for then.
+    // It founded at the first chance, and the count begins anew.
     assert_eq!((unanswered, node.unanswered), (Node::FOUNDS_AFTER - 1, 0));
 }
 
 #[test]
-fn who_loses_its_zone_forgets_the_balloons_that_were_there() {
+fn an_evicted_node_forgets_the_balloons_of_its_zone() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
     assert_eq!(network.config.residues, Residues::Balloons);
     let node = network.nodes.get_mut(&id(1)).unwrap();
@@ -194,7 +194,7 @@ fn who_loses_its_zone_forgets_the_balloons_that_were_there() {
     }
 }
 
-/// A node built anew as its host built it at first, with what is on its disk; and what it sends at its start.
+/// A node made as at first and started with these records; and the receivers of what it sends at its start.
 fn booted(
     network: &mut Network,
     bootstrap: Bootstrap<3>,
@@ -219,14 +219,14 @@ fn booted(
 }
 
 #[test]
-fn who_founded_the_overlay_and_was_down_joins_those_it_knew() {
+fn a_restarted_founder_joins_through_peers_it_knew() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16), (4, 16)]);
     network.crash(id(0));
     let disk = network.disks[&id(0)].clone();
     let (node, asked) = booted(&mut network, Bootstrap::Alone, disk.clone());
     assert!(node.can().zone().is_none() && node.can().is_joining());
     assert!(matches!(asked[..], [peer] if peer == id(1) || peer == id(2)));
-    // Who knew nobody founds it again.
+    // Without known peers, it founds the overlay again.
     let is_known = |key: &Key| *key == Key::Overlay(can::Key::Known);
     let disk = disk.into_iter().filter(|(key, _)| !is_known(key));
     let (node, asked) = booted(&mut network, Bootstrap::Alone, disk);
@@ -235,7 +235,7 @@ fn who_founded_the_overlay_and_was_down_joins_those_it_knew() {
 }
 
 #[test]
-fn who_was_placed_and_wrote_down_nobody_joins_those_it_was_placed_among() {
+fn a_restarted_placed_node_without_known_peers_joins_its_first_neighbours() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
     let node = &network.nodes[&id(0)];
     let (point, own) = (*node.can().point(), node.can().entry().unwrap());
@@ -261,7 +261,7 @@ fn who_was_placed_and_wrote_down_nobody_joins_those_it_was_placed_among() {
 }
 
 #[test]
-fn who_is_refused_because_there_are_too_many_asks_again() {
+fn a_joiner_that_is_refused_as_full_asks_again() {
     let mut network = Network::new(config(), &[(4, 16)]);
     let join = Bootstrap::Join(id(77));
     let (mut node, _) = booted(&mut network, join, []);
