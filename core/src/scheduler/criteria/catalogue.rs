@@ -8,13 +8,13 @@ use crate::overlay::vicinity::{Distance, FirstFree, Proximity};
 use crate::profile::Profile;
 use crate::select::{self, Objective, Standard};
 
-/// The criteria that the hosts of a grid agree on beside those that have a name, each by its number in
-/// [`Criterion::Custom`]. Only the node where a job is submitted works out what nodes cost.
+/// The custom criteria that the hosts of a grid agree on, each by its number in [`Criterion::Custom`]. Only the
+/// submitter of a job computes costs.
 pub trait Catalogue: Data {
-    /// What makes nodes good under this criterion; none if there is no such criterion.
+    /// The cost function of this criterion; `None` if there is no such criterion.
     fn objective(&self, number: u16) -> Option<&dyn Objective>;
 
-    /// Which helper overlay links nodes that are good together; none if random links must do.
+    /// The helper overlay that links nodes that are good together; `None` if the search uses random links.
     fn helper(&self, _number: u16) -> Option<Helper> {
         None
     }
@@ -30,7 +30,7 @@ pub trait Catalogue: Data {
     }
 }
 
-/// No criteria but those that have a name.
+/// A catalogue without custom criteria.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct OnlyStandard;
 
@@ -40,12 +40,12 @@ impl Catalogue for OnlyStandard {
     }
 }
 
-/// One criterion beside those that have a name, under number 0: any objective, guided by a helper overlay if one suits it.
+/// A catalogue with one custom criterion, under number 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OneMore<O> {
-    /// What makes nodes good.
+    /// The cost function of the criterion.
     pub objective: O,
-    /// Which helper overlay finds them.
+    /// The helper overlay that finds good nodes, if one suits the criterion.
     pub helper: Option<Helper>,
 }
 
@@ -59,7 +59,7 @@ impl<O: Objective + Data> Catalogue for OneMore<O> {
     }
 }
 
-/// Does something with the objective of a criterion.
+/// Calls `run` with the objective of a criterion; `None` if the criterion is unknown.
 pub(super) fn with_objective<U: Catalogue, T>(
     catalogue: &U,
     criterion: Criterion,
@@ -75,7 +75,7 @@ pub(super) fn with_objective<U: Catalogue, T>(
     }
 }
 
-/// Which helper overlay suits a criterion.
+/// The helper overlay that suits a criterion.
 pub(super) fn helper_for<U: Catalogue>(catalogue: &U, criterion: Criterion) -> Option<Helper> {
     match criterion {
         Criterion::Soonest => Some(Helper::FirstFree),
@@ -85,18 +85,18 @@ pub(super) fn helper_for<U: Catalogue>(catalogue: &U, criterion: Criterion) -> O
     }
 }
 
-/// A helper overlay, by what it links.
+/// A kind of helper overlay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Helper {
-    /// Nodes with short delays between them.
+    /// Links nodes with short delays between them.
     Proximity,
-    /// Nodes that are free for the first time at about the same time.
+    /// Links nodes whose first free windows overlap most.
     FirstFree,
-    /// Nodes with long delays between them.
+    /// Links nodes with long delays between them.
     Remoteness,
-    /// Nodes that the catalogue calls near, by this number.
+    /// Links nodes that are near by [`Catalogue::distance`] with this number.
     Own(u8),
 }
 
@@ -120,7 +120,7 @@ impl Helper {
     }
 }
 
-/// How near nodes are in a helper overlay.
+/// The distance between nodes in a helper overlay.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Nearness<U> {
     pub(super) helper: Helper,

@@ -10,43 +10,43 @@ use crate::time::{Span, Time};
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The random overlay. Changes in the view are looked for, so nobody needs to be told of them.
+    /// The random overlay. `changes` is always `Untold`: the scheduler compares views itself.
     pub overlay: cyclon::Config,
     /// The times and sizes of each helper overlay.
     pub helper: vicinity::Config,
-    /// Which helper overlays there are.
+    /// The helper overlays of every node; the index is the number.
     pub helpers: [Option<Helper>; Self::MOST_HELPERS],
-    /// How nodes for an iteration are found.
+    /// Whether an iteration uses helper overlays.
     pub exploration: Exploration,
     /// How many nodes are found for each one that is wanted, in hundredths (PROTOCOLS F0).
     pub alpha: u16,
-    /// How many times nodes are searched for a job, `tau` in the paper (PROTOCOLS F6).
+    /// How many iterations a job has, `tau` in the paper (PROTOCOLS F6).
     pub iterations: u16,
-    /// How many of these may be under way at once; the paper allows it in a footnote.
+    /// How many iterations of a job may be under way at the same time; the paper allows it in a footnote.
     pub parallel: u8,
-    /// How long to wait after one before the next begins.
+    /// How long to wait after an iteration before the next begins.
     pub pause: Span,
-    /// How many nodes are asked at once in an iteration.
+    /// How many nodes an iteration asks at the same time.
     pub width: u8,
     /// How nodes are selected from those that were found.
     pub select: select::Config,
-    /// How a node knows where it is.
+    /// How a node gets its coordinate.
     pub coordinates: Coordinates,
     /// Jobs start at multiples of this and get multiples of it.
     pub slot: Span,
-    /// How long before its start a job must have its place; a slot or more when messages take time.
+    /// The least time between a search and the start of the job; a slot or more when messages take time.
     pub lead: Span,
     /// How much later than its earliest start a job may start (PROTOCOLS F3).
     pub horizon: Span,
-    /// How many places may be refused before a job fails.
+    /// How many rounds of searching a job has before it fails.
     pub rounds: u8,
     /// How long to wait for one answer.
     pub timeout: Span,
-    /// How places are confirmed.
+    /// How placements are confirmed.
     pub commit: commit::Config,
     /// What becomes of a job that ran when one of its nodes was lost.
     pub after_loss: commit::AfterLoss,
-    /// The most windows of a schedule that is sent; what lies behind them counts as busy.
+    /// The most busy windows of a schedule that is sent; all time after them counts as busy.
     pub windows: u16,
     /// The most nodes that are found in an iteration.
     pub candidates: u16,
@@ -61,12 +61,12 @@ pub enum Exploration {
     Proactive,
 }
 
-/// How a node knows where it is.
+/// How a node gets its coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Coordinates {
-    /// Its host has told it.
+    /// The host gives it in the profile.
     Given,
-    /// It learns from the round trips of gossip.
+    /// The node computes it from the round trips of gossip.
     Learned(vivaldi::Config),
 }
 
@@ -103,7 +103,7 @@ impl Config {
 
     /// Refuses values that cannot work together.
     pub(super) fn checked(mut self) -> Result<Self, ConfigError> {
-        // What started and was lost is searched a new place for, which is not the coordinator's to do.
+        // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
         self.commit.after_loss = commit::AfterLoss::GiveUp;
         self.commit = self.commit.checked().map_err(ConfigError::Commit)?;
         self.overlay.changes = cyclon::Changes::Untold;
@@ -127,7 +127,7 @@ impl Config {
         Ok(self)
     }
 
-    /// What its desk goes by.
+    /// The configuration of the desk.
     pub(super) fn desk(&self) -> desk::Config {
         desk::Config {
             rounds: self.rounds,
@@ -136,12 +136,12 @@ impl Config {
         }
     }
 
-    /// The earliest start of a job for which a place is searched now.
+    /// The earliest start of a job for which a placement is searched now.
     pub(super) fn earliest(&self, now: Time) -> Time {
         (now + self.lead).round_up(self.slot)
     }
 
-    /// How many nodes are to be found for so many.
+    /// How many nodes an iteration looks for when `count` are wanted.
     pub(super) fn pool(&self, count: u32) -> usize {
         let found = u64::from(count)
             .saturating_mul(u64::from(self.alpha))
@@ -166,25 +166,25 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a node cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The random overlay cannot be so.
+    /// The random overlay refuses its configuration.
     Overlay(cyclon::ConfigError),
-    /// A helper overlay cannot be so.
+    /// A helper overlay refuses its configuration.
     Helper(vicinity::ConfigError),
-    /// Places cannot be confirmed so.
+    /// The commit refuses its configuration.
     Commit(commit::ConfigError),
-    /// Fewer nodes would be found than are wanted.
+    /// `alpha` is below one: fewer nodes would be found than are wanted.
     Alpha,
-    /// Nothing could ever be found.
+    /// A count or a limit is zero, so that no search could succeed.
     ZeroLimit,
-    /// A slot takes no time.
+    /// The slot is zero.
     ZeroSlot,
-    /// A place would be found later than it can be confirmed.
+    /// The lead is shorter than that of the commit: a placement would be found too late to be confirmed.
     ShortLead,
-    /// Nobody could ever answer in time.
+    /// The timeout is zero: no answer could arrive in time.
     Timeout,
 }
 

@@ -1,4 +1,4 @@
-//! Finding nodes for an iteration: from a first node along links, until there are enough (PROTOCOLS F1, F2).
+//! Finds nodes for an iteration: from a first node along links, until there are enough (PROTOCOLS F1, F2).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use crate::profile::Profile;
 use crate::schedule::Snapshot;
 use crate::time::Time;
 
-/// Nodes that are being looked for.
+/// A search for nodes, for one iteration.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Expedition {
     id: LookId,
@@ -23,41 +23,41 @@ pub(super) struct Expedition {
     /// How many nodes are enough.
     enough: usize,
     pub(super) found: Vec<Found>,
-    /// Everyone of whom it was heard, sorted.
+    /// All nodes that were named or asked, sorted.
     discovered: Vec<NodeId>,
-    /// Whom to ask next, the best last.
+    /// The nodes to ask, with their ranks; the next one is the last.
     frontier: Vec<((u64, u64), NodeId)>,
     asked: Vec<Asked>,
-    /// Whether it has yet to be told where to begin.
+    /// Whether it waits for its guide to name the first node.
     is_guided: bool,
-    /// Who has answered, but was not asked for random links: they may know others when the links of the helper are used up, or
-    /// when too few of those who were heard of have answered.
+    /// Nodes that have answered without being asked for random links. They are asked for them when no other node is
+    /// left to ask and there are too few.
     guides: VecDeque<NodeId>,
-    /// Whether it has come to that.
+    /// Whether guides have been asked.
     topping_up: bool,
-    /// Whether somebody has not answered.
+    /// Whether a node did not answer.
     pub(super) has_missed: bool,
 }
 
-/// Somebody who was asked.
+/// A question that has no answer yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Asked {
     node: NodeId,
     through: Through,
-    /// Until when the answer is waited for.
+    /// Until when the answer is awaited.
     until: Time,
 }
 
 /// In which order nodes are asked.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Order {
-    /// As they were heard of.
+    /// In the order in which they were named.
     Breadth,
-    /// The nearest to the first one before others, in the sense of this helper.
+    /// The nearest to the first node before others, by the distance of this helper.
     Nearest(Helper, Option<Profile>),
 }
 
-/// A node that was found, and when it is busy.
+/// A node that answered and may run the job, with its profile and schedule.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Found {
     pub(super) node: NodeId,
@@ -70,20 +70,20 @@ pub(super) struct Found {
 pub(super) enum First {
     /// At this node.
     Node(NodeId),
-    /// At a node that this one knows at random.
+    /// At a random link of this guide.
     KnownTo(NodeId),
 }
 
-/// What comes of a step.
+/// The result of a step.
 pub(super) enum Step {
-    /// Somebody has yet to answer.
+    /// Some nodes have not answered yet.
     Waiting(Expedition),
     /// There are enough nodes, or no more.
     Done(Expedition),
 }
 
 impl Expedition {
-    /// Whom it waits for at the latest.
+    /// When the first unanswered question times out.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.asked.iter().map(|asked| asked.until).min()
     }
@@ -105,9 +105,9 @@ impl Expedition {
         index.is_err()
     }
 
-    /// Hears of a node, if there is room to.
+    /// Puts a named node on the frontier, if it is new and there is room.
     fn hear_of<U: Catalogue>(&mut self, known: &Descriptor, config: &Config, catalogue: &U) {
-        // Who was heard of and is too far to be asked in the end takes room, too.
+        // Nodes that were named but are never asked take room too, so the limit is larger than that of candidates.
         let most = usize::from(config.candidates).saturating_mul(8);
         if self.discovered.len() >= most || !self.discover(known.id) {
             return;
@@ -122,7 +122,7 @@ impl Expedition {
         self.frontier.insert(index, (rank, known.id));
     }
 
-    /// Whether links are still needed, or only nodes themselves.
+    /// Whether the next node is asked for links, or only for itself.
     fn links_needed(&self) -> bool {
         match self.order {
             Order::Breadth => self.topping_up || self.discovered.len() < self.enough,
@@ -134,7 +134,7 @@ impl Expedition {
         self.found.len().saturating_add(self.asked.len())
     }
 
-    /// Whom to ask next, and for which links.
+    /// The next node to ask, and for which links.
     fn next(&mut self) -> Option<(NodeId, Through)> {
         if let Some((_, node)) = self.frontier.pop() {
             let through = if self.links_needed() {
@@ -147,7 +147,7 @@ impl Expedition {
         if !self.asked.is_empty() {
             return None;
         }
-        // Nobody is left on these links; those who have answered know others at random.
+        // These links are used up: nodes that have answered may have random links to others.
         let guide = self.guides.pop_front()?;
         self.topping_up = true;
         self.through = Through::Random;
@@ -159,18 +159,18 @@ impl Expedition {
         self.asked.iter().any(|asked| asked.node == node)
     }
 
-    /// A node has answered; for which links it was asked.
+    /// Ends the question to a node. Returns for which links it was asked.
     fn answered(&mut self, node: NodeId) -> Option<Through> {
         let index = self.asked.iter().position(|asked| asked.node == node)?;
         Some(self.asked.remove(index).through)
     }
 
-    /// Goes on without those whose time is over; whether there were any.
+    /// Gives up the questions that have timed out. Returns whether there were any.
     pub(super) fn stop_waiting(&mut self, now: Time) -> bool {
         self.miss(|asked| asked.until <= now && !canary!(SilenceWaitedFor))
     }
 
-    /// Goes on without a node; whether it was waited for.
+    /// Gives up the questions to a node. Returns whether there were any.
     pub(super) fn give_up_on(&mut self, node: NodeId) -> bool {
         self.miss(|asked| asked.node == node)
     }
@@ -187,7 +187,7 @@ impl Expedition {
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// Sets out for nodes for a job, from this one on.
+    /// Begins to search nodes for a job, at `first`.
     pub(super) fn set_out(
         &mut self,
         job: &Job,
@@ -250,7 +250,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         cx.send(node, Message::Look { look, through });
     }
 
-    /// Asks whom it may until enough are found, or nobody is left.
+    /// Asks nodes, at most `width` at a time, until enough are found or none is left.
     pub(super) fn go_on(
         &mut self,
         job: &Job,
@@ -276,11 +276,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// What a node says when it is asked.
+    /// This node's descriptor, schedule and links of this kind.
     fn look(&self, through: Through) -> (Descriptor, Snapshot, Descriptors) {
         let links = match through {
             Through::Random => {
-                // Of those who have just come into the view nothing may be known but who they are.
+                // The profile of a new neighbour may be unknown; then a default one is sent.
                 let view = self.overlay.view().links();
                 view.map(|link| self.known(link)).collect()
             }
@@ -295,8 +295,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         (self.descriptor(), self.schedule.clone(), links)
     }
 
-    /// Somebody asks. Who leaves has nothing to say.
-    pub(super) fn answer(
+    /// Answers a question about this node. A leaver does not answer.
+    pub(super) fn on_look(
         &mut self,
         from: NodeId,
         look: LookId,
@@ -318,7 +318,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         );
     }
 
-    /// Takes in what a node has said that was asked for these links.
+    /// Notes the answer of a node that was asked for these links.
     fn note(
         &self,
         job: &Job,
@@ -347,8 +347,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Somebody has answered.
-    pub(super) fn seen(
+    /// A node has answered a question of an expedition.
+    pub(super) fn on_seen(
         &mut self,
         from: NodeId,
         look: LookId,
@@ -357,7 +357,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         links: &Descriptors,
         cx: &mut dyn Context<Self>,
     ) {
-        // Nobody speaks for another.
+        // A node can only answer for itself.
         let own = Descriptor { id: from, ..own };
         let Some((id, mut expedition, through)) = self.take_expedition(look, from) else {
             return;
@@ -377,7 +377,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.iterate(id, cx);
     }
 
-    /// Takes out the expedition that waits for this node's answer, and for which links it was asked.
+    /// Takes out the expedition that waits for an answer of this node, with the links that the node was asked for.
     fn take_expedition(
         &mut self,
         look: LookId,

@@ -10,78 +10,78 @@ use crate::shared::Shared;
 /// What a node knows of another.
 pub type Descriptor = vicinity::Descriptor<Profile>;
 
-/// What nodes say to each other. Gossip carries profiles, so its bodies are behind a pointer.
+/// The messages between nodes. Gossip carries profiles, so its bodies are behind a pointer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message<const L: usize, const G: usize> {
-    /// Of the random overlay.
+    /// A message of the random overlay, with profiles.
     Overlay {
-        /// The links.
+        /// The message of the overlay, with its links.
         message: cyclon::Message<L>,
-        /// The sender's own profile, and those of the nodes linked to that it knows.
+        /// The sender's own profile, and the known profiles of the nodes in `message`.
         about: Descriptors,
     },
-    /// Of a helper overlay.
+    /// A message of a helper overlay.
     Helper {
-        /// Its number.
+        /// The number of the helper overlay.
         number: u8,
-        /// What it says.
+        /// The message of the helper overlay.
         message: Shared<vicinity::Message<Profile, G>>,
     },
-    /// To confirm a place.
+    /// A message of the two-phase commit, which confirms a placement.
     Commit(commit::Message),
-    /// When are you busy, and whom do you know?
+    /// From a submitter: asks for the receiver's profile, schedule and links.
     Look {
-        /// The asker's name for the question.
+        /// The submitter's name for the question.
         look: LookId,
-        /// Which of your links.
+        /// Which links of the receiver are wanted.
         through: Through,
     },
-    /// Then, and these.
+    /// The answer to `Look`.
     Seen {
-        /// The asker's name for the question.
+        /// The submitter's name for the question.
         look: LookId,
-        /// What the node tells of itself.
+        /// The sender's own descriptor.
         own: Descriptor,
-        /// When it is busy.
+        /// When the sender is busy.
         schedule: Snapshot,
-        /// Its links.
+        /// The sender's links of the wanted kind.
         links: Descriptors,
     },
 }
 
-/// Through which links nodes are found.
+/// Which links of a node are asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Through {
-    /// Those of the random overlay.
+    /// The links of the random overlay.
     Random,
-    /// Those of the helper overlay with this number.
+    /// The links of the helper overlay with this number.
     Helper(u8),
-    /// None: only the node itself is asked about.
+    /// No links: only the node itself is of interest.
     Nobody,
 }
 
-/// An asker's name for a question.
+/// A submitter's name for one search for nodes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct LookId(pub(super) u32);
 
-/// Some descriptors, shared when cloned.
+/// A list of descriptors. Clones share it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Descriptors(Arc<[Descriptor]>);
 
 impl Descriptors {
-    /// The most of them that are told or read: as many as a view can have.
+    /// The most entries that are sent or decoded.
     pub const MOST: usize = 64;
 
-    /// They.
+    /// The descriptors, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Descriptor> {
         self.0.iter()
     }
 
-    /// They, one after the other.
+    /// The descriptors as a slice, in the order in which they were given.
     pub fn as_slice(&self) -> &[Descriptor] {
         &self.0
     }

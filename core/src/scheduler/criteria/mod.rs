@@ -1,41 +1,41 @@
-//! Co-allocation by the user's own cost function, without anyone who knows all nodes (P2, PROTOCOLS F0 to F14).
+//! Co-allocation by the user's own cost function, without a node that knows all others (P2, PROTOCOLS F0 to F14).
 //!
-//! A job asks for nodes at once and says what makes some better than others: close to each other, soon, far apart, near some
-//! data, or anything that its [`Catalogue`] knows. The node where it is submitted finds more nodes than are wanted, selects the
-//! best set of them ([`select`](crate::select)), and has it confirmed. Then it does so again from elsewhere, and moves the job
-//! whenever that finds a better set, until it has done so often enough or the job is about to start.
+//! A job asks for a gang of nodes and names a criterion: close to each other, soon, far apart, near some data, or
+//! anything that its [`Catalogue`] knows. The submitter finds more nodes than are wanted, selects the best set of them
+//! ([`select`](crate::select)), and has it confirmed. Then it repeats this from another node, and moves the job to each
+//! better set that it finds, until all iterations are done or the job is about to start.
 //!
 //! ```text
 //!  submitter                     found nodes                          the nodes selected
 //!   from a random node on:
-//!   Look ──────────────────────▶ when busy, whom it knows
+//!   Look ──────────────────────▶ schedule and links
 //!        ◀──────────────── Seen
 //!   … until there are alpha·J
 //!   selects J of them
 //!   Commit: Prepare … ──────────────────────────────────────────────▶ hold, commit
-//!   again from another one; if J others are better:
-//!   Commit: Prepare … ──────────────────────────────────────────────▶ hold, commit; the old ones let go
+//!   again from another node; if J others are better:
+//!   Commit: Prepare … ──────────────────────────────────────────────▶ hold, commit; the old set is released
 //! ```
 //!
-//! Random links ([`cyclon`]) lead to anybody. *Helper overlays* ([`vicinity`]) link nodes that are likely to be good together, so
-//! that who follows them from a random node finds a good set at once. There is one for each [`Helper`] in [`Config::helpers`], and
-//! each has its own traffic. What a node tells of itself, its [`Profile`], travels with the links of both.
+//! Random links ([`cyclon`]) lead to any node. *Helper overlays* ([`vicinity`]) link nodes that are likely to be good
+//! together, so that a search along them from a random node soon finds a good set. There is one for each [`Helper`] in
+//! [`Config::helpers`], and each has its own traffic. The [`Profile`] of a node is sent with the links of both kinds.
 //!
 //! # Rules
-//! - An iteration begins at a node of the view where none has begun before, and then at nodes further away (PROTOCOLS F7).
-//!   Along random links it goes breadth first (F1), along those of a helper to the node nearest to the first one (F2); along
-//!   [`Helper::Remoteness`] breadth first, too, for who is far from the far is on the near side.
-//! - A set's start is the earliest at which all of it is free, no later than [`Config::horizon`] (F3). A set that costs the
-//!   same is better if it starts earlier (F4).
-//! - The new set is held before the old one is let go, and may have nodes and time in common with it; if it cannot be had, the job
-//!   keeps what it has (F5).
-//! - A job is never moved when there is no time left to confirm it.
-//! - Whoever leaves, crashes or is cancelled: as in [`desk`].
+//! - An iteration begins at a node of the view where no iteration has begun; when there is none, at a node further away
+//!   (PROTOCOLS F7). Along random links it goes breadth first (F1). Along the links of a helper it always asks the node
+//!   nearest to the first one (F2), but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
+//! - A set's start is the earliest at which all of it is free, no later than [`Config::horizon`] (F3). A set that costs
+//!   the same is better if it starts earlier (F4).
+//! - The new set is held before the old one is released, and may have nodes and time in common with it. If the new set
+//!   is refused, the job keeps the old one (F5).
+//! - A job is not moved any more when less than [`Config::lead`] is left before its start.
+//! - Leavers, crashes and cancellations are handled by the [`desk`].
 //!
-//! What it refuses by name: jobs that ask for cores, for properties of nodes, for a deadline, or for a criterion that nobody
-//! knows; jobs for which there are too few nodes, no common time, or no set that the criterion accepts; and criteria that
-//! give no cost. Who lies about itself may be selected and then refuse, which costs a round; after that the job does without it,
-//! if it can. It cannot take another's time or make memory grow.
+//! Jobs that ask for cores, for properties of nodes, for a deadline, or for an unknown criterion are refused with that
+//! reason; so are jobs for which there are too few nodes, no common time, or no set that the criterion accepts, and
+//! criteria that give no cost. A liar may be selected and then refuse, which costs a round; after that the job avoids
+//! it if it can. A liar cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
 //! `examples/criteria.rs` is a small grid with an objective of its own.
@@ -73,12 +73,12 @@ use profiles::AsOverlay;
 pub use request::Progress;
 use request::Request;
 
-/// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of a
-/// helper at once.
+/// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of
+/// a helper at once.
 ///
-/// `C` is at least `view` of [`Config::overlay`] and `links` of [`Config::helper`], `L` at least `shuffle` of the first and `G`
-/// `gossip` of the second: `Criteria<20, 8, 10>` is enough for [`Config::DEFAULT`]. All nodes of a grid have the same `L` and `G`:
-/// nodes with smaller ones do not understand all that those with larger ones say.
+/// `C` is at least `view` of [`Config::overlay`] and `links` of [`Config::helper`], `L` at least `shuffle` of the first
+/// and `G` `gossip` of the second: `Criteria<20, 8, 10>` is enough for [`Config::DEFAULT`]. All nodes of a grid have
+/// the same `L` and `G`: a node cannot decode longer lists of links than its own `L` and `G` allow.
 ///
 /// Most effects per event, beside those of the overlays and the desk: one for each question of each job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -96,13 +96,13 @@ pub struct Criteria<
     overlay: Cyclon<C, L>,
     helpers: Vec<(u8, HelperOverlay<C, G, U>)>,
     desk: Desk<P>,
-    /// What others are told of this node, and of its schedule, under the same number.
+    /// This node's profile as it is told to peers. The version of `schedule` is also that of the profile.
     profile: Profile,
     schedule: Snapshot,
     vivaldi: Option<Vivaldi>,
-    /// The last exchange of random links that it began, and when.
+    /// The last exchange of random links that this node began, and when.
     shuffled: Option<(cyclon::ExchangeId, Time)>,
-    /// What is known of those in the view, in the order of ids.
+    /// What is known of the neighbours in the view, in the order of ids.
     random: Vec<Descriptor>,
     /// In the order of jobs.
     requests: Vec<Request>,
@@ -113,37 +113,37 @@ pub struct Criteria<
 /// A helper overlay of a node.
 pub type HelperOverlay<const C: usize, const G: usize, U> = Vicinity<Profile, Nearness<U>, C, G, C>;
 
-/// What a node is woken with.
+/// Why a node is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// By the random overlay.
+    /// A timer of the random overlay.
     Overlay(cyclon::Timer),
-    /// By a helper overlay.
+    /// A timer of the helper overlay with this number.
     Helper(u8, vicinity::Timer),
-    /// By the desk.
+    /// A timer of the desk.
     Desk(commit::Timer),
-    /// Something has waited long enough.
+    /// A deadline of a search has passed.
     Due,
 }
 
-/// The name of a record.
+/// The key of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Of the random overlay.
+    /// A key of the random overlay.
     Overlay(cyclon::Key),
-    /// Of the desk.
+    /// A key of the desk.
     Desk(desk::Key),
 }
 
-/// What a node must not forget in a crash.
+/// What a node keeps on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Of the random overlay.
+    /// A record of the random overlay.
     Overlay(cyclon::Record),
-    /// Of the desk.
+    /// A record of the desk.
     Desk(desk::Record),
 }
 
@@ -176,7 +176,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 /// The desk as a part of a node.
 #[derive(Default)]
 struct AsDesk {
-    /// What it wants, to be seen to when it is done.
+    /// Notices of the desk, handled after the desk has returned.
     heard: Vec<desk::Notice>,
     changed: bool,
 }
@@ -208,8 +208,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// A node without jobs, which tells this of itself. The configuration is that of all nodes. When it is free it finds out
-    /// itself, and where it is, too, if [`Config::coordinates`] says so.
+    /// A node without jobs, with this profile. All nodes of a grid have the same configuration. The node itself updates
+    /// the free time in its profile, and its coordinate if [`Config::coordinates`] says so.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -250,40 +250,40 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         })
     }
 
-    /// Its random links.
+    /// The random overlay with this node's links.
     pub const fn overlay(&self) -> &Cyclon<C, L> {
         &self.overlay
     }
 
-    /// Its helper overlays, by number.
+    /// The helper overlays of this node, with their numbers.
     pub fn helpers(&self) -> impl Iterator<Item = (u8, &HelperOverlay<C, G, U>)> + '_ {
         self.helpers
             .iter()
             .map(|(number, overlay)| (*number, overlay))
     }
 
-    /// What it tells of itself.
+    /// The profile that this node tells its peers.
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Its schedule, and what it has in common with others.
+    /// This node as a participant, with its schedule, and as a coordinator.
     pub const fn commitments(&self) -> &commit::Node<P> {
         self.desk.commitments()
     }
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.desk.jobs().map(|job| job.id)
     }
 
-    /// How far the search for a job is that was submitted here.
+    /// How far the search is for a job that was submitted here.
     pub fn progress(&self, job: JobId) -> Option<Progress<'_>> {
         let request = self.requests.iter().find(|request| request.job == job)?;
         Some(request.progress())
     }
 
-    /// Lets the desk handle something, and sees to what it wants.
+    /// Lets the desk handle an event, then handles its notices.
     fn at_desk(&mut self, event: Event<Desk<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsDesk::default();
         self.desk.handle(event, &mut cx.lift(&mut embed));
@@ -291,7 +291,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.tell_schedule(cx);
         }
         for notice in embed.heard {
-            self.attend_desk(notice, cx);
+            self.on_desk_notice(notice, cx);
         }
     }
 
@@ -299,7 +299,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.at_desk(Event::Command(command), cx);
     }
 
-    /// Lets one helper overlay handle something.
+    /// Lets one helper overlay handle an event.
     fn help(
         &mut self,
         number: u8,
@@ -312,7 +312,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Lets all helper overlays handle something.
+    /// Lets all helper overlays handle an event.
     fn help_all(&mut self, event: &Event<HelperOverlay<C, G, U>>, cx: &mut dyn Context<Self>) {
         for (number, helper) in &mut self.helpers {
             helper.handle(event.clone(), &mut cx.lift(AsHelper(*number)));
@@ -321,7 +321,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     fn start(&mut self, cx: &mut dyn Context<Self>) {
         self.shuffle(Event::Start, cx);
-        // What was told in an earlier life is older than all that is told in this one.
+        // All versions of this life are higher than those of earlier lives.
         let life = self.overlay.incarnation().unwrap_or_default();
         self.schedule = Snapshot::empty(u64::from(life.get()) << 32);
         self.help_all(&Event::Start, cx);
@@ -333,25 +333,27 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_schedule(cx);
         for notice in embed.heard {
-            self.attend_desk(notice, cx);
+            self.on_desk_notice(notice, cx);
         }
     }
 
     fn receive(&mut self, from: NodeId, message: Message<L, G>, cx: &mut dyn Context<Self>) {
         match message {
-            Message::Overlay { message, about } => self.hear(from, message, &about, cx),
+            Message::Overlay { message, about } => {
+                self.on_overlay_message(from, message, &about, cx)
+            }
             Message::Helper { number, message } => {
                 let message = message.take();
                 self.help(number, Event::Message { from, message }, cx);
             }
             Message::Commit(message) => self.at_desk(Event::Message { from, message }, cx),
-            Message::Look { look, through } => self.answer(from, look, through, cx),
+            Message::Look { look, through } => self.on_look(from, look, through, cx),
             Message::Seen {
                 look,
                 own,
                 schedule,
                 links,
-            } => self.seen(from, look, own, schedule, &links, cx),
+            } => self.on_seen(from, look, own, schedule, &links, cx),
         }
     }
 
@@ -389,7 +391,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 let mut child = cx.lift(AsDesk::default());
                 self.desk.handle(Event::Restored(key, record), &mut child);
             }
-            // No such pair was ever written.
+            // A key and a record of different parts are never written together.
             _ => {}
         }
     }
@@ -419,7 +421,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Ma
                 self.give_up_on(to, cx);
             }
             Event::Timer(Timer::Overlay(timer)) => {
-                // Time has passed: what was free first may be over.
+                // Time has passed: the first free window may be over.
                 self.tell_profile(cx);
                 self.shuffle(Event::Timer(timer), cx);
             }

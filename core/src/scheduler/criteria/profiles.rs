@@ -1,5 +1,5 @@
-//! What a node tells of itself, and what it knows of those in its view: profiles travel beside the links of the random
-//! overlay, and feed the helper overlays (PROTOCOLS 2.3).
+//! The profile of a node, and the profiles of its neighbours: they are sent beside the links of the random overlay, and
+//! feed the helper overlays (PROTOCOLS 2.3).
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -21,9 +21,9 @@ pub(super) struct AsOverlay<'a> {
     own: Descriptor,
     known: &'a [Descriptor],
     alone: bool,
-    /// How many cycles pass.
+    /// How many cycles the event ends.
     cycles: u16,
-    /// The exchange that it begins.
+    /// The exchange that the event begins.
     begun: Option<cyclon::ExchangeId>,
 }
 
@@ -60,7 +60,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         Message::Overlay { message, about }
     }
     fn timer(&mut self, timer: cyclon::Timer) -> Timer {
-        // Each ends with the time of the next.
+        // Each cycle ends by setting the timer of the next one.
         self.cycles = self.cycles.saturating_add(1);
         Timer::Overlay(timer)
     }
@@ -75,8 +75,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 }
 
-/// The first time from `from` on at which a schedule is free, as a window that may have begun before. If it never is, a
-/// moment at the end of time.
+/// The first free window that ends after `from`; it may begin before. If the schedule is never free, a moment at the
+/// end of time.
 fn first_free(schedule: &impl BusyTime, from: Time) -> Interval {
     let mut start = Time::ZERO;
     for window in schedule.windows() {
@@ -91,7 +91,7 @@ fn first_free(schedule: &impl BusyTime, from: Time) -> Interval {
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// What it tells others of itself.
+    /// This node's own descriptor.
     pub(super) fn descriptor(&self) -> Descriptor {
         Descriptor {
             id: self.me,
@@ -101,7 +101,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// What it knows of a node in its view: perhaps no more than that it is there.
+    /// The descriptor of a neighbour, with a default profile if its profile is unknown.
     pub(super) fn known(&self, link: Link) -> Descriptor {
         let index = self.random.binary_search_by_key(&link.id, |known| known.id);
         let known = index.ok().and_then(|index| self.random.get(index));
@@ -113,7 +113,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         })
     }
 
-    /// Lets the random overlay handle something, and looks who is in the view now.
+    /// Lets the random overlay handle an event, then compares the view.
     pub(super) fn shuffle(&mut self, event: Event<Cyclon<C, L>>, cx: &mut dyn Context<Self>) {
         self.shuffle_about(event, &[], cx);
     }
@@ -146,8 +146,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.look_at_view(heard, cycles, cx);
     }
 
-    /// A message of the random overlay, with profiles.
-    pub(super) fn hear(
+    /// Handles a message of the random overlay, with the profiles that it carries.
+    pub(super) fn on_overlay_message(
         &mut self,
         from: NodeId,
         message: cyclon::Message<L>,
@@ -162,7 +162,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.shuffle_about(Event::Message { from, message }, about.as_slice(), cx);
     }
 
-    /// Learns from a round trip where this node is. Who is asked again may answer what it was asked before.
+    /// Updates this node's coordinate from a round trip, if the answer is to the last exchange and not an older one.
     fn measure(
         &mut self,
         from: NodeId,
@@ -179,17 +179,17 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         {
             let rtt = cx.now() - since;
             let profile = told.profile;
-            // A sample that is no good is not used.
+            // `observe` rejects unusable samples; nothing changes then.
             let _ = vivaldi.observe(rtt, profile.coordinate, profile.error, cx.rng());
             self.tell_profile(cx);
         }
     }
 
-    /// Gets to know who came into the view, forgets who left it, and tells the helpers.
+    /// Adds profiles of new neighbours, drops those that left the view, and tells the helper overlays.
     fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let max_age = self.config.helper.max_age;
-        // Both are in the order of ids.
+        // The view and `random` are both in the order of ids.
         let mut known = self.random.iter().peekable();
         let now_known: Vec<Descriptor> = view
             .links()
@@ -201,7 +201,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                     ..*known
                 });
                 let told = heard.iter().filter(|told| told.id == link.id).copied();
-                // What somebody else made up about it has the largest number for as long as it is not too old.
+                // A forged profile may have the highest version, so it counts only while it is fresh.
                 let is_fresh = |known: &Descriptor| known.age <= max_age;
                 old.into_iter()
                     .chain(told)
@@ -218,7 +218,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// The schedule may have changed.
+    /// Takes a new snapshot of the schedule, which may have changed, and tells the helper overlays.
     pub(super) fn tell_schedule(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
         let version = self.schedule.version().saturating_add(1);
@@ -229,7 +229,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.tell_helpers(cx);
     }
 
-    /// Time has passed or this node has moved: what it tells of itself may have changed.
+    /// Updates the profile, because time has passed or the coordinate has changed.
     pub(super) fn tell_profile(&mut self, cx: &mut dyn Context<Self>) {
         let before = self.profile;
         let from = cx.now().round_up(self.config.slot);

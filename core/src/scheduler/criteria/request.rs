@@ -1,4 +1,4 @@
-//! Getting a job that was submitted here the best place that can be found: iteration by iteration (P2 sections 3.2, 3.3).
+//! Searches the best placement for a job that was submitted here, iteration by iteration (P2 sections 3.2, 3.3).
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -21,10 +21,10 @@ use crate::scheduler::desk;
 use crate::select::{NoSelection, Problem, Starts, select};
 use crate::time::{Interval, Time};
 
-/// The most nodes that a job does without at a time.
+/// The most nodes that a job avoids at a time.
 const MOST_UNWILLING: usize = 32;
 
-/// Takes down whom to do without, in place of the first if there are too many.
+/// Adds a node to avoid; drops the oldest one if there are too many.
 fn remember(nodes: &mut Vec<NodeId>, node: NodeId) {
     if nodes.contains(&node) {
         return;
@@ -35,31 +35,31 @@ fn remember(nodes: &mut Vec<NodeId>, node: NodeId) {
     nodes.push(node);
 }
 
-/// The search for places for a job that was submitted here.
+/// The search for placements of a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Request {
     pub(super) job: JobId,
-    /// The earliest start when its search began: waiting is counted from there.
+    /// The earliest start when the search began; objectives count waiting time from it.
     base: Time,
     /// How many iterations have begun.
     begun: u16,
-    /// Those that are under way.
+    /// The iterations that are under way.
     pub(super) expeditions: Vec<Expedition>,
-    /// Where iterations began.
+    /// The first nodes of all iterations.
     tried: Vec<NodeId>,
-    /// The place that the job has.
+    /// The placement that the job has.
     has: Option<Placement>,
-    /// The place that is being confirmed.
+    /// The placement that is being confirmed.
     trying: Option<Placement>,
-    /// The best that was found since.
+    /// The best placement that was found since.
     better: Option<Placement>,
-    /// Why there was no place, as the iteration says that came furthest.
+    /// Why no placement was found, by the iteration that came furthest.
     why: Option<NoSelection>,
-    /// Who was selected and would not: selected again only if there is no place without them.
+    /// Nodes that made a placement fail. They are selected again only if there is no placement without them.
     unwilling: Vec<NodeId>,
-    /// Those of them who had promised their time and took it back.
+    /// The unwilling nodes that had committed before. They stay unwilling when the search begins anew.
     untrue: Vec<NodeId>,
-    /// Before that it cannot start: an earlier attempt may still run.
+    /// The earliest start: an earlier attempt may still run until then.
     not_before: Time,
     rest: Rest,
 }
@@ -67,11 +67,11 @@ pub(super) struct Request {
 /// What a search waits for before it goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Rest {
-    /// For nothing.
+    /// The search does not wait.
     None,
-    /// For the end of the pause between iterations.
+    /// It waits for the end of the pause between iterations.
     Pause { until: Time },
-    /// For somebody to come into the view.
+    /// It waits for a neighbour, because the view is empty.
     ForOthers { until: Time },
 }
 
@@ -84,7 +84,7 @@ impl Rest {
     }
 }
 
-/// When and where a job could run, and what that costs.
+/// Nodes and time on which a job could run, and their cost.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Placement {
     cost: Cost,
@@ -93,14 +93,14 @@ struct Placement {
 }
 
 impl Placement {
-    /// Whether it is better than another one (PROTOCOLS F4).
+    /// Whether this placement costs less, or costs the same and starts earlier (PROTOCOLS F4).
     fn beats(&self, other: Option<&Self>) -> bool {
         let key = |place: &Self| (place.cost, place.interval.start());
         other.is_none_or(|other| key(self) < key(other))
     }
 }
 
-/// A cost: a real number, in the order of numbers.
+/// A cost with a total order, by `f64::total_cmp`.
 #[derive(Clone, Copy, Debug)]
 struct Cost(f64);
 
@@ -135,11 +135,11 @@ impl Hash for Cost {
 pub struct Progress<'a> {
     /// How many iterations have ended.
     pub iterations: u16,
-    /// What the place costs that the job has, in the unit of its criterion; none if it has no place.
+    /// The cost of the job's placement, in the unit of its criterion; `None` without a placement.
     pub cost: Option<f64>,
-    /// When it starts there.
+    /// The start of the job's placement.
     pub start: Option<Time>,
-    /// The nodes of that place.
+    /// The nodes of the job's placement.
     pub nodes: &'a [NodeId],
 }
 
@@ -173,7 +173,7 @@ impl Request {
         }
     }
 
-    /// A place came to nothing: somebody who was selected would not, or it was too early.
+    /// Notes why a placement failed: because of a node, or because an earlier attempt may still run.
     fn note(&mut self, setback: Option<Setback>) {
         if let Some(Setback::Earlier { until }) = setback {
             self.not_before = self.not_before.max(until);
@@ -202,7 +202,7 @@ fn count(job: &Job) -> u32 {
     }
 }
 
-/// A schedule as the job sees it: time that it has itself is free to it.
+/// A schedule as the job sees it: the time that the job has reserved itself counts as free.
 struct Seen<'a> {
     windows: Option<Vec<Interval>>,
     found: &'a Found,
@@ -227,7 +227,7 @@ impl BusyTime for Seen<'_> {
     }
 }
 
-/// Windows with a hole.
+/// The windows without the part that lies in `hole`.
 fn without(windows: &[Interval], hole: Interval) -> Vec<Interval> {
     let parts = windows.iter().flat_map(|window| {
         let before = Interval::new(window.start(), window.end().min(hole.start()));
@@ -247,8 +247,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.requests.get_mut(index.ok()?)
     }
 
-    /// What the desk wants of us.
-    pub(super) fn attend_desk(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
+    /// Handles a notice of the desk.
+    pub(super) fn on_desk_notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             desk::Notice::Search { job, left, setback } => {
                 self.search(job, left, setback, cx);
@@ -270,17 +270,17 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 }
             }
             desk::Notice::Done { job } => self.requests.retain(|request| request.job != job),
-            // They went to the host, or were seen to.
+            // `AsDesk` has passed these on to the host, or noted them.
             desk::Notice::Job(_) | desk::Notice::Changed => {}
         }
     }
 
-    /// Whether it knows nobody, though there should be others.
+    /// Whether the view is empty though this node is not the only one.
     fn is_cut_off(&self) -> bool {
         self.overlay.view().is_empty() && self.bootstrap != Bootstrap::Alone
     }
 
-    /// A job has no place, if one was tried because of this.
+    /// Begins or goes on to search for a job without a placement. `setback` says why the last placement failed.
     fn search(
         &mut self,
         job: JobId,
@@ -303,7 +303,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         };
         request.trying = None;
         if request.has.take().is_some() {
-            // It had a place and lost it: all begins anew.
+            // The job has lost its placement: the search begins anew.
             let expeditions = mem::take(&mut request.expeditions);
             let mut untrue = mem::take(&mut request.untrue);
             if let Some(node) = setback.and_then(|setback| setback.node()) {
@@ -315,17 +315,17 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             request.untrue = untrue;
         }
         request.note(setback);
-        // What was refused now may be had the next time.
+        // At least one iteration is left: a placement that was refused now may be accepted later.
         request.begun = request.begun.min(last);
         if waits {
-            // Whoever has just come up knows nobody yet.
+            // A node that has just started has no neighbours yet.
             request.rest = Rest::ForOthers { until };
             return;
         }
         self.iterate(job, cx);
     }
 
-    /// Has the best place confirmed, or begins iterations, as far as it may.
+    /// Has the best placement confirmed, or begins iterations, as far as the limits allow.
     pub(super) fn iterate(&mut self, id: JobId, cx: &mut dyn Context<Self>) {
         let Some(job) = self.desk.job(id).copied() else {
             return;
@@ -352,7 +352,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 return;
             }
             let better = request.better.take();
-            // It may have waited for another one to be confirmed.
+            // While another placement was confirmed, its start may have come too near.
             let soonest = request.not_before.max(now + config.lead);
             let better = better.filter(|place| {
                 place.beats(request.has.as_ref()) && place.interval.start() >= soonest
@@ -380,7 +380,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Where the next iteration begins: at a node of the view where none has begun, else at any of those that others know.
+    /// Where the next iteration begins: at a node of the view where none has begun, else at a link of a neighbour.
     fn first_node(&mut self, job: JobId, cx: &mut dyn Context<Self>) -> First {
         let me = self.me;
         let view: Vec<NodeId> = self.overlay.view().ids().to_vec();
@@ -403,7 +403,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Of the nodes that a guide knows, one where no iteration of the job has begun; else the guide itself.
+    /// A random link of the guide where no iteration of the job has begun; else the guide itself.
     pub(super) fn guided(
         &mut self,
         job: JobId,
@@ -421,7 +421,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         first
     }
 
-    /// An expedition has made a step.
+    /// Keeps an expedition that waits, or concludes one that is done.
     pub(super) fn take_step(&mut self, job: &Job, step: Step, cx: &mut dyn Context<Self>) {
         match step {
             Step::Waiting(expedition) => {
@@ -433,10 +433,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Selects nodes from those that were found.
+    /// Selects a placement from the nodes that an iteration has found.
     fn conclude(&mut self, job: &Job, expedition: &Expedition, cx: &mut dyn Context<Self>) {
         let config = self.config;
-        // Of those who were not reached, some may be free the next time.
+        // If a node did not answer, or the view is empty, the next iteration may find more nodes.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
         let Some(index) = self.select_place(job, expedition, cx) else {
             return;
@@ -457,7 +457,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             Err(NoSelection::TooFew { .. }) if !is_certain => {}
             Err(why) => {
                 if why == NoSelection::NotANumber {
-                    // It will not be better the next time. What the job has already it keeps.
+                    // Another iteration gives no cost either. The job keeps the placement that it has.
                     request.begun = config.iterations;
                 }
                 if request.why.is_none_or(|known| reach(known) < reach(why)) {
@@ -467,7 +467,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// The best place on nodes that were found: without those who would not before, if there is one.
+    /// The best placement on the nodes that were found; without unwilling nodes, if there is one.
     fn select_place(
         &self,
         job: &Job,
@@ -479,7 +479,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .binary_search_by_key(&job.id, |request| request.job);
         let request = self.requests.get(place.ok()?)?;
         let mut all: Vec<&Found> = expedition.found.iter().collect();
-        // So that the outcome does not depend on who answers first.
+        // The selection must not depend on the order of the answers.
         all.sort_unstable_by_key(|found| found.node);
         let is_willing = |found: &&Found| !request.unwilling.contains(&found.node);
         let willing: Vec<&Found> = all.iter().copied().filter(is_willing).collect();
@@ -491,7 +491,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         Some(self.select_among(job, request, &all, cx))
     }
 
-    /// The best place on some nodes, in the order of their names.
+    /// The best placement on some nodes, which are sorted by id.
     fn select_among(
         &self,
         job: &Job,
@@ -525,7 +525,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let selected = with_objective(&self.catalogue, job.criterion, |objective| {
             select(&problem, objective, &config.select, &mut rng)
         });
-        // A criterion that nobody knows any more has no cost either.
+        // A criterion that the catalogue does not know any more has no cost either.
         let selection = selected.unwrap_or(Err(NoSelection::NotANumber))?;
         let interval = Interval::starting(selection.start, length);
         let chosen = selection.chosen.iter();
@@ -559,7 +559,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.order(command, cx);
     }
 
-    /// Goes on with what has waited long enough.
+    /// Handles all requests whose deadline has passed.
     pub(super) fn attend_requests(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let due = self.requests.iter();
@@ -574,7 +574,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 && until <= now
                 && is_cut_off
             {
-                // Nobody has come: it counts as a round.
+                // The view is still empty: this counts as a round.
                 request.rest = Rest::None;
                 let refusal = None;
                 self.order(desk::Command::NotFound { job, refusal }, cx);
@@ -585,7 +585,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// A node is not there: nobody waits for it any longer.
+    /// A node is unreachable: no expedition waits for it any longer.
     pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let jobs: Vec<JobId> = self.requests.iter().map(|request| request.job).collect();
         for job in jobs {
@@ -595,8 +595,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Goes on with those expeditions of a job that do not wait for someone any longer; whether there are any. No other is
-    /// begun before all of them have made their step.
+    /// Continues the expeditions of a job for which `given_up` is true. Returns whether there are any. No new
+    /// expedition begins before all of them have made their step.
     fn go_on_without(
         &mut self,
         id: JobId,
@@ -616,7 +616,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 }
 
-/// How far an iteration came that found no place.
+/// How far an iteration without a placement came.
 fn reach(why: NoSelection) -> u8 {
     match why {
         NoSelection::NotANumber => 3,
@@ -626,7 +626,7 @@ fn reach(why: NoSelection) -> u8 {
     }
 }
 
-/// Why a job is refused for which no place was ever found.
+/// The reason with which a job is refused if no placement was ever found.
 fn refusal(why: NoSelection) -> Refusal {
     match why {
         NoSelection::TooFew { .. } => Refusal::TooLarge,

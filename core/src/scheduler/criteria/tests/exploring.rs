@@ -1,33 +1,33 @@
-//! Who is asked, in which order, and when there are enough.
+//! Which nodes an iteration asks, in which order, and when it has enough.
 
 use super::*;
 use Did::{Persist, Send};
 use Through::{Nobody, Random};
 
-/// The question of this number to a node.
+/// The question to a node, in the search with this number.
 fn ask(node: u64, number: u32, through: Through) -> Did {
     Send(node, look(number, through))
 }
 
 #[test]
-fn a_job_is_written_down_and_the_first_of_the_view_is_asked() {
+fn a_job_is_persisted_before_the_first_node_of_the_view_is_asked() {
     let (_, did) = Bench::searching(CONFIG, 2, Criterion::Soonest);
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Random)]);
 }
 
 #[test]
-fn basic_goes_breadth_first_and_asks_for_links_only_while_it_needs_them() {
+fn basic_exploration_goes_breadth_first_and_asks_for_links_only_while_it_needs_them() {
     let (mut bench, _) = Bench::searching(CONFIG, 3, Criterion::Soonest);
-    // Six are enough. Five are known now, so that 4 and 5 are still asked for links.
+    // Six nodes are enough. Five are known now, so 4 and 5 are still asked for links.
     assert_eq!(
         bench.hear(1, seen(1, 1, &[], &[4, 5, 6, 7])),
         [ask(4, 1, Random), ask(5, 1, Random)]
     );
-    // With 8 enough are known; who was heard of first is asked first.
+    // With 8 enough nodes are known. The node that was named first is asked first.
     assert_eq!(bench.hear(5, seen(1, 5, &[], &[8])), [ask(6, 1, Nobody)]);
     assert_eq!(bench.hear(4, seen(1, 4, &[], &[])), [ask(7, 1, Nobody)]);
     assert_eq!(bench.hear(7, seen(1, 7, &[], &[])), [ask(8, 1, Nobody)]);
-    // Enough are under way.
+    // Enough nodes are found or asked.
     assert_eq!(bench.hear(8, seen(1, 8, &[], &[])), []);
     let one = attempt(1, 1);
     assert_eq!(
@@ -37,7 +37,7 @@ fn basic_goes_breadth_first_and_asks_for_links_only_while_it_needs_them() {
 }
 
 #[test]
-fn proactive_follows_the_links_of_the_helper_to_the_nearest_to_the_first() {
+fn proactive_exploration_follows_helper_links_to_the_node_nearest_to_the_first() {
     for (criterion, number) in [(Criterion::Closest, 0), (CHEAPEST, 2)] {
         let config = Config {
             width: 1,
@@ -47,7 +47,7 @@ fn proactive_follows_the_links_of_the_helper_to_the_nearest_to_the_first() {
         let through = Through::Helper(number);
         assert_eq!(did, [Persist(OF_JOB), ask(1, 1, through)]);
         bench.hears(1, seen(1, 1, &[], &[9, 5, 7]), [ask(5, 1, through)]);
-        // What is nearer to the first comes before what was heard of earlier.
+        // A node nearer to the first one comes before a node that was named earlier.
         bench.hears(5, seen(1, 5, &[], &[8, 3]), [ask(3, 1, through)]);
         assert_eq!(bench.hear(3, seen(1, 3, &[], &[])), [ask(7, 1, through)]);
         assert_eq!(
@@ -58,7 +58,7 @@ fn proactive_follows_the_links_of_the_helper_to_the_nearest_to_the_first() {
 }
 
 #[test]
-fn the_remote_are_looked_for_breadth_first_along_their_helper() {
+fn remote_nodes_are_searched_breadth_first_along_their_helper() {
     let config = Config {
         width: 1,
         ..PROACTIVE
@@ -76,7 +76,7 @@ fn the_remote_are_looked_for_breadth_first_along_their_helper() {
 }
 
 #[test]
-fn without_a_helper_for_the_criterion_random_links_must_do() {
+fn without_a_helper_for_the_criterion_random_links_are_used() {
     let (_, did) = Bench::searching(PROACTIVE, 2, WITHIN_A_MINUTE);
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Random)]);
     let config = Config {
@@ -88,11 +88,11 @@ fn without_a_helper_for_the_criterion_random_links_must_do() {
 }
 
 #[test]
-fn when_the_helper_knows_no_more_random_links_top_up() {
+fn when_helper_links_are_used_up_random_links_are_asked_for() {
     let (mut bench, _) = Bench::searching(PROACTIVE, 2, Criterion::Closest);
     let near = Through::Helper(0);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[2])), [ask(2, 1, near)]);
-    // Two of four are found, and neither knows another that is near.
+    // Two of four nodes are found, and neither has another link of the helper.
     assert_eq!(bench.hear(2, seen(1, 2, &[], &[1])), [ask(1, 1, Random)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[2])), [ask(2, 1, Random)]);
     assert_eq!(
@@ -107,10 +107,10 @@ fn when_the_helper_knows_no_more_random_links_top_up() {
 }
 
 #[test]
-fn who_has_told_all_its_random_links_is_not_asked_for_them_again() {
+fn a_node_that_has_sent_its_random_links_is_not_asked_for_them_again() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, Criterion::Soonest);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[2])), [ask(2, 1, Random)]);
-    // Nobody else is there, and both have said so.
+    // There is no other node, as the links of both show.
     assert_eq!(
         bench.hear(2, seen(1, 2, &[], &[1])),
         [1, 2].map(|node| Send(node, prepare(attempt(1, 1), 60)))
@@ -135,7 +135,7 @@ fn a_node_that_may_not_run_the_job_still_leads_to_others() {
             links: links.iter().map(|link| descriptor(*link)).collect(),
         };
         if alpha == 100 {
-            // One was enough, so it was not asked whom it knows.
+            // One node was enough, so it was not asked for links.
             assert_eq!(bench.hear(1, closed(&[])), [ask(1, 1, Random)]);
         }
         let asked = bench.hear(1, closed(&[4, 5]));
@@ -147,9 +147,9 @@ fn a_node_that_may_not_run_the_job_still_leads_to_others() {
 }
 
 #[test]
-fn a_node_finds_itself_when_others_know_it() {
+fn a_submitter_finds_itself_when_another_node_names_it() {
     let (mut bench, _) = Bench::searching(CONFIG, 1, Criterion::Soonest);
-    // Two are enough: the first and itself, which needs no question.
+    // Two nodes are enough: the first one, and the submitter itself, which needs no question.
     assert_eq!(
         bench.hear(1, seen(1, 1, &[busy(60, 120)], &[50])),
         [Send(50, prepare(attempt(1, 1), 60))]
@@ -157,7 +157,7 @@ fn a_node_finds_itself_when_others_know_it() {
 }
 
 #[test]
-fn a_node_alone_in_the_world_uses_itself() {
+fn a_node_alone_in_the_grid_uses_itself() {
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     assert_eq!(
         bench.obey(Command::Submit(wanting(1, Criterion::Closest))),
@@ -173,7 +173,7 @@ fn a_node_alone_in_the_world_uses_itself() {
 }
 
 #[test]
-fn iterations_begin_at_different_nodes_and_then_where_a_guide_knows() {
+fn iterations_begin_at_different_nodes_of_the_view_and_then_at_links_of_a_guide() {
     let config = Config {
         iterations: 4,
         alpha: 100,
@@ -183,11 +183,11 @@ fn iterations_begin_at_different_nodes_and_then_where_a_guide_knows() {
     let did = bench.obey(Command::Submit(wanting(1, NEVER)));
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), [ask(2, 2, Nobody)]);
-    // The view is used up: the first of it guides, to one where none has begun.
+    // The view is used up: its first node is the guide, to a node where no iteration has begun.
     assert_eq!(bench.hear(2, seen(2, 2, &[], &[])), [ask(1, 3, Random)]);
     bench.hears(1, seen(3, 1, &[], &[2, 1, 8, 9]), [ask(8, 3, Nobody)]);
     assert_eq!(bench.hear(8, seen(3, 8, &[], &[])), [ask(1, 4, Random)]);
-    // If it knows no other, the iteration begins at the guide.
+    // If the guide has no such link, the iteration begins at the guide.
     assert_eq!(bench.hear(1, seen(4, 1, &[], &[2, 8])), [ask(1, 4, Nobody)]);
     assert_eq!(
         bench.hear(1, seen(4, 1, &[], &[])),
@@ -196,14 +196,14 @@ fn iterations_begin_at_different_nodes_and_then_where_a_guide_knows() {
 }
 
 #[test]
-fn who_is_silent_or_not_there_is_gone_on_without() {
+fn a_search_goes_on_without_silent_and_unreachable_nodes() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, Criterion::Soonest);
     bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
-    // 4 is silent, 5 is not there.
+    // 4 is silent, 5 is unreachable.
     assert_eq!(bench.at(1).unreachable(5), [ask(6, 1, Nobody)]);
     assert_eq!(bench.hear(6, seen(1, 6, &[], &[])), []);
     assert_eq!(bench.due(Timer::Due), Some(second(2)));
-    // Too few are left, so 6, which has not been, is asked whom it knows.
+    // There are too few nodes, so 6 is asked for random links, for the first time.
     assert_eq!(bench.ring_until(2), [ask(6, 1, Random)]);
     assert_eq!(bench.hear(4, seen(1, 4, &[], &[])), [], "it is too late");
     assert_eq!(bench.hear(6, seen(1, 6, &[], &[7])), [ask(7, 1, Random)]);
@@ -214,11 +214,11 @@ fn who_is_silent_or_not_there_is_gone_on_without() {
 }
 
 #[test]
-fn if_somebody_was_silent_too_few_may_be_enough_the_next_time() {
+fn after_a_silent_node_too_few_nodes_do_not_refuse_the_job_as_too_large() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, Criterion::Soonest);
-    // The first says nothing: the job is searched another place for, from another node.
+    // The first node is silent: the next search begins at another node.
     assert_eq!(bench.ring_until(2), [ask(2, 2, Random)]);
-    // The second knows nobody who would answer, either: that was the last round.
+    // The only link of the second node is silent too: that was the last round.
     assert_eq!(bench.hear(2, seen(2, 2, &[], &[9])), [ask(9, 2, Random)]);
     assert_eq!(bench.ring_until(4), given_up(Refusal::Full));
 }
@@ -233,7 +233,7 @@ fn parallel_iterations_have_their_own_questions() {
     };
     let (mut bench, did) = Bench::searching(config, 1, NEVER);
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody), ask(2, 2, Nobody)]);
-    // An answer to the one is none to the other.
+    // An answer counts only for the iteration that asked.
     assert_eq!(bench.hear(1, seen(2, 1, &[], &[])), []);
     assert_eq!(bench.hear(2, seen(2, 2, &[], &[])), [ask(3, 3, Nobody)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), []);
@@ -244,13 +244,13 @@ fn parallel_iterations_have_their_own_questions() {
 }
 
 #[test]
-fn iterations_that_wait_for_the_same_node_go_on_together_and_no_more_begin() {
+fn iterations_that_wait_for_the_same_node_all_go_on_before_another_begins() {
     let config = Config {
         iterations: 4,
         parallel: 2,
         ..CONFIG
     };
-    // Both are at 9 and 8. The one turns out not to be there, so that both wait for the other; or both are silent.
+    // Both iterations wait for 9 and 8. Either 9 is unreachable and both still wait for 8, or 9 and 8 are both silent.
     for (told, expected) in [
         (true, vec![]),
         (false, vec![ask(3, 3, Random), ask(1, 4, Random)]),

@@ -1,15 +1,15 @@
-//! Messages that nobody honest sends.
+//! Messages that only a liar sends.
 
 use super::*;
 use Did::Send;
 use Through::{Nobody, Random};
 
-/// A job for two nodes, for which 1 is asked.
+/// A node with a job for two nodes; 1 is asked.
 fn asking() -> Bench {
     Bench::searching(CONFIG, 2, CHEAPEST).0
 }
 
-/// A profile of extremes.
+/// A profile with extreme values.
 fn extreme(low: bool) -> Profile {
     let (point, height) = if low {
         (i32::MIN, 0)
@@ -34,7 +34,7 @@ fn extreme(low: bool) -> Profile {
 }
 
 #[test]
-fn answers_that_nobody_asked_for_change_nothing() {
+fn answers_without_a_question_change_nothing() {
     let mut bench = asking();
     let before = bench.machine().clone();
     for (from, message) in [
@@ -51,7 +51,7 @@ fn answers_that_nobody_asked_for_change_nothing() {
 }
 
 #[test]
-fn one_answer_of_each_counts() {
+fn only_the_first_answer_of_each_node_counts() {
     let mut bench = asking();
     let did = bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
     assert_eq!(did, [4, 5].map(|node| Send(node, look(1, Nobody))));
@@ -61,9 +61,9 @@ fn one_answer_of_each_counts() {
 }
 
 #[test]
-fn nobody_answers_for_another() {
+fn a_node_cannot_answer_for_another() {
     let mut bench = asking();
-    // 1 says that it is 9; what it says is of 1 all the same.
+    // 1 sends the descriptor of 9; it counts as that of 1.
     bench.hear(1, seen(1, 9, &[], &[4, 5, 6]));
     let (mut did, mut last) = (vec![4, 5, 6], Effects::new());
     for node in did.drain(..) {
@@ -77,10 +77,10 @@ fn nobody_answers_for_another() {
 }
 
 #[test]
-fn links_to_the_teller_itself_twice_or_without_end_are_links_once() {
+fn repeated_links_count_once_and_too_many_are_cut() {
     let mut bench = asking();
     let many: Vec<u64> = [1, 1, 4, 4, 4].into_iter().chain(100..300).collect();
-    // No more are read than a view has: two to itself and three to 4, and one more.
+    // No more links are used than a view has: two to 1 itself, three to 4, and one more.
     let did = bench.hear(1, seen(1, 1, &[], &many));
     assert_eq!(did, [Send(4, look(1, Random)), Send(100, look(1, Random))]);
     assert_eq!(bench.hear(4, seen(1, 4, &[], &[4, 1, 100])), []);
@@ -105,7 +105,7 @@ fn a_search_among_liars_ends_and_takes_bounded_memory() {
         .iter()
         .find(|did| matches!(did, Send(_, Message::Look { .. })))
     {
-        // Each knows others that do not exist, and nobody of them ever answers but the next one.
+        // Each node names six new ones; only the next node that is asked answers.
         let links: Vec<u64> = (next..next + 6).collect();
         next += 6;
         answers += 1;
@@ -171,7 +171,7 @@ fn extreme_profiles_give_every_criterion_a_cost() {
 }
 
 #[test]
-fn schedules_that_lie_are_at_worst_refused_or_of_no_use() {
+fn a_node_with_a_schedule_that_is_never_free_is_not_selected() {
     let never = Snapshot::new(9, Time::ZERO, &[]).unwrap();
     let full = Interval::new(Time::ZERO, Time::MAX).unwrap();
     let full = Snapshot::new(9, Time::MAX, &[full]).unwrap();
@@ -192,7 +192,7 @@ fn schedules_that_lie_are_at_worst_refused_or_of_no_use() {
 }
 
 #[test]
-fn a_flood_of_questions_is_answered_and_leaves_nothing_behind() {
+fn many_questions_are_answered_and_leave_no_state() {
     let mut bench = asking();
     let before = bench.machine().clone();
     for number in 0..1000 {
@@ -208,7 +208,7 @@ fn a_flood_of_questions_is_answered_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn helpers_that_nobody_has_hear_nothing() {
+fn messages_of_unknown_helper_overlays_are_ignored() {
     let config = Config {
         helpers: [None, Some(Helper::Proximity), None, None],
         ..CONFIG
@@ -231,7 +231,7 @@ fn helpers_that_nobody_has_hear_nothing() {
 }
 
 #[test]
-fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() {
+fn forged_profiles_of_strangers_and_of_this_node_are_not_kept() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let told = [ME.get(), 4, 9].map(|node| Descriptor {
         version: u64::MAX,
@@ -251,7 +251,7 @@ fn profiles_of_strangers_of_itself_and_of_the_future_are_kept_for_no_one_else() 
 }
 
 #[test]
-fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
+fn a_forged_profile_of_a_neighbour_lasts_only_until_it_is_too_old() {
     let mut bench = Bench::meeting(CONFIG, &[2, 3, 4]);
     bench.cycle();
     bench.hear(1, shuffle(1, &[descriptor(1)]));
@@ -271,7 +271,7 @@ fn what_somebody_made_up_about_another_lasts_until_it_is_too_old() {
     };
     assert_eq!(known(&bench), lie);
     bench.cycle();
-    // It grows older with each cycle, also if its link does not.
+    // The profile grows older with each cycle, even if the link does not.
     let truth = descriptor(1).version;
     for (age, version) in [(1, lie.version), (60, lie.version), (61, truth)] {
         assert!(known(&bench).age >= 1);

@@ -1,4 +1,4 @@
-//! Better places for a job that has one.
+//! Better placements for a job that has one.
 
 use super::*;
 use Did::{Persist, Send, Tell};
@@ -9,7 +9,7 @@ const TWICE: Config = Config {
     ..CONFIG
 };
 
-/// A job for two nodes that has 3 and 4, both busy until 300, and is at its second iteration, from 2 on.
+/// A job for two nodes has 3 and 4, from 300 on, and its second iteration begins at 2.
 fn placed(config: Config, criterion: Criterion) -> Bench {
     let mut bench = Bench::meeting(config, &[1, 2]);
     bench.obey(Command::Submit(wanting(2, criterion)));
@@ -32,7 +32,7 @@ fn placed(config: Config, criterion: Criterion) -> Bench {
     bench
 }
 
-/// The second iteration finds 2, 5, 6 and 7, of which 5 and 6 are free from `start` on; what that leads to.
+/// The second iteration finds 2, 5, 6 and 7; 5 and 6 are free from `start` on. Returns the last effects.
 fn find(bench: &mut Bench, start: u64) -> Effects {
     bench.hear(2, seen(2, 2, &[busy(0, 9000)], &[5, 6, 7]));
     bench.hear(5, seen(2, 5, &[busy(0, start)], &[]));
@@ -41,7 +41,7 @@ fn find(bench: &mut Bench, start: u64) -> Effects {
 }
 
 #[test]
-fn a_better_place_is_held_before_the_old_one_is_let_go() {
+fn a_better_placement_is_held_before_the_old_one_is_released() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     let (one, two) = (attempt(1, 1), attempt(1, 2));
     assert_eq!(
@@ -65,7 +65,7 @@ fn a_better_place_is_held_before_the_old_one_is_let_go() {
 }
 
 #[test]
-fn who_would_not_take_part_in_a_better_place_is_not_asked_for_the_next() {
+fn a_node_that_refused_a_better_placement_is_avoided_in_the_next() {
     let config = Config {
         iterations: 3,
         ..CONFIG
@@ -74,12 +74,12 @@ fn who_would_not_take_part_in_a_better_place_is_not_asked_for_the_next() {
     let (two, three) = (attempt(1, 2), attempt(1, 3));
     let prepares = |nodes: [u64; 2], attempt| nodes.map(|node| Send(node, prepare(attempt, 120)));
     assert_eq!(find(&mut bench, 120), prepares([5, 6], two));
-    // The third begins at one of those whom 1 knows.
+    // The third iteration begins at a link of 1.
     let did = bench.vote(5, refused(two));
     assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
     let did = bench.hear(1, seen(3, 1, &[busy(0, 9000)], &[5, 6, 7]));
     assert_eq!(did, [Send(5, look(3, Random))]);
-    // Three are free at the same time.
+    // Nodes 5, 6 and 7 are free at the same time.
     bench.hear(5, seen(3, 5, &[busy(0, 120)], &[6, 7, 8]));
     bench.hear(6, seen(3, 6, &[busy(0, 120)], &[]));
     bench.hear(7, seen(3, 7, &[busy(0, 120)], &[]));
@@ -90,7 +90,7 @@ fn who_would_not_take_part_in_a_better_place_is_not_asked_for_the_next() {
 }
 
 #[test]
-fn a_place_that_is_not_better_is_left_alone() {
+fn a_placement_that_is_not_better_is_not_tried() {
     for start in [300, 360] {
         let mut bench = placed(TWICE, Criterion::Soonest);
         assert_eq!(find(&mut bench, start), []);
@@ -104,7 +104,7 @@ fn a_place_that_is_not_better_is_left_alone() {
 
 #[test]
 fn at_the_same_cost_an_earlier_start_is_better() {
-    // 3 and 4 cost as much as 5 and 6 when 5 and 6 are where 3 and 4 are.
+    // 5 and 6 are as close to each other as 3 and 4.
     let mut bench = placed(TWICE, Criterion::Closest);
     assert_eq!(
         find(&mut bench, 240),
@@ -113,7 +113,7 @@ fn at_the_same_cost_an_earlier_start_is_better() {
 }
 
 #[test]
-fn a_job_keeps_what_it_has_if_the_better_place_is_refused() {
+fn a_job_keeps_its_placement_if_the_better_one_is_refused() {
     let config = Config {
         iterations: 3,
         ..CONFIG
@@ -121,7 +121,7 @@ fn a_job_keeps_what_it_has_if_the_better_place_is_refused() {
     let mut bench = placed(config, Criterion::Soonest);
     find(&mut bench, 120);
     let two = attempt(1, 2);
-    // The third iteration begins where a guide knows.
+    // The third iteration asks a guide where to begin.
     assert_eq!(
         bench.vote(5, refused(two)),
         [
@@ -139,9 +139,9 @@ fn a_job_keeps_what_it_has_if_the_better_place_is_refused() {
 }
 
 #[test]
-fn time_that_the_job_has_itself_is_free_to_it() {
+fn the_time_that_a_job_has_reserved_counts_as_free_for_it() {
     let mut bench = placed(TWICE, Criterion::Closest);
-    // 3 is busy with another job until 300 and then with this one, which it tells as one window. It has moved to where 2 is.
+    // 3 has another job until 300 and then this one, which it sends as one window. Its coordinate is now that of 2.
     bench.hear(2, seen(2, 2, &[busy(0, 300)], &[3, 5]));
     bench.hear(5, seen(2, 5, &[busy(0, 9000)], &[]));
     let mut near = seen(2, 3, &[busy(0, 360)], &[]);
@@ -160,14 +160,14 @@ fn a_job_that_is_about_to_start_stays_where_it_is() {
     bench.at(241);
     assert_eq!(find(&mut bench, 120), []);
     assert_eq!(bench.due(Timer::Due), None);
-    // A better place that was found in time is tried in time only, too.
+    // At 240 a job can still move, but not to an earlier start.
     let mut bench = placed(TWICE, Criterion::Soonest);
     bench.at(240);
     assert_eq!(find(&mut bench, 120), [], "none starts before 300");
 }
 
 #[test]
-fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still() {
+fn a_placement_found_during_a_vote_is_tried_later_if_its_start_is_not_too_near() {
     let config = Config {
         iterations: 3,
         parallel: 2,
@@ -175,7 +175,7 @@ fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still
     };
     let mut bench = Bench::meeting(config, &[1, 2]);
     bench.obey(Command::Submit(wanting(2, Criterion::Soonest)));
-    // The first iteration finds 1 and 3 from 180 on; while they are asked, the second finds 2 and 4 from 120 on.
+    // The first iteration finds 1 and 3 from 180 on. While they vote, the second finds 2 and 4 from 120 on.
     let late = [busy(0, 180)];
     bench.hear(1, seen(1, 1, &late, &[3]));
     let one = attempt(1, 1);
@@ -196,7 +196,7 @@ fn a_place_that_was_found_while_another_was_tried_is_tried_if_it_is_better_still
 }
 
 #[test]
-fn between_iterations_is_a_pause() {
+fn iterations_are_separated_by_the_pause() {
     let config = Config {
         pause: Span::from_secs(10),
         ..TWICE
@@ -209,7 +209,7 @@ fn between_iterations_is_a_pause() {
 }
 
 #[test]
-fn a_pause_that_ends_while_a_place_is_being_confirmed_is_over_once() {
+fn a_pause_that_ends_during_a_vote_does_not_set_its_timer_again() {
     let config = Config {
         pause: Span::from_secs(1),
         ..TWICE
@@ -229,7 +229,7 @@ fn a_pause_that_ends_while_a_place_is_being_confirmed_is_over_once() {
 }
 
 #[test]
-fn a_job_that_loses_its_place_begins_anew() {
+fn a_job_that_loses_its_placement_is_searched_for_anew() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     assert_eq!(find(&mut bench, 300), []);
     let gone = Vote::Alive {
@@ -237,14 +237,14 @@ fn a_job_that_loses_its_place_begins_anew() {
         standing: commit::Standing::Gone,
     };
     let did = bench.at(10).vote(3, gone);
-    // Where iterations began once, they may begin again.
+    // The new search may begin at the same nodes again.
     assert_eq!(did.last(), Some(&Send(1, look(3, Random))));
     let progress = bench.machine().progress(JOB).unwrap();
     assert_eq!((progress.start, progress.iterations), (None, 0));
 }
 
 #[test]
-fn those_who_took_their_promise_back_are_done_without_all_of_them() {
+fn all_nodes_that_lost_a_reservation_of_the_job_are_avoided() {
     let mut bench = placed(TWICE, Criterion::Soonest);
     find(&mut bench, 300);
     let gone = |attempt| Vote::Alive {
@@ -264,7 +264,7 @@ fn those_who_took_their_promise_back_are_done_without_all_of_them() {
     assert_eq!(found(&mut bench, 3, 1, 9000), asked([4, 5], two));
     let did = bench.agree(&[4, 5], two);
     assert_eq!(did.last(), Some(&Send(2, look(4, Random))));
-    // Now 4 as well: 3 has no second chance while there is somebody else.
+    // Then 4 loses it too. 3 and 4 are both avoided while there are other nodes.
     bench.vote(4, gone(two));
     assert_eq!(found(&mut bench, 4, 2, 300), asked([2, 5], three));
 }

@@ -1,10 +1,10 @@
-//! Cancelled jobs, nodes that leave, and nodes that come back from disk.
+//! Cancelled jobs, leavers, and nodes that restart from disk.
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
 use Through::Random;
 
-/// A job for two nodes for which 1 and 2 are asked to hold their time.
+/// A node with a job for two nodes; 1 and 2 are asked for holds.
 fn trying() -> Bench {
     let (mut bench, did) = Bench::searching(CONFIG, 2, CHEAPEST);
     let did = bench.explore(did, &[(1, &[2, 3, 4])]);
@@ -16,7 +16,7 @@ fn trying() -> Bench {
 }
 
 #[test]
-fn a_job_that_is_cancelled_while_nodes_are_searched_is_forgotten() {
+fn a_job_that_is_cancelled_during_the_search_is_forgotten() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
     assert_eq!(
         bench.obey(Command::Cancel(JOB)),
@@ -28,7 +28,7 @@ fn a_job_that_is_cancelled_while_nodes_are_searched_is_forgotten() {
 }
 
 #[test]
-fn a_job_that_is_cancelled_while_it_is_confirmed_or_has_a_place_is_let_go_first() {
+fn a_job_that_is_cancelled_later_is_aborted_or_released_first() {
     let mut bench = trying();
     let one = attempt(1, 1);
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_job_that_is_cancelled_while_it_is_confirmed_or_has_a_place_is_let_go_first(
 }
 
 #[test]
-fn who_leaves_takes_nothing_says_nothing_and_does_what_it_has() {
+fn a_leaver_takes_no_job_answers_no_question_and_goes_on_with_its_jobs() {
     let mut bench = trying();
     assert_eq!(bench.obey(Command::Leave), []);
     assert_eq!(bench.hear(9, look(1, Random)), []);
@@ -81,7 +81,7 @@ fn who_leaves_takes_nothing_says_nothing_and_does_what_it_has() {
 }
 
 #[test]
-fn who_leaves_does_not_count_on_itself() {
+fn a_leaver_does_not_select_itself() {
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     bench.meet(1);
     bench.obey(Command::Submit(wanting(1, Criterion::Soonest)));
@@ -93,7 +93,7 @@ fn who_leaves_does_not_count_on_itself() {
 }
 
 #[test]
-fn a_node_that_crashes_after_any_effect_takes_its_jobs_up_again() {
+fn a_node_that_crashes_after_any_effect_goes_on_with_its_persisted_jobs() {
     let submit = Event::Command(Command::Submit(wanting(1, CHEAPEST)));
     let all = Bench::meeting(CONFIG, &[1]).effects_of(&submit);
     for effects in 0..=all {
@@ -108,7 +108,7 @@ fn a_node_that_crashes_after_any_effect_takes_its_jobs_up_again() {
 }
 
 #[test]
-fn a_restart_while_nodes_are_asked_searches_anew_and_later_votes_are_of_no_use() {
+fn a_restart_during_a_vote_searches_anew_and_aborts_late_votes() {
     let mut bench = trying();
     let did = bench.restart();
     assert_eq!(did.last(), Some(&Send(1, look(1, Random))));
@@ -121,7 +121,7 @@ fn a_restart_while_nodes_are_asked_searches_anew_and_later_votes_are_of_no_use()
 }
 
 #[test]
-fn a_restart_with_a_place_keeps_it_and_moves_it_no_more() {
+fn a_restart_keeps_the_placement_of_a_job_and_does_not_move_it_any_more() {
     let mut bench = trying();
     let one = attempt(1, 1);
     bench.agree(&[1, 2], one);
@@ -148,14 +148,14 @@ fn a_restart_after_the_decision_commits_what_was_decided() {
 }
 
 #[test]
-fn a_failure_is_said_once_even_if_it_is_said_in_two_lives() {
+fn a_failure_that_was_persisted_is_told_after_a_restart() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, BROKEN);
     bench.hear(1, seen(1, 1, &[], &[2]));
     let answer = Event::Message {
         from: id(2),
         message: seen(1, 2, &[], &[1]),
     };
-    // The failure lasts, and nothing else was done.
+    // The crash comes after the failure is persisted and before it is told.
     assert_eq!(bench.feed_some(answer, 1), [Persist(OF_JOB)]);
     let did = bench.restart();
     assert!(did.contains(&Tell(7, failed(Refusal::BrokenCriterion))));

@@ -1,4 +1,4 @@
-//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and of several things the first is always chosen.
+//! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 //! Node `n` is `n` milliseconds from the origin, and its price is `n`.
 
 use core::num::NonZeroU32;
@@ -29,7 +29,7 @@ type Node = Criteria<6, 3, 4, Market>;
 type Said = Message<3, 4>;
 type Effects = Vec<Did>;
 
-/// Criteria beside those that have a name: the cheapest nodes, and some that are no good.
+/// Custom criteria: the cheapest nodes, and three that refuse some or all sets.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Market;
 
@@ -38,7 +38,7 @@ const BROKEN: Criterion = Criterion::Custom(1);
 const NEVER: Criterion = Criterion::Custom(2);
 const WITHIN_A_MINUTE: Criterion = Criterion::Custom(3);
 
-/// Nodes that ask for this price or more may run nothing.
+/// Nodes with this price or a higher one may not run jobs.
 const CLOSED: u32 = 1000;
 
 struct Cheapest;
@@ -104,7 +104,7 @@ const NOBODY: Submitter = Submitter {
     organisation: crate::id::OrganisationId::new(0),
 };
 
-/// Gossip begins long after everything else is over.
+/// So long that no gossip begins during a test.
 const PERIOD: Span = Span::from_secs(2_560_000);
 
 const CONFIG: Config = Config {
@@ -156,7 +156,7 @@ const PROACTIVE: Config = Config {
     ..CONFIG
 };
 
-/// What a node did: as effects, but a record only by its name, and no timers.
+/// What a node did: its effects, with records only by their keys, and without timers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Did {
     Persist(Key),
@@ -184,7 +184,7 @@ impl Shown<Node> for Did {
 type Bench = Driver<Node, Did>;
 
 impl Bench {
-    /// Started at zero, with these neighbours.
+    /// A node that started at zero, with these neighbours.
     fn meeting(config: Config, peers: &[u64]) -> Self {
         let peers = peers.iter().map(|peer| id(*peer)).collect();
         Self::boot(config, Bootstrap::Meet(peers)).0
@@ -194,14 +194,14 @@ impl Bench {
         Self::started(Time::ZERO, move || build(config, bootstrap.clone()))
     }
 
-    /// With neighbours 1 to 3, and a job for so many nodes submitted at zero.
+    /// A node with neighbours 1 to 3, and a job for `count` nodes submitted at zero.
     fn searching(config: Config, count: u32, criterion: Criterion) -> (Self, Effects) {
         let mut bench = Self::meeting(config, &[1, 2, 3]);
         let did = bench.obey(Command::Submit(wanting(count, criterion)));
         (bench, did)
     }
 
-    /// Goes to the next cycle of the random overlay, and through it.
+    /// Goes to the next cycle of the random overlay. Returns its effects.
     fn cycle(&mut self) -> Effects {
         let (at, timer) = self.pending(|timer| matches!(timer, Timer::Overlay(_)));
         self.now = at;
@@ -212,7 +212,7 @@ impl Bench {
         self.hear(from, Message::Commit(message))
     }
 
-    /// This one shuffles with it, and so comes into its view.
+    /// `peer` shuffles with the node, and so comes into its view.
     fn meet(&mut self, peer: u64) -> Effects {
         self.hear(peer, shuffle(peer, &[descriptor(peer)]))
     }
@@ -221,7 +221,7 @@ impl Bench {
         self.feed(Event::Unreachable { to: id(to) })
     }
 
-    /// Everyone votes for an attempt and commits it; what the last commit does.
+    /// All `nodes` prepare and commit an attempt. Returns the effects of the last commit.
     fn agree(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let lease = CONFIG.commit.lease;
         for node in nodes {
@@ -233,7 +233,7 @@ impl Bench {
         commits.last().unwrap()
     }
 
-    /// Everyone has done an attempt; what the last end does.
+    /// All `nodes` report the end of an attempt. Returns the effects of the last report.
     fn end(&mut self, nodes: &[u64], attempt: Attempt) -> Effects {
         let outcome = Outcome::Done;
         let ends = nodes
@@ -242,7 +242,7 @@ impl Bench {
         ends.last().unwrap()
     }
 
-    /// Lets these nodes answer, each when it is asked, that they are free and know these; what the last answer does.
+    /// Every node that is asked answers that it is free, with its links from `known`. Returns the last effects.
     fn explore(&mut self, asked: Effects, known: &[(u64, &[u64])]) -> Effects {
         let mut last = asked;
         let mut waiting: Vec<(u64, LookId)> = Vec::new();
@@ -282,14 +282,14 @@ fn nodes(count: u32) -> Demand {
     Demand::Nodes(NonZeroU32::new(count).unwrap())
 }
 
-/// The job, for so many nodes and one slot.
+/// The job, for `count` nodes and one slot.
 fn wanting(count: u32, criterion: Criterion) -> Job {
     let mut job = Job::new(JOB, nodes(count), Span::from_secs(50)).unwrap();
     job.criterion = criterion;
     job
 }
 
-/// What a node tells of itself.
+/// The profile of node `n`: its coordinate and its price are both given by `n`.
 fn profile(node: u64) -> Profile {
     let x = i32::try_from(node).unwrap() * 1000;
     Profile {
@@ -316,7 +316,7 @@ fn look(number: u32, through: Through) -> Said {
     Message::Look { look, through }
 }
 
-/// The answer of a node that is busy then and knows these.
+/// The answer of a node that is busy in these windows and has these links.
 fn seen(number: u32, node: u64, windows: &[Interval], links: &[u64]) -> Said {
     Message::Seen {
         look: LookId(number),
@@ -326,7 +326,7 @@ fn seen(number: u32, node: u64, windows: &[Interval], links: &[u64]) -> Said {
     }
 }
 
-/// A shuffle from a node that tells this.
+/// A shuffle from a node, with these profiles.
 fn shuffle(from: u64, about: &[Descriptor]) -> Said {
     let link = Link {
         id: id(from),
@@ -345,7 +345,7 @@ fn shuffle(from: u64, about: &[Descriptor]) -> Said {
     }
 }
 
-/// The attempt at the job of this number, in this life of the coordinator.
+/// The attempt with this number in this life of the coordinator.
 fn attempt(life: u64, number: u64) -> Attempt {
     Attempt::new(JOB, Epoch::new(life << 32 | number))
 }
@@ -386,7 +386,7 @@ fn failed(refusal: Refusal) -> News {
     News::Failed(Failure::Refused(refusal))
 }
 
-/// What happens when a job is refused after it was written down, and nothing was asked of anyone.
+/// The effects when a job is refused after it was persisted, without a vote.
 fn given_up(refusal: Refusal) -> Effects {
     use Did::{Forget, Persist, Tell};
     vec![Persist(OF_JOB), Tell(7, failed(refusal)), Forget(OF_JOB)]

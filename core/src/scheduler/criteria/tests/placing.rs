@@ -1,9 +1,9 @@
-//! From what was found to a place: what is selected, and what is refused by which name.
+//! From found nodes to a placement: what is selected, and what is refused for which reason.
 
 use super::*;
 use Did::{Forget, Persist, Send, Tell};
 
-/// The answers of 1 to 4 to the first iteration for a job of two nodes; 1 knows the others.
+/// 1 to 4 answer the first iteration of a job for two nodes; 1 has links to the others.
 fn found(criterion: Criterion) -> (Bench, Effects) {
     let (mut bench, did) = Bench::searching(CONFIG, 2, criterion);
     let did = bench.explore(did, &[(1, &[2, 3, 4])]);
@@ -11,7 +11,7 @@ fn found(criterion: Criterion) -> (Bench, Effects) {
 }
 
 #[test]
-fn a_job_gets_its_place_runs_and_is_finished() {
+fn a_job_gets_its_placement_runs_and_finishes() {
     let (mut bench, did) = found(Criterion::Soonest);
     let one = attempt(1, 1);
     assert_eq!(did, [1, 2].map(|node| Send(node, prepare(one, 60))));
@@ -43,7 +43,7 @@ fn a_job_gets_its_place_runs_and_is_finished() {
 }
 
 #[test]
-fn each_criterion_selects_its_own() {
+fn each_criterion_selects_its_own_nodes() {
     for (criterion, chosen) in [
         (Criterion::Soonest, [1, 2]),
         (Criterion::Farthest, [1, 9]),
@@ -51,7 +51,7 @@ fn each_criterion_selects_its_own() {
         (CHEAPEST, [1, 2]),
     ] {
         let (mut bench, did) = Bench::searching(CONFIG, 2, criterion);
-        // 2 is a little nearer to 1 than 8 to 9.
+        // The distance from 1 to 2 is a little more than from 8 to 9.
         let mut asked = vec![did];
         let mut last = Effects::new();
         while let Some(did) = asked.pop() {
@@ -86,7 +86,7 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
     bench.at(11).obey(Command::Submit(long));
     bench.hear(1, seen(1, 1, &[busy(0, 150)], &[4]));
     let one = attempt(1, 1);
-    // From 180 on the first is free, and the second from 400 on.
+    // The first node is free from 180 on, and the second from 400 on.
     let prepare = Message::Commit(Vote::Prepare {
         attempt: one,
         interval: busy(420, 540),
@@ -100,14 +100,14 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name_and_nothing_is_held() {
+fn a_job_that_cannot_be_placed_is_refused_with_the_reason_and_without_a_hold() {
     let full = [busy(0, 10_000)];
     for (count, criterion, windows, refusal) in [
         (3, Criterion::Closest, &[][..], Refusal::TooLarge),
         (2, BROKEN, &[], Refusal::BrokenCriterion),
         (2, NEVER, &[], Refusal::NotAcceptable),
         (2, WITHIN_A_MINUTE, &[busy(60, 200)], Refusal::NotAcceptable),
-        // Nobody is free within the horizon.
+        // No node is free within the horizon.
         (2, Criterion::Closest, &full, Refusal::Full),
     ] {
         for iterations in [1, 3] {
@@ -115,7 +115,7 @@ fn what_cannot_be_is_refused_by_name_and_nothing_is_held() {
                 iterations,
                 ..CONFIG
             };
-            // 1 and 2 are the grid.
+            // The grid has no nodes but 1 and 2.
             let mut bench = Bench::meeting(config, &[1, 2]);
             let mut did = bench.obey(Command::Submit(wanting(count, criterion)));
             let mut all = did.clone();
@@ -143,12 +143,12 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
     let (mut bench, _) = Bench::searching(config, 2, NEVER);
     bench.hear(1, seen(1, 1, &[], &[9]));
     bench.hear(9, seen(1, 9, &[], &[1]));
-    // There are enough nodes, though the second iteration finds but one.
+    // The first iteration found enough nodes, the second only one.
     assert_eq!(
         bench.hear(2, seen(2, 2, &[], &[])),
         given_up(Refusal::NotAcceptable)
     );
-    // And the other way round.
+    // The same with the iterations in the other order.
     let (mut bench, _) = Bench::searching(config, 2, NEVER);
     bench.hear(1, seen(1, 1, &[], &[]));
     bench.hear(2, seen(2, 2, &[], &[9]));
@@ -159,7 +159,7 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
 }
 
 #[test]
-fn what_nobody_can_do_is_refused_at_once() {
+fn an_unsupported_job_is_refused_immediately() {
     let submit = |job: Job| {
         let mut bench = Bench::meeting(CONFIG, &[1]);
         let did = bench.obey(Command::Submit(job));
@@ -194,7 +194,7 @@ fn what_nobody_can_do_is_refused_at_once() {
 }
 
 #[test]
-fn after_a_refusal_a_place_is_searched_without_who_refused_until_the_rounds_are_over() {
+fn after_a_refusal_the_search_avoids_the_refusing_node_until_the_rounds_are_over() {
     let (mut bench, _) = found(CHEAPEST);
     let (one, two) = (attempt(1, 1), attempt(1, 2));
     let did = bench.vote(1, refused(one));
@@ -207,7 +207,7 @@ fn after_a_refusal_a_place_is_searched_without_who_refused_until_the_rounds_are_
             Send(2, look(2, Through::Random))
         ]
     );
-    // 1 is the cheapest still, and says that it is free. It said so before.
+    // 1 is still the cheapest and looks free, but it refused before.
     assert_eq!(
         bench.explore(did, &[(2, &[1, 3, 4])]),
         [2, 3].map(|node| Send(node, prepare(two, 60)))
@@ -218,7 +218,7 @@ fn after_a_refusal_a_place_is_searched_without_who_refused_until_the_rounds_are_
 }
 
 #[test]
-fn who_refused_is_asked_again_if_there_are_no_others() {
+fn a_node_that_refused_is_asked_again_if_there_are_no_others() {
     let mut bench = Bench::meeting(CONFIG, &[1, 2]);
     let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
     bench.explore(did, &[(1, &[2]), (2, &[1])]);
@@ -230,7 +230,7 @@ fn who_refused_is_asked_again_if_there_are_no_others() {
 }
 
 #[test]
-fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
+fn a_node_without_neighbours_waits_for_some_while_it_has_rounds() {
     let config = Config {
         overlay: cyclon::Config {
             period: Span::from_secs(256),
@@ -244,18 +244,18 @@ fn who_knows_nobody_yet_waits_for_others_as_long_as_there_are_rounds() {
         assert_eq!(did, [Persist(OF_JOB)]);
         assert_eq!(bench.due(Timer::Due), Some(second(512)));
         if introduced {
-            // It has shuffled with this one, as if it had been introduced.
+            // A shuffle of 4 brings it into the view, as an introduction would.
             bench.meet(4);
         }
         bench.at(512).feed(Event::Timer(Timer::Due))
     };
     assert_eq!(join(true), [Send(4, look(1, Through::Random))]);
-    // That was the first of two rounds; with the second it must do with itself.
+    // That was the first of two rounds; in the second the node searches alone.
     assert_eq!(join(false), given_up(Refusal::Full));
 }
 
 #[test]
-fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another() {
+fn a_node_equals_its_copy_but_not_a_node_with_another_placement() {
     let (bench, _) = found(CHEAPEST);
     let copy = bench.machine().clone();
     assert!(*bench.machine() == copy);
@@ -264,7 +264,7 @@ fn a_node_that_has_found_a_place_is_like_its_copy_and_not_like_one_with_another(
 }
 
 #[test]
-fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
+fn a_new_placement_starts_after_the_earlier_attempt_must_have_ended() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let long = Job::new(JOB, nodes(1), Span::from_secs(400)).unwrap();
     let find = |bench: &mut Bench, number| {
@@ -302,7 +302,7 @@ fn a_job_that_may_still_run_somewhere_gets_a_place_after_that() {
         ),
         []
     );
-    // It does not let go, and may run the job until 480 by its clock: the next slot begins at 540.
+    // Node 1 does not release the job and may run it until 480 by its clock: the next slot begins at 540.
     bench.ring_until(60);
     assert_eq!(find(&mut bench, 3), asked(2, three, 540));
 }

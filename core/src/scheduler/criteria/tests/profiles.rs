@@ -1,9 +1,9 @@
-//! What a node tells of itself, and what it knows of others.
+//! The profile of a node, and the profiles of its neighbours.
 
 use super::*;
 use Did::Send;
 
-/// What the only message to this node tells.
+/// The profiles in the only overlay message to this node.
 fn about(did: &[Did], to: u64) -> Vec<Descriptor> {
     let mut told = did.iter().filter_map(|did| match did {
         Send(node, Message::Overlay { about, .. }) if *node == to => Some(about),
@@ -14,17 +14,17 @@ fn about(did: &[Did], to: u64) -> Vec<Descriptor> {
 }
 
 #[test]
-fn a_shuffle_carries_profiles_of_its_sender_and_of_whom_it_knows() {
+fn a_shuffle_carries_the_profiles_of_its_sender_and_of_known_neighbours() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let did = bench.hear(4, shuffle(4, &[descriptor(4), descriptor(9)]));
-    // Of 1 nothing is known, and 9 is not in the view.
+    // The profile of 1 is unknown, and 9 is not in the view.
     let told = about(&did, 4);
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].profile, profile(50));
     let did = bench.hear(5, shuffle(5, &[]));
     let ids: Vec<NodeId> = about(&did, 5).iter().map(|known| known.id).collect();
     assert_eq!(ids, [ME, id(4)]);
-    // What is known of 4 stays known, though nobody told of it again.
+    // The profile of 4 stays known, though no message repeats it.
     let did = bench.hear(6, shuffle(6, &[]));
     let ids: Vec<NodeId> = about(&did, 6).iter().map(|known| known.id).collect();
     assert_eq!(ids, [ME, id(4)]);
@@ -45,7 +45,7 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
     assert_eq!(links(bench.hear(9, look(1, Through::Random))), [1, 4]);
     assert!(links(bench.hear(9, look(2, Through::Nobody))).is_empty());
     assert!(links(bench.hear(9, look(3, Through::Helper(9)))).is_empty());
-    // Helpers know nobody before they have exchanged anything.
+    // A helper overlay has no links before its first exchange.
     assert!(links(bench.hear(9, look(4, Through::Helper(0)))).is_empty());
     let request = vicinity::Message::Request {
         exchange: vicinity::ExchangeId(0),
@@ -62,7 +62,7 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
 }
 
 #[test]
-fn what_is_committed_is_busy_and_the_first_free_time_follows() {
+fn committed_time_is_busy_in_the_schedule_and_in_the_profile() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let before = bench.machine().descriptor().version;
     let attempt = attempt(9, 1);
@@ -71,7 +71,7 @@ fn what_is_committed_is_busy_and_the_first_free_time_follows() {
     assert_eq!(bench.machine().schedule.windows(), [busy(120, 180)]);
     assert_eq!(bench.machine().profile().free, busy(0, 120));
     assert!(bench.machine().descriptor().version > before);
-    // Time passes, and the overlay's next cycle comes.
+    // The next cycle of the overlay updates the first free window.
     let (at, timer) = bench.pending(|timer| matches!(timer, Timer::Overlay(_)));
     assert!(at > second(180));
     bench.now = second(120);
@@ -86,7 +86,7 @@ fn prepare_vote(attempt: Attempt, start: u64) -> Vote {
     }
 }
 
-/// A node that learns where it is, and shuffles every 256 seconds, beginning at one.
+/// A node that learns its coordinate, and shuffles every 256 seconds, from second 1 on.
 fn learner() -> Bench {
     let config = Config {
         overlay: cyclon::Config {
@@ -100,7 +100,7 @@ fn learner() -> Bench {
     Bench::meeting(config, &[1])
 }
 
-/// The answer to the shuffle that is among these effects, from a node that is exactly where it says.
+/// The answer to the shuffle among these effects, from node 1 at a fixed coordinate.
 fn shuffled(did: &[Did]) -> Said {
     let exchange = did.iter().find_map(|did| match did {
         Send(
@@ -126,7 +126,7 @@ fn shuffled(did: &[Did]) -> Said {
 }
 
 #[test]
-fn a_round_trip_moves_a_node_that_learns_where_it_is() {
+fn a_round_trip_changes_a_learned_coordinate() {
     let mut bench = learner();
     let did = bench.ring_until(1);
     let before = *bench.machine().profile();
@@ -136,10 +136,10 @@ fn a_round_trip_moves_a_node_that_learns_where_it_is() {
 }
 
 #[test]
-fn a_late_answer_is_no_round_trip_of_a_later_question() {
+fn a_late_answer_is_not_measured_as_a_round_trip_of_a_later_question() {
     let mut bench = learner();
     let first = bench.ring_until(1);
-    // No answer; the peer comes back into the view, and is asked again.
+    // 1 does not answer, comes back into the view, and is asked again.
     bench.at(200).meet(1);
     let second = bench.ring_until(257);
     let (late, in_time) = (shuffled(&first), shuffled(&second));
@@ -147,7 +147,7 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
     bench.now += Span::from_millis(1);
     bench.hear(1, late);
     assert_eq!(bench.machine().profile().coordinate, before.coordinate);
-    // The answer to the second is measured from the second on: as a single node that asks once does.
+    // The second answer is measured from the second question on, as if that were the only one.
     bench.now += Span::from_millis(39);
     bench.hear(1, in_time);
     let mut other = learner();
@@ -161,7 +161,7 @@ fn a_late_answer_is_no_round_trip_of_a_later_question() {
 }
 
 #[test]
-fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
+fn a_node_that_has_lost_all_its_contacts_asks_its_introducer_again() {
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Join(id(1)));
     let message = cyclon::Message::JoinGive {
         joiner: bench.machine().overlay().incarnation().unwrap(),
@@ -173,7 +173,7 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
     };
     let about = Descriptors::from_iter([]);
     bench.hear(1, Message::Overlay { message, about });
-    // It writes down that it knows node 3, which never says a word.
+    // Node 3 becomes a contact. It never answers.
     let mut asked = Vec::new();
     for _ in 0..12 {
         for did in bench.cycle() {
@@ -183,6 +183,6 @@ fn who_finds_all_it_knew_gone_asks_its_introducer_again() {
         }
     }
     assert_eq!(bench.machine().overlay().known(), [id(3), id(1)]);
-    // The fourth is for the introducer, after all who are known.
+    // When its contacts do not answer, the node asks its introducer.
     assert_eq!(asked[..4], [(3, false), (3, true), (1, true), (1, true)]);
 }

@@ -1,4 +1,4 @@
-//! Configurations, sizes, and what travels.
+//! Configurations, sizes of messages, and what is encoded.
 
 use super::*;
 use core::mem::size_of;
@@ -78,7 +78,7 @@ fn the_default_rules_are_sound() {
 }
 
 #[test]
-fn as_many_are_found_as_alpha_says_rounded_up_and_no_more_than_may_be() {
+fn an_iteration_looks_for_alpha_times_the_wanted_nodes_rounded_up_within_the_limit() {
     let pool = |alpha, count| Config { alpha, ..CONFIG }.pool(count);
     assert_eq!(pool(200, 2), 4);
     assert_eq!(pool(101, 2), 3);
@@ -179,10 +179,10 @@ mod wire {
         let most = read(Descriptors::MOST).unwrap();
         assert_eq!(most.iter().count(), Descriptors::MOST);
         assert!(read(Descriptors::MOST + 1).is_err());
-        // A claim of many with nothing behind it takes no memory and gives no value.
+        // A length without entries behind it takes no memory and is an error.
         let claim = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert!(postcard::from_bytes::<Descriptors>(&claim).is_err());
-        // What is made here is cut instead.
+        // A list that is built here is cut instead.
         let made: Descriptors = (0..100).map(|_| descriptor(1)).collect();
         assert_eq!(made.iter().count(), Descriptors::MOST);
     }
@@ -211,7 +211,7 @@ fn helpers_rank_by_delay_by_common_free_time_and_by_its_opposite() {
 }
 
 #[test]
-fn broken_states_are_told() {
+fn broken_states_are_violations() {
     let (bench, _) = Bench::searching(CONFIG, 2, CHEAPEST);
     let told = |plant: &dyn Fn(&mut Node)| {
         let mut node = bench.machine().clone();
@@ -233,7 +233,7 @@ fn broken_states_are_told() {
 }
 
 #[test]
-fn what_is_told_of_a_schedule_is_newer_in_every_later_life() {
+fn a_later_life_sends_higher_versions_of_its_schedule() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     assert!(bench.machine().schedule.version() < 1 << 32);
     bench.restart();
