@@ -145,7 +145,12 @@ impl<const D: usize> Can<D> {
     }
 
     /// The join request was refused: tries again, soon or at once.
-    pub(super) fn on_refused(&mut self, life: Incarnation, why: Refusal, cx: &mut dyn Context<Self>) {
+    pub(super) fn on_refused(
+        &mut self,
+        life: Incarnation,
+        why: Refusal,
+        cx: &mut dyn Context<Self>,
+    ) {
         let Life::Joining(joining) = &mut self.life else {
             return;
         };

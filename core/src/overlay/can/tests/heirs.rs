@@ -1,4 +1,4 @@
-//! Who is told who a node's neighbours are, and what the others go by.
+//! Which peers get a node's neighbour list, and what the other peers get.
 
 use std::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Enough nodes in four dimensions that many have more neighbours than they list to all, at rest.
+/// So many nodes in four dimensions that many have more neighbours than they list to all, at rest.
 fn crowd() -> Network<4> {
     let mut network = Network::new(Config::DEFAULT, 7);
     for _ in 0..80 {
@@ -22,7 +22,7 @@ fn crowd() -> Network<4> {
     network
 }
 
-/// A node and a neighbour of it, neither of whom lists its own neighbours to the other.
+/// A node and a neighbour. Neither lists its own neighbours to the other.
 struct Meeting {
     node: Can<4>,
     other: Entry<4>,
@@ -47,7 +47,7 @@ impl Meeting {
         Self { node, other, now }
     }
 
-    /// What the node sends to the other when it hears this from it.
+    /// The answers of the node to this message of the other.
     fn answers(&mut self, message: Message<4>) -> Vec<Message<4>> {
         let mut effects = EffectQueue::new();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -78,7 +78,7 @@ impl Meeting {
 }
 
 #[test]
-fn who_has_many_neighbours_lists_them_to_its_heirs_and_who_has_few_to_all() {
+fn a_node_lists_few_neighbours_to_all_and_many_only_to_its_heirs() {
     let network = crowd();
     let (mut to_heirs, mut to_all, mut to_none) = (0, 0, 0);
     for node in network.nodes.values() {
@@ -105,7 +105,7 @@ fn who_has_many_neighbours_lists_them_to_its_heirs_and_who_has_few_to_all() {
 }
 
 #[test]
-fn a_pulse_of_a_known_zone_needs_no_answer_and_that_of_an_unknown_one_a_ping() {
+fn a_pulse_of_a_known_zone_gets_no_answer_and_of_an_unknown_one_a_ping() {
     let mut meeting = Meeting::new();
     let (epoch, own) = (meeting.other.epoch, meeting.own_epoch());
     assert_eq!(meeting.answers(meeting.pulse(epoch, own)), []);
@@ -113,7 +113,7 @@ fn a_pulse_of_a_known_zone_needs_no_answer_and_that_of_an_unknown_one_a_ping() {
         meeting.answers(meeting.pulse(epoch + 1, own)),
         [Message::Ping]
     );
-    // One that comes late is no news.
+    // A late pulse is no news.
     let mut later = meeting.other.clone();
     later.epoch += 1;
     let here = Message::Here {
@@ -129,7 +129,7 @@ fn a_pulse_of_a_known_zone_needs_no_answer_and_that_of_an_unknown_one_a_ping() {
 }
 
 #[test]
-fn who_knows_an_earlier_zone_is_told_the_present_one_and_who_is_around() {
+fn a_peer_that_knows_an_earlier_zone_is_told_the_current_one_and_common_neighbours() {
     let mut meeting = Meeting::new();
     meeting.node.member_mut().epoch += 1;
     meeting.node.member_mut().touch();
@@ -150,7 +150,7 @@ fn who_knows_an_earlier_zone_is_told_the_present_one_and_who_is_around() {
 }
 
 #[test]
-fn a_pulse_makes_what_others_told_of_a_zone_its_own_word() {
+fn a_pulse_confirms_hearsay_of_a_zone() {
     let mut meeting = Meeting::new();
     let name = meeting.other.name;
     let peers = &mut meeting.node.member_mut().peers;
@@ -163,7 +163,7 @@ fn a_pulse_makes_what_others_told_of_a_zone_its_own_word() {
 }
 
 #[test]
-fn nobody_takes_a_list_that_names_nobody_for_all_who_were_around_the_dead() {
+fn an_empty_list_in_an_obituary_leaves_the_neighbours_unknown() {
     let mut meeting = Meeting::new();
     let name = meeting.other.name;
     let account = Account {

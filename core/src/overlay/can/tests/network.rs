@@ -1,4 +1,4 @@
-//! Many nodes with one clock, and a network between them that delays and may lose.
+//! Many nodes with one clock, and a network between them that delays and may lose messages.
 
 use crate::rng::Choose;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 pub(super) enum Population {
     /// All at random.
     Mixed,
-    /// All nodes alike but for the virtual dimensions, of which there are so many.
+    /// All nodes are alike except for this many virtual dimensions.
     Clustered(usize),
     /// Few values in every dimension, so that many nodes are alike, some wholly.
     Repeated,
@@ -51,7 +51,7 @@ pub(super) struct Network<const D: usize> {
     timers: TimerQueue<(NodeId, Timer)>,
     due: BTreeMap<(Time, u64), (NodeId, NodeId, Message<D>)>,
     pub sent: u64,
-    /// How many of them were short heartbeats.
+    /// How many of the sent messages were short heartbeats.
     pub beats: u64,
     next_id: u64,
     pub evicted: u64,
@@ -109,7 +109,7 @@ impl<const D: usize> Network<D> {
             ..Load::default()
         };
         self.command(id, Command::Load(load));
-        // Who is outside may be in by the time that it is asked again.
+        // A node without a zone now may have one when it is asked again.
         let others: Vec<_> = self.nodes.keys().copied().filter(|it| *it != id).collect();
         let known = if inside.is_empty() { others } else { inside };
         let command = if known.is_empty() {
@@ -131,7 +131,7 @@ impl<const D: usize> Network<D> {
         self.feed(id, Event::Command(command));
     }
 
-    /// A node is gone without a word.
+    /// A node crashes: it is gone without a message.
     pub(super) fn crash(&mut self, id: NodeId) -> Can<D> {
         self.nodes.remove(&id).unwrap()
     }
@@ -184,7 +184,7 @@ impl<const D: usize> Network<D> {
         }
     }
 
-    /// Counts whose zones overlap that of a node, which should never happen without a false suspicion.
+    /// Counts the nodes whose zones overlap that of a node. Without a false suspicion there are none.
     fn look_for_overlaps(&mut self, id: NodeId, zone: &Zone<D>) {
         let others = self.nodes.iter().filter(|(other, _)| **other != id);
         let overlapping =
@@ -258,7 +258,7 @@ impl<const D: usize> Network<D> {
         None
     }
 
-    /// Everything that has to be so once nothing happens any more.
+    /// Checks all that must hold once nothing happens any more.
     pub(super) fn wrong(&self) -> Result<(), std::string::String> {
         use std::format;
         let zones: Vec<_> = self

@@ -8,17 +8,17 @@ use super::network::{Network, Population};
 use crate::scaled;
 use crate::time::Span;
 
-/// How often nodes come and go, out of a hundred times.
+/// Of a hundred changes, how many are joins, leaves and crashes.
 #[derive(Clone, Copy)]
 struct Mix {
     joins: u32,
     leaves: u32,
     crashes: u32,
-    /// How long it is from one time to the next at most, in milliseconds.
+    /// The longest time from one change to the next, in milliseconds.
     gap: u32,
 }
 
-/// Lets nodes come and go so often, about as many as there are to be at a time.
+/// Makes so many changes, and keeps about so many nodes.
 fn churn<const D: usize>(
     network: &mut Network<D>,
     population: Population,
@@ -47,14 +47,14 @@ fn churn<const D: usize>(
     }
 }
 
-/// Waits until everything is as it has to be, and stays so.
+/// Waits until all checks pass nine times in a row.
 fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
     let (mut wrong, mut right) = (Ok(()), 0);
     for _ in 0..150 {
         network.run_periods(2);
         wrong = network.wrong();
         right = if wrong.is_ok() { right + 1 } else { 0 };
-        // Longer than a node that is to leave tries.
+        // Nine looks in a row, two periods apart.
         if right == 9 {
             break;
         }
@@ -103,7 +103,7 @@ const POPULATIONS: [Population; 4] = [
     Population::Repeated,
 ];
 
-/// Nobody but its heirs knows who is around a node.
+/// A node lists its neighbours only to its heirs.
 const HEIRS_ONLY: Config = Config {
     listed: 0,
     ..Config::DEFAULT
@@ -169,7 +169,7 @@ fn one<const D: usize>(
         network.evicted,
         network.moved,
         network.overlaps,
-        // It was so for nine looks, two periods apart.
+        // All was right for nine looks, two periods apart.
         (quiet.as_secs()).saturating_sub(9 * 2 * 10) + 20,
     );
     network.overlaps
@@ -223,7 +223,7 @@ fn zones_tile_the_space_after_messages_were_lost_doubled_and_late() {
     all::<3>(CALM, Wires::Bad, 100, 40);
 }
 
-/// Ten thousand changes, in tests that can be run one by one. Nodes only leave where wires are good, and crash where they are bad.
+/// Ten thousand changes for each test. On good wires nodes join and leave; on bad ones they crash, too.
 mod zones_tile_the_space_after_ten_thousand_changes {
     use super::super::network::Population::{Clustered, Mixed, Repeated};
     use super::{CALM, HEIRS_ONLY, ROUGH, Wires, one};
@@ -320,7 +320,7 @@ fn after_many_crash_at_once<const D: usize>(
 }
 
 #[test]
-fn the_others_close_the_holes_when_many_crash_at_once() {
+fn survivors_close_the_holes_when_many_crash_at_once() {
     let config = Config::DEFAULT;
     after_many_crash_at_once::<2>(config, Population::Mixed, 40, 4);
     after_many_crash_at_once::<3>(config, Population::Mixed, 40, 2);
@@ -328,20 +328,20 @@ fn the_others_close_the_holes_when_many_crash_at_once() {
 }
 
 #[test]
-fn zones_tile_the_space_when_only_heirs_know_who_is_around() {
+fn zones_tile_the_space_when_only_heirs_get_neighbour_lists() {
     assert_eq!(all_with::<3>(HEIRS_ONLY, CALM, Wires::Good, 80, 40), 0);
     all_with::<2>(HEIRS_ONLY, ROUGH, Wires::Bad, 120, 40);
     all_with::<4>(HEIRS_ONLY, ROUGH, Wires::Bad, 60, 40);
 }
 
 #[test]
-fn the_others_close_the_holes_when_many_crash_at_once_and_only_heirs_knew_who_was_around() {
+fn survivors_close_the_holes_when_many_crash_at_once_and_only_heirs_had_lists() {
     after_many_crash_at_once::<3>(HEIRS_ONLY, Population::Mixed, 40, 2);
     after_many_crash_at_once::<4>(HEIRS_ONLY, Population::Mixed, 60, 3);
 }
 
 #[test]
-fn those_who_took_each_other_for_dead_come_together_again() {
+fn nodes_that_took_each_other_for_dead_come_together_again() {
     for seed in 0..30 {
         let mut network = grown::<3>(Population::Mixed, 2 + seed as usize % 3, 400, seed);
         settle(&mut network, seed);
@@ -384,12 +384,12 @@ fn when_nothing_is_new_heartbeats_are_short() {
         .map(|it| it.neighbours().count())
         .sum();
     assert_eq!(network.beats - beats, 32 * links as u64);
-    // The rest is looking for oneself, twice in that time, over a few hops.
+    // The rest is searches of nodes for their own points, in every seventh period, over a few hops.
     let others = network.sent - network.beats - others;
     assert!(others <= 2 * 40 * 12, "{others}");
 }
 
-/// Crashes come so fast that the few who are in can hardly let anyone in, and many of them are to leave.
+/// Crashes come so fast that the few members can hardly admit joiners, and many members are to leave.
 fn few_in_a_rough_time<const D: usize>(size: usize, seed: u64, operations: usize) {
     let population = Population::Repeated;
     let mut network = grown::<D>(population, size, 400, seed);
@@ -401,13 +401,13 @@ fn few_in_a_rough_time<const D: usize>(size: usize, seed: u64, operations: usize
 }
 
 #[test]
-fn somebody_stays_until_others_are_in() {
+fn leavers_stay_until_joiners_are_in() {
     few_in_a_rough_time::<4>(6, 4, scaled(750, 200) as usize);
 }
 
 #[test]
 #[ignore = "takes minutes: run with --release"]
-fn somebody_stays_until_others_are_in_small_overlays_of_all_kinds() {
+fn leavers_stay_until_joiners_are_in_small_overlays_of_all_kinds() {
     for seed in 0..10 {
         for size in [4, 6, 12] {
             few_in_a_rough_time::<2>(size, seed, 2000);

@@ -1,4 +1,4 @@
-//! How many neighbours there are, and how long ways are. Zones alone, without the protocol.
+//! How many neighbours nodes have, and how long routes are. Zones alone, without the protocol.
 
 use crate::rng::Choose;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn zones<const D: usize>(population: Population, size: usize, seed: u64) -> Vec<
     leaves.into_iter().map(|(_, leaf)| leaf.zone).collect()
 }
 
-/// Looks for gaps behind every face of so many nodes; there are none. Gives the most neighbours at a face.
+/// Checks that there is no gap behind any face of so many nodes. Returns the most neighbours at a face.
 fn look_for_gaps<const D: usize>(size: usize, seed: u64) -> usize {
     let zones = zones::<D>(Population::Mixed, size, seed);
     let mut most = 0;
@@ -50,14 +50,14 @@ fn look_for_gaps<const D: usize>(size: usize, seed: u64) -> usize {
 }
 
 #[test]
-fn where_there_is_no_gap_none_is_seen_however_many_are_at_a_face() {
+fn no_gap_is_seen_where_there_is_none_however_many_neighbours_are_at_a_face() {
     let most = (1..=5).map(|seed| look_for_gaps::<6>(1000, seed)).max();
     assert!(most > Some(100), "{most:?}");
     let most = look_for_gaps::<5>(3000, 1);
     assert!(most > 50, "{most}");
 }
 
-/// The mean and the most neighbours, and the mean way from a node to the point of another.
+/// The mean and the most neighbours, and the mean hops from a node to the point of another.
 fn shape<const D: usize>(population: Population, size: usize) -> (f64, usize, f64) {
     let zones = zones::<D>(population, size, 1);
     let around = |own: &Zone<D>| -> Vec<usize> {

@@ -1,4 +1,4 @@
-//! What becomes of the zone of somebody who is gone, step by step.
+//! Take-over of the zone of a gone node, step by step.
 
 use std::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Three at rest: one founded the space, the second has its upper half, and the third shares the lower half with the first.
+/// Three nodes at rest: the first founded the space, the second has its upper half, the third a part of the lower half.
 struct Three {
     nodes: [Can<2>; 3],
     now: Time,
@@ -38,7 +38,7 @@ impl Three {
         self.nodes[node].entry().unwrap()
     }
 
-    /// What the node has when the third is gone.
+    /// The zone of the first node when the third is gone.
     fn lower_half(&self) -> Zone<2> {
         let plane = self.entry(1).zone.stretches()[0].from();
         Zone::new([(0, plane), (0, END)].map(|(from, to)| Stretch::new(from, to).unwrap()))
@@ -48,8 +48,8 @@ impl Three {
         feed(&mut self.nodes[node], event, self.now)
     }
 
-    /// Lets the second hear that the first will have the zone of the third, whom it knows by this epoch; gives
-    /// what it answers of that one.
+    /// Lets the first node claim the zone of the third, known to it by this epoch. Returns what the second node answers
+    /// about the third.
     fn examined(&self, at: Time, epoch: u32) -> Vec<Message<2>> {
         let mut node = self.nodes[1].clone();
         let entry = Entry {
@@ -84,7 +84,7 @@ fn sent(effects: Vec<Effect<Can<2>>>, whom: NodeId) -> Vec<Message<2>> {
     sent.collect()
 }
 
-/// When a takeover goes on, and how it is told then.
+/// When the take-over goes on, and the timer for that.
 fn wait(effects: &[Effect<Can<2>>]) -> Option<(Time, Timer)> {
     effects.iter().find_map(|effect| match effect {
         Effect::Wake {
@@ -96,7 +96,7 @@ fn wait(effects: &[Effect<Can<2>>]) -> Option<(Time, Timer)> {
 }
 
 #[test]
-fn the_zone_of_who_cannot_be_reached_is_claimed_then_taken() {
+fn the_zone_of_an_unreachable_node_is_claimed_then_taken() {
     let mut three = Three::new();
     let [second, third] = [1, 2].map(|node| three.entry(node));
     let to = NodeId::new(99);
@@ -133,7 +133,7 @@ fn the_zone_of_who_cannot_be_reached_is_claimed_then_taken() {
 }
 
 #[test]
-fn who_heard_of_the_missed_not_long_ago_says_so_and_nobody_else_does() {
+fn only_a_peer_with_fresher_news_of_a_missed_node_vouches_for_it() {
     let mut three = Three::new();
     let third = three.entry(2);
     let config = three.nodes[1].config;
@@ -150,7 +150,7 @@ fn who_heard_of_the_missed_not_long_ago_says_so_and_nobody_else_does() {
         [alive(just_before - heard)]
     );
     assert_eq!(three.examined(silent, third.epoch), []);
-    // Whoever knows only an earlier zone of it has missed something, but nobody is told of what it knows already.
+    // A claimant with an earlier epoch has missed something. One that knows the same or a later epoch is not told.
     let second = three.nodes[1].member_mut();
     second.peers.get_mut(third.name).unwrap().entry.epoch += 1;
     let later = Entry {
@@ -164,20 +164,20 @@ fn who_heard_of_the_missed_not_long_ago_says_so_and_nobody_else_does() {
     assert_eq!(three.examined(silent, third.epoch), [told]);
     assert_eq!(three.examined(silent, third.epoch + 1), []);
     assert_eq!(three.examined(silent, third.epoch + 2), []);
-    // Nor is hearsay passed on.
+    // Hearsay is not passed on.
     let second = three.nodes[1].member_mut();
     second.peers.get_mut(third.name).unwrap().first_hand = false;
     assert_eq!(three.examined(heard, third.epoch + 1), []);
 }
 
 #[test]
-fn what_is_passed_on_of_somebody_has_its_last_zone() {
+fn an_account_that_is_passed_on_has_the_last_known_zone() {
     let three = Three::new();
     let member = three.nodes[0].member().unwrap();
     let mut peer = member.peers.get(three.entry(1).name).unwrap().clone();
     let told = peer.last.clone().expect("few list their neighbours to all");
     assert_eq!(peer.account(), told);
-    // Another told since that it has a smaller one.
+    // Another peer told since that it has a smaller zone.
     peer.entry.epoch += 1;
     let account = peer.account();
     assert_eq!(account.get().own, peer.entry);
@@ -185,7 +185,7 @@ fn what_is_passed_on_of_somebody_has_its_last_zone() {
 }
 
 #[test]
-fn who_has_left_says_so_to_those_who_take_it_for_a_member() {
+fn a_node_that_left_answers_a_ping_with_its_obituary() {
     let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
     let now = Time::from_secs(1);
     for event in [Event::Start, Event::Command(Command::Found)] {
@@ -193,7 +193,7 @@ fn who_has_left_says_so_to_those_who_take_it_for_a_member() {
     }
     let effects = feed(&mut node, Event::Command(Command::Leave), now);
     assert!(effects.contains(&Effect::Notify(Notice::Left)));
-    // It never had anyone to remember.
+    // It never had contacts on disk.
     assert!(!effects.contains(&Effect::Forget(Key::Known)));
     let from = NodeId::new(2);
     let mut hear = |message| sent(feed(&mut node, Event::Message { from, message }, now), from);
@@ -205,7 +205,7 @@ fn who_has_left_says_so_to_those_who_take_it_for_a_member() {
 }
 
 #[test]
-fn nobody_remembers_itself() {
+fn a_node_never_restores_itself_as_a_contact() {
     let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
     let known = Known::from_slice(&[1, 2].map(NodeId::new)).unwrap();
     let event = Event::Restored(Key::Known, Record::Known(known));
@@ -214,7 +214,7 @@ fn nobody_remembers_itself() {
 }
 
 #[test]
-fn who_is_missed_by_mistake_says_that_it_is_there_and_how_loaded() {
+fn a_node_missed_by_mistake_answers_a_claim_with_its_zone_and_load() {
     let mut three = Three::new();
     let (from, own) = (three.entry(0).name.id, three.entry(2));
     let message = Message::Claim {
@@ -232,7 +232,7 @@ fn who_is_missed_by_mistake_says_that_it_is_there_and_how_loaded() {
 }
 
 #[test]
-fn an_account_that_comes_late_is_not_taken_for_the_last() {
+fn a_late_account_does_not_replace_a_newer_one() {
     let mut three = Three::new();
     let name = three.entry(1).name;
     let peer = |three: &Three| {
@@ -262,14 +262,14 @@ fn an_account_that_comes_late_is_not_taken_for_the_last() {
     };
     let (known, first) = hear(&new);
     assert_eq!(known, (Some(edition), first));
-    // Late, and then the same once more, which is a sign of life.
+    // The old account is late. Then the new one comes once more, which is a sign of life.
     assert_eq!(hear(&old).0, (Some(edition), first));
     let (known, last) = hear(&new);
     assert_eq!(known, (Some(edition), last));
 }
 
 #[test]
-fn hearsay_of_an_epoch_that_is_known_is_not_asked_about() {
+fn hearsay_of_a_known_epoch_has_no_effect() {
     let mut three = Three::new();
     let from = three.entry(1).name.id;
     let told = |three: &mut Three, epoch| {
@@ -283,13 +283,13 @@ fn hearsay_of_an_epoch_that_is_known_is_not_asked_about() {
     };
     let (third, epoch) = (three.entry(2).name.id, three.entry(2).epoch);
     assert_eq!(told(&mut three, epoch), []);
-    // A later one that has what this node has: the two find out.
+    // A later epoch that overlaps this node: the two find out.
     let said = sent(told(&mut three, epoch + 1), third);
     assert!(matches!(said[..], [Message::Heartbeat { .. }]), "{said:?}");
 }
 
 #[test]
-fn a_gap_is_grown_over_when_nobody_closed_it_for_longer_than_twice_the_patience() {
+fn a_gap_is_forsaken_two_periods_after_twice_the_patience() {
     let mut three = Three::new();
     let member = three.nodes[0].member_mut();
     let enough = 2 * u16::from(member.config.patience) + 2;
@@ -300,7 +300,7 @@ fn a_gap_is_grown_over_when_nobody_closed_it_for_longer_than_twice_the_patience(
 }
 
 #[test]
-fn who_grew_over_a_gap_gives_it_back_to_who_was_there_after_all() {
+fn growth_over_a_gap_is_undone_if_a_node_was_there_after_all() {
     let mut three = Three::new();
     let (before, third) = (three.entry(0).leaf(), three.entry(2));
     let to = third.name.id;
@@ -338,7 +338,7 @@ fn who_grew_over_a_gap_gives_it_back_to_who_was_there_after_all() {
 }
 
 #[test]
-fn nobody_asks_to_leave_while_somebody_is_missing_around_it() {
+fn a_leaver_does_not_ask_while_a_neighbour_is_missing() {
     let mut three = Three::new();
     let asks = |effects: Vec<Effect<Can<2>>>| {
         let asks = |effect: &&Effect<Can<2>>| {
@@ -361,7 +361,7 @@ fn nobody_asks_to_leave_while_somebody_is_missing_around_it() {
 }
 
 #[test]
-fn who_is_in_remembers_some_of_the_others() {
+fn a_member_keeps_other_members_as_contacts() {
     let three = Three::new();
     let ids = [0, 1, 2].map(|node| three.entry(node).name.id);
     for node in &three.nodes[1..] {
@@ -374,7 +374,7 @@ fn who_is_in_remembers_some_of_the_others() {
 }
 
 #[test]
-fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
+fn an_evicted_node_tells_its_neighbours_but_not_dead_peers() {
     let mut three = Three::new();
     let [first, third] = [0, 2].map(|node| three.entry(node).name.id);
     let (from, dead) = (first, three.entry(2).name);
@@ -389,7 +389,7 @@ fn who_has_to_go_tells_its_neighbours_and_not_the_dead() {
 }
 
 #[test]
-fn who_is_outside_refuses_for_good_who_asks_it_first_and_others_for_now() {
+fn a_node_without_a_zone_refuses_direct_joiners_as_outside_and_others_as_busy() {
     let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
     feed(&mut node, Event::Start, Time::ZERO);
     let joiner = Name {
@@ -410,7 +410,7 @@ fn who_is_outside_refuses_for_good_who_asks_it_first_and_others_for_now() {
 }
 
 #[test]
-fn nobody_is_watched_before_a_gap_is_noticed() {
+fn no_peer_is_watched_before_a_gap_is_noticed() {
     let mut three = Three::new();
     let names = [1, 2].map(|node| three.entry(node).name);
     let to = names[1].id;
@@ -428,7 +428,7 @@ fn nobody_is_watched_before_a_gap_is_noticed() {
     assert_eq!(watched, [false, false]);
 }
 
-/// A slab in a row along the first dimension, with the split that leaves it to who is below.
+/// A slab in a row along the first dimension. Its last split makes the slab below its heir.
 fn slab(node: u64, step: u32) -> Entry<2> {
     let splits = [(Side::Upper, step), (Side::Lower, step + 1)].map(|(side, step)| Split {
         dimension: 0,
@@ -453,7 +453,7 @@ fn slab(node: u64, step: u32) -> Entry<2> {
     }
 }
 
-/// Slabs from this step on, of owners who are somewhere else in their next life, beside the row.
+/// Slabs from this step on. Each owner has another zone, beside the row, in its next life.
 fn of_two_lives(step: u32, count: usize) -> Entries<2> {
     let beside = [(0, 1 << 16), (END / 2, END)];
     let beside = Zone::new(beside.map(|(from, to)| Stretch::new(from, to).unwrap()));
@@ -468,7 +468,7 @@ fn of_two_lives(step: u32, count: usize) -> Entries<2> {
 }
 
 #[test]
-fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
+fn a_liar_cannot_make_a_node_take_one_zone_after_the_other() {
     let now = Time::from_secs(1);
     let placed = |neighbours: Entries<2>| {
         let point = Point::new([10, 10]);
@@ -489,12 +489,12 @@ fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
     };
     let liar = slab(2, 1);
     let from = liar.name.id;
-    // A long row of them in an introduction.
+    // A long row of such slabs in an introduction.
     let mut node = placed(Entries::none());
     let message = Message::Introduction(of_two_lives(1, 200));
     let effects = feed(&mut node, Event::Message { from, message }, now);
     assert_eq!((upper(&node), taken(&effects)), (1, 0));
-    // The same behind who says itself that it is gone.
+    // The same row, named in the obituary of the liar itself.
     let mut node = placed([liar.clone()].into_iter().collect());
     let account = Account {
         own: liar,
@@ -508,11 +508,11 @@ fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
     let message = Message::Obituary(Shared::new(account));
     let effects = feed(&mut node, Event::Message { from, message }, now);
     assert_eq!((upper(&node), taken(&effects)), (2, 1), "the liar's zone");
-    // Of those beyond sixteen are believed in each list. The first in the row is told, all beside it twice; and what is free
-    // besides is waited for.
+    // Sixteen entries of each list beyond are believed. The first slab of the row is told once, each node beside it
+    // twice. The other two effects are the notice, and the wait for what else is free.
     let beside = 200 + 8 + 8;
     assert_eq!(effects.len(), 1 + beside + beside + 2);
-    // The next beat takes that.
+    // The next beat takes the next slab.
     let member = node.member().unwrap();
     let (due, timer) = (member.due, Timer::Beat(member.beat));
     let effects = feed(&mut node, Event::Timer(timer), due);
@@ -520,7 +520,7 @@ fn no_word_of_a_liar_makes_a_node_take_one_zone_after_the_other() {
 }
 
 #[test]
-fn who_is_to_leave_and_loses_its_zone_has_left() {
+fn a_leaver_that_loses_its_zone_has_left() {
     let mut three = Three::new();
     let from = three.entry(0).name.id;
     let effects = three.feed(1, Event::Command(Command::Leave));
@@ -535,7 +535,7 @@ fn who_is_to_leave_and_loses_its_zone_has_left() {
     assert!(!three.nodes[1].is_joining());
 }
 
-/// What there is to be woken for.
+/// The timers that the node wants, and when.
 fn wakes(effects: &[Effect<Can<2>>]) -> Vec<(Time, Timer)> {
     let wakes = effects.iter().filter_map(|effect| match effect {
         Effect::Wake { at, timer } => Some((*at, *timer)),
@@ -573,7 +573,7 @@ fn a_timer_that_comes_too_early_only_asks_to_be_woken_again() {
 }
 
 #[test]
-fn however_short_the_period_is_who_has_to_wait_does_so() {
+fn joiners_and_leavers_wait_before_a_retry_even_with_the_shortest_period() {
     let period = Span::from_micros(256);
     let config = Config {
         period,
@@ -596,7 +596,7 @@ fn however_short_the_period_is_who_has_to_wait_does_so() {
         panic!("{effects:?}")
     };
     assert!(now < at && at <= now + period.times(2), "{at:?}");
-    // Who leaves tries two to four times in a period.
+    // A leaver tries two to four times in a period.
     feed(&mut node, Event::Command(Command::Found), now);
     node.member_mut().contacts.note([from]);
     let effects = feed(&mut node, Event::Command(Command::Leave), now);

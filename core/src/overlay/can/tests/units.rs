@@ -67,7 +67,7 @@ fn a_split_is_in_the_middle_of_two_points_and_each_gets_its_own() {
 }
 
 #[test]
-fn what_becomes_of_a_leaf_does_not_depend_on_who_vanishes_first() {
+fn what_becomes_of_a_leaf_does_not_depend_on_the_order_in_which_others_vanish() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     for _ in 0..200 {
         let mut leaves = vec![(Population::Mixed.draw::<3>(&mut rng), Leaf::<3>::whole())];
@@ -89,7 +89,7 @@ fn what_becomes_of_a_leaf_does_not_depend_on_who_vanishes_first() {
         for ((_, leaf), after) in staying.iter().zip(&after) {
             assert_eq!(leaf.after(backwards.clone()).zone, after.zone);
         }
-        // And those who stay have everything.
+        // The leaves that stay cover the whole space.
         let everything = Zone::<3>::WHOLE;
         assert!(everything.is_covered(after.iter().map(|leaf| &leaf.zone)));
     }
@@ -187,7 +187,7 @@ fn a_node_at_the_very_point_of_another_draws_its_virtual_coordinate_again() {
 }
 
 #[test]
-fn who_comes_back_after_its_zone_was_given_away_joins_anew() {
+fn a_node_that_comes_back_after_its_zone_was_taken_joins_anew() {
     let mut network = Network::<2>::new(Config::DEFAULT, 6);
     let mut nodes = Vec::new();
     for _ in 0..8 {
@@ -231,7 +231,7 @@ fn messages_of_liars_break_nothing_and_make_nothing_grow_without_bound() {
         joined = joined.max(node.neighbours().count());
         let _ = effects.drain();
         if node.zone().is_none() {
-            // It was driven out; it gets a zone again, and goes on.
+            // Liars drove the node out: begin again with a new one.
             let mut fresh = Can::<2>::new(id(0), point, Config::DEFAULT).unwrap();
             effects.feed(&mut fresh, Event::Start, now, &mut rng);
             effects.feed(&mut fresh, Event::Command(Command::Found), now, &mut rng);
@@ -241,7 +241,7 @@ fn messages_of_liars_break_nothing_and_make_nothing_grow_without_bound() {
     assert!(joined > 0);
 }
 
-/// A node whose upper face is at so many thin slices of others, at the first beat.
+/// A node whose upper face touches so many thin slices of other nodes, before its first beat.
 fn among_slices(slices: u32) -> (Can<2>, EffectQueue<Can<2>>, Xoshiro256PlusPlus) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
     let mut effects = EffectQueue::new();
@@ -256,7 +256,7 @@ fn among_slices(slices: u32) -> (Can<2>, EffectQueue<Can<2>>, Xoshiro256PlusPlus
         let is_last = number + 1 == slices;
         let to = if is_last { END } else { (number + 1) * thick };
         let name = Name {
-            // Who joined has the first.
+            // The joiner has the first slice.
             id: id(u64::from(number) + 1),
             life: Incarnation::new(0),
         };
@@ -301,7 +301,7 @@ fn wish(joiner: u64, point: Point<2>) -> Event<Can<2>> {
     }
 }
 
-/// A search of somebody with a small zone.
+/// A search of a node with a small zone.
 fn seek(name: Name, point: Point<2>, hops: u16) -> Message<2> {
     Message::Seek {
         seeker: Entry {
@@ -316,12 +316,12 @@ fn seek(name: Name, point: Point<2>, hops: u16) -> Message<2> {
     }
 }
 
-/// A liar between them had made two nodes each take the other for the nearer one (`gridweave torture --scheduler desktop --seed 8327`).
+/// A liar had made two nodes each hold the other for nearer (`gridweave torture --scheduler desktop --seed 8327`).
 #[test]
-fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
+fn a_message_from_a_nearer_neighbour_is_not_passed_on() {
     let (mut node, mut effects, mut rng) = among_slices(2);
     let plane = node.zone().unwrap().stretches()[0].to();
-    // In the zone of the second, and near enough to this one's.
+    // In the zone of the second slice, and near this node's zone.
     let point = Point::new([plane + 100, END - 1]);
     let (farther, nearer, stranger) = (id(1), id(2), id(9));
     let name = Name {
@@ -373,7 +373,7 @@ fn what_comes_from_a_nearer_neighbour_is_not_sent_on() {
 }
 
 #[test]
-fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
+fn a_search_is_passed_on_once_between_two_beats_up_to_a_limit() {
     let (mut node, mut effects, mut rng) = among_slices(2);
     let plane = node.zone().unwrap().stretches()[0].to();
     let search = |number: usize| {
@@ -408,7 +408,7 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     let beat = Event::Timer(Timer::Beat(0));
     assert_eq!(passed_on(beat, Time::ZERO + Config::DEFAULT.period), 0);
     assert_eq!(passed_on(search(most), Time::ZERO), 1);
-    // So are wishes to join, of which there may be more.
+    // The same holds for join requests, with a higher limit.
     let wish = |number: usize| {
         let name = Name {
             id: id(10_000 + number as u64),
@@ -429,7 +429,7 @@ fn a_search_is_passed_on_once_between_two_beats_and_only_so_many_are() {
     assert_eq!(passed_on(wish(search::MOST_JOINS), Time::ZERO), 0);
 }
 
-/// What a node that knows these from an earlier life says when it hears, and then is told to leave.
+/// The farewells of a node that has these contacts on disk, and then hears these messages.
 fn said_on_leaving(known: &[u64], heard: &[Message<2>]) -> Vec<(u64, u64)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
     let mut effects = EffectQueue::new();
@@ -456,22 +456,22 @@ fn said_on_leaving(known: &[u64], heard: &[Message<2>]) -> Vec<(u64, u64)> {
     told.collect()
 }
 
-/// Two parts of an overlay knew only two nodes in common, which left while they were outside
-/// (`gridweave torture --scheduler desktop --seed 9462760605063`).
+/// Two parts of an overlay had only two contacts in common, which left while they had no zone (`gridweave torture
+/// --scheduler desktop --seed 9462760605063`).
 #[test]
-fn those_whom_a_leaving_node_knows_hear_of_each_other() {
+fn a_leaver_tells_its_contacts_of_each_other() {
     let [one, two, three] =
         [&[1][..], &[1, 2], &[1, 2, 3]].map(|known| said_on_leaving(known, &[]));
     assert_eq!(one, []);
     assert_eq!(two, [(1, 2), (2, 1)]);
     assert_eq!(three, [(1, 2), (1, 3), (2, 3), (2, 1), (3, 1), (3, 2)]);
-    // Who was told of another knows it from then on, but not itself.
+    // A node keeps a contact from a farewell, but never itself.
     let farewells = [id(0), id(2)].map(Message::Farewell);
     assert_eq!(said_on_leaving(&[1], &farewells), [(2, 1), (1, 2)]);
 }
 
 #[test]
-fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
+fn a_node_with_the_most_neighbours_refuses_joiners() {
     let most = MOST_NEIGHBOURS as u32;
     for (slices, expected) in [(most - 1, None), (most, Some(Refusal::Full))] {
         let (mut node, mut effects, mut rng) = among_slices(slices);
@@ -497,7 +497,7 @@ fn a_node_with_as_many_neighbours_as_may_be_gives_nobody_a_part() {
 }
 
 #[test]
-fn a_node_knows_no_more_neighbours_than_may_be_and_keeps_its_zone() {
+fn a_node_with_too_many_neighbours_knows_the_most_allowed_and_keeps_its_zone() {
     let (mut node, mut effects, mut rng) = among_slices(MOST_NEIGHBOURS as u32 + 100);
     let zone = *node.zone().unwrap();
     let period = Config::DEFAULT.period;
