@@ -30,11 +30,11 @@ struct Table {
 struct Made {
     summary: Summary,
     waits: Waits,
-    /// How it is drawn, if its seed is the first.
+    /// How to draw the run; only for the first seed.
     track: Option<Track>,
 }
 
-/// How many bytes of a report may say where jobs ran: with more it would be slow to open.
+/// How many bytes of a report may list the nodes of jobs: a larger page is slow to open.
 const MOST_PLACES: usize = 4_000_000;
 
 /// Replays a workload under several schedulers.
@@ -142,7 +142,7 @@ impl Table {
         tasks
     }
 
-    /// Takes how the runs under the first seed are drawn, with where their own reports are.
+    /// Takes the drawings of the runs under the first seed, each with the path of its own report.
     fn tracks(&self, made: &mut [Option<Made>], setup: &Setup) -> Vec<Option<Track>> {
         let by_scheduler = self
             .schedulers
@@ -161,7 +161,7 @@ impl Table {
         by_scheduler.map(track).collect()
     }
 
-    /// It as a report draws it, with the summaries of all schedulers that made a run.
+    /// The table for the report, with the summaries of all schedulers that have a run.
     fn contest(&self, tracks: Vec<Option<Track>>, rows: &[Value]) -> Contest {
         let mut contest = Contest::among(self.name, &self.prepared);
         contest.title.clone_from(&self.title);
@@ -186,7 +186,7 @@ impl Table {
         }
     }
 
-    /// A line for each scheduler that made a run, from what came of all tasks.
+    /// A line for each scheduler that has a run.
     fn lines<'a>(&self, made: &'a [Option<Made>], wanted: u32) -> Vec<Line<'a>> {
         let by_scheduler = || self.schedulers.iter().zip(made.chunks(wanted as usize));
         let reference = self.reference();
@@ -204,7 +204,7 @@ impl Table {
     }
 }
 
-/// What repeats a comparison.
+/// The command that repeats a comparison.
 fn command(chosen: &[Scheduler], wanted: u32) -> String {
     let mut command = String::from("gridweave compare --config config.toml");
     if !chosen.is_empty() {
@@ -217,7 +217,7 @@ fn command(chosen: &[Scheduler], wanted: u32) -> String {
     command + " --out again"
 }
 
-/// How long jobs waited against the reference, for each seed that both have.
+/// The ratio of waits to those of the reference, for each seed that both have.
 fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
     let pairs = runs.iter().zip(against);
     let both = pairs.filter_map(|(one, other)| one.as_ref().zip(other.as_ref()));
@@ -225,7 +225,7 @@ fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
         .collect()
 }
 
-/// Which tables a workload calls for: gangs as they are for those who can place them, and serial jobs for all.
+/// The tables for a workload: gangs for the schedulers that can place them, and serial jobs for all.
 fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
     let wanted: Vec<Scheduler> = if chosen.is_empty() {
         Scheduler::ALL.to_vec()
@@ -283,7 +283,7 @@ fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table
     }
     let serial = if parallel {
         match prepared.serial() {
-            // Nobody who was named needs them: each has its row already.
+            // All chosen schedulers are in the table of gangs, so the serial table is not needed.
             Err(InputError::Transform {
                 error: TransformError::TooManyParts { .. },
                 ..

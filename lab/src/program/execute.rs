@@ -1,4 +1,4 @@
-//! Making runs, and writing down what comes of each.
+//! Makes runs, and writes the results of each.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use crate::experiment::{Prepared, Results};
 use crate::report::Page;
 use crate::results::Draft;
 
-/// One run to be made, and where its files go in the draft.
+/// A planned run, and where its files go in the draft.
 pub(super) struct PlannedRun {
     pub(super) place: PathBuf,
-    /// Under any seed.
+    /// Its seed does not count.
     pub(super) prepared: Prepared,
     pub(super) seed: u64,
 }
@@ -29,8 +29,8 @@ pub(super) fn write_report(
 }
 
 impl Session {
-    /// Makes runs on all cores, writes the files of each and keeps of it what is wanted. Those that had not begun when
-    /// someone pressed Ctrl-C are missing. From here to [`Session::publish`] the program does not end at once.
+    /// Makes runs on all cores, writes the files of each, and keeps what `keep` returns; `None` for runs that a Ctrl-C
+    /// kept from beginning. From here to [`Session::publish`], the first Ctrl-C does not end the program at once.
     pub(super) fn execute<K: Send>(
         &self,
         tasks: Vec<PlannedRun>,

@@ -1,4 +1,4 @@
-//! What Ctrl-C and the like do.
+//! How Ctrl-C and signals end the program.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Someone may ask the program to end. While runs are made it ends when they have written what they have, or at once when
-/// asked a second time; at all other times it ends at once. Nothing unfinished is left behind.
+/// Tells when the user asks the program to end. While runs are made, it ends after they have written their results, or
+/// at once on a second request. At other times it ends at once. Nothing unfinished stays on disk.
 ///
-/// What is begun and what is put in its place goes through one lock, which the end of the program takes and never gives back: a result
-/// is there whole or not at all, and what a thread still does meanwhile is not seen by anybody.
+/// Beginning a draft and publishing it take one lock. The end of the program takes it too, and never gives it back. So
+/// a result is there whole or not at all, and no thread can publish any more.
 #[derive(Clone, Default)]
 pub(super) struct Interrupt {
     asked: Arc<AtomicBool>,
@@ -20,11 +20,11 @@ pub(super) struct Interrupt {
     process: Arc<Mutex<Option<Child>>>,
 }
 
-/// What must not stay if the program ends at once.
+/// What must be removed if the program ends at once.
 pub(super) struct Unfinished {
     /// A draft, if there is one.
     draft: Option<PathBuf>,
-    /// Folders that were made for it, the innermost first; they go unless something else is in them.
+    /// Folders that were made for it, the innermost first; each is removed if it is empty.
     around: Vec<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl Unfinished {
         }
     }
 
-    /// Folders, if they stay empty.
+    /// Folders that are removed if they stay empty.
     pub(super) fn folders(around: &[PathBuf]) -> Self {
         Self {
             draft: None,
@@ -45,10 +45,10 @@ impl Unfinished {
         }
     }
 
-    /// Takes it away from under the hands of whoever still writes.
+    /// Removes it, although threads may still write to it.
     fn remove(&self) {
         if let Some(draft) = self.draft.as_deref().filter(|draft| draft.exists()) {
-            // Nobody finds it under another name, so nothing comes into it while it is emptied.
+            // No thread knows the new name, so no file is added while the folder is emptied.
             let gone = draft.with_extension("gone");
             if draft.is_dir() && fs::rename(draft, &gone).is_ok() {
                 let _ = fs::remove_dir_all(&gone);
@@ -63,11 +63,11 @@ impl Unfinished {
 }
 
 impl Interrupt {
-    /// From now on the program hears when it is asked to end.
+    /// Begins to listen for Ctrl-C and signals.
     pub(super) fn listen() -> Self {
         let interrupt = Self::default();
         let heard = interrupt.clone();
-        // Without a handler the program ends at once, and leaves at most a hidden folder behind.
+        // If the handler cannot be set, Ctrl-C ends the program at once and may leave a hidden folder.
         let _ = ctrlc::set_handler(move || heard.hear());
         interrupt
     }
@@ -90,12 +90,12 @@ impl Interrupt {
         std::process::exit(130);
     }
 
-    /// Removes what is unfinished. As long as what is returned is there, nothing is begun and nothing is put in its place.
+    /// Removes all that is unfinished. While the returned guard lives, nothing can begin or be published.
     fn clear(&self) -> MutexGuard<'_, Vec<Unfinished>> {
         let unfinished = self.lock();
-        // It would go on to write into its draft.
+        // The child process would go on to write into its draft.
         self.end_process();
-        // Drafts may be in folders that were made before them.
+        // A draft may be in a folder that was made before it, so the order is reversed.
         for one in unfinished.iter().rev() {
             one.remove();
         }
@@ -108,7 +108,7 @@ impl Interrupt {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins something that must not stay if the program ends at once.
+    /// Begins something that must be removed if the program ends at once.
     pub(super) fn draft<D, E>(
         &self,
         make: impl FnOnce() -> Result<D, E>,
@@ -120,7 +120,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// Puts a draft in its place; from then on it stays, wherever it came to.
+    /// Publishes a draft; from then on it is not removed.
     pub(super) fn finish<R>(&self, draft: &Path, put: impl FnOnce() -> R) -> R {
         let mut unfinished = self.lock();
         let made = put();
@@ -128,12 +128,12 @@ impl Interrupt {
         made
     }
 
-    /// Waits if the program is about to end: whatever went wrong since is of no interest.
+    /// Waits if the program is about to end, so that no error is printed.
     pub(super) fn settle(&self) {
         drop(self.lock());
     }
 
-    /// Starts a process that ends with this one at the latest. It takes the place of an earlier one, which has ended.
+    /// Starts a child process that ends with this one at the latest. An earlier child must have ended.
     pub(super) fn start(&self, command: &mut Command) -> io::Result<()> {
         let _begun = self.lock();
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,13 +141,13 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Asks something of that process.
+    /// Asks something of the child process.
     pub(super) fn process<R>(&self, ask: impl FnOnce(&mut Child) -> R) -> Option<R> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         process.as_mut().map(ask)
     }
 
-    /// Ends that process, if it has not ended by itself, and waits until it has.
+    /// Ends the child process, if it still runs, and waits until it has ended.
     pub(super) fn end_process(&self) {
         self.process(|process| {
             let _ = process.kill();
@@ -155,22 +155,22 @@ impl Interrupt {
         });
     }
 
-    /// Something begins that should not be cut short.
+    /// From now on, the first Ctrl-C does not end the program at once.
     pub(super) fn begin(&self) {
         self.busy.store(true, Ordering::SeqCst);
     }
 
-    /// It is over.
+    /// From now on, Ctrl-C ends the program at once.
     pub(super) fn end(&self) {
         self.busy.store(false, Ordering::SeqCst);
     }
 
-    /// Whether someone asked.
+    /// Whether the user asked the program to end.
     pub(super) fn asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The flag that tells it, for others to look at.
+    /// The flag for that, to share with monitors.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
     }
@@ -197,7 +197,7 @@ mod tests {
         draft.write("seed-0/config.toml", |_| Ok(())).unwrap();
         let kept = interrupt.clear();
         assert!(!home.path().join("a").exists());
-        // Whoever still makes a run cannot write any more, nor publish.
+        // A thread that still makes a run can neither write nor publish any more.
         draft.write("seed-1/config.toml", |_| Ok(())).unwrap_err();
         let path = draft.path().to_owned();
         std::thread::scope(|scope| {

@@ -32,15 +32,15 @@ use sweep::Runs;
 /// How the program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
-    /// As it should.
+    /// All is well.
     Done,
     /// An invariant broke or a job was lost.
     Broken,
-    /// Someone pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 
-/// What the program does, from its arguments to its exit status.
+/// Runs the program, from its arguments to its exit status.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -101,15 +101,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// That something could not be said.
+/// The error that standard output could not be written.
 fn unsaid(error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("standard output: cannot be written ({error}); check where it goes")
 }
 
-/// What the command line gives rise to if there is nothing to do: help as it is, and mistakes in one line.
+/// Prints help as it is, or a mistake on the command line in one line.
 fn misunderstood(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // That nobody listens any more is no error of ours.
+        // If the reader of the output is gone, that is no error.
         let printed = error.print().and_then(|()| session::Stdout.flush());
         return match printed {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -126,7 +126,7 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     let text = error.to_string();
-    // The mistake comes first, then hints and usage; what was given may have empty lines in it.
+    // The mistake comes first, then hints and usage. Arguments in it may contain empty lines.
     let ends = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more information"];
     let end = ends.iter().filter_map(|end| text.find(end)).min();
     let mistake = text.get(..end.unwrap_or(text.len())).unwrap_or(&text);

@@ -49,7 +49,7 @@ Examples:
 
 Exit status: 0 done, 1 an invariant broke or a job was lost, 2 bad usage or input, 130 interrupted.";
 
-/// What is said, and how.
+/// How the program prints.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Output {
     /// Print results as JSON on stdout
@@ -68,7 +68,7 @@ pub(super) enum Action {
     /// Replay a workload under one scheduler
     #[command(after_help = RUN_HELP)]
     Run {
-        /// Who schedules [default: that of the configuration, else central-easy]
+        /// The scheduler [default: that of the configuration, else central-easy]
         #[arg(long, value_name = "NAME")]
         scheduler: Option<Scheduler>,
         #[command(flatten)]
@@ -77,7 +77,7 @@ pub(super) enum Action {
     /// Replay a workload under several schedulers, one row each
     #[command(after_help = COMPARE_HELP)]
     Compare {
-        /// Which schedulers [default: all that can run the workload]
+        /// The schedulers [default: all that can run the workload]
         #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
         schedulers: Vec<Scheduler>,
         #[command(flatten)]
@@ -92,8 +92,7 @@ pub(super) enum Action {
         /// Where results go, a folder per run; runs that are finished there are not repeated
         #[arg(long, value_name = "DIR", default_value = "gridweave-sweep")]
         out: PathBuf,
-        /// Measure time and memory, each run in a process of its own, one after the other instead of on all cores; the report then has them
-        /// by the number of nodes, and is not the same twice
+        /// Measure time and memory: each run in its own process, one after the other
         #[arg(long)]
         costs: bool,
     },
@@ -106,10 +105,10 @@ pub(super) enum Action {
         #[command(flatten)]
         choice: Reproduction,
     },
-    /// Let schedulers run while everything goes wrong that may, and look for broken invariants
+    /// Run schedulers under all kinds of faults, and look for broken invariants
     #[command(after_help = super::faults::table())]
     Torture(Torture),
-    /// Look at, convert or make up a trace
+    /// Look at, convert or generate a trace
     #[command(subcommand)]
     Trace(TraceAction),
     /// Check a configuration or a sweep without running it
@@ -194,7 +193,7 @@ Examples:
   gridweave reproduce p1 --quick
   gridweave reproduce p1 --only fig4,table3 --trace log.swf.gz --nodes 5000 --runs 3";
 
-/// What of a paper is made, and of what.
+/// What to make of a paper, and from which inputs.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Reproduction {
     /// A small grid and few jobs: shows that everything works, in a minute or two
@@ -203,43 +202,42 @@ pub(super) struct Reproduction {
     /// Only these parts [default: all]
     #[arg(long, value_name = "PART,PART", value_delimiter = ',')]
     pub(super) only: Vec<String>,
-    /// Replay this file: SWF or GWF, also compressed with gzip [default: jobs made up after the paper]
+    /// Replay this file: SWF or GWF, also compressed with gzip [default: jobs generated after the paper]
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
     /// How many nodes replay it [default: 5000 as in P1, or what the trace says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) nodes: Option<u32>,
-    /// Of p2 and p3: where nodes are, 'x y' in milliseconds on each line or OverSim's XML [default: around sites that are made up]
+    /// For p2 and p3: points of nodes, 'x y' in milliseconds per line, or OverSim's XML [default: made up around sites]
     #[arg(long, value_name = "FILE")]
     pub(super) coordinates: Option<PathBuf>,
-    /// Of p2 and p3: a square of round trips in milliseconds, from which coordinates are learned, or which decides on delays [default: those
-    /// between such points]
+    /// For p2 and p3: a square of round trips in milliseconds, for delays or to learn points [default: by points]
     #[arg(long, value_name = "FILE")]
     pub(super) round_trips: Option<PathBuf>,
-    /// Decides everything that is left to chance
+    /// The seed of everything random
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,
     /// How many seeds to run, from --seed on; figures are means with 95 % confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,
-    /// Where results go; an earlier result of the same paper is replaced; of all, a folder for each in it [default: gridweave-reproduce-PAPER]
+    /// Where results go, replacing earlier ones; with all, a folder per paper [default: gridweave-reproduce-PAPER]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 }
 
-/// Which adversarial runs are made.
+/// Which adversarial runs to make.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Torture {
-    /// Who schedules: asap, criteria, aria or desktop [default: each seed picks one]
+    /// The scheduler: asap, criteria, aria or desktop [default: each seed picks one]
     #[arg(long, value_name = "NAME")]
     pub(super) scheduler: Option<Scheduler>,
-    /// Which seeds, the last one left out [default: 0..1000]
+    /// The range of seeds, without its end [default: 0..1000]
     #[arg(long, value_name = "A..B", value_parser = seeds, conflicts_with = "seed")]
     pub(super) seeds: Option<Range<u64>>,
     /// One seed
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_seed)]
     pub(super) seed: Option<u64>,
-    /// What does not go wrong, though the seed wants it
+    /// Faults to leave out, although the seed picks them
     #[arg(long, value_name = "FAULT,FAULT", value_delimiter = ',')]
     pub(super) without: Vec<Fault>,
     /// How many nodes there are at the beginning [default: the seed picks]
@@ -254,7 +252,7 @@ pub(super) struct Torture {
     /// Print what happens, line by line
     #[arg(long, requires = "seed")]
     pub(super) trace: bool,
-    /// The same with all messages that keep overlays up to date
+    /// As --trace, with the messages that maintain overlays
     #[arg(long, requires = "seed")]
     pub(super) gossip: bool,
 }
@@ -269,7 +267,7 @@ fn any_seed(text: &str) -> Result<u64, String> {
     whole(text, u64::MAX)
 }
 
-/// How many there are of something.
+/// A number of nodes.
 fn count(text: &str) -> Result<u32, String> {
     let most = u64::from(u32::MAX);
     whole(text, most).and_then(|number| u32::try_from(number).map_err(|error| error.to_string()))
@@ -280,7 +278,7 @@ fn whole(text: &str, most: u64) -> Result<u64, String> {
     number.ok_or_else(|| format!("it is not a whole number from 0 to {most}"))
 }
 
-/// A range of seeds as people write it.
+/// A range of seeds, as in `0..1000`.
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let wrong = || format!("'{text}' is no range of seeds; write 0..1000");
     let (first, end) = text.split_once("..").ok_or_else(wrong)?;
@@ -288,7 +286,7 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
     Ok(number(first)?..number(end)?)
 }
 
-/// What is run.
+/// Options for what to run.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Setup {
     /// Replay this file: SWF or GWF, also compressed with gzip
@@ -300,7 +298,7 @@ pub(super) struct Setup {
     /// How many nodes there are [default: what the trace says]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     nodes: Option<u32>,
-    /// Decides everything that is left to chance [default: 0]
+    /// The seed of everything random [default: 0]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
     /// Begin with this configuration, such as the config.toml of an earlier run
@@ -318,14 +316,14 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// The configuration that these options ask for: file, then options, then settings.
+    /// The configuration from these options: first the file, then options, then `--set`.
     pub(super) fn config(&self) -> anyhow::Result<Config> {
         let mut config = match &self.config {
             Some(file) => Config::read_file(file)?,
             None => Config::default(),
         };
         if self.trace.is_some() || self.workload.is_some() {
-            // They were those of another workload.
+            // The configuration had the nodes of another workload.
             config.grid.nodes = None;
         }
         if let Some(trace) = &self.trace {
@@ -403,17 +401,17 @@ pub(super) enum TraceAction {
         #[command(flatten)]
         cut: Cut,
     },
-    /// Make up a workload and write it as SWF
+    /// Generate a workload and write it as SWF
     #[command(
         after_help = "Example:\n  gridweave trace generate grid5000-like like.swf.gz --seed 3"
     )]
     Generate {
-        /// Which
+        /// The workload to generate
         #[arg(value_parser = ["aria", "desktop", "grid5000-like"])]
         name: String,
         /// The file to write, compressed if it ends in .gz
         to: PathBuf,
-        /// Decides everything that is left to chance
+        /// The seed of everything random
         #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = seed)]
         seed: u64,
         /// Set one key of the configuration, such as workload.aria.jobs=100
@@ -425,19 +423,19 @@ pub(super) enum TraceAction {
 /// How a trace is cut and scaled.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// Only jobs submitted so long after the first or later
+    /// Only jobs submitted so long after the first, or later
     #[arg(long, value_name = "TIME")]
     from: Option<Lasting>,
-    /// Only jobs submitted earlier than so long after the first
+    /// Only jobs submitted less than so long after the first
     #[arg(long, value_name = "TIME")]
     until: Option<Lasting>,
-    /// Only so many jobs
+    /// Only the first so many jobs
     #[arg(long, value_name = "N")]
     first: Option<NonZeroUsize>,
     /// Only jobs of at most so many nodes
     #[arg(long, value_name = "N")]
     max_nodes: Option<NonZeroU32>,
-    /// Nodes of so many processors, taken whole
+    /// Count nodes of so many processors; jobs take whole nodes
     #[arg(long, value_name = "N")]
     cores_per_node: Option<NonZeroU32>,
     /// Split parallel jobs into serial ones
@@ -452,7 +450,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// The transform that these options ask for, of a trace with so many processors.
+    /// The transform for these options, for a trace with so many processors.
     pub(super) fn transform(&self, processors: Option<u32>) -> anyhow::Result<Transform> {
         let nodes = self.nodes.or_else(|| {
             let cores = self.cores_per_node.map_or(1, NonZeroU32::get);

@@ -1,4 +1,4 @@
-//! A run in a process of its own, so that its time and memory are those of nothing else.
+//! Makes a run in its own process, so that its time and memory can be measured.
 
 use std::env;
 use std::io::Read;
@@ -10,12 +10,12 @@ use anyhow::{Context as _, bail};
 
 use super::session::Session;
 
-/// What became of the process.
+/// How the process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Run {
-    /// Its results are there.
+    /// It wrote its results.
     Made,
-    /// Someone pressed Ctrl-C before its end.
+    /// The user pressed Ctrl-C before its end.
     Stopped,
 }
 
@@ -33,16 +33,16 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
         return Ok(Run::Stopped);
     };
     match status.code() {
-        // One that broke an invariant has results too, which say so.
+        // A run that broke an invariant has results too, and they say so.
         Some(0 | 1) => return Ok(Run::Made),
-        // Ctrl-C in a terminal is heard by both, and it was first.
+        // Ctrl-C in a terminal reaches both processes; the child was first.
         Some(130) => return Ok(Run::Stopped),
         _ => {}
     }
     let mut complaint = String::new();
     let errors = session.interrupt.process(|process| process.stderr.take());
     if let Some(mut errors) = errors.flatten() {
-        // Without its words the status has to do.
+        // If its message cannot be read, the exit status is reported.
         let _ = errors.read_to_string(&mut complaint);
     }
     match complaint.trim().strip_prefix("gridweave: ") {
@@ -51,7 +51,7 @@ pub(super) fn run(session: &Session, config: &Path, to: &Path) -> anyhow::Result
     }
 }
 
-/// How the process ended, unless this one was asked to end before.
+/// The exit status of the process; `None` if the user pressed Ctrl-C before.
 fn wait(session: &Session) -> anyhow::Result<Option<ExitStatus>> {
     loop {
         let ended = session.interrupt.process(Child::try_wait);

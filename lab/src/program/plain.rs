@@ -1,13 +1,13 @@
-//! Text from files and arguments, made fit for a terminal.
+//! Makes text from files and arguments safe for a terminal.
 
-/// The most letters of a word in a line that complains: enough for a path, too few to bury the rest of the line.
+/// The most characters of a word in an error line: enough for a path, too few to bury the rest.
 const LONGEST_WORD: usize = 300;
 
-/// The most letters of such a line.
+/// The most characters of an error line.
 const LONGEST_LINE: usize = 2000;
 
-/// One line, whatever is in the text: long words are cut, and if it is still too long its middle is left out, since what to do about it is at
-/// its end.
+/// Makes one line of any text. Long words are cut. If the line is still too long, its middle is left out, since the
+/// advice is at the end.
 pub(super) fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let text = lines.collect::<Vec<&str>>().join(" ");
@@ -30,14 +30,14 @@ pub(super) fn one_line(text: &str) -> String {
     format!("{first} … {last}")
 }
 
-/// The same text without anything that a terminal would obey.
+/// The same text without control characters, except line breaks.
 pub(super) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c == '\n' { c } else { shown(c) })
         .collect()
 }
 
-/// A letter as it is shown: what steers a terminal or turns the direction of writing becomes a question mark.
+/// A character as it is shown: control characters and changes of writing direction become a question mark.
 fn shown(c: char) -> char {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,4 +1,4 @@
-//! Showing how far runs are, while they are made on all cores.
+//! Makes runs on all cores, and shows their progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,22 +12,22 @@ use gridweave_sim::monitor::Monitor;
 
 use crate::lasting::Lasting;
 
-/// What is counted until all is done.
+/// What the progress bar counts.
 #[derive(Clone, Copy)]
 pub(super) enum Goal {
-    /// So many jobs.
+    /// Jobs, so many in all.
     Jobs(u64),
-    /// All runs, whose jobs are not known yet.
+    /// Runs, since the number of jobs is not known yet.
     Runs,
 }
 
-/// Runs that are being made.
+/// Runs in progress.
 pub(super) struct Watched<'a> {
     session: &'a Session,
     tasks: usize,
     goal: Goal,
     running: Mutex<Vec<Arc<Monitor>>>,
-    /// Of runs that are over.
+    /// The counts of runs that have ended.
     runs_done: AtomicU64,
     jobs_done: AtomicU64,
     events_done: AtomicU64,
@@ -48,9 +48,9 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// Makes each run, several at a time, and returns what came of them in the given order.
+    /// Makes all runs, several at a time, and returns their results in the given order.
     ///
-    /// Whoever is free takes the last that is left: schedulers that take longer are named later, and the shortest even out the end.
+    /// A free core takes the last run that is left: slow schedulers are last in the list, so long runs begin first.
     pub(super) fn each<T: Send, R: Send>(
         &self,
         tasks: Vec<T>,
@@ -61,7 +61,7 @@ impl<'a> Watched<'a> {
             if self.session.shows_progress() {
                 scope.spawn(|| self.show());
             }
-            // Also if a run panics, or it would be shown for ever.
+            // Ends the progress bar, also if a run panics.
             let over = Over(&self.over);
             let mut made: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
             let left = Mutex::new(tasks.into_iter().zip(&mut made).collect::<Vec<_>>());
@@ -108,7 +108,7 @@ impl<'a> Watched<'a> {
     }
 
     fn with_running<R>(&self, look: impl FnOnce(&mut Vec<Arc<Monitor>>) -> R) -> R {
-        // A panic while it was held left the list as good as it was.
+        // A panic in another thread leaves the list intact.
         let mut running = self
             .running
             .lock()
@@ -152,7 +152,7 @@ impl<'a> Watched<'a> {
                 Goal::Runs => self.runs_done.load(Ordering::Relaxed),
             };
             bar.set_position(done.min(all));
-            // Nothing is heard of events in other processes.
+            // A child process reports no events.
             let pace = if events > 0 {
                 format!(" at {now}, {rate:.0} events/s")
             } else {
@@ -165,7 +165,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// Says that all is over when it goes out of scope.
+/// Ends the progress bar when dropped.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -174,7 +174,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Does the same on every core at once, until all are done.
+/// Runs `work` on every core, and returns when all are done.
 fn on_all_cores(work: &(dyn Fn() + Sync)) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {

@@ -28,7 +28,7 @@ use gridweave_sim::history::History;
 /// The papers, by name.
 pub(super) const PAPERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
-/// Refuses what a paper has no use for.
+/// Refuses options that a paper does not use.
 fn refuse(given: &[(bool, &str)], why: &str) -> anyhow::Result<()> {
     match given.iter().find(|(given, _)| *given) {
         Some((_, option)) => bail!("{option}: {why}"),
@@ -36,7 +36,7 @@ fn refuse(given: &[(bool, &str)], why: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Makes the tables and figures of all papers, one after the other, until it is stopped.
+/// Makes the tables and figures of all papers, one after the other, until the user stops it.
 pub(super) fn all(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
     let given = [
         (!choice.only.is_empty(), "--only"),
@@ -50,7 +50,7 @@ pub(super) fn all(session: &Session, choice: &Reproduction) -> anyhow::Result<En
         out: choice.out.as_ref().map(|out| out.join(name)),
         ..choice.clone()
     });
-    // Hours may pass before the last is made, so a folder that cannot be used is told now.
+    // Hours may pass before the last paper, so a folder that cannot be used is reported now.
     for (name, choice) in PAPERS.iter().zip(&choices) {
         drop(session.draft(&out(name, choice)?)?);
     }
@@ -129,7 +129,7 @@ pub(super) fn paper(
     }
 }
 
-/// The numbers of the parts of a paper with these names, all if there are none.
+/// The indices of the parts with these names; all parts if there are no names.
 fn chosen(paper: &dyn Reproducible, only: &[String]) -> anyhow::Result<Vec<usize>> {
     let parts = paper.parts();
     for name in only {
@@ -146,7 +146,7 @@ fn chosen(paper: &dyn Reproducible, only: &[String]) -> anyhow::Result<Vec<usize
     Ok((0..parts.len()).filter(wanted).collect())
 }
 
-/// A part with what it came to.
+/// A part of a paper with its results.
 struct Shown {
     name: &'static str,
     title: &'static str,
@@ -155,7 +155,7 @@ struct Shown {
     report: Report,
 }
 
-/// Makes the runs of some parts of a paper, and tables of them.
+/// Makes the runs of some parts of a paper, and their tables.
 fn reproduce(
     session: &Session,
     choice: &Reproduction,
@@ -257,7 +257,7 @@ fn reproduce(
     Ok(if broken { Ending::Broken } else { Ending::Done })
 }
 
-/// Where results of a paper go; never where there are those of another.
+/// The folder for the results of a paper; refuses one with results of another paper.
 fn out(key: &str, choice: &Reproduction) -> anyhow::Result<PathBuf> {
     let Some(out) = &choice.out else {
         return Ok(PathBuf::from(format!("gridweave-reproduce-{key}")));
@@ -273,7 +273,7 @@ fn out(key: &str, choice: &Reproduction) -> anyhow::Result<PathBuf> {
     Ok(out.clone())
 }
 
-/// The report of what was made of a paper.
+/// The report page of a paper.
 fn page(paper: &dyn Reproducible, shown: &[Shown], report: &Value, choice: &Reproduction) -> Page {
     let mut page = Page::new(
         Kind::Reproduce,
@@ -299,7 +299,7 @@ fn page(paper: &dyn Reproducible, shown: &[Shown], report: &Value, choice: &Repr
     page
 }
 
-/// What repeats it.
+/// The command that repeats the reproduction.
 fn command(key: &str, choice: &Reproduction) -> String {
     let mut command = format!("gridweave reproduce {key}");
     let mut add = |option: &str, value: &str| command.push_str(&format!(" {option}{value}"));
@@ -329,8 +329,8 @@ fn command(key: &str, choice: &Reproduction) -> String {
     command
 }
 
-/// All runs under all seeds: those of the first name, one per seed, then those of the second, and so on. Each workload is read
-/// or made up once.
+/// All runs under all seeds: those of the first name, one per seed, then those of the second, and so on. Each workload
+/// is read or generated once.
 fn tasks(distinct: &[&Planned], choice: &Reproduction) -> anyhow::Result<Vec<Prepared>> {
     let mut workloads: Vec<(Config, Prepared)> = Vec::new();
     let mut tasks = Vec::new();
@@ -348,7 +348,7 @@ fn tasks(distinct: &[&Planned], choice: &Reproduction) -> anyhow::Result<Vec<Pre
                     prepared
                 }
             };
-            // What was left open is filled in with what was found.
+            // Fills in what the workload decides.
             config.workload.trace = prepared.config.workload.trace.clone();
             config.workload.trace_digest = prepared.config.workload.trace_digest.clone();
             config.grid.nodes = prepared.config.grid.nodes;
@@ -360,7 +360,7 @@ fn tasks(distinct: &[&Planned], choice: &Reproduction) -> anyhow::Result<Vec<Pre
     Ok(tasks)
 }
 
-/// The part of a configuration that decides on jobs and nodes.
+/// The part of a configuration that decides jobs and nodes.
 fn jobs_of(config: &Config) -> Config {
     let mut jobs = Config {
         grid: config.grid.clone(),
@@ -374,7 +374,7 @@ fn jobs_of(config: &Config) -> Config {
     jobs
 }
 
-/// Makes all runs on all cores; none if someone pressed Ctrl-C. From here to publishing the program does not end at once.
+/// Makes all runs on all cores; `None` after a Ctrl-C. From here to publishing, the first one only asks runs to stop.
 fn make(session: &Session, tasks: Vec<Prepared>) -> anyhow::Result<Option<Vec<Finished>>> {
     session.interrupt.begin();
     let jobs = tasks.iter().map(|task| task.workload.jobs.len() as u64);
@@ -392,8 +392,8 @@ fn make(session: &Session, tasks: Vec<Prepared>) -> anyhow::Result<Option<Vec<Fi
     Ok(made.filter(|_| !session.stopped()))
 }
 
-/// Makes all studies of these parts on all cores, under all seeds; none if someone pressed Ctrl-C. A part that is no study has
-/// nothing measured.
+/// Makes all studies of these parts on all cores, under all seeds; `None` if the user pressed Ctrl-C. For a part
+/// without a study, nothing is measured.
 fn study(
     session: &Session,
     choice: &Reproduction,
@@ -433,7 +433,7 @@ fn study(
     Ok(Some(all).filter(|_| !session.stopped()))
 }
 
-/// What a run's files are called.
+/// The name of a run's files.
 fn file_name(name: &str, run: &Finished, choice: &Reproduction) -> String {
     if choice.runs > 1 {
         format!("{name}-seed-{}", run.summary.seed)
@@ -444,7 +444,7 @@ fn file_name(name: &str, run: &Finished, choice: &Reproduction) -> String {
 
 fn run_json(name: &str, run: &Finished, choice: &Reproduction) -> anyhow::Result<Value> {
     let summary = &run.summary;
-    // The digest of a trace says which it is; where it lies does not matter.
+    // The digest of a trace identifies it; its path does not matter.
     let mut config = run.prepared.config.clone();
     config.workload.trace = None;
     let mut history = History::new();
@@ -476,7 +476,7 @@ impl Shown {
         (self.name.to_owned(), value)
     }
 
-    /// It as people read it.
+    /// The part as text for people.
     fn text(&self) -> String {
         let mut text = format!("{}: {}\n", self.name, self.title);
         for table in self.report.tables.iter().filter(|table| table.shown) {
@@ -505,7 +505,7 @@ fn draw(table: &Table) -> String {
     drawn.to_string()
 }
 
-/// A heading in lines of about a dozen letters, so that tables stay narrow.
+/// A heading in lines of about a dozen characters, so that tables stay narrow.
 fn in_lines(heading: &str) -> String {
     const WIDTH: usize = 12;
     let mut lines: Vec<String> = Vec::new();
@@ -521,7 +521,7 @@ fn in_lines(heading: &str) -> String {
     lines.join("\n")
 }
 
-/// Writes tables and data.
+/// Writes the tables, as text and as CSV.
 fn write(draft: &Draft, key: &str, shown: &[Shown], text: &str) -> anyhow::Result<()> {
     for table in shown.iter().flat_map(|part| &part.report.tables) {
         draft.write(format!("{key}/{}.csv", table.name), |file| {
@@ -534,7 +534,7 @@ fn write(draft: &Draft, key: &str, shown: &[Shown], text: &str) -> anyhow::Resul
     Ok(())
 }
 
-/// Writes what repeats each run, and what it cost.
+/// Writes the configuration of each run, and what the runs cost.
 fn write_runs(
     draft: &Draft,
     key: &str,

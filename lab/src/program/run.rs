@@ -103,7 +103,7 @@ pub(super) fn run(
 /// The most seeds that are drawn on the same axes.
 const MOST_DRAWN: u64 = 10;
 
-/// A run under one of several seeds. Jobs may differ between seeds, so where they ran is in the report of the run alone.
+/// The drawing of a run under one of several seeds. Jobs may differ between seeds, so it leaves out where they ran.
 fn of_seed(prepared: &Prepared, results: &Results) -> Track {
     let seed = prepared.config.seed;
     Track {
@@ -114,7 +114,7 @@ fn of_seed(prepared: &Prepared, results: &Results) -> Track {
     }
 }
 
-/// Where the files of a run go: a folder per seed if there are several.
+/// The folder of a run's files: one per seed if there are several.
 pub(super) fn place(wanted: u32, seed: u64) -> PathBuf {
     if wanted > 1 {
         PathBuf::from(format!("seed-{seed}"))
@@ -123,7 +123,7 @@ pub(super) fn place(wanted: u32, seed: u64) -> PathBuf {
     }
 }
 
-/// Writes what repeats everything in the folder.
+/// Writes the configuration that repeats everything in the folder.
 pub(super) fn write_config(draft: &Draft, config: &Config) -> Result<(), FolderError> {
     draft.write("config.toml", |file| {
         let text = config.to_toml().map_err(io::Error::other)?;
@@ -131,7 +131,7 @@ pub(super) fn write_config(draft: &Draft, config: &Config) -> Result<(), FolderE
     })
 }
 
-/// The summary of one run as it is, of several as means with confidence intervals and with how many of them were made.
+/// The summary of one run as it is; of several runs, means with confidence intervals and the number of runs.
 pub(super) fn join(summaries: &[&Summary], wanted: u32) -> anyhow::Result<Value> {
     let values = summaries
         .iter()
@@ -151,7 +151,7 @@ pub(super) fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
     summaries.len() < wanted as usize || summaries.iter().any(|summary| summary.partial)
 }
 
-/// Says which runs are not as they should be.
+/// Prints which runs broke an invariant or lost a job.
 pub(super) fn note_violations(summaries: &[&Summary]) {
     for summary in summaries {
         if summary.violations > 0 {
@@ -163,7 +163,7 @@ pub(super) fn note_violations(summaries: &[&Summary]) {
     }
 }
 
-/// What these runs mean for the exit status. One that ends early because its configuration says so ends as it should.
+/// The exit status for these runs. A run that its configuration ends early counts as done.
 pub(super) fn ending(session: &Session, summaries: &[&Summary], wanted: u32) -> Ending {
     if summaries.iter().any(|summary| summary.violations > 0) {
         Ending::Broken

@@ -1,4 +1,4 @@
-//! What all commands share: how to speak, and when to stop.
+//! What all commands share: how to print, and when to stop.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::experiment::Prepared;
 use crate::results::Draft;
 use gridweave_sim::monitor::Monitor;
 
-/// One use of the program.
+/// One call of the program.
 pub(super) struct Session {
     json: bool,
     quiet: bool,
     progress: bool,
-    /// Why standard output did not take something.
+    /// The first error of standard output.
     lost: Mutex<Option<io::Error>>,
     pub(super) interrupt: Interrupt,
 }
 
-/// Standard output; that nobody listens any more is no error of ours.
+/// Standard output. If its reader is gone, that is no error.
 pub(super) struct Stdout;
 
 impl Write for Stdout {
@@ -42,12 +42,12 @@ impl Write for Stdout {
     }
 }
 
-/// Says something on standard error, in one line; if nobody can hear it, there is nobody to tell.
+/// Prints one line on standard error. If that fails, there is no other way to report it.
 pub(super) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", one_line(text));
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell if needed.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-+.,_/=:%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -69,12 +69,12 @@ impl Session {
         }
     }
 
-    /// Whether someone pressed Ctrl-C.
+    /// Whether the user pressed Ctrl-C.
     pub(super) fn stopped(&self) -> bool {
         self.interrupt.asked()
     }
 
-    /// A monitor that stops when the program should.
+    /// A monitor that stops when the user presses Ctrl-C.
     pub(super) fn monitor(&self) -> Monitor {
         Monitor::sharing(self.interrupt.flag())
     }
@@ -83,21 +83,21 @@ impl Session {
         self.progress
     }
 
-    /// Says something that is not a result.
+    /// Prints a note on standard error, unless `--quiet` is given.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {
             complain(text);
         }
     }
 
-    /// Says what people want to read, unless a program listens.
+    /// Prints text for people, unless `--json` or `--quiet` is given.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
             self.print(&printable(text));
         }
     }
 
-    /// Writes to standard output; what cannot be written is told at the end.
+    /// Writes to standard output; an error is reported at the end of the program.
     fn print(&self, text: &str) {
         let written = writeln!(Stdout, "{text}").and_then(|()| Stdout.flush());
         if let Err(error) = written {
@@ -106,13 +106,13 @@ impl Session {
         }
     }
 
-    /// Why something that was asked for could not be said, if so.
+    /// The first error of standard output, if any.
     pub(super) fn lost(&self) -> Option<io::Error> {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.take()
     }
 
-    /// Says what programs want to read, if one listens.
+    /// Prints JSON for programs, if `--json` is given.
     pub(super) fn tell(&self, value: &Value) -> anyhow::Result<()> {
         if self.json {
             let text = serde_json::to_string_pretty(value)?;
@@ -127,27 +127,27 @@ impl Session {
         Ok(self.interrupt.draft(|| Draft::new(folder), unfinished)?)
     }
 
-    /// Puts a folder of results in its place.
+    /// Publishes a folder of results.
     pub(super) fn put_in_place(&self, draft: Draft) -> anyhow::Result<()> {
         let path = draft.path().to_owned();
         Ok(self.interrupt.finish(&path, || draft.publish())?)
     }
 
-    /// Puts results in their place. Whatever is said about them comes later: that nobody listens must not lose them.
+    /// Publishes results. All output comes later, so that a failure to print does not lose them.
     pub(super) fn publish(&self, draft: Draft) -> anyhow::Result<()> {
         self.put_in_place(draft)?;
         self.interrupt.end();
         Ok(())
     }
 
-    /// Says what there is to know about a workload. Only after everything went well: an error is a single line.
+    /// Prints the notes on a workload. Only after success: an error is a single line.
     pub(super) fn note_workload(&self, prepared: &Prepared) {
         for note in &prepared.notes {
             self.note(note);
         }
     }
 
-    /// Says where results are.
+    /// Prints where the results are.
     pub(super) fn point_to(&self, folder: &Path) {
         self.say(&format!("\nresults: {}", folder.display()));
     }

@@ -26,18 +26,18 @@ use gridweave_sim::monitor::Monitor;
 pub(super) enum Runs {
     /// In this process, on all cores.
     Together,
-    /// Each in a process of its own, one after the other: then it can be told what each cost.
+    /// Each in its own process, one after the other, so that the cost of each can be measured.
     Apart,
 }
 
-/// What a point asks for, as its folder remembers it: a finished run of the same is not repeated.
+/// The file with the request of a point. A finished run with the same request is not repeated.
 const REQUEST: &str = "request.toml";
-/// What a request begins with if the run was made apart from others.
+/// The first line of a request whose run was made in its own process.
 const APART: &str = "# measured in a process of its own\n";
 const TABLE: &str = "table.csv";
 const REPORT: &str = "report.html";
 
-/// What of a summary is in the table.
+/// The figures of a summary that are in the table.
 const FIGURES: [(&str, &str); 10] = [
     ("submitted", "/jobs/submitted"),
     ("completed", "/jobs/completed"),
@@ -51,10 +51,10 @@ const FIGURES: [(&str, &str); 10] = [
     ("violations", "/violations"),
 ];
 
-/// What of `engine.json` is in it besides, if runs are made apart.
+/// The figures of `engine.json` in the table, if each run has its own process.
 const COSTS: [(&str, &str); 2] = [("cpu_s", "/cpu_s"), ("peak_rss_bytes", "/peak_rss_bytes")];
 
-/// Runs every combination of a file.
+/// Makes all runs of a sweep.
 pub(super) fn sweep(
     session: &Session,
     file: &Path,
@@ -79,7 +79,7 @@ pub(super) fn sweep(
         .points
         .iter()
         .partition(|point| Finished::read(point, &inputs, out, runs).is_some());
-    // What cannot be run is told before the first run, not hours later.
+    // Errors are reported before the first run, not hours later.
     check_all(open.iter().copied())?;
     let new = begin(session, out)?;
     if !finished.is_empty() {
@@ -99,7 +99,7 @@ pub(super) fn sweep(
             watched.one_by_one(open, |point, _| make_apart(session, point, &inputs, out))
         }
     };
-    // What is done is in the table, also if another run could not be made.
+    // The table has all finished runs, even if another run failed.
     let table = Table::of(&sweep, &inputs, out, runs)?;
     if !table.rows.is_empty() {
         let page = table.page(&sweep, file, runs);
@@ -131,7 +131,7 @@ pub(super) fn sweep(
     })
 }
 
-/// Makes one run, unless someone pressed Ctrl-C before its end: then it is run from the beginning next time.
+/// Makes one run. If the user presses Ctrl-C before its end, the next sweep makes it from the beginning.
 fn make(
     session: &Session,
     point: &Point,
@@ -156,7 +156,7 @@ fn make(
     session.put_in_place(draft)
 }
 
-/// Makes one run in a process of its own, unless someone pressed Ctrl-C before its end.
+/// Makes one run in its own process, unless the user presses Ctrl-C before its end.
 fn make_apart(session: &Session, point: &Point, inputs: &Inputs, out: &Path) -> anyhow::Result<()> {
     if session.stopped() {
         return Ok(());
@@ -164,7 +164,7 @@ fn make_apart(session: &Session, point: &Point, inputs: &Inputs, out: &Path) -> 
     let draft = session.draft(&out.join(&point.name))?;
     let request = format!("{APART}{}", inputs.request(point)?);
     draft.write(REQUEST, |file| file.write_all(request.as_bytes()))?;
-    // Inside the draft, so that nothing is left of it wherever it is stopped.
+    // It is inside the draft, so that it is removed with it.
     let made = draft.path().join("made");
     let run = own_process::run(session, &draft.path().join(REQUEST), &made)
         .with_context(|| point.name.clone())?;
@@ -197,7 +197,7 @@ fn put(session: &Session, out: &Path, table: &[u8], page: &Page) -> io::Result<(
     })
 }
 
-/// How costs grow, a line for runs that have everything but nodes in common.
+/// How costs grow with nodes: a line for each set of runs that differ only in nodes.
 fn exponents(curves: &[CostCurve]) -> Vec<String> {
     let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for CostCurve {
@@ -225,7 +225,7 @@ fn unwritable(out: &Path) -> String {
     )
 }
 
-/// Makes sure that the folder can be written, and removes what is left of runs that were killed. If it is new and nothing comes of the sweep, it goes.
+/// Makes a folder that can be written, and removes drafts of killed runs. Drop the result to remove it if it is empty.
 fn begin(session: &Session, out: &Path) -> anyhow::Result<NewFolders> {
     let unfinished = |new: &NewFolders| Unfinished::folders(new.made());
     let new = session
@@ -237,8 +237,8 @@ fn begin(session: &Session, out: &Path) -> anyhow::Result<NewFolders> {
     Ok(new)
 }
 
-/// Whether nothing is lost there: it is new or empty, but for drafts, or it holds runs of a sweep or their table; and what has the names of
-/// the table and the report is one of ours.
+/// Whether the folder may be written: it is new, or has only drafts, or has runs or the table of a sweep; and files
+/// with the names of the table and the report were written by this program.
 fn may_write(out: &Path) -> bool {
     let Ok(entries) = fs::read_dir(out) else {
         return true;
@@ -258,7 +258,7 @@ fn may_write(out: &Path) -> bool {
         })
 }
 
-/// Whether this is how a table of ours begins: with what is varied, then the figures of a run.
+/// Whether a table begins like those of this program: the varied keys, then the figures of a run.
 fn is_table(text: &str) -> bool {
     let names = |figures: &[(&str, &str)]| {
         figures
@@ -289,24 +289,24 @@ fn beginning(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What each point sets.
+/// The keys that a sweep varies.
 fn keys_of(sweep: &Sweep) -> impl Iterator<Item = &str> {
     let first = sweep.points.first().into_iter();
     first.flat_map(|point| point.values.iter().map(|(key, _)| key.as_str()))
 }
 
-/// Whether a key says how many nodes there are.
+/// Whether a key sets the number of nodes.
 fn sets_nodes(key: &str) -> bool {
     let mut generators = Source::GENERATORS.iter();
     key == "grid.nodes"
         || generators.any(|source| key == format!("workload.{}.nodes", source.key()))
 }
 
-/// The files that the runs of a sweep read, each with a digest of its bytes: a run of another file of that name is another run.
+/// The files that a sweep reads, with their digests: a run with another file of the same name is another run.
 struct Inputs(BTreeMap<PathBuf, String>);
 
 impl Inputs {
-    /// All that can be read; about others the run itself complains.
+    /// All files that can be read. For any other, the run itself reports the error.
     fn of(sweep: &Sweep) -> Self {
         let files = sweep.points.iter().flat_map(|point| point.config.files());
         let files: BTreeSet<&Path> = files.collect();
@@ -318,7 +318,7 @@ impl Inputs {
         Self(digests.collect())
     }
 
-    /// What a point asks for.
+    /// The request of a point: its configuration, and the digests of its files.
     fn request(&self, point: &Point) -> Result<String, ConfigError> {
         let mut request = point.config.to_toml()?;
         for digest in point.config.files().filter_map(|file| self.0.get(file)) {
@@ -342,21 +342,21 @@ fn digest_of(file: &Path) -> io::Result<String> {
     }
 }
 
-/// What came of a run.
+/// The results of a finished run.
 struct Finished {
     summary: Value,
-    /// What it cost; nothing unless it was made apart from others.
+    /// What it cost; null unless it had its own process.
     cost: Value,
 }
 
 impl Finished {
-    /// A finished run of just this point, made apart from others if that is wanted.
+    /// Reads the finished run of this point, if its request is the same and it was made in the wanted way.
     fn read(point: &Point, inputs: &Inputs, out: &Path, runs: Runs) -> Option<Self> {
         let folder = out.join(&point.name);
         let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
         let json = |name: &str| serde_json::from_str(&read(name)?).ok();
         let request = read(REQUEST)?;
-        // Someone may have made room.
+        // The user may have deleted large files.
         if !folder.join("jobs.csv").is_file() {
             return None;
         }
@@ -387,7 +387,7 @@ impl Finished {
         }
     }
 
-    /// What it has in common with runs on other numbers of nodes.
+    /// The name of the curve that this run belongs to: the varied values without the number of nodes.
     fn line(&self, point: &Point) -> String {
         let others = point.values.iter().filter(|(key, _)| !sets_nodes(key));
         let texts: Vec<String> = others
@@ -407,7 +407,7 @@ impl Finished {
     }
 }
 
-/// All runs that are finished.
+/// The table of all finished runs.
 struct Table {
     keys: Vec<String>,
     points: Vec<SweepPoint>,
@@ -415,9 +415,9 @@ struct Table {
     drawn: String,
     rows: Vec<Value>,
     figures: Vec<&'static str>,
-    /// Against nodes; none if runs are made together.
+    /// Costs by the number of nodes; empty if runs do not have their own process.
     costs: Vec<CostCurve>,
-    /// Whether one of them broke an invariant or lost a job.
+    /// Whether a run broke an invariant or lost a job.
     broken: bool,
 }
 
@@ -494,7 +494,7 @@ impl Table {
         })
     }
 
-    /// The report of what is finished of a sweep from this file.
+    /// The report page of the finished runs.
     fn page(&self, sweep: &Sweep, file: &Path, runs: Runs) -> Page {
         let costs = match runs {
             Runs::Together => "",

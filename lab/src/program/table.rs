@@ -1,14 +1,14 @@
-//! Results as a table for people.
+//! Results as a table on the terminal.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::results::{Estimate, Jobs, Summary};
 
-/// A number of a summary, in the unit of its column, if there is one.
+/// A number from a summary, in the unit of its column; `None` if the run has none.
 type Figure = fn(&Summary) -> Option<f64>;
 
-/// A column: what it is called, how many digits it shows, and where it comes from.
+/// A column: its name, its number of digits, and its figure.
 struct Column(&'static str, usize, Figure);
 
 const COLUMNS: [Column; 10] = [
@@ -44,11 +44,11 @@ const COLUMNS: [Column; 10] = [
 pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) summaries: Vec<&'a Summary>,
-    /// How long jobs waited against the reference, one figure per run that has it.
+    /// The ratio of waits to those of the reference, one per run that has it.
     pub(super) ratios: Vec<f64>,
 }
 
-/// Draws the lines. Columns of zeros are left out, save for those that always matter.
+/// Draws the lines. Columns of zeros are left out, except those that are always shown.
 pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
     let always = [
         "completed",

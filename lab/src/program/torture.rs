@@ -18,10 +18,10 @@ use crate::torture::{
 /// How many failing seeds are minimised and printed.
 const MOST_SHOWN: usize = 3;
 
-/// How many seeds are run at a time, between two looks at whether enough have failed.
+/// How many seeds run between two checks whether enough have failed.
 const AT_A_TIME: u64 = 1000;
 
-/// Runs seeds until all are done or some break an invariant.
+/// Runs seeds until all are done, or enough have failed.
 pub(super) fn torture(session: &Session, options: &Torture) -> anyhow::Result<Ending> {
     if let Some(scheduler) = options.scheduler
         && scheduler.side().tortured().is_none()
@@ -175,13 +175,13 @@ fn jobs_in_json(jobs: &Jobs) -> Value {
     })
 }
 
-/// What came of all seeds.
+/// The sum over all seeds.
 #[derive(Default)]
 struct Sum {
     runs: u64,
     events: u64,
     jobs: Jobs,
-    /// The jobs of runs with liars, and the links of honest nodes there.
+    /// The jobs of runs with liars.
     among_liars: Jobs,
     liar_links: [u64; 2],
     counters: Counters,

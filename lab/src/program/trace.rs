@@ -17,7 +17,7 @@ use crate::experiment::prepare;
 use crate::results::DraftFile;
 use crate::workload::{Info, Kept, Origin, Workload, read, write};
 
-/// Says what is in a trace.
+/// Prints what is in a trace.
 pub(super) fn info(session: &Session, file: &Path, nodes: Option<u32>) -> anyhow::Result<Ending> {
     let trace = read(file, Origin::FirstJob)?;
     let info = Info::of(&trace, nodes.or(trace.header.max_procs()));
@@ -52,7 +52,7 @@ pub(super) fn convert(
     Ok(ending)
 }
 
-/// Makes up a workload and writes it as SWF.
+/// Generates a workload and writes it as SWF.
 pub(super) fn generate(
     session: &Session,
     name: &str,
@@ -89,7 +89,7 @@ fn save(
     if to.exists() {
         bail!("{}: exists; remove it or choose another name", to.display());
     }
-    // A file that is half written would be left behind.
+    // An immediate end would leave a half-written file behind.
     session.interrupt.begin();
     put(session, workload, kept, to)
         .with_context(|| format!("{}: cannot be written; check the folder", to.display()))?;
@@ -106,7 +106,7 @@ fn save(
     })
 }
 
-/// Puts the file in its place, whole or not at all.
+/// Writes the file, whole or not at all.
 fn put(session: &Session, workload: &Workload, kept: &Kept<'_>, to: &Path) -> io::Result<()> {
     let unfinished = |draft: &DraftFile| Unfinished::draft(draft.path(), &[]);
     let draft = session.interrupt.draft(|| DraftFile::new(to), unfinished)?;

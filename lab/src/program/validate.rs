@@ -11,9 +11,9 @@ use super::session::Session;
 use crate::config::{Config, ConfigError, read_text};
 use crate::experiment::{Point, Prepared, Sweep, prepare};
 
-/// Checks a configuration or a sweep, down to the files that it names, as if it were to be run.
+/// Checks a configuration or a sweep and the files that it names, as a run would.
 pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending> {
-    // It is read once: a pipe has nothing more to say.
+    // The file is read once: it may be a pipe.
     let text = read_text(file)?;
     let named = |error: ConfigError| error.within(file.display());
     let is_sweep = text
@@ -50,9 +50,9 @@ fn validate_sweep(session: &Session, file: &Path, sweep: &Sweep) -> anyhow::Resu
     Ok(Ending::Done)
 }
 
-/// Checks runs of a sweep, down to the files that they name.
+/// Checks runs of a sweep, and the files that they name.
 pub(super) fn check_all<'a>(points: impl Iterator<Item = &'a Point>) -> anyhow::Result<()> {
-    // Those with the same jobs and nodes together, so that these are prepared once and only some are in memory.
+    // Groups runs with the same jobs and nodes, so that each workload is prepared once and is not kept.
     let mut groups: BTreeMap<String, Vec<&Point>> = BTreeMap::new();
     for point in points {
         if let Some(trace) = &point.config.workload.trace {
@@ -67,7 +67,7 @@ pub(super) fn check_all<'a>(points: impl Iterator<Item = &'a Point>) -> anyhow::
     Ok(())
 }
 
-/// Refuses a trace that can be read only once, where it is read for many runs.
+/// Refuses a trace that can be read only once, if several runs read it.
 pub(super) fn refuse_stream(trace: &Path) -> anyhow::Result<()> {
     let is_stream = |data: std::fs::Metadata| !data.is_file() && !data.is_dir();
     if std::fs::metadata(trace).is_ok_and(is_stream) {
@@ -79,7 +79,7 @@ pub(super) fn refuse_stream(trace: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What jobs and nodes depend on, and nothing else.
+/// The part of a configuration that decides jobs and nodes.
 fn source_of(config: &Config) -> Config {
     let seed = if config.workload.source.is_generated() {
         config.seed
@@ -94,7 +94,7 @@ fn source_of(config: &Config) -> Config {
     }
 }
 
-/// Checks runs of the same jobs and nodes.
+/// Checks runs that have the same jobs and nodes.
 fn check_together(points: &[&Point]) -> anyhow::Result<()> {
     let Some(first) = points.first() else {
         return Ok(());

@@ -1,17 +1,17 @@
-//! What runs cost as the number of nodes grows.
+//! The cost of runs by the number of nodes.
 
 use serde::Serialize;
 
 use super::rounded;
 
-/// What one run cost. Figures that the operating system does not give are missing.
+/// The cost of one run. Figures that the operating system does not give are missing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Measured {
     /// How many nodes there were.
     pub nodes: u64,
     /// Seconds of processor time.
     pub cpu_s: Option<f64>,
-    /// The most memory that it held, in bytes.
+    /// The most memory that it had, in bytes.
     pub peak_rss_bytes: Option<f64>,
     /// Messages per node and hour.
     pub messages: Option<f64>,
@@ -22,17 +22,17 @@ pub struct Measured {
 /// One figure against the number of nodes, on logarithmic axes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CostCurve {
-    /// Which figure.
+    /// The name of the figure.
     pub figure: &'static str,
-    /// What the runs have in common.
+    /// What these runs have in common.
     pub name: String,
-    /// Nodes and figure of each run, from few nodes to many. What is not above zero has no place on such an axis.
+    /// Nodes and figure of each run, by the number of nodes. Only positive values fit on a logarithmic axis.
     pub points: Vec<(u64, f64)>,
-    /// The slope of the line that fits best on these axes: the power of the number of nodes that the figure grows with.
+    /// The slope of the best fit on these axes: the figure grows with this power of the number of nodes.
     pub exponent: Option<f64>,
 }
 
-/// How a figure of a run is called and found.
+/// The name of a figure, and how to get it from a run.
 type Figure = (&'static str, fn(&Measured) -> Option<f64>);
 
 const FIGURES: [Figure; 4] = [
@@ -43,7 +43,7 @@ const FIGURES: [Figure; 4] = [
 ];
 
 impl CostCurve {
-    /// All figures of runs, each with what it has in common with those on the same line.
+    /// All figures of these runs. Runs with the same name are on the same curve.
     pub fn of(runs: &[(String, Measured)]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in runs {
@@ -71,7 +71,7 @@ impl CostCurve {
     }
 }
 
-/// The slope of the line that fits best on logarithmic axes, by least squares. Through fewer than three points it says nothing.
+/// The slope of the least-squares line on logarithmic axes; `None` for fewer than three points.
 fn exponent(points: &[(u64, f64)]) -> Option<f64> {
     if points.len() < 3 {
         return None;
@@ -82,8 +82,7 @@ fn exponent(points: &[(u64, f64)]) -> Option<f64> {
     let mean_y = logs().map(|(_, y)| y).sum::<f64>() / count;
     let both: f64 = logs().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
     let across: f64 = logs().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    // Runs with as many nodes each have no slope.
-    // What is hardly below zero is not written as -0.00.
+    // If all runs have the same number of nodes, there is no slope. Adding zero turns -0.00 into 0.00.
     (across > 1e-9).then(|| rounded(both / across, 2) + 0.0)
 }
 
@@ -99,7 +98,7 @@ mod tests {
         }
         let hardly_falling = [(1, 1.0), (10, 0.999), (100, 0.998)];
         assert_eq!(format!("{:.2?}", exponent(&hardly_falling)), "Some(0.00)");
-        // The line that fits best goes through none of these; its slope is that from the first to the last.
+        // The best fit goes through none of these points; its slope is that from the first to the last.
         let around = [(1, 1.0), (10, 20.0), (100, 100.0)];
         assert_eq!(exponent(&around), Some(1.0));
     }

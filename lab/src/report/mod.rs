@@ -1,19 +1,19 @@
-//! `report.html`: what came of runs, for people who rather look than read.
+//! `report.html`: the results of runs as charts.
 //!
-//! A report is one file that needs nothing else: no network, no other file, no server. The page is the same for all commands,
-//! and is put together here from `page.html`, `style.css`, some scripts and a chart library ([uPlot], in `vendor`). What it shows is
-//! in it as JSON, with long columns packed ([`Packed`]). A report is a function of its results: two runs of one seed
-//! have the same. Only that of a sweep whose costs are measured has what the machine took.
+//! A report is one file that needs nothing else: no network, no other file, no server. The page is the same for all
+//! commands. It is put together here from `page.html`, `style.css`, some scripts and a chart library ([uPlot], in
+//! `vendor`). It contains its data as JSON, with long columns packed ([`Packed`]). A report depends only on its
+//! results: two runs of one seed have the same report, except a sweep with measured costs.
 //!
 //! | what | where |
 //! |---|---|
 //! | one run, as it is drawn | [`Track`] |
 //! | runs of the same jobs on the same axes | [`Contest`] |
 //! | where jobs ran, for a Gantt chart | [`Jobs`], [`Places`] |
-//! | the zones of a CAN from time to time | [`Zones`] |
+//! | the zones of a CAN over time | [`Zones`] |
 //! | a sweep | [`Sweep`] |
-//! | what runs cost by the number of nodes | [`CostCurve`] |
-//! | a paper's tables beside ours | [`Paper`] |
+//! | the cost of runs by the number of nodes | [`CostCurve`] |
+//! | a paper's tables beside measured ones | [`Paper`] |
 //!
 //! [uPlot]: https://github.com/leeoniya/uPlot
 
@@ -46,51 +46,51 @@ use serde::Serialize;
 use crate::config::ConfigError;
 use crate::experiment::{Prepared, Results};
 
-/// What a report is about.
+/// Which command a report is from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// One scheduler.
+    /// One scheduler, with `run`.
     Run,
-    /// Several schedulers on the same jobs.
+    /// Several schedulers on the same jobs, with `compare`.
     Compare,
-    /// Many combinations of keys.
+    /// Many combinations of values, with `sweep`.
     Sweep,
-    /// A paper.
+    /// The tables and figures of a paper, with `reproduce`.
     Reproduce,
 }
 
 /// Everything that a report shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Page {
-    /// What it is about.
+    /// The command that the report is from.
     pub kind: Kind,
     /// Its title.
     pub title: String,
-    /// What repeats it, when called in the folder that the report is in.
+    /// The command that repeats it, called in the folder of the report.
     pub command: String,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Whether it was stopped before its end.
     pub partial: bool,
-    /// The configuration, as `config.toml` has it; nothing where each run has its own.
+    /// The content of `config.toml`; empty if each run has its own.
     pub config: String,
-    /// Who made it.
+    /// The version of the program that made it.
     pub version: &'static str,
-    /// Runs, together where they are about the same jobs.
+    /// The runs, grouped by jobs.
     pub contests: Vec<Contest>,
-    /// The sweep, if it is one.
+    /// The sweep, if the report is about one.
     pub sweep: Option<Sweep>,
-    /// The paper, if it is about one.
+    /// The paper, if the report is about one.
     pub paper: Option<Paper>,
 }
 
-/// How many bytes of the report of one run may say where jobs ran: with more, browsers would not open it.
+/// How many bytes of a run's report may list the nodes of jobs: browsers would not open a larger page.
 const MOST_PLACES: usize = 48_000_000;
 
 const PAGE: &str = include_str!("page.html");
 
-/// What stands in the page for what is put in there.
+/// The marks in the page, and what replaces each.
 const PLACES: [(&str, &[&str]); 3] = [
     (
         "/*STYLE*/",
@@ -123,7 +123,7 @@ const PLACES: [(&str, &[&str]); 3] = [
 ];
 
 impl Page {
-    /// A page about nothing yet.
+    /// A page without content.
     pub fn new(kind: Kind, title: impl Into<String>, command: impl Into<String>) -> Self {
         Self {
             kind,
@@ -156,9 +156,9 @@ impl Page {
         Ok(page)
     }
 
-    /// Writes it as a file for a browser.
+    /// Writes the page as HTML.
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
-        // Nothing in a script can end it, whatever jobs and files are called.
+        // No `<` in names can end the script.
         let data = serde_json::to_string(self)?.replace('<', "\\u003c");
         let mut rest = PAGE;
         for (mark, parts) in PLACES {
@@ -177,7 +177,7 @@ impl Page {
     }
 }
 
-/// A number with so many digits behind the point, which is shorter in a file. What is no number becomes zero.
+/// A number rounded to so many decimals, which is shorter in a file. NaN and infinity become zero.
 fn rounded(number: f64, digits: i32) -> f64 {
     let scale = 10_f64.powi(digits);
     let rounded = (number * scale).round() / scale;

@@ -1,4 +1,4 @@
-//! How a run went over time, in as many points as a chart can show.
+//! A run over time, in as many points as a chart can show.
 
 use gridweave_core::time::Span;
 use serde::Serialize;
@@ -10,27 +10,27 @@ use gridweave_sim::engine::{KindTraffic, Traffic};
 /// The most points of a line.
 const MOST_POINTS: usize = 1500;
 
-/// The most points of a line of which there is one per kind of message.
+/// The most points of a line, where there is one line per kind of message.
 const MOST_POINTS_OF_KINDS: usize = 400;
 
-/// The columns of `series.csv`.
+/// Columns of `series.csv`, as lines of a chart.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct OverTime {
-    /// How far points are apart, in seconds.
+    /// The time between points, in seconds.
     pub window: f64,
     /// Work submitted, as a part of what the grid can do.
     pub requested: Vec<f64>,
-    /// Work done, likewise.
+    /// Work done, as a part of what the grid can do.
     pub effective: Vec<f64>,
-    /// How many jobs wait at the end of the window.
+    /// How many jobs wait at the end of each window.
     pub queue: Vec<u64>,
-    /// How many nodes run nothing at the end of the window.
+    /// How many nodes are idle at the end of each window.
     pub idle: Vec<u64>,
 }
 
 impl OverTime {
-    /// These rows, several as one where there are too many: means of what is measured throughout, and the last of what is
-    /// measured at the end.
+    /// The points for these rows. If there are too many rows, several become one: the mean of utilisations, the last of
+    /// queue and idle nodes.
     pub fn of(rows: &[Row], window: Span) -> Self {
         let together = rows.len().div_ceil(MOST_POINTS).max(1);
         let width = match rows {
@@ -59,21 +59,21 @@ impl OverTime {
     }
 }
 
-/// What was sent over time, by kind.
+/// Messages over time, by kind.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Sent {
-    /// How far points are apart, in seconds.
+    /// The time between points, in seconds.
     pub window: f64,
-    /// The kinds of which there were any.
+    /// The kinds of which at least one message was sent.
     pub kinds: Vec<String>,
-    /// How many messages of each kind in each window.
+    /// The number of messages, by kind and window.
     pub messages: Vec<Vec<u64>>,
-    /// How many bytes of each kind in each window.
+    /// The number of bytes, by kind and window.
     pub bytes: Vec<Vec<u64>>,
 }
 
 impl Sent {
-    /// What is known about this traffic.
+    /// The points for this traffic.
     pub fn of(traffic: &Traffic) -> Self {
         let windows: Vec<&[KindTraffic]> = traffic.kinds_per_window().collect();
         let together = windows.len().div_ceil(MOST_POINTS_OF_KINDS).max(1);

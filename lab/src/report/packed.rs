@@ -1,9 +1,9 @@
-//! Long columns of numbers in little room.
+//! Long columns of numbers in few bytes.
 
 use serde::{Serialize, Serializer};
 
-/// Numbers one after the other, seven bits to a byte, the lowest first; the highest bit says that more follow. In a page
-/// they are base64.
+/// Numbers in variable length: seven bits per byte, the lowest first; the highest bit says that more bytes follow. In a
+/// page they are base64.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packed(Vec<u8>);
 
@@ -19,7 +19,7 @@ impl Packed {
         self.0.push(number as u8);
     }
 
-    /// Adds how far it is from one number to another, which may be below zero: twice that, and less one if it is.
+    /// Adds the step from one number to another. A step up is doubled; a step down is doubled, less one.
     pub fn push_step(&mut self, from: u64, to: u64) {
         match to.checked_sub(from) {
             Some(up) => self.push(up.saturating_mul(2)),
@@ -27,7 +27,7 @@ impl Packed {
         }
     }
 
-    /// How many bytes it takes in a page.
+    /// How many bytes the column takes in a page.
     pub fn size(&self) -> usize {
         self.0.len().div_ceil(3) * 4
     }

@@ -1,4 +1,4 @@
-//! A paper's tables and figures, for charts.
+//! The tables and figures of a paper, for charts.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::rounded;
 use crate::reproduce::{Cell, Report, Table};
 use crate::results::Estimate;
 
-/// What was made of a paper.
+/// The results for a paper.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Paper {
     /// Its short name.
@@ -29,17 +29,17 @@ pub struct Part {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// Its tables; those for people have `shown`.
+    /// Its tables; `shown` marks those that are printed as text.
     pub tables: Vec<Value>,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// The most rows of a table that is only drawn: of a longer one every second is left out, or more.
+/// The most rows of a table that is only drawn. Of a longer table, only every second row is kept, or fewer.
 const MOST_ROWS: usize = 3000;
 
 impl Part {
-    /// What this report says.
+    /// The part with this report.
     pub fn of(name: &str, title: &str, report: &Report) -> Self {
         Self {
             name: name.into(),
@@ -72,7 +72,7 @@ fn table(table: &Table) -> Value {
     })
 }
 
-/// Nothing, a text, or a list: the mean, half of its confidence interval, and with how many digits people read it.
+/// Null, a text, or a list: the mean, half of the confidence interval, and the number of digits to print.
 fn cell(cell: &Cell) -> Value {
     match cell {
         Cell::Empty => Value::Null,

@@ -1,4 +1,4 @@
-//! Which job was where and when: the data of a Gantt chart.
+//! The nodes and times of jobs: the data of a Gantt chart.
 
 use gridweave_core::time::Time;
 use serde::Serialize;
@@ -8,24 +8,24 @@ use crate::outcome::{Ending, Outcome};
 use crate::results::{Facts, NodeSet, allocations};
 use crate::run::Run;
 
-/// What all runs of the same jobs have in common about them. Times are in milliseconds.
+/// What all runs of the same jobs have in common. Times are in milliseconds.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Jobs {
     /// How many there are.
     pub count: u64,
     /// How many nodes there are.
     pub nodes: u64,
-    /// Whether several jobs may be on one node at a time.
+    /// Whether several jobs may run on one node at a time.
     pub shared: bool,
-    /// What a job takes of them: `nodes`, or what it shares them by.
+    /// What a job takes: `nodes`, or the name of the dimension that jobs share.
     pub unit: String,
-    /// For each job a step from the number of the one before.
+    /// For each job, the step from the number of the job before.
     pub numbers: Packed,
-    /// For each job how much later than the one before it was submitted.
+    /// For each job, the time since the submission of the job before.
     pub submitted: Packed,
-    /// For each job how many nodes, or units of what it shares them by, it takes.
+    /// For each job, how many nodes or shared units it takes.
     pub sizes: Packed,
-    /// For each job how long it was said to run.
+    /// For each job, its estimate.
     pub requested: Packed,
 }
 
@@ -34,7 +34,7 @@ fn millis(time: Time) -> u64 {
 }
 
 impl Jobs {
-    /// Those of a workload.
+    /// The jobs of a workload.
     pub fn of(facts: &Facts<'_>) -> Self {
         use crate::grid::Grid;
         use crate::workload::WorkUnit;
@@ -67,7 +67,7 @@ impl Jobs {
         jobs
     }
 
-    /// Leaves only what is known about all of them.
+    /// Removes the columns of single jobs, and keeps the totals.
     pub(super) fn forget_each(&mut self) {
         for column in [
             &mut self.numbers,
@@ -86,22 +86,22 @@ impl Jobs {
     }
 }
 
-/// What became of each job in one run, and on which nodes.
+/// The state of each job in one run, and its nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Places {
     /// When the run was over, in milliseconds.
     pub over_at: u64,
-    /// For each job its state, by its place in [`Places::STATES`].
+    /// For each job, the index of its state in [`Places::STATES`].
     pub states: Packed,
     /// For each job that started, how long it waited and how long it ran, in milliseconds.
     pub times: Packed,
-    /// For each job that started, how many stretches of nodes it had; and for each a step from the last node of the
-    /// stretch before to the first of this one, and how many more nodes there are.
+    /// For each job that started, the number of intervals of its nodes. For each interval, the step from the last node
+    /// of the interval before to its first node, and its length less one.
     pub nodes: Packed,
 }
 
 impl Places {
-    /// What can become of a job.
+    /// The states of jobs; the first three are of jobs that started.
     pub const STATES: [&'static str; 9] = [
         "completed",
         "killed, its time was up",
@@ -117,7 +117,7 @@ impl Places {
     /// How many of the states are of jobs that started.
     const STARTED: u64 = 3;
 
-    /// What happened in a run.
+    /// The places of jobs in a run.
     pub fn of(facts: &Facts<'_>, run: &Run) -> Self {
         let over_at = run.over_at(facts.workload);
         let nodes = u32::try_from(facts.nodes()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Many runs, as points of charts.
+//! A sweep, as points of charts.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use super::CostCurve;
 /// A sweep, for one chart per key that it varies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Sweep {
-    /// What is varied.
+    /// The varied keys.
     pub keys: Vec<String>,
-    /// What is known about each run.
+    /// The names of the figures of each run.
     pub figures: Vec<String>,
     /// The runs.
     pub points: Vec<SweepPoint>,
-    /// How many are missing, since the sweep was stopped.
+    /// How many runs are missing because the sweep was stopped.
     pub missing: usize,
-    /// What the runs cost by the number of nodes; nothing unless that was measured.
+    /// The cost of runs by the number of nodes; empty unless it was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<CostCurve>,
 }

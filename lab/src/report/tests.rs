@@ -26,7 +26,7 @@ fn text(page: &Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What the page shows, as its script reads it.
+/// The data of the page, as its script reads it.
 fn data(text: &str) -> Value {
     let (_, rest) = text.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script>").unwrap();
@@ -171,7 +171,7 @@ fn nodes_that_keep_links_are_known_as_often_as_they_know() {
     let (_, results) = made(SHORT);
     let degrees = &results.run.in_degrees;
     assert_eq!(degrees.len(), 400);
-    // Each has as many links as the configuration says, at most.
+    // Each node has at most as many links as the configuration says.
     let degree = u32::from(Config::default().rules.flood.degree);
     let links: u32 = degrees.iter().sum();
     assert!(links > 400 && links <= 400 * degree, "{links}");
@@ -195,7 +195,7 @@ fn where_jobs_ran_is_left_out_where_it_does_not_fit() {
         .map(|track| track.places.is_some())
         .collect();
     assert_eq!(left, [true, false]);
-    // Where no run is left, nothing is said about single jobs.
+    // If no run has places left, the columns of single jobs go, too.
     assert_eq!(contest.fit_into(5), 5);
     assert_eq!((contest.jobs.size(), contest.jobs.count), (0, 40));
 }

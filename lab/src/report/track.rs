@@ -8,31 +8,31 @@ use serde_json::Value;
 use super::{Jobs, OverTime, Places, Sent, Waits, Zones};
 use crate::experiment::{Prepared, Results};
 
-/// One run as it is drawn.
+/// One run, as it is drawn.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Track {
-    /// What it is called: its scheduler, or its seed.
+    /// Its name: the scheduler, or the seed.
     pub name: String,
-    /// Where its own report is, if that is another; a path from the report that it is in.
+    /// The path of its own report, relative to this one, if it has its own.
     pub report: Option<String>,
-    /// Its `summary.json`, or that of several seeds.
+    /// Its `summary.json`, or the joined summary of several seeds.
     pub summary: Value,
-    /// Utilisation, queue and idle nodes.
+    /// Utilisation, queue and idle nodes over time.
     pub over_time: OverTime,
-    /// Messages.
+    /// Messages over time.
     pub sent: Sent,
     /// Waiting times and slowdowns.
     pub waits: Waits,
-    /// Who was where; left out if that would make the page too large.
+    /// The nodes and times of jobs; `None` if they would make the page too large.
     pub places: Option<Places>,
-    /// The zones of nodes, if they were written down.
+    /// The zones of nodes, if they were recorded.
     pub zones: Option<Zones>,
-    /// How many nodes are known to so many others, at the end; nothing if nodes know nobody.
+    /// How many nodes have so many links that lead to them, at the end; empty if nodes keep no links.
     pub in_degrees: BTreeMap<u32, u32>,
 }
 
 impl Track {
-    /// What came of a run, under the name of its scheduler.
+    /// The drawing of a run, under the name of its scheduler.
     pub fn of(prepared: &Prepared, results: &Results) -> Self {
         let facts = prepared.facts();
         let report = &prepared.config.report;
@@ -58,9 +58,9 @@ impl Track {
 /// Runs of the same jobs, to be drawn on the same axes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Contest {
-    /// What sets it apart from the others of its page; one word.
+    /// A word that names it on its page.
     pub name: String,
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// The jobs.
     pub jobs: Jobs,
@@ -69,14 +69,14 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// One run alone.
+    /// A contest of one run.
     pub fn of(prepared: &Prepared, track: Track) -> Self {
         let mut contest = Self::among("run", prepared);
         contest.tracks.push(track);
         contest
     }
 
-    /// Runs of these jobs, of which there are none yet.
+    /// A contest about these jobs, without runs yet.
     pub fn among(name: &str, prepared: &Prepared) -> Self {
         Self {
             name: name.into(),
@@ -91,8 +91,8 @@ impl Contest {
         }
     }
 
-    /// Leaves out where jobs ran of every run that does not fit into what is left of so many bytes, and the jobs if nothing is
-    /// said about them then. Returns how many bytes are left.
+    /// Removes the places of each run that does not fit into the rest of so many bytes. If no run keeps its places,
+    /// removes the columns of jobs, too. Returns how many bytes are left.
     pub fn fit_into(&mut self, mut bytes: usize) -> usize {
         let all = bytes;
         bytes = bytes.saturating_sub(self.jobs.size());

@@ -1,4 +1,4 @@
-//! How long jobs waited, and how much that slowed them down.
+//! How long jobs waited, and their slowdowns.
 
 use gridweave_core::time::Span;
 use serde::Serialize;
@@ -9,47 +9,47 @@ use crate::reproduce::statistics::log_bins;
 use crate::results::{Distribution, Facts};
 use crate::run::Run;
 
-/// How many points a distribution has for each power of ten.
+/// How many points a distribution has per power of ten.
 const POINTS_PER_DECADE: u32 = 12;
 
-/// The most windows of submission.
+/// The most windows of submission times.
 const MOST_WINDOWS: u64 = 120;
 
-/// How waits depend on what jobs ask for and when they come.
+/// Waits by size, by run time and by time of submission.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Waits {
-    /// How many jobs ran to an end: all others are in none of this.
+    /// How many jobs ran to their end; only these count here.
     pub jobs: u64,
-    /// Which part of the jobs waited no longer than so many seconds.
+    /// The part of the jobs that waited at most so many seconds.
     pub distribution: Vec<Share>,
-    /// Which part of the jobs had no larger a bounded slowdown.
+    /// The part of the jobs with at most so large a bounded slowdown.
     pub slowdown: Vec<Share>,
-    /// Waits by how many nodes, or units of what they share, jobs take.
+    /// Waits by the number of nodes, or of shared units, that jobs take.
     pub by_size: Vec<Binned>,
     /// Waits by how many seconds jobs ran.
     pub by_duration: Vec<Binned>,
-    /// Waits by when jobs were submitted, in seconds.
+    /// Waits by the time of submission, in seconds.
     pub over_time: Vec<Binned>,
 }
 
-/// Which part of some numbers is no larger than one.
+/// A value, and the part of the numbers that is at most this value.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Share(pub f64, pub f64);
 
-/// What matters about the waits of some jobs, in seconds.
+/// The waits of the jobs in one bin, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Binned {
-    /// What they have in common: at least so much.
+    /// The lower bound of the bin, included.
     pub from: f64,
-    /// And less than so much.
+    /// The upper bound of the bin, left out.
     pub until: f64,
-    /// How many there are.
+    /// How many jobs are in the bin.
     pub jobs: u64,
     /// Their mean wait.
     pub mean: f64,
     /// Their median wait.
     pub median: f64,
-    /// The wait that 95 of 100 do not exceed.
+    /// The 95th percentile of their waits.
     pub p95: f64,
 }
 
@@ -66,17 +66,17 @@ impl Binned {
     }
 }
 
-/// A job that ran to an end.
+/// A job that ran to its end.
 struct Ran {
     at: u64,
     size: u64,
-    /// In seconds.
+    /// How long it waited and how long it ran, in seconds.
     wait: f64,
     duration: f64,
 }
 
 impl Waits {
-    /// Those of a run. Run times below the threshold count as that in slowdowns.
+    /// The waits of a run. In slowdowns, shorter run times count as the threshold.
     pub fn of(facts: &Facts<'_>, run: &Run, threshold: Span) -> Self {
         let seconds = |span: Span| span.as_micros() as f64 / 1e6;
         let jobs = facts.workload.jobs.iter().zip(&run.outcomes).enumerate();
@@ -111,8 +111,8 @@ impl Waits {
     }
 }
 
-/// Which part of the numbers is no larger than 1, and than each larger number on a scale with as many steps for each power of
-/// ten, until that is all of them.
+/// The part of the numbers that is at most 1, and at most each larger value on a logarithmic scale, up to the value
+/// that no number exceeds.
 fn shares(mut numbers: Vec<f64>) -> Vec<Share> {
     numbers.sort_unstable_by(f64::total_cmp);
     let mut shares = Vec::new();
@@ -131,11 +131,11 @@ fn shares(mut numbers: Vec<f64>) -> Vec<Share> {
     shares
 }
 
-/// Waits by the window of submission; windows without a job are left out.
+/// Waits by the window of submission, without empty windows.
 fn over_time(ran: &[Ran]) -> Vec<Binned> {
     // Jobs are in the order of submission.
     let last = ran.last().map_or(0, |job| job.at);
-    // Whole minutes, and not more windows than a chart can show.
+    // The width is a multiple of ten minutes, so large that a chart can show all windows.
     let minutes = (last / 60_000_000 / MOST_WINDOWS + 1).next_multiple_of(10);
     let width = minutes * 60_000_000;
     let windows = ran.chunk_by(|one, next| one.at / width == next.at / width);

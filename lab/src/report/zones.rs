@@ -1,4 +1,4 @@
-//! The zones of a CAN from time to time, for a map.
+//! The zones of a CAN over time, for a map.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,42 @@ use super::Packed;
 use crate::grid::Grid;
 use crate::picture::{Drawn, Picture};
 
-/// The most moments that a map has.
+/// The most snapshots of a map.
 const MOST_MOMENTS: usize = 100;
 
-/// The most nodes that a map draws, over all moments: with more there are fewer moments.
+/// The most nodes that a map draws, over all snapshots: larger grids get fewer snapshots.
 const MOST_DRAWN: usize = 400_000;
 
-/// How fine a map is: the largest coordinate.
+/// The resolution of a map: the largest coordinate.
 const FINENESS: f64 = 65_535.0;
 
-/// Zones and loads at some moments.
+/// Zones and loads in some snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Zones {
-    /// What the dimensions are called.
+    /// The names of the dimensions.
     pub dimensions: Vec<String>,
-    /// Each zone once: for each dimension from where, and how much further, of 65535.
+    /// Each zone once: for each dimension its start and its length, in 65535ths.
     pub shapes: Packed,
-    /// How many there are.
+    /// How many zones there are.
     pub count: u64,
-    /// How it looked, in the order of time.
+    /// The snapshots, in the order of time.
     pub moments: Vec<Moment>,
 }
 
-/// How it looked at a moment.
+/// One snapshot.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Moment {
-    /// When, in seconds.
+    /// The time, in seconds.
     pub at: f64,
     /// How many nodes have a zone.
     pub count: u64,
-    /// For each such node: a step from the number of the one before, its zone, how many jobs run and how many wait there, and how much
-    /// of its cores is used, of 100.
+    /// For each such node: the step from the id of the node before, the index of its zone, the numbers of running and
+    /// of waiting jobs, and the used percentage of its cores.
     pub nodes: Packed,
 }
 
 impl Zones {
-    /// Some of these pictures, evenly spread; none if there are none.
+    /// Some of these snapshots, evenly spread; `None` if there are none.
     pub fn of(pictures: &[Picture], grid: &Grid) -> Option<Self> {
         let largest = pictures.iter().map(|picture| picture.nodes.len()).max()?;
         let first = pictures.iter().flat_map(|picture| &picture.nodes).next()?;
@@ -84,7 +84,7 @@ impl Zones {
     }
 }
 
-/// From where and how much further, dimension after dimension.
+/// The start and the length of a zone in each dimension, in 65535ths.
 fn shape(node: &Drawn) -> Vec<u64> {
     let fine = |part: f64| (part.clamp(0.0, 1.0) * FINENESS).round() as u64;
     let stretches = node.zone.iter();
@@ -93,7 +93,7 @@ fn shape(node: &Drawn) -> Vec<u64> {
         .collect()
 }
 
-/// What so many dimensions are called: those of the grid come first, then virtual ones.
+/// The names of the dimensions: first those of the grid, then virtual ones.
 fn names(grid: &Grid, count: usize) -> Vec<String> {
     let known: Vec<&str> = match grid {
         Grid::Uniform(_) => Vec::new(),

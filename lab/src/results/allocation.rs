@@ -1,4 +1,4 @@
-//! Which nodes a job had, as a set of intervals.
+//! The nodes of a job, as a set of intervals.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::outcome::Outcome;
 use crate::run::{Placement, Run};
 use crate::workload::Workload;
 
-/// A set of node numbers as intervals, printed as Batsim does: `0-3 7`.
+/// A set of node ids as intervals, printed as Batsim does: `0-3 7`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeSet(Vec<(u32, u32)>);
 
 impl NodeSet {
-    /// The set of these numbers.
+    /// The set of these ids.
     pub fn of(numbers: &[u32]) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_unstable();
@@ -49,11 +49,11 @@ impl fmt::Display for NodeSet {
     }
 }
 
-/// The free nodes of a grid, as intervals by their first number.
+/// The free nodes of a grid: intervals, by their first id.
 struct Free(BTreeMap<u32, u32>);
 
 impl Free {
-    /// Takes the lowest free nodes; fewer if there are not enough.
+    /// Takes the lowest free nodes, or all if there are too few.
     fn take(&mut self, mut count: u32) -> NodeSet {
         let mut taken = Vec::new();
         while count > 0
@@ -88,10 +88,10 @@ impl Free {
     }
 }
 
-/// Which nodes each job had, in the order of the workload.
+/// The nodes of each job, in the order of the workload.
 ///
-/// Where the scheduler only counted nodes, each job gets the lowest that are free when it starts; jobs that start at once are
-/// served in the order of the workload, after all that end then.
+/// If the scheduler only counted nodes, each job gets the lowest free nodes at its start. At one instant, ends come
+/// first, then starts in the order of the workload.
 pub fn allocations(run: &Run, workload: &Workload, nodes: u32) -> Vec<NodeSet> {
     match &run.placement {
         Placement::Assigned(nodes) => nodes.iter().map(|nodes| NodeSet::of(nodes)).collect(),
@@ -101,7 +101,7 @@ pub fn allocations(run: &Run, workload: &Workload, nodes: u32) -> Vec<NodeSet> {
 
 fn replay(run: &Run, workload: &Workload, nodes: u32) -> Vec<NodeSet> {
     let mut sets = vec![NodeSet::default(); run.outcomes.len()];
-    // Ends come before starts of the same time.
+    // Ends sort before starts of the same time.
     let mut changes: Vec<(Time, bool, usize)> = Vec::new();
     for (job, outcome) in run.outcomes.iter().enumerate() {
         let (start, end) = match *outcome {

@@ -1,28 +1,28 @@
-//! What a run cost the machine that did it: the only thing that differs between two runs of one seed.
+//! What a run cost the computer: the only result that differs between two runs of one seed.
 
 use crate::memory;
 use std::time::Instant;
 
 use serde::Serialize;
 
-/// What `engine.json` holds. Figures that the operating system does not give are left out.
+/// The content of `engine.json`. Figures that the operating system does not give are left out.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cost {
     /// Seconds of processor time of the thread that simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_s: Option<f64>,
-    /// Seconds that passed.
+    /// Seconds of elapsed time.
     pub wall_s: f64,
-    /// Events per second of processor time, or of time that passed if the former is not known or too short to be.
+    /// Events per second of processor time, or of elapsed time if processor time is not known or too short.
     pub events_per_s: f64,
-    /// The most memory that the process has held so far, in bytes.
+    /// The most memory that the process has had so far, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
     /// The version of this program.
     pub version: &'static str,
 }
 
-/// Measures a run on the thread that it is made on.
+/// Measures a run on its own thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
     began: Instant,
@@ -30,7 +30,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins now.
+    /// Begins to measure.
     pub fn start() -> Self {
         Self {
             began: Instant::now(),
@@ -38,14 +38,14 @@ impl Meter {
         }
     }
 
-    /// What it cost since.
+    /// The cost since the start.
     pub fn stop(self, events: u64) -> Cost {
         let wall_s = self.began.elapsed().as_secs_f64();
         let cpu_s = self
             .cpu
             .zip(thread_nanos())
             .map(|(before, after)| after.saturating_sub(before) as f64 / 1e9);
-        // The system counts processor time in ticks, so short runs show none of it.
+        // The system counts processor time in ticks, so short runs may show none.
         let counted = cpu_s.filter(|cpu_s| *cpu_s > 0.05).unwrap_or(wall_s);
         Cost {
             cpu_s,
@@ -57,7 +57,7 @@ impl Meter {
     }
 }
 
-/// How long this thread has been on a processor, as Linux counts it.
+/// The processor time of this thread, as Linux counts it.
 fn thread_nanos() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Output folders that are there whole or not at all.
+//! Output folders that appear whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,7 +12,7 @@ use super::ours::may_replace;
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", folder.display())]
 pub struct FolderError {
-    /// Which.
+    /// The folder.
     pub folder: PathBuf,
     /// What is wrong with it.
     pub problem: FolderProblem,
@@ -22,21 +22,21 @@ pub struct FolderError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderProblem {
-    /// The operating system says no.
+    /// The operating system refuses to write there.
     #[error("cannot be written ({0}); choose another folder with --out")]
     Unwritable(io::Error),
-    /// It holds something that is not ours to replace.
+    /// It holds files that the program did not write, and must not replace.
     #[error("exists and is no output of gridweave; choose another folder with --out, or remove it")]
     Foreign,
-    /// It is where the program was started, or above that.
+    /// It is the folder in which the program was started, or one above it.
     #[error("is no place for results; name a folder of its own with --out")]
     Here,
-    /// What was to be there could not be put there, and is kept under another name.
+    /// The results could not be put there, and are kept under another name.
     #[error("{why}. What was written is in {}", kept.display())]
     Unpublished {
-        /// Why.
+        /// Why they could not be put there.
         why: Box<FolderProblem>,
-        /// Where it is.
+        /// Where they are kept.
         kept: PathBuf,
     },
 }
@@ -47,27 +47,27 @@ impl From<io::Error> for FolderProblem {
     }
 }
 
-/// What drafts are called until they are in their place; the number of the process that makes them follows.
+/// The prefix of drafts; the id of the process that makes them follows.
 const DRAFT: &str = ".gridweave-";
 
 fn draft_prefix() -> String {
     format!("{DRAFT}{}-", std::process::id())
 }
 
-/// A folder under construction, beside the place where it will be.
+/// A folder under construction, beside its final place.
 ///
-/// Nothing is seen at that place until [`Draft::publish`]; if the draft is dropped before, nothing is left behind.
+/// Nothing appears at that place before [`Draft::publish`]. If the draft is dropped before, nothing is left behind.
 #[derive(Debug)]
 pub struct Draft {
     folder: PathBuf,
-    // The draft goes first, so that the folders around it are empty when they go.
+    // The draft is dropped first, so that the folders around it are empty when they are dropped.
     draft: TempDir,
     around: NewFolders,
 }
 
 impl Draft {
-    /// Begins a folder. Refuses a place that holds anything but an earlier output, and one that cannot be written. A link to a
-    /// folder stands for that folder.
+    /// Begins a folder. Refuses a place that cannot be written, or that holds anything but an earlier output. A link to
+    /// a folder stands for that folder.
     pub fn new(folder: &Path) -> Result<Self, FolderError> {
         let explain = |problem| FolderError {
             folder: folder.into(),
@@ -86,17 +86,17 @@ impl Draft {
         })
     }
 
-    /// Where it is under construction.
+    /// The path of the draft.
     pub fn path(&self) -> &Path {
         self.draft.path()
     }
 
-    /// The folders that were made for it to be put into, the innermost first.
+    /// The folders that were made around it, the innermost first.
     pub fn around(&self) -> &[PathBuf] {
         self.around.made()
     }
 
-    /// Writes one file of the folder; `name` may lead into a folder below. Once a draft is removed it does not come back.
+    /// Writes one file of the folder; `name` may contain folders. A draft that was removed is not made again.
     pub fn write(
         &self,
         name: impl AsRef<Path>,
@@ -123,11 +123,11 @@ impl Draft {
         })
     }
 
-    /// Puts the folder in its place, instead of what an earlier run left there. If that fails, it stays under another name,
+    /// Moves the folder to its final place, instead of an earlier output. If that fails, it stays under another name,
     /// which the error tells.
     pub fn publish(self) -> Result<(), FolderError> {
         let moved = self.take_place();
-        // Either it is in its place, or whoever waited for it wants to have it all the same.
+        // It is kept in any case: at its final place, or under another name for the user to find.
         let kept = self.draft.keep();
         moved.map_err(|why| FolderError {
             folder: self.folder,
@@ -140,7 +140,7 @@ impl Draft {
 
     fn take_place(&self) -> Result<(), FolderProblem> {
         let (folder, draft) = (&self.folder, self.draft.path());
-        // Someone may have put something there while it was written.
+        // Another process may have put something there in the meantime.
         if !may_replace(folder)? {
             return Err(FolderProblem::Foreign);
         }
@@ -159,7 +159,7 @@ impl Draft {
     }
 }
 
-/// Where a folder really is, if results may go there.
+/// The real path of a folder; refused if results may not go there.
 fn place_of(folder: &Path) -> Result<PathBuf, FolderProblem> {
     if folder.file_name().is_none() {
         return Err(FolderProblem::Here);
@@ -167,11 +167,11 @@ fn place_of(folder: &Path) -> Result<PathBuf, FolderProblem> {
     let place = match fs::canonicalize(folder) {
         Ok(place) => place,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere is there, and is not ours.
+            // A broken link exists, and was not made by this program.
             if fs::symlink_metadata(folder).is_ok() {
                 return Err(FolderProblem::Foreign);
             }
-            // Without dots at its end, which the system does not take for a name.
+            // Removes dots at the end, which the system does not take for a name.
             std::path::absolute(folder)?.components().collect()
         }
         Err(error) => return Err(error.into()),
@@ -186,7 +186,7 @@ fn place_of(folder: &Path) -> Result<PathBuf, FolderProblem> {
     Ok(place)
 }
 
-/// Makes a folder for a draft in this one.
+/// Makes a folder for a draft inside this one.
 pub fn draft_in(folder: &Path) -> io::Result<TempDir> {
     let prefix = draft_prefix();
     let mut builder = tempfile::Builder::new();
@@ -196,7 +196,7 @@ pub fn draft_in(folder: &Path) -> io::Result<TempDir> {
         .tempdir_in(folder)
 }
 
-/// Gives a draft that stays a name that is not hidden, and that nobody takes for one that was given up.
+/// Renames a draft that stays, so that it is not hidden and not removed as abandoned.
 fn shown(draft: PathBuf) -> PathBuf {
     let name = draft.file_name().and_then(|name| name.to_str());
     let unique = name.and_then(|name| name.strip_prefix(DRAFT));
@@ -215,7 +215,7 @@ pub fn is_draft(name: &str) -> bool {
     name.starts_with(DRAFT)
 }
 
-/// Removes the drafts in a folder whose process ended without doing so, where that can be told.
+/// Removes the drafts in a folder whose process has ended, if the system can tell.
 pub fn remove_abandoned(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
@@ -223,27 +223,27 @@ pub fn remove_abandoned(folder: &Path) {
         let process = name.to_str().and_then(|name| name.strip_prefix(DRAFT));
         let process = process.and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
         if process.is_some_and(has_ended) {
-            // What cannot be removed does no harm.
+            // A draft that cannot be removed does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether there is no process of this number any more, where the system tells.
+/// Whether no process has this id any more, if the system can tell.
 fn has_ended(process: u32) -> bool {
     let processes = Path::new("/proc");
     processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
-/// Folders that were made for something to be put into; those that stay empty go with this.
+/// New folders around something; when dropped, the empty ones are removed.
 #[derive(Debug)]
 pub struct NewFolders {
-    /// The innermost first.
+    /// The new folders, the innermost first.
     made: Vec<PathBuf>,
 }
 
 impl NewFolders {
-    /// Makes a folder and what is missing above it.
+    /// Makes a folder and all missing folders above it.
     pub fn create(folder: &Path) -> io::Result<Self> {
         let missing = folder
             .ancestors()
@@ -255,7 +255,7 @@ impl NewFolders {
         Ok(new)
     }
 
-    /// Which were made, the innermost first.
+    /// The folders that were made, the innermost first.
     pub fn made(&self) -> &[PathBuf] {
         &self.made
     }
@@ -264,14 +264,14 @@ impl NewFolders {
 impl Drop for NewFolders {
     fn drop(&mut self) {
         for folder in &self.made {
-            // Refused if there is something in it, as it should be.
+            // This fails if the folder is not empty, as it should.
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// A file under construction, beside the place where it will be: it is there whole or not at all, and others may read it as far as the
-/// user's mask allows.
+/// A file under construction, beside its final place. It appears whole or not at all, and other users may read it as
+/// far as the user's mask allows.
 #[derive(Debug)]
 pub struct DraftFile {
     to: PathBuf,
@@ -292,12 +292,12 @@ impl DraftFile {
         })
     }
 
-    /// Where it is under construction.
+    /// The path of the draft.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Writes what is in it.
+    /// Writes the content.
     pub fn write(
         &self,
         content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
@@ -307,14 +307,14 @@ impl DraftFile {
         buffered.flush()
     }
 
-    /// Puts it in its place.
+    /// Moves the file to its final place.
     pub fn publish(self) -> io::Result<()> {
         self.file.persist(self.to).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-/// What others may look into, as far as the user's mask allows: temporary files and folders are private by default.
+/// Makes temporary files and folders readable as far as the user's mask allows; by default they are private.
 trait Shared {
     fn permissions_of_folders(&mut self) -> &mut Self;
     fn permissions_of_files(&mut self) -> &mut Self;

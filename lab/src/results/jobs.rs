@@ -30,7 +30,7 @@ const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
-/// A time in seconds, exactly: as many digits behind the point as there are.
+/// A time in seconds, exact: with as many decimals as it needs.
 struct Seconds(u64);
 
 impl fmt::Display for Seconds {
@@ -49,7 +49,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// When a job ran, as far as it did.
+/// When a job started and ended, if it did.
 struct Times {
     start: Option<Time>,
     end: Option<Time>,
@@ -57,7 +57,7 @@ struct Times {
 
 /// Writes a row for each job of the workload, in its order.
 ///
-/// What did not happen is an empty field: the times of a job that never started, the end of one that runs on.
+/// A field is empty if it did not happen: the times of a job that never started, the end of one that still runs.
 pub fn write_jobs(facts: &Facts<'_>, run: &Run, to: impl Write) -> io::Result<()> {
     let nodes = u32::try_from(facts.nodes()).unwrap_or(u32::MAX);
     let sets = allocations(run, facts.workload, nodes);

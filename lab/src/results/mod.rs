@@ -1,4 +1,4 @@
-//! What a run came to: numbers, tables and files.
+//! The results of a run: numbers, tables and files.
 
 mod allocation;
 mod cost;
@@ -30,37 +30,37 @@ use crate::grid::Grid;
 use crate::outcome::Estimates;
 use crate::workload::{WorkUnit, Workload};
 
-/// What was simulated, for the summary.
+/// What the summary needs to know of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// Who scheduled.
+    /// The name of the scheduler.
     pub scheduler: &'a str,
     /// The seed of the run.
     pub seed: u64,
     /// The jobs.
     pub workload: &'a Workload,
-    /// How many jobs of its source are not in the workload.
+    /// How many jobs of the source are not in the workload.
     pub skipped: u64,
     /// The nodes.
     pub grid: &'a Grid,
-    /// How many join it that are none of these, which is so only where all are equal.
+    /// How many nodes join that are not in `grid`; only for uniform grids.
     pub joining: u64,
-    /// What schedulers were told about run times.
+    /// How estimates were made from run times.
     pub estimates: Estimates,
 }
 
 impl Facts<'_> {
-    /// How many nodes there ever are.
+    /// How many nodes there are in all, later joiners included.
     pub fn nodes(&self) -> u64 {
         self.grid.len() as u64 + self.joining
     }
 
-    /// How many units of work all of them do at once.
+    /// How many units of work all nodes do at once.
     pub fn capacity(&self) -> u64 {
         self.grid.capacity() + self.joining
     }
 
-    /// What these units are.
+    /// What a unit of work is.
     pub fn unit(&self) -> WorkUnit {
         match self.grid {
             Grid::Uniform(_) => WorkUnit::Processor,
@@ -68,12 +68,12 @@ impl Facts<'_> {
         }
     }
 
-    /// How many of these units a job takes.
+    /// How many units a job takes.
     pub fn weight(&self, job: usize) -> u32 {
         self.workload.units(job, self.unit())
     }
 
-    /// How long a job runs on a node of baseline speed, if it is not kept from it.
+    /// How long a job runs on a node of baseline speed, without interruption.
     pub fn run_time(&self, job: usize) -> Span {
         let job = &self.workload.jobs[job];
         self.estimates
@@ -82,7 +82,7 @@ impl Facts<'_> {
     }
 }
 
-/// Writes a value as JSON that people can read, with a line break at its end.
+/// Writes a value as readable JSON, with a line break at its end.
 pub fn write_json(value: &impl serde::Serialize, mut to: impl io::Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut to, value)?;
     to.write_all(b"\n")

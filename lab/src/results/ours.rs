@@ -1,7 +1,7 @@
-//! Telling an output of ours from anything else that may lie in a folder: only the former may be replaced.
+//! Tells an output of this program from other files in a folder: only such an output may be replaced.
 //!
-//! A name proves nothing: others have a `config.toml`, too. So every file and folder, at whatever depth, must have a name that we write
-//! there, and what is written in some of them must be what only we write.
+//! A name proves nothing: other programs have a `config.toml`, too. So every file and folder, at any depth, must have a
+//! name that this program writes there, and some files must have content that only this program writes.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::schedulers::Scheduler;
 
-/// What repeats it: every output has one.
+/// The configuration that repeats the output: every output has one.
 const CONFIG: &str = "config.toml";
 const SUMMARY: &str = "summary.json";
 
@@ -33,10 +33,10 @@ const TABLES: [&str; 3] = ["gangs", "serial", "jobs"];
 /// The papers that are reproduced.
 const PAPERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
-/// What is longer is none of the files that are looked into.
+/// A larger file is none of the files that are read here.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether there is nothing at that place, an empty folder, or an output of ours and nothing else.
+/// Whether the folder is missing, empty, or an output of this program and nothing else.
 pub(super) fn may_replace(folder: &Path) -> io::Result<bool> {
     let entries = match entries(folder) {
         Ok(entries) => entries,
@@ -46,7 +46,7 @@ pub(super) fn may_replace(folder: &Path) -> io::Result<bool> {
     Ok(entries.is_empty() || is_marked(folder) && all(&entries, |entry| is_ours(folder, entry))?)
 }
 
-/// Whether the files that every output has are as we write them.
+/// Whether the files that every output has are as this program writes them.
 fn is_marked(folder: &Path) -> bool {
     let summed_up =
         json(&folder.join(SUMMARY)).is_some_and(|summary| summary["partial"].is_boolean());
@@ -54,7 +54,7 @@ fn is_marked(folder: &Path) -> bool {
         && (summed_up || PAPERS.iter().any(|paper| paper_at(folder, paper).is_some()))
 }
 
-/// Whether a file has the parts that we always write into a configuration, which people leave out.
+/// Whether a file has all parts that this program writes into a configuration; users leave some out.
 pub fn is_config(file: &Path) -> bool {
     let table = text(file).and_then(|text| text.parse::<toml::Table>().ok());
     table.is_some_and(|table| {
@@ -67,7 +67,7 @@ pub fn is_config(file: &Path) -> bool {
     })
 }
 
-/// Something in a folder.
+/// A file or folder in a folder.
 struct Entry {
     name: String,
     kind: FileType,
@@ -83,7 +83,7 @@ impl Entry {
         self.kind.is_dir() && names.contains(&self.name.as_str())
     }
 
-    /// Whether it is the folder of one of several seeds.
+    /// Whether it is the folder of one seed of several.
     fn is_seed(&self) -> bool {
         let number = self.name.strip_prefix("seed-");
         self.kind.is_dir() && number.is_some_and(|number| number.parse::<u64>().is_ok())
@@ -94,7 +94,7 @@ fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     let entry = |entry: io::Result<fs::DirEntry>| {
         let entry = entry?;
         Ok(Entry {
-            // A name that is no text is none of ours, also with marks in it.
+            // A name that is not UTF-8 gets replacement characters, and so matches no name of an output.
             name: entry.file_name().to_string_lossy().into_owned(),
             kind: entry.file_type()?,
             path: entry.path(),
@@ -112,7 +112,7 @@ fn all(entries: &[Entry], mut is_ours: impl FnMut(&Entry) -> io::Result<bool>) -
     Ok(true)
 }
 
-/// Whether we write this into an output, with all that is in it.
+/// Whether this program writes such an entry into an output, with all its content.
 fn is_ours(folder: &Path, entry: &Entry) -> io::Result<bool> {
     if entry.is_folder_of(&TABLES) {
         let schedulers = Scheduler::ALL
@@ -132,7 +132,7 @@ fn is_ours(folder: &Path, entry: &Entry) -> io::Result<bool> {
         || entry.is_seed() && is_run(&entry.path)?)
 }
 
-/// Whether a folder holds the files of a run, or of one per seed.
+/// Whether a folder holds the files of a run, or of one run per seed.
 fn is_runs(folder: &Path) -> io::Result<bool> {
     all(&entries(folder)?, |entry| {
         Ok(entry.is_file_of(&FILES) || entry.is_seed() && is_run(&entry.path)?)
@@ -143,7 +143,7 @@ fn is_run(folder: &Path) -> io::Result<bool> {
     all(&entries(folder)?, |entry| Ok(entry.is_file_of(&FILES)))
 }
 
-/// Whether a folder holds the tables and runs of a paper that its file in `folder` tells of.
+/// Whether a folder holds only the tables and runs that the paper's file in `folder` lists.
 fn is_paper(folder: &Path, entry: &Entry) -> io::Result<bool> {
     let Some(paper) = paper_at(folder, &entry.name) else {
         return Ok(false);
@@ -164,7 +164,7 @@ fn is_paper(folder: &Path, entry: &Entry) -> io::Result<bool> {
     })
 }
 
-/// What the file of a paper in this folder says, if it is ours.
+/// The content of the paper's file in this folder, if this program wrote it.
 fn paper_at(folder: &Path, key: &str) -> Option<Value> {
     let paper = json(&folder.join(format!("{key}.json")))?;
     (paper["paper"]["key"] == key).then_some(paper)
@@ -174,9 +174,9 @@ fn json(file: &Path) -> Option<Value> {
     serde_json::from_str(&text(file)?).ok()
 }
 
-/// What is written in a file, if it is one and not too long.
+/// The text of a file, if it is a regular file and not too large.
 fn text(file: &Path) -> Option<String> {
-    // One that is no regular file might never end.
+    // Another kind of file might never end.
     if !fs::symlink_metadata(file).ok()?.is_file() {
         return None;
     }

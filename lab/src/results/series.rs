@@ -1,4 +1,4 @@
-//! How a run went over time: one row per window.
+//! A run over time: one row per window.
 
 use gridweave_core::time::{Span, Time};
 use serde::Serialize;
@@ -7,29 +7,29 @@ use super::Facts;
 use crate::outcome::Outcome;
 use crate::run::{Placement, Run};
 
-/// One window of a run.
+/// One window of a run: a row of `series.csv`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Row {
-    /// When it begins, in seconds.
+    /// When the window begins, in seconds.
     pub time: f64,
-    /// Work submitted in it, over what all nodes can do in it: P1's RU.
+    /// Work submitted in the window, as a part of what all nodes can do in it: P1's RU.
     pub requested_utilization: f64,
-    /// Work done in it, over what all nodes can do in it: P1's EU.
+    /// Work done in the window, as a part of what all nodes can do in it: P1's EU.
     pub effective_utilization: f64,
-    /// How many jobs wait when it ends.
+    /// How many jobs wait at the end of the window.
     pub queue_length: u64,
-    /// How many nodes run nothing when it ends.
+    /// How many nodes are idle at the end of the window.
     pub idle_nodes: u64,
-    /// How many messages were sent in it.
+    /// How many messages were sent in the window.
     pub messages: u64,
 }
 
-/// Amounts that are spread over windows.
+/// Amounts of work, spread over windows.
 struct Spread {
     window: u64,
-    /// What falls into each window only in part, in work units times microseconds.
+    /// Work that fills a window only in part, in work units times microseconds.
     partly: Vec<u128>,
-    /// How much is begun and ended to be done throughout, by window.
+    /// Changes of the level of work that fills windows completely, by window.
     throughout: Vec<i128>,
 }
 
@@ -46,7 +46,7 @@ impl Spread {
         ((at / self.window) as usize).min(self.partly.len() - 1)
     }
 
-    /// Adds so much of everything in `[start, end)`.
+    /// Adds `amount` units of work throughout `[start, end)`.
     fn add(&mut self, start: u64, end: u64, amount: u64) {
         if end <= start {
             return;
@@ -64,7 +64,7 @@ impl Spread {
         self.throughout[last] -= amount as i128;
     }
 
-    /// The amount in each window.
+    /// The work in each window.
     fn finish(self) -> Vec<u128> {
         let mut level = 0_i128;
         let partly = self.partly.into_iter().zip(self.throughout);
@@ -77,12 +77,12 @@ impl Spread {
     }
 }
 
-/// The most rows: wider windows are used for runs that would have more.
+/// The most rows. Longer runs get wider windows.
 pub const MOST_ROWS: u64 = 1 << 20;
 
-/// The windows of a run, from the origin to the end of its last job, or to when it was stopped.
+/// The windows of a run, from the origin to the end of its last job, or to the time at which it was stopped.
 ///
-/// Windows are doubled until there are at most [`MOST_ROWS`].
+/// The width of windows is doubled until there are at most [`MOST_ROWS`].
 pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
     let jobs = &facts.workload.jobs;
     if jobs.is_empty() {
@@ -148,8 +148,8 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
         .collect()
 }
 
-/// How many messages were sent in each window, which is as wide as those in which they were counted or twice that, four
-/// times, and so on.
+/// How many messages were sent in each window. A window is one, two, four or more times as wide as those in which
+/// messages were counted.
 fn messages(run: &Run, micros: u64) -> Vec<u64> {
     let counted = run.traffic.window().map_or(micros, Span::as_micros);
     let together = (micros / counted.max(1)).max(1) as usize;
@@ -159,7 +159,7 @@ fn messages(run: &Run, micros: u64) -> Vec<u64> {
 
 /// How many nodes are busy at the end of each window.
 fn busy_nodes(facts: &Facts<'_>, run: &Run, windows: usize, micros: u64) -> Vec<u64> {
-    // What starts in a window, and what ends in it or at its very end, in the order of time; ends first.
+    // Starts and ends in the order of time; ends come first. An end at the very end of a window counts in it.
     let mut changes: Vec<(Time, bool, usize)> = Vec::new();
     for (job, outcome) in run.outcomes.iter().enumerate() {
         match *outcome {
@@ -171,7 +171,7 @@ fn busy_nodes(facts: &Facts<'_>, run: &Run, windows: usize, micros: u64) -> Vec<
         }
     }
     changes.sort_unstable();
-    // Where nodes are only counted there may be more than memory has room for.
+    // If nodes are only counted, there may be more than fit into memory.
     let mut jobs_on = match run.placement {
         Placement::Interchangeable => Vec::new(),
         Placement::Assigned(_) => vec![0_u32; facts.nodes() as usize],
@@ -225,7 +225,7 @@ mod tests {
         spread.add(5, 25, 1);
         spread.add(10, 40, 3);
         spread.add(7, 7, 9);
-        // Beyond the last window everything falls into the last.
+        // What is beyond the last window counts in the last.
         spread.add(45, 50, 1);
         assert_eq!(spread.finish(), [6 + 5, 10 + 30, 5 + 30, 30 + 5]);
     }

@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What matters about a set of numbers.
+/// The mean, some percentiles and the maximum of a set of numbers.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// The one in the middle.
+    /// The median.
     pub median: f64,
-    /// 95 of 100 are no larger.
+    /// The 95th percentile.
     pub p95: f64,
-    /// 99 of 100 are no larger.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Distribution {
-    /// The distribution of these numbers, which are sorted on the way; nothing if there are none.
+    /// The distribution of these numbers; `None` if there are none.
     ///
-    /// A percentile is the smallest number that so many of a hundred do not exceed, so it is always one of them.
+    /// A percentile is the smallest of the numbers that so many of a hundred do not exceed.
     pub fn of(mut numbers: Vec<f64>) -> Option<Self> {
         numbers.sort_unstable_by(f64::total_cmp);
         let &max = numbers.last()?;
@@ -38,12 +38,12 @@ impl Distribution {
     }
 }
 
-/// A mean over several runs, and how far the true mean may be from it.
+/// A mean over several runs, with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean over the runs.
     pub mean: f64,
-    /// Half the width of the interval that holds the true mean with a confidence of 95 %; zero for a single run.
+    /// Half the width of the 95 % confidence interval; zero for a single run.
     pub ci95: f64,
 }
 
@@ -55,7 +55,7 @@ const T95: [f64; 30] = [
 ];
 
 impl Estimate {
-    /// From one number per run; zero if there are none.
+    /// The estimate from one number per run; zero if there are none.
     pub fn of(numbers: &[f64]) -> Self {
         let n = numbers.len() as f64;
         if numbers.is_empty() {
@@ -71,7 +71,7 @@ impl Estimate {
         }
         let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
         let deviation = (squares / degrees as f64).sqrt();
-        // Beyond the table, the value for 60 degrees up to 60, then that of the normal distribution rounded up a little.
+        // Beyond the table: the value for 31 degrees up to 60, then the value for 60. Both are on the safe side.
         let t = T95
             .get(degrees - 1)
             .copied()

@@ -1,4 +1,4 @@
-//! A run in a few numbers.
+//! Summary statistics of a run.
 
 use std::collections::BTreeMap;
 
@@ -11,115 +11,116 @@ use super::statistics::Distribution;
 use crate::outcome::{Ending, Outcome};
 use crate::run::{Faults, Run};
 
-/// What `summary.json` holds.
+/// The content of `summary.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// Who scheduled.
+    /// The name of the scheduler.
     pub scheduler: String,
     /// The seed of the run.
     pub seed: u64,
-    /// What was replayed.
+    /// The name of the workload.
     pub workload: String,
-    /// How many nodes there were.
+    /// How many nodes there were, later joiners included.
     pub nodes: u64,
     /// Whether the run was stopped before its end.
     pub partial: bool,
-    /// What became of the jobs.
+    /// The outcomes of jobs.
     pub jobs: Jobs,
-    /// How long jobs that ran waited, in seconds; nothing if none did.
+    /// How long jobs that ran had waited, in seconds; `None` if none ran.
     pub wait: Option<Distribution>,
-    /// How long they took from submission to end, in seconds.
+    /// How long jobs that ran took from submission to end, in seconds.
     pub turnaround: Option<Distribution>,
-    /// Turnaround over run time, with short run times counted as the threshold; at least 1.
+    /// Turnaround divided by run time; shorter run times count as the threshold. At least 1.
     pub bounded_slowdown: Option<Distribution>,
-    /// How much of the grid was asked for and used.
+    /// How much of the grid was requested and used.
     pub utilization: Utilization,
-    /// From the first submission to the last end, or to when the run was stopped, in seconds.
+    /// From the first submission to the last end, or to the time at which the run was stopped, in seconds.
     pub makespan: f64,
-    /// What was sent.
+    /// The messages that were sent.
     pub messages: Messages,
-    /// How deadlines were kept, if there were any.
+    /// How many deadlines were missed, and by how much, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<Deadlines>,
-    /// What went wrong on purpose.
+    /// What planned faults did.
     pub faults: Faults,
-    /// How many invariants were found broken.
+    /// How many violations of invariants were found.
     pub violations: u64,
     /// How many events there were.
     pub events: u64,
-    /// The digest of the history.
+    /// The digest of the run's history.
     pub digest: String,
 }
 
-/// What became of the jobs.
+/// The outcomes of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Jobs {
     /// How many were submitted.
     pub submitted: u64,
-    /// Ran to their own end.
+    /// How many ran to their end.
     pub completed: u64,
-    /// Were ended because their time was up.
+    /// How many were killed because their requested time was over.
     pub killed: u64,
-    /// Were lost, with word to their submitter.
+    /// How many failed, and their submitter was told.
     pub failed: u64,
-    /// Were never taken.
+    /// How many were refused.
     pub rejected: u64,
-    /// Were taken and never heard of again.
+    /// How many were accepted and got no outcome.
     pub lost: u64,
-    /// Were submitted to a node that went down for ever, and have no last word.
+    /// How many have no outcome because their submitter went down for ever.
     pub orphaned: u64,
-    /// Had no outcome when the run was stopped.
+    /// How many had no outcome when the run was stopped.
     pub unfinished: u64,
-    /// Would have been submitted after the run was stopped.
+    /// How many would have been submitted after the run was stopped.
     pub not_submitted: u64,
-    /// Were left out of the workload when it was read.
+    /// How many were left out when the workload was read.
     pub skipped: u64,
 }
 
-/// How much of the grid was asked for and used.
+/// How much of the grid was requested and used.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Utilization {
-    /// Work submitted, over what the grid can do while jobs are submitted. Both are at baseline speed: where nodes are faster, the real
-    /// load is lower.
+    /// Work submitted, as a part of what the grid can do while jobs are submitted. Both count at baseline speed: if
+    /// nodes are faster, the real load is lower.
     pub requested: f64,
-    /// Work done, over what the grid can do from the first submission to the last end, or to when the run was stopped.
+    /// Work done, as a part of what the grid can do from the first submission to the last end, or to a stop.
     pub effective: f64,
-    /// The effective utilisation of the best window, or that of the whole run if it is shorter than one.
+    /// The effective utilisation of the best window, or that of the whole run if it is higher.
     pub peak: f64,
 }
 
-/// What was sent.
+/// The messages that were sent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Messages {
-    /// How many messages.
+    /// The number of messages.
     pub total: u64,
-    /// Their encoded length.
+    /// Their encoded length, in bytes.
     pub bytes: u64,
     /// Messages per submitted job.
     pub per_job: f64,
-    /// Messages per node and second, from the origin to the end of the run, which may be long after that of the last job.
+    /// Messages per node and second, from the origin to the end of the simulation, which may be long after the last
+    /// job.
     pub per_node_per_s: f64,
-    /// Each kind.
+    /// The messages of each kind.
     pub by_kind: BTreeMap<String, Kind>,
 }
 
-/// What was sent of one kind.
+/// The messages of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Kind {
-    /// How many messages.
+    /// The number of messages.
     pub total: u64,
-    /// Their encoded length.
+    /// Their encoded length, in bytes.
     pub bytes: u64,
 }
 
-/// How deadlines were kept.
+/// How deadlines were met.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Deadlines {
-    /// How many jobs with a deadline ended late or not at all; those left out that still had time when the run was stopped.
+    /// How many jobs ended late or never. Jobs that still had time when the run was stopped do not count.
     pub missed: u64,
-    /// The mean of (end - deadline) over jobs that ran, in seconds; below zero if they were early.
+    /// The mean of (end - deadline) over jobs that ran, in seconds; negative if they were early.
     pub lateness: f64,
-    /// The mean of (end - deadline) over those that were late, in seconds.
+    /// The mean of (end - deadline) over late jobs, in seconds.
     pub missed_time: f64,
 }
 

@@ -23,7 +23,7 @@ fn ran(start: u64, end: u64) -> Outcome {
     }
 }
 
-/// Four nodes; two jobs one after the other, one that is too large, one that waits when the run is stopped.
+/// Four nodes. Two jobs run one after the other, one is too large, and one waits when the run is stopped.
 fn small() -> (Workload, Run) {
     let jobs = vec![
         job(1, 0, 10, 4),
@@ -129,7 +129,7 @@ fn a_series_has_a_row_per_window() {
     assert_eq!(rows[0].requested_utilization, 155.0 / 40.0);
 }
 
-/// Four nodes; the run is stopped while the first job runs and the second waits, before the third is submitted.
+/// Four nodes. The run is stopped while the first job runs and the second waits, before the third is submitted.
 fn stopped_early() -> (Workload, Run) {
     let (mut workload, mut run) = small();
     workload.jobs = vec![job(1, 0, 1000, 4), job(2, 5, 1000, 2), job(3, 500, 5, 1)];
@@ -186,7 +186,7 @@ fn nobody_has_waited_if_nothing_ran() {
     let grid = Grid::Uniform(4);
     let summary = Summary::new(&facts(&workload, &grid), &run, &[], Span::from_secs(10));
     assert_eq!((summary.wait, summary.bounded_slowdown), (None, None));
-    // A run that is shorter than a window was as busy at its best as it was.
+    // In a run shorter than a window, the peak is the mean.
     assert_eq!(summary.utilization.peak, 1.0);
 }
 
@@ -242,7 +242,7 @@ fn rows_take_no_memory_for_nodes_that_are_only_counted() {
     assert_eq!(rows[0].idle_nodes, u64::from(u32::MAX));
 }
 
-/// Writes what tells that a folder is ours, with a seed.
+/// Writes the files by which an output is recognised, with this seed.
 fn mark(draft: &Draft, seed: u64) {
     let config = crate::config::Config {
         seed,
@@ -344,7 +344,7 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
     assert!(place.join("gangs/central-easy/seed-7/jobs.csv").is_file());
     let left: Vec<_> = std::fs::read_dir(home.path().join("a")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
-    // A folder with other things in it is left alone; so is a file.
+    // A folder with other files in it is left alone; so is a file.
     let foreign = home.path().join("b");
     std::fs::create_dir(&foreign).unwrap();
     std::fs::write(foreign.join("thesis.tex"), "").unwrap();
@@ -368,7 +368,7 @@ fn names_that_we_write_do_not_make_a_folder_ours() {
     };
     let ours = |name: &str| Draft::new(&home.path().join(name)).is_ok();
     let config = crate::config::Config::default().to_toml().unwrap();
-    // Somebody else's configuration, an empty one, and one of ours without results.
+    // The configuration of another program, an empty one, and one of this program without results.
     put("a/config.toml", "[package]\nname = 'a'\n");
     put("a/summary.json", "{ \"partial\": false }");
     put("b/config.toml", "");
@@ -379,7 +379,7 @@ fn names_that_we_write_do_not_make_a_folder_ours() {
     assert!(!["a", "b", "c", "d"].into_iter().any(ours));
     put("d/summary.json", "{ \"partial\": true }");
     assert!(ours("d"));
-    // Whatever lies below is looked at, too.
+    // Files at any depth are checked, too.
     for name in [
         "jobs/thesis.tex",
         "jobs/central-easy/thesis.tex",
@@ -397,7 +397,7 @@ fn names_that_we_write_do_not_make_a_folder_ours() {
         }
         assert!(ours("d"), "{name}");
     }
-    // Of a paper it is known which tables and runs there are.
+    // The file of a paper lists its tables and runs.
     put(
         "d/p1.json",
         r#"{ "paper": { "key": "p1" }, "parts": { "x": { "tables": [{ "name": "fig4" }] } },
@@ -419,7 +419,7 @@ fn drafts_of_processes_that_ended_are_removed() {
         std::fs::create_dir(&folder).unwrap();
         folder
     };
-    // No process has a number beyond 2^22.
+    // No process has an id beyond 2^22.
     let abandoned = folder(".gridweave-4194305-abc".into());
     let running = folder(format!(".gridweave-{}-abc", std::process::id()));
     let other = folder(".gridweave-abc".into());
