@@ -50,11 +50,11 @@ pub struct Config {
 /// How waiting jobs may pass others or move (P4 section IV).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scheduling {
-    /// Local scheduling: a job may pass those ahead of it in the queue, within bounds.
+    /// Local scheduling: a job may pass jobs ahead of it in the queue, within bounds.
     pub local: bool,
     /// Internode scheduling: a job goes where it can start at once.
     pub internode: Option<Direction>,
-    /// Queue balancing: a job goes where the queue is shorter.
+    /// Queue balancing: a job goes where the load is lower.
     pub balancing: Option<Direction>,
 }
 
@@ -83,7 +83,7 @@ pub enum Residues {
     Neighbours,
     /// Its neighbours, and the owner of the point of what it has left: P4's Balloon model.
     Balloons,
-    /// Its neighbours, and those in a second space, where it is at the point of what it has left: P4's Dual-CAN.
+    /// Its neighbours here and in a second space, where it is at the point of what it has left: P4's Dual-CAN.
     DualCan,
 }
 

@@ -194,7 +194,7 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsResidueCan {
 }
 
 impl<const D: usize> Desktop<D> {
-    /// The point of what this node has left, if it is busy, with the virtual coordinates of another point.
+    /// The point of what this node has left, with the virtual coordinates of `like`; `None` if it must be no member.
     pub(super) fn residue_like(&mut self, like: &Point<D>) -> Option<Point<D>> {
         let status = *self.status().get();
         if !self.has_residue(&status) || self.leaving {
