@@ -1,10 +1,10 @@
-//! `aria` in front of a scheduler that it knows nothing of: three sites whose batch system shares its processors fairly between users.
+//! `aria` in front of a foreign scheduler: three sites whose batch system shares processors fairly between users.
 //!
 //! ```sh
 //! cargo run -p gridweave-core --example aria
 //! ```
-//! [`FairShare`] stands for the scheduler of a real site. It says what it would do ([`LocalScheduler::forecast`]), and `aria` makes an offer
-//! of that; it decides what runs. Behind the same trait could be a connection to a batch system that is asked for its queue.
+//! [`FairShare`] stands for the scheduler of a real site. It decides what runs. It forecasts what it would do
+//! ([`LocalScheduler::forecast`]), and `aria` makes an offer of that. A real batch system could be behind the trait.
 
 mod grid;
 
@@ -22,7 +22,7 @@ use gridweave_core::time::{Span, Time};
 
 use grid::Grid;
 
-/// Runs next whoever's user has had the least so far; jobs take one processor each.
+/// Starts next a job of the user that has had the least so far; jobs take one processor each.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct FairShare {
     processors: usize,
@@ -44,7 +44,7 @@ impl FairShare {
         }
     }
 
-    /// The place of the job that is next, given what users have had.
+    /// The index of the next job, given what users have had.
     fn next(waiting: &[QueuedJob], had: &[(UserId, Span)]) -> Option<usize> {
         let share = |job: &QueuedJob| {
             let user = had.iter().find(|(user, _)| *user == job.submitter.user);
@@ -120,7 +120,7 @@ impl LocalScheduler for FairShare {
         None
     }
 
-    /// Plays its own rules through, as if run times were as estimated.
+    /// Simulates its own rules, with every job running as long as estimated.
     fn forecast(&self, now: Time, change: Change<'_>, tell: &mut dyn FnMut(Expected)) {
         let mut free = vec![now; self.processors];
         for (index, (job, started)) in self.running.iter().enumerate() {

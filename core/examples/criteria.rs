@@ -55,7 +55,7 @@ fn profile(node: u64) -> Profile {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Who is near is likely to be good.
+    // Near nodes are likely to be good together.
     let catalogue = OneMore {
         objective: Cheapest,
         helper: Some(Helper::Proximity),

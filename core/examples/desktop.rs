@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [8, 32, 1],
         [16, 64, 0],
     ];
-    // Nobody has more than this, and who claims to is not believed.
+    // The most that any node has. A node that claims more is not believed.
     let config = Config::new(dimensions.capability(&[64, 256, 8])?);
 
     // Programs take eight minutes of the ten that their jobs ask for.

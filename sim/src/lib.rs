@@ -1,4 +1,4 @@
-//! Machines in virtual time: what it takes to run a grid of any `gridweave-core` machine on one computer, and to repeat the run.
+//! Simulates a grid of any `gridweave-core` machine in virtual time on one computer. Every run can be repeated.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -6,11 +6,11 @@
 //! | [`network`] | delays, loss, duplication, partitions |
 //! | [`history`] | the digest of all that happened |
 //! | [`engine`] | many machines, one clock, a disk each; crashes and restarts |
-//! | [`hosting`] | what runs jobs for machines that schedule, and watches them: starts, ends, overlaps, last words |
+//! | [`hosting`] | runs the jobs of scheduling machines, and checks them: starts, ends, overlaps, outcomes |
 //! | [`monitor`] | looking at a run from another thread, and stopping it |
 //!
-//! No scheduler is named here: whatever implements [`engine::Simulated`] is run alike. A run is a function of its machines, its network, its
-//! seed and what its user asks for. Nothing here reads a file or a clock, or draws entropy.
+//! This crate names no scheduler: it runs every machine that implements [`engine::Simulated`]. A run is a function of
+//! its machines, its network, its seed and the caller's requests. It uses no file, no clock and no entropy.
 
 pub mod engine;
 pub mod event_queue;

@@ -52,11 +52,11 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
         self.hosts[node].handle(Event::Command(command), self.now, &mut self.rng);
     }
 
-    /// Lets happen what comes before a time, until a node has news.
+    /// Runs the grid up to a time, or until a node has news.
     pub(crate) fn news(&mut self, before: Time) -> Option<(usize, Notice)> {
         loop {
             for node in 0..self.hosts.len() {
-                // In this order: a record lasts before anything behind it is done.
+                // In order: a record is durable before the next effect.
                 while let Some(effect) = self.hosts[node].execute() {
                     match effect {
                         Effect::Send { to, message } => {

@@ -29,7 +29,7 @@ pub(super) type Node = Asap<20, 8>;
 const ESTIMATE: Span = Span::from_secs(1);
 const RUN_TIME: Span = Span::from_millis(700);
 
-/// After how long a job that found no place is submitted again: others may have been faster, or a node is not known to be gone yet.
+/// When a refused job is submitted again: other jobs may have been faster, or a lost node is not detected yet.
 const PAUSE: Span = Span::from_millis(500);
 
 /// How long an agent waits for a datagram before it looks for orders.
@@ -84,7 +84,7 @@ struct Agent {
     host: Host<Node>,
     socket: UdpSocket,
     disk: Disk,
-    /// Where others are, which is also how they are known.
+    /// The address of each peer, by which a sender is also recognised.
     peers: BTreeMap<NodeId, SocketAddr>,
     alarms: TimerQueue<Alarm>,
     /// The jobs that were submitted here.
@@ -105,7 +105,7 @@ pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
         _ => Bootstrap::Join(NodeId::new(0)),
     };
     let node = Node::new(NodeId::new(id), config(), bootstrap, Everyone)?;
-    // Chance comes from the host; an agent would ask its system.
+    // The host provides the seed; a real agent would ask its operating system.
     let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64 ^ id;
     let mut agent = Agent {
         host: Host::new(),
@@ -118,7 +118,7 @@ pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
         now: Time::ZERO,
         rng: Xoshiro256PlusPlus::seed_from_u64(seed),
     };
-    // Not before it knows where others are, and what time it is.
+    // It starts only when it knows the addresses of its peers and the origin of time.
     while agent.origin == 0 {
         agent.order(&orders.recv()?)?;
     }
@@ -209,11 +209,11 @@ impl Agent {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Ok(());
             }
-            // Somebody's port is closed: one that was killed.
+            // An earlier message went to the port of a killed peer.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        // Who is not known by the address says nothing here. (On a real network addresses can be forged.)
+        // Datagrams from unknown addresses are ignored. (On a real network addresses can be forged.)
         let known = self.peers.iter().find(|(_, peer)| **peer == address);
         let Some((&from, _)) = known else {
             return Ok(());
@@ -248,7 +248,7 @@ impl Agent {
         self.execute()
     }
 
-    /// Executes effects in order: a record lasts before anything behind it is done.
+    /// Executes effects in order: a record is durable before the next effect.
     fn execute(&mut self) -> Result<(), Box<dyn Error>> {
         let now = self.now;
         while let Some(effect) = self.host.execute() {
@@ -258,7 +258,7 @@ impl Agent {
                 Effect::Send { to, message } => {
                     let mut room = [0; ROOM];
                     let length = wire::encode_into(&message, &mut room);
-                    // What is too long for a datagram is lost, and so is what nobody takes: a network may do that.
+                    // A message that is too long, or cannot be sent, is lost: a network may lose messages.
                     if let (Ok(length), Some(address)) = (length, self.peers.get(&to)) {
                         let _ = self.socket.send_to(&room[..length], address);
                     }
@@ -286,7 +286,7 @@ impl Agent {
     }
 }
 
-/// Tells whoever started this process.
+/// Writes a line for the process that started this agent.
 fn say(line: &str) -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// What a node says to this process.
 struct Line {
     node: usize,
-    /// Which of its lives.
+    /// The number of the node's life.
     life: usize,
     text: String,
 }
@@ -53,7 +53,7 @@ struct Process {
     orders: ChildStdin,
 }
 
-/// All processes, which end when this does: an agent goes when nobody is left to give it orders.
+/// All agent processes. An agent ends when its input closes, so all of them end with this process.
 struct Grid {
     folder: PathBuf,
     processes: Vec<Process>,
@@ -61,7 +61,7 @@ struct Grid {
     /// Microseconds between 1970 and the time zero of the grid.
     origin: u128,
     said: Receiver<Line>,
-    /// For the lines of those that are started.
+    /// Cloned for each process that is started, to send its lines.
     saying: Sender<Line>,
     began: Instant,
 }
@@ -113,14 +113,14 @@ impl Grid {
         let saying = self.saying.clone();
         std::thread::spawn(move || {
             for text in lines.map_while(Result::ok) {
-                // Nobody listens any more when all is done.
+                // It fails only at the end, when the receiver is gone.
                 let _ = saying.send(Line { node, life, text });
             }
         });
         Ok((Process { child, orders }, port))
     }
 
-    /// Tells a node where all are, and to begin.
+    /// Tells a node the ports of all nodes, and to start.
     fn introduce(&mut self, node: usize) -> Result<(), Box<dyn Error>> {
         let orders = &mut self.processes[node].orders;
         for (peer, port) in self.ports.iter().enumerate() {

@@ -18,9 +18,8 @@
 //! - [`Event::Unreachable`] is optional. It shortens some waits.
 //!
 //! [`Host`] is that loop for one node, one step at a time: it keeps the machine, its timers, its records and its
-//! pending effects. Tests, model checkers and agents are built on it. A host with other needs can use the parts:
-//! [`EffectQueue`] collects effects, [`TimerQueue`] keeps timers. A host without an allocator implements [`Context`]:
-//! three functions.
+//! pending effects. Tests, model checkers and agents use it. A host with other needs can use the parts: [`EffectQueue`]
+//! collects effects, [`TimerQueue`] keeps timers. Without an allocator, implement the three functions of [`Context`].
 //!
 //! A machine sees its context as `&mut dyn Context<Self>`, so it is compiled once for all hosts and all parents.
 //!

@@ -6,8 +6,7 @@ use crate::id::JobId;
 use crate::machine::{Data, Violation};
 use crate::time::{Span, Time};
 
-/// A site's own scheduler, as a meta-scheduler sees it: it alone decides when a job runs, and it forecasts starts and
-/// ends.
+/// A site's own scheduler, as a meta-scheduler sees it: it alone decides when a job runs, and it forecasts that.
 ///
 /// [`SiteQueue`](super::SiteQueue) is one. To use another scheduler, implement this trait for it. Its answers may
 /// depend only on its past calls and on the time, so that a run can be replayed.

@@ -1,11 +1,9 @@
 //! Local queues: the order in which one site runs its jobs, and the cost of one more job.
 //!
 //! - [`LocalScheduler`]: what a meta-scheduler needs of a site's own scheduler. With it come [`offer`] and
-//!   [`present_cost`]: what a job would cost, or costs, at a site, as its time to completion or as accumulated lateness
-//!   (P3).
+//!   [`present_cost`], the cost of a job at a site (P3): its time to completion, or accumulated lateness.
 //! - [`SiteQueue`]: a local scheduler for one processor or many. Its order is first come first served, shortest job
-//!   first, earliest deadline first, or priorities with ageing. EASY backfilling and windows for the owner are
-//!   optional.
+//!   first, earliest deadline first, or priorities with ageing. Options: EASY backfilling, windows for the owner.
 //! - [`BackfillQueue`]: runs as many jobs at once as fit. It backfills without run times, and bounds how often a job
 //!   can be passed, after P4.
 //!

@@ -45,7 +45,7 @@ fn counters(queue: &BackfillQueue) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn the_head_starts_whenever_it_fits_and_passes_nobody() {
+fn the_head_starts_whenever_it_fits_and_passes_no_job() {
     let mut queue = quad(9);
     for (id, cores) in [(1, 2), (2, 2), (3, 1)] {
         enqueue(&mut queue, id, cores, 0);
@@ -59,7 +59,7 @@ fn the_head_starts_whenever_it_fits_and_passes_nobody() {
 }
 
 #[test]
-fn backfilling_counts_everyone_who_is_passed() {
+fn backfilling_counts_a_pass_for_every_job_that_is_passed() {
     // P4's figure 1: two cores are free, the head wants four, and the job behind two others takes them.
     let mut queue = quad(9);
     enqueue(&mut queue, 1, 2, 0);

@@ -1,14 +1,14 @@
 use crate::time::{Interval, Time};
 
-/// Anything that knows when it is busy.
+/// The busy time of a node, as a search sees it.
 ///
-/// The windows are sorted and do not overlap; adjacent ones may touch. Windows that break this rule give a wrong answer to
-/// a search, never a panic or an endless one.
+/// The windows are sorted and do not overlap; adjacent ones may touch. If windows break this rule, a search may
+/// give a wrong answer, but it never panics and always ends.
 pub trait BusyTime {
     /// When it is busy.
     fn windows(&self) -> &[Interval];
 
-    /// From here on nothing is known, which counts as busy.
+    /// From this time on nothing is known; that counts as busy.
     fn horizon(&self) -> Time {
         Time::MAX
     }
@@ -29,9 +29,9 @@ pub trait BusyTime {
     }
 }
 
-/// Where the windows begin that are not over at `at`.
+/// The index of the first window that is not over at `at`.
 ///
-/// A search usually begins before the end of a schedule's first window, so that one is tried before the others.
+/// A search usually begins before the end of the first window, so that window is tried before the binary search.
 pub(super) fn first_unfinished(windows: &[Interval], at: Time) -> usize {
     match windows.first() {
         Some(window) if window.end() <= at => windows.partition_point(|w| w.end() <= at),

@@ -8,15 +8,15 @@ use crate::time::{Interval, IntervalError, Span, Time};
 
 /// The reservations of one node: sorted, and never two jobs at once.
 ///
-/// A reservation is *held* until a lease ends, or *committed*. Locking never waits: what overlaps another job is refused at
-/// once, so that no two coordinators ever wait for each other.
+/// A reservation is *held* until a lease ends, or *committed*. A reservation that overlaps another job is refused at
+/// once, so that two coordinators never wait for each other.
 ///
 /// The one exception is the swap (PROTOCOLS 7.3): a newer attempt at a job may hold time that overlaps the same job's
 /// older reservation. Committing the newer one drops the older; releasing the newer one, or the end of its lease, leaves
 /// the older one as it was. A job has at most two reservations, and a third attempt takes the place of the second.
 ///
-/// An attempt is refused as stale while a newer one of its job stands here. To remember epochs for longer is up to the owner.
-/// Giving time back is always allowed, also to an older attempt, which then is not there to come back to.
+/// While a newer attempt at a job stands here, an older one is refused as stale. The owner must remember epochs for
+/// longer if it needs to. Any attempt may give its time back; an older reservation that is given back is not restored.
 ///
 /// Costs: finding time is a binary search plus a walk over the windows in between; finding a job is a walk over the
 /// names of all; nothing allocates once the storage has grown to its working size.
@@ -106,7 +106,7 @@ impl<S: Storage<Reservation>> Schedule<S> {
         self.len() == 0
     }
 
-    /// All reservations: first those that exclude each other, by time; then the holds that may take over from them.
+    /// All reservations: first the ones that do not overlap, by time; then holds over an older one of the same job.
     pub fn iter(&self) -> impl Iterator<Item = &Reservation> {
         self.firm.as_ref().iter().chain(self.swaps.as_ref())
     }

@@ -1,7 +1,7 @@
-//! Who has which time: of one node, of many nodes at once, and of a machine with many processors.
+//! Busy and free time: of one node, of many nodes at once, and of a machine with many processors.
 //!
-//! - [`Schedule`]: the reservations of one node, which never overlap. [`Snapshot`]: when it is busy, to send around.
-//! - [`common_slot`]: of many schedules, the earliest time when enough of them are free together.
+//! - [`Schedule`]: the reservations of one node, which never overlap. [`Snapshot`]: its busy time, to send to peers.
+//! - [`common_slot`]: the earliest time at which enough of many schedules are free together.
 //! - [`availability`]: how many processors of a machine are free over time.
 //! - [`ledger`]: the slots of one node, shared by many threads without locks.
 //!

@@ -1,18 +1,18 @@
 use crate::id::{Epoch, JobId};
 use crate::time::{Interval, Time};
 
-/// Whose reservation it is: an attempt at a job. At most one of them stands on a node.
+/// One try to run a job. Each reservation belongs to one attempt.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
-    /// The job.
+    /// The job to run.
     pub job: JobId,
-    /// Which attempt.
+    /// The number of the attempt.
     pub epoch: Epoch,
 }
 
 impl Attempt {
-    /// The attempt of this number at a job.
+    /// The attempt with this number at a job.
     pub const fn new(job: JobId, epoch: Epoch) -> Self {
         Self { job, epoch }
     }
@@ -21,23 +21,23 @@ impl Attempt {
 /// A stretch of a node's time that belongs to one attempt at a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Reservation {
-    /// Whose.
+    /// The attempt that the time belongs to.
     pub attempt: Attempt,
-    /// When.
+    /// The reserved time.
     pub interval: Interval,
-    /// How firmly.
+    /// Whether it is held or committed.
     pub status: Status,
 }
 
 /// How firmly a reservation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Status {
-    /// Only until its lease ends, unless it is committed before.
+    /// It stands until its lease ends, unless it is committed before.
     Held {
         /// The first instant at which it no longer stands.
         lease: Time,
     },
-    /// Until it is released.
+    /// It stands until it is released.
     Committed,
 }
 

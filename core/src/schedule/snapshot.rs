@@ -7,7 +7,7 @@ use crate::time::{Interval, Time};
 
 /// When a node is busy, as it was at one moment: immutable, shared when cloned, bounded when sent.
 ///
-/// It holds at most [`MAX_WINDOWS`](Self::MAX_WINDOWS). A busier node is described up to a horizon, and what lies behind it
+/// It holds at most [`MAX_WINDOWS`](Self::MAX_WINDOWS). A busier node is described up to a horizon; all time after it
 /// counts as busy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -116,7 +116,7 @@ fn plainly<S: serde::Serializer>(busy: &[Interval], encoder: S) -> Result<S::Ok,
     encoder.collect_seq(busy)
 }
 
-/// A snapshot as it comes in, before anyone has looked whether it is one.
+/// A decoded snapshot before it is checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 struct Received {

@@ -11,9 +11,8 @@ use crate::rng::Choose;
 ///
 /// A set is one bit for each candidate, so that 64 of them are crossed at once. A child gets all nodes that both
 /// parents have, and each node that only one parent has with an even chance. Then nodes of that second kind join or
-/// leave until the child has as many nodes as a parent. At last some of its nodes are swapped for other candidates. If
-/// a child could never start, it is replaced by its first parent; a candidate is swapped in only if it shares a start
-/// with the child.
+/// leave until the child has as many nodes as a parent. If a child could never start, it becomes its first parent. At
+/// last some of its nodes are swapped for other candidates that share a start with it.
 ///
 /// The joiner or leaver is the first eligible candidate from a random position on: one random choice for each.
 #[derive(Clone, Debug, Default)]

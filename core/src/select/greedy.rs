@@ -406,8 +406,7 @@ impl Pool<'_> {
         Set::new(problem.nodes, problem.profiles, chosen, start, problem.from)
     }
 
-    /// The squared distance from a place: negated for [`Towards::Far`], so that the best candidate has the smallest
-    /// key.
+    /// The squared distance from a place, negated for [`Towards::Far`]: the best candidate has the smallest key.
     fn key(&self, at: u32, place: Position, towards: Towards) -> f64 {
         let profile = self.problem.profiles.get(at as usize);
         let square = profile.map_or(0.0, |profile| square_distance(profile, place));

@@ -5,8 +5,7 @@
 //!
 //! - If the objective is a sum over nodes, such as [`Soonest`], the best set is computed directly.
 //! - If there are few sets, all are tried (PROTOCOLS F8, F9).
-//! - Else a genetic algorithm breeds sets. It begins with sets made by rules, and swaps of single nodes improve its
-//!   result.
+//! - Else a genetic algorithm breeds sets. It begins with sets made by rules; swaps of nodes improve its result.
 //!
 //! [`Config`] can switch off all but the genetic algorithm, as [`Config::PAPER`] does.
 //!

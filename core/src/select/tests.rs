@@ -235,7 +235,7 @@ fn a_part_without_weight_does_not_count_even_if_it_costs_infinitely_much() {
 }
 
 #[test]
-fn the_soonest_start_is_that_of_the_first_enough_and_keeps_who_is_there() {
+fn soonest_starts_when_enough_nodes_are_free_and_prefers_nodes_that_the_job_has() {
     let schedules = [
         busy(&[(0, 9)]),
         busy(&[(0, 5)]),
@@ -344,7 +344,7 @@ fn the_cheaper_is_better_and_at_equal_cost_the_earlier() {
 }
 
 #[test]
-fn a_set_tells_who_is_in_it_and_how_long_it_waits() {
+fn a_set_tells_its_members_and_how_long_it_waits() {
     let (nodes, profiles) = (names(3), profiles(3, 1));
     let (from, start) = (Time::from_secs(4), Time::from_secs(9));
     let set = Set::new(&nodes, &profiles, &[2, 0], start, from);

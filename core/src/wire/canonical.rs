@@ -1,4 +1,4 @@
-//! Whether bytes are those that a message has, found out without writing them anywhere.
+//! Checks that bytes are the encoding of a message, without writing the encoding anywhere.
 
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
@@ -13,10 +13,10 @@ pub(super) fn first_difference<M: Serialize>(message: &M, bytes: &[u8]) -> Optio
     }
 }
 
-/// Takes what is written only as long as it is the same.
+/// Accepts written bytes only while they equal the expected ones.
 struct Same<'a> {
     bytes: &'a [u8],
-    /// How many were.
+    /// How many bytes were equal.
     at: &'a mut usize,
 }
 

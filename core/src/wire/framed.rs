@@ -21,7 +21,7 @@ pub trait Framed: Serialize + DeserializeOwned {
 
 /// The number of a protocol.
 ///
-/// Those below 128 belong to this crate; a host may use the others for messages of its own.
+/// Numbers below 128 belong to this crate; a host may use the others for messages of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Protocol(u8);
 
@@ -51,12 +51,12 @@ impl Protocol {
     /// [`desktop`](crate::scheduler::desktop).
     pub const DESKTOP: Self = Self(19);
 
-    /// The one of this number.
+    /// The protocol with this number.
     pub const fn new(number: u8) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// The byte in a frame's header.
     pub const fn number(self) -> u8 {
         self.0
     }
@@ -105,12 +105,12 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// A kind whose fields together have at most so many bytes.
+    /// A kind whose fields together take at most `fields` bytes.
     pub const fn new(name: &'static str, fields: usize) -> Self {
         Self::around(name, &[], fields)
     }
 
-    /// A kind that is a message of another protocol, and has other fields behind that with at most so many bytes together.
+    /// A kind that wraps a message of another protocol; its fields behind that message take at most `fields` bytes.
     pub const fn around(name: &'static str, within: &'static [Self], fields: usize) -> Self {
         Self {
             name,
@@ -119,27 +119,27 @@ impl Kind {
         }
     }
 
-    /// Its name.
+    /// The name of the variant.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The kinds of the message that it is around, each of which has a cap of its own; none if it is around none.
+    /// The kinds of the message that it wraps, each with a cap of its own; empty if it wraps none.
     pub const fn within(&self) -> &'static [Self] {
         self.within
     }
 
-    /// The most bytes of it: its number, its fields, and the largest message that it can be around.
+    /// The most bytes of it: its number, its fields, and the largest message that it can wrap.
     pub const fn most_bytes(&self) -> usize {
         self.own.saturating_add(Self::largest(self.within))
     }
 
-    /// The most bytes without the message that it is around.
+    /// The most bytes without the message that it wraps.
     pub const fn own_bytes(&self) -> usize {
         self.own
     }
 
-    /// The most bytes of any of them; zero, if there are none.
+    /// The most bytes of any of these kinds; zero if there are none.
     pub const fn largest(kinds: &[Self]) -> usize {
         let (mut largest, mut rest) = (0, kinds);
         while let [kind, others @ ..] = rest {
@@ -153,7 +153,7 @@ impl Kind {
     }
 }
 
-/// The most bytes that a frame may have, by what it is.
+/// The most bytes that a frame may have, by its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cap {
     /// The name of the innermost kind.

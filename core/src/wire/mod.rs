@@ -5,16 +5,16 @@
 //! `docs/reference/wire.md` has every byte of it, and `tests/vectors/wire.txt` an example of each kind.
 //!
 //! - [`encode`] and [`encode_into`] write a frame. They refuse a message that is longer than its kind may be.
-//! - [`decode`] reads one, and says why and where if it refuses. It takes exactly the bytes that [`encode`] gives for the message:
-//!   no number that is longer than it need be, nothing behind the end.
+//! - [`decode`] reads a frame, or says why and where it is refused. It accepts only the bytes that [`encode`] gives for
+//!   the message: no number takes more bytes than needed, and nothing follows the end.
 //! - [`protocol_of`] looks at the header only, for a host that speaks several protocols over one socket.
 //!
-//! Bytes come from anybody. Nothing panics here, whatever they are, and nothing is believed: the length is compared with the cap of
-//! its kind before anything is read, and no list is given more room than the bytes behind it can fill.
+//! The bytes may come from a liar. No bytes cause a panic, and no length in them is trusted: the length of the frame is
+//! compared with the cap of its kind before any field is read, and no list gets more room than its bytes can fill.
 //!
-//! The cap of a kind is not a guess. [`Bounded`] says of every type how many bytes its largest value takes, and the cap is the sum over
-//! the fields of the kind. So no message that a machine may send is refused for its length, and a test shows that the
-//! largest one of each kind has exactly the length of the cap.
+//! The cap of a kind is computed. [`Bounded`] says for every type how many bytes its largest value takes, and the cap
+//! is the sum over the fields of the kind. So no message that a machine may send is refused for its length, and a test
+//! shows that the largest message of each kind has exactly the length of the cap.
 //!
 //! ```
 //! use gridweave_core::heartbeat::Message;
@@ -85,7 +85,7 @@ pub fn encode_into<M: Framed>(message: &M, room: &mut [u8]) -> Result<usize, Not
     Ok(length)
 }
 
-/// A message has a cap only as long as its lists have; who fills one with more is told, rather than who gets it.
+/// A list with too many items makes a message too long. This reports it at the sender, before the receiver refuses it.
 fn within_cap<M: Framed>(frame: &[u8]) -> Result<(), NotEncoded> {
     let Cap { kind, most } = Cap::of(M::KINDS, frame).map_err(|_| NotEncoded::Broken)?;
     if frame.len() > most {

@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::{Protocol, VERSION};
 
-/// Why bytes are no message, and where; places count from the first byte of the frame, which is 0.
+/// Why bytes are no message, and where; `at` counts from the first byte of the frame, which is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Refused {
@@ -10,24 +10,24 @@ pub enum Refused {
     Empty,
     /// The first byte is not this [`VERSION`].
     Version {
-        /// It.
+        /// The first byte.
         found: u8,
     },
     /// The second byte is another protocol.
     Protocol {
-        /// It.
+        /// The protocol in the second byte.
         found: Protocol,
-        /// That of the message that was expected.
+        /// The protocol of the expected message.
         expected: Protocol,
     },
     /// The protocol has no kind of this number.
     UnknownKind {
         /// Where the number is.
         at: usize,
-        /// It.
+        /// The unknown number.
         found: u8,
     },
-    /// The frame is longer than the largest message of its kind. Nothing of the body was read.
+    /// The frame is longer than the largest message of its kind. No field was read.
     TooLong {
         /// The name of the kind.
         kind: &'static str,
@@ -38,21 +38,21 @@ pub enum Refused {
     },
     /// The bytes end inside the message.
     CutShort {
-        /// Where what cannot be read begins.
+        /// The first byte that could not be read.
         at: usize,
     },
-    /// The bytes before this place are no such field, or what was read breaks a rule: an unknown variant, a list that is too
-    /// long, an interval that ends before it starts.
+    /// A field cannot be decoded or breaks a rule: an unknown variant, a list that is too long, an interval that ends
+    /// before it starts.
     Malformed {
-        /// Behind the last byte that was read.
+        /// The first byte that was not read.
         at: usize,
     },
     /// There are bytes behind the message.
     Trailing {
-        /// Where they begin.
+        /// The first byte behind the message.
         at: usize,
     },
-    /// The message has other bytes than these: a number is longer than it need be, or means another one.
+    /// [`encode`](super::encode) gives other bytes for this message: a number is too long, or stands for another one.
     NotCanonical {
         /// The first byte that differs.
         at: usize,

@@ -1,7 +1,7 @@
-//! Liars who work together to be in every view, and what samples that nobody can choose leave of that.
+//! Liars work together to fill every view. Random samples, which no peer can choose, limit their success.
 //!
-//! A liar answers every exchange with links to its accomplices only, all as young as can be, and begins exchanges of the same kind, some with whoever it likes in each
-//! cycle. Honest nodes are CYCLON's. There is no delay, and nothing is lost.
+//! A liar answers every exchange with links to its accomplices only, all of age 0. In each cycle it also begins some
+//! such exchanges with honest nodes drawn at random. Honest nodes run CYCLON. There is no delay and no loss.
 
 use gridweave_core::id::{Incarnation, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};
@@ -20,9 +20,9 @@ const NODES: u32 = 500;
 const CYCLES: u32 = 100;
 
 struct Attack {
-    /// The first so many nodes lie.
+    /// How many nodes lie: the first ones.
     liars: u32,
-    /// How many exchanges each of them begins in a cycle.
+    /// How many exchanges each liar begins in a cycle.
     pushes: u32,
     honest: Vec<Node>,
     timers: Vec<Timer>,
@@ -31,12 +31,12 @@ struct Attack {
     rng: Xoshiro256PlusPlus,
 }
 
-/// How much of what honest nodes know leads to liars, at the end.
+/// The share of links of honest nodes that lead to liars, at the end.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
     views: f64,
     samples: f64,
-    /// Honest nodes whose views have nobody honest.
+    /// Honest nodes whose views hold only liars.
     eclipsed: usize,
 }
 
@@ -71,7 +71,7 @@ impl Attack {
         attack
     }
 
-    /// Feeds an event to an honest node, and carries its messages to whom they are for.
+    /// Feeds an event to an honest node, and delivers its messages.
     fn feed(&mut self, node: u32, event: Event<Node>) {
         let place = (node - self.liars) as usize;
         let machine = &mut self.honest[place];
@@ -148,14 +148,14 @@ impl Attack {
     }
 }
 
-/// What came of it at the end of 100 cycles, without and with 32 samples.
+/// The shares of liars after 100 cycles, without and with 32 samples.
 #[test]
 fn samples_keep_honest_nodes_in_the_views_of_honest_nodes() {
     println!(
         "| liars | exchanges a cycle | in views | eclipsed | with samples, in views | eclipsed | in samples |"
     );
     println!("|---|---|---|---|---|---|---|");
-    // Up to which share they may come in views.
+    // Liars, exchanges in a cycle, and the largest share of liars that views may have.
     let cases = [
         (25, 1, 0.15),
         (50, 1, 0.3),
@@ -164,7 +164,7 @@ fn samples_keep_honest_nodes_in_the_views_of_honest_nodes() {
         (50, 5, 0.5),
         (100, 5, 0.75),
     ];
-    // A debug build tries the second.
+    // A debug build tries only the second case.
     let tried = if cfg!(debug_assertions) { 1..2 } else { 0..6 };
     for (liars, pushes, most) in cases[tried].iter().copied() {
         let without = Attack::new(liars, pushes, 0).run();
@@ -186,7 +186,7 @@ fn samples_keep_honest_nodes_in_the_views_of_honest_nodes() {
     }
 }
 
-/// The price of samples where nobody lies: the overlay stays one, and views stay full.
+/// Without liars, samples do no harm: the overlay stays connected, and views stay full.
 #[test]
 fn without_liars_samples_do_no_harm() {
     let mut attack = Attack::new(0, 0, 32);

@@ -1,4 +1,4 @@
-//! What cannot work is refused when a node is built, and by name.
+//! A configuration that cannot work is refused when a node is built, with a named error.
 
 use core::num::NonZeroU32;
 

@@ -50,7 +50,7 @@ pub(super) enum Armed<T> {
     Stale,
 }
 
-/// What is in the history of a run, as the first word of each entry.
+/// The kind of an entry in the history: the first word of each entry.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(super) enum Entry {
@@ -90,7 +90,7 @@ impl<M: Simulated> World<M> {
         let sent = self.traffic.total().messages;
         let target = match u32::try_from(to.get()) {
             Ok(target) if target < self.nodes => target,
-            // Nobody has this name, which its inventor may be told if it looks like one.
+            // No node has this id. If the id could be a node's, the sender may learn that the message did not arrive.
             Ok(target) if target <= Handle::MOST => return self.undelivered(target, node, sent),
             _ => return self.traffic.undelivered(),
         };
@@ -145,7 +145,7 @@ impl<M: Simulated> World<M> {
 
     fn wake(&mut self, node: u32, timers: &mut Timers<M::Timer>, at: Time, timer: M::Timer) {
         if at == Time::MAX {
-            // Never due, as far as anyone can wait.
+            // The end of time means never.
             return self.cancel(timers, timer);
         }
         let slot = self.timers.insert(Armed::Live(timer));

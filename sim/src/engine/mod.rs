@@ -109,39 +109,39 @@ impl<M: Simulated> Default for Hints<M> {
     }
 }
 
-/// What a user of a simulation gets to know, in the order in which it happened.
+/// What a simulation tells its caller, in the order in which it happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Happening<C, N> {
     /// A machine tells its host something.
     Notice {
-        /// When.
+        /// When the machine told it.
         at: Time,
-        /// Which machine.
+        /// The node of the machine.
         node: NodeId,
-        /// What.
+        /// What the machine told.
         notice: N,
     },
     /// A command found its node down, and is lost.
     Unheard {
-        /// When.
+        /// When the command came.
         at: Time,
-        /// Which node.
+        /// The node that was down.
         node: NodeId,
-        /// What was asked.
+        /// The command that is lost.
         command: C,
     },
     /// A node went down.
     Crashed {
-        /// When.
+        /// When it went down.
         at: Time,
-        /// Which node.
+        /// The node that went down.
         node: NodeId,
     },
     /// A node came up: for the first time, or again.
     Started {
-        /// When.
+        /// When it came up.
         at: Time,
-        /// Which node.
+        /// The node that came up.
         node: NodeId,
     },
 }
@@ -154,18 +154,18 @@ pub enum Checking {
     Never,
     /// Each time a machine has handled an event.
     EveryEvent,
-    /// After every so many events of the whole simulation, the machine that handled the last of them.
+    /// After every nth event of the whole simulation, the machine that handled it.
     Every(NonZeroU32),
 }
 
 /// An invariant that did not hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken {
-    /// When.
+    /// When it was found broken.
     pub at: Time,
-    /// On which node.
+    /// The node on which it does not hold.
     pub node: NodeId,
-    /// Which.
+    /// The invariant.
     pub violation: Violation,
 }
 
@@ -433,7 +433,7 @@ impl<M: Simulated> Simulation<M> {
         }
     }
 
-    /// Whether a node is down, and nobody has planned that it comes up.
+    /// Whether a node is down with no start planned, or does not exist.
     pub fn is_gone(&self, node: NodeId) -> bool {
         let number = self.number(node);
         number.is_none_or(|number| !self.is_up(number) && !self.coming_up.contains(number))

@@ -252,7 +252,7 @@ fn a_doomed_node_stops_between_two_effects() {
 }
 
 #[test]
-fn a_sender_learns_that_nobody_is_there_if_the_network_tells() {
+fn a_sender_learns_that_no_node_is_there_if_the_network_reports_it() {
     let told = NetworkConfig {
         delay: Delay::Constant(Span::from_secs(1)),
         report_unreachable: true,

@@ -10,7 +10,7 @@ use super::kinds::Kinds;
 /// Messages, and what is in them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KindTraffic {
-    /// How many messages.
+    /// How many messages were sent.
     pub messages: u64,
     /// How many bytes they have, encoded.
     pub bytes: u64,
@@ -123,7 +123,7 @@ impl Traffic {
         windows.collect()
     }
 
-    /// How many messages, or copies of one, came to a node that was down or does not exist.
+    /// How many messages or copies had a receiver that was down or does not exist.
     pub fn to_nobody(&self) -> u64 {
         self.undelivered
     }

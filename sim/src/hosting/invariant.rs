@@ -5,7 +5,7 @@ use std::fmt;
 use gridweave_core::id::NodeId;
 use gridweave_core::time::Time;
 
-/// A promise that a run is held to.
+/// A rule that every run must keep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Invariant {
     /// A node's own invariants hold after each of its events.
@@ -26,15 +26,15 @@ pub enum Invariant {
     Room,
     /// A job that does not run on all of its nodes within the grace is stopped.
     Together,
-    /// Nobody speaks of a job that nobody submitted.
+    /// No node tells news of a job that was never submitted.
     Known,
     /// In the end nothing is left of any job, at any node.
     Settled,
     /// In the end the overlay is whole.
     Overlay,
-    /// Once nothing is left of any job, nothing is said of jobs, and nobody waits for an answer about one.
+    /// Once nothing is left of any job, no node sends a message about a job or waits for an answer about one.
     Quiet,
-    /// In the calm no node keeps time for a job without its coordinator's knowing.
+    /// In the calm no node keeps time for a job unless the job's coordinator knows of it.
     Purpose,
     /// In the calm a job begins once on each of its nodes, soon, and with few messages.
     Thrift,
@@ -81,7 +81,7 @@ impl Invariant {
         }
     }
 
-    /// What it says.
+    /// The rule, as a sentence.
     pub const fn says(self) -> &'static str {
         match self {
             Self::State => "a node's own invariants hold after each of its events",
@@ -112,13 +112,13 @@ impl fmt::Display for Invariant {
 /// An invariant that did not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Breach {
-    /// Which.
+    /// The invariant that was broken.
     pub invariant: Invariant,
-    /// When.
+    /// When it was found broken.
     pub at: Time,
-    /// Where, if it was at one node.
+    /// The node at which it was broken, if it was one node.
     pub node: Option<NodeId>,
-    /// What happened.
+    /// What happened, in words.
     pub what: String,
 }
 

@@ -1,8 +1,8 @@
-//! What runs jobs for machines that schedule them, and watches every one.
+//! Runs the jobs of machines that schedule them, and checks every job.
 //!
-//! A [`Grid`] is a simulation of any scheduler: its commands and notices are those of [`gridweave_core::job`]. A [`Host`] runs a job on a node
-//! from the moment that the node's machine says `Started`, tells the machine `Ended` when its run time is over, and lets a [`Watch`] see all
-//! of it. What is submitted when is up to the host's user: [`replay()`] takes jobs in the order in which they come.
+//! A [`Grid`] is a simulation of any scheduler: its commands and notices are those of [`gridweave_core::job`]. A
+//! [`Host`] runs a job on a node from the moment that the node's machine says `Started`. It tells the machine `Ended`
+//! when the run time is over, and reports all of this to a [`Watch`]. The caller submits jobs, as [`replay()`] does.
 
 mod invariant;
 mod replay;
@@ -65,7 +65,7 @@ pub trait Grid: Any {
     fn traffic(&self) -> &Traffic;
     /// The digest of all that has happened.
     fn digest(&self) -> String;
-    /// The simulation, for those who know what it is of.
+    /// The simulation itself, for a caller that knows its type.
     fn as_any(&self) -> &dyn Any;
 }
 

@@ -61,18 +61,18 @@ pub struct Replay<'a> {
 pub enum Fate {
     /// It ran.
     Ran {
-        /// From when.
+        /// When the last of its nodes began.
         start: Time,
-        /// Until when.
+        /// When the last of its nodes ended.
         end: Time,
     },
     /// It was never taken: no such grid could run it.
     Rejected,
-    /// It was taken, and then lost for a reason that its submitter was told.
+    /// It was taken, and then failed with a reason that its submitter told.
     Failed,
-    /// It was taken, and nobody ever told its end.
+    /// It was submitted, and its outcome was never told.
     Lost,
-    /// Where it was submitted went down for ever, and with that whoever would tell its end.
+    /// Its submitter went down for good, so that no node can tell its outcome.
     Orphaned,
     /// The replay was stopped before it was submitted.
     NotSubmitted,
@@ -90,15 +90,15 @@ pub struct Faults {
     pub crashes: u64,
     /// How often a node came up after the beginning, again or for the first time.
     pub starts: u64,
-    /// How often a node let go of a job that nobody answered for.
+    /// How often a node dropped a job as an orphan.
     pub orphaned: u64,
     /// How often a job was running on a node that went down, or was stopped before its end.
     pub interrupted: u64,
-    /// How often one of these ran again.
+    /// How often an interrupted job ran again.
     pub recovered: u64,
-    /// After how many seconds in all.
+    /// The seconds between interruption and next run, added up.
     pub recovery_seconds: u64,
-    /// After how many seconds at most.
+    /// The longest of these times, in seconds.
     pub longest_recovery_seconds: u64,
 }
 
@@ -142,9 +142,9 @@ struct Replaying<'a, 'b> {
 
 /// Submits each job to a node drawn at random when its time comes, and runs it, until every job has its outcome.
 ///
-/// If the monitor is told to stop or the time is over, what has no outcome yet is [`Fate::Unfinished`] or [`Fate::NotSubmitted`]. No machine is
-/// trusted: a node that runs more than it has room for, a job that runs on more nodes than it asked for or again after its end was told, one
-/// that is said to be done and is not, and one that nobody answers for any more are violations.
+/// If it is stopped before, a job without outcome is [`Fate::Unfinished`] or [`Fate::NotSubmitted`]. No machine is
+/// trusted. It is a violation if a node runs more than it has room for, or if a job runs on more nodes than it asked
+/// for, runs again after its outcome, is falsely said to be done, or is [`Fate::Lost`].
 pub fn replay<'a>(
     grid: &mut dyn Grid,
     jobs: &'a dyn Jobs,
@@ -185,7 +185,7 @@ pub fn replay<'a>(
 enum Stopped {
     /// Every job has its outcome.
     Done,
-    /// Someone asked, or the time was over.
+    /// The monitor was told to stop, or the time was over.
     OnRequest,
     /// Nothing happens any more.
     Stalled,
@@ -270,7 +270,7 @@ impl Replaying<'_, '_> {
         self.host.grid.command(at, node, Command::Submit(job));
     }
 
-    /// A job came to a node that is down: it goes to one that is up a second later, or when there is one.
+    /// A job came to a node that is down. It goes to a node that is up a second later, or as soon as a node is up.
     fn submit_elsewhere(&mut self, job: Job, now: Time) {
         self.host.watch.not_taken(job.id.get() as usize);
         match self.some_node_that_is_up() {
@@ -282,10 +282,10 @@ impl Replaying<'_, '_> {
         }
     }
 
-    /// The next node from one drawn at random that is up.
+    /// The first node that is up, from one drawn at random on.
     fn some_node_that_is_up(&mut self) -> Option<NodeId> {
         if !self.parked.is_empty() {
-            // None was up when the first of them came, and none has come up since.
+            // No node was up when the first of these jobs came, and none has come up since.
             return None;
         }
         let drawn = self.rng.index(self.joined.len());
@@ -294,7 +294,7 @@ impl Replaying<'_, '_> {
         from_drawn.find(|node| self.host.grid.is_up(*node))
     }
 
-    /// A node is up, so those that wait for one can be submitted.
+    /// A node is up, so the jobs that wait for one are submitted there.
     fn submit_parked(&mut self, node: NodeId, now: Time) {
         for index in std::mem::take(&mut self.parked) {
             if let Some(job) = self.jobs.job(index) {
@@ -312,7 +312,7 @@ impl Replaying<'_, '_> {
             match happening {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
                 Happening::Unheard { at, command, .. } => {
-                    // Nobody is there to be told of an end.
+                    // A lost submission goes elsewhere; other commands have no receiver any more.
                     if let Command::Submit(job) = command {
                         self.submit_elsewhere(job, at);
                     }

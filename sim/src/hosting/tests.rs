@@ -276,7 +276,7 @@ fn what_is_left_of_a_gang_does_not_count() {
     let mut grid = liars(Lie::Pair, 10);
     grid.crash(Time::from_secs(50), NodeId::new(0));
     let (fates, violations) = replayed(grid, &Few::jobs(1, 2), Rooms::Whole);
-    // The second node says that the job is done, and nobody answers for it any more.
+    // The second node says that the job is done, which is false, and the job never gets its outcome.
     assert_eq!((fates, violations), (vec![Fate::Lost], 2));
 }
 

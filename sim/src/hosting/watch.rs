@@ -1,4 +1,4 @@
-//! What must not happen to jobs, kept by one that knows nothing of the machines: only what they were told, and what they say.
+//! Checks what must not happen to jobs, knowing only what the machines were told and what they say.
 
 use std::collections::BTreeSet;
 
@@ -272,13 +272,13 @@ impl Watch {
         self.jobs[job].said.map(|said| said.news)
     }
 
-    /// Whether where a job was submitted is gone for ever, and with it who would tell its end.
+    /// Whether the submitter of a job is gone for good, so that no node can tell its outcome.
     pub fn is_orphaned(&self, job: usize) -> bool {
         let home = self.jobs[job].home;
         home.is_some_and(|home| self.gone.contains(&home))
     }
 
-    /// Whether a node has room for a job beside those that run there.
+    /// Whether a node has room for a job beside the jobs that run there.
     fn has_room(&self, node: NodeId, job: usize) -> bool {
         let number = node.get() as usize;
         let there = self.on.get(number).map_or(&[][..], Vec::as_slice);
@@ -570,7 +570,7 @@ impl Watch {
         let watched = &self.jobs[job];
         let attempt = watched.done().or(watched.attempts.last());
         attempt.into_iter().flat_map(|attempt| {
-            // Before those that were wanted there may be some that ended while another part of theirs never began.
+            // Leave out the first nodes if more ended than the job wants: a part of their try never began.
             let surplus = attempt
                 .ended
                 .len()

@@ -34,16 +34,16 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-/// Why there is no such network.
+/// Why a network configuration is refused.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
     /// A chance is not between 0 and 1.
     #[error("network.{name} is {probability}; give a probability from 0 to 1")]
     Probability {
-        /// Which.
+        /// The name of the setting.
         name: &'static str,
-        /// What it is.
+        /// The value that was given.
         probability: f64,
     },
     /// The bounds of a delay are the wrong way round.
@@ -67,9 +67,9 @@ pub enum NetworkError {
     /// A range of nodes ends before it begins.
     #[error("network.partitions has the nodes [{first}, {last}]; swap them")]
     BackwardRange {
-        /// Its first node.
+        /// The first node of the range.
         first: u32,
-        /// Its last node.
+        /// The last node of the range.
         last: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Trouble that comes and goes: what happens to messages for a time, beside what a configuration says for all of it.
+//! Temporary trouble: what happens to messages for a time, beside what the configuration says for the whole run.
 
 use gridweave_core::time::{Span, Time};
 
@@ -9,11 +9,11 @@ pub struct Trouble {
     pub until: Time,
     /// How likely a message comes very late, from 0 to 1.
     pub late: f64,
-    /// The longest that such a message takes longer.
+    /// The most by which a late message is delayed.
     pub late_by: Span,
     /// Where nothing passes, and when.
     pub cuts: Vec<Cut>,
-    /// Nodes of which all messages, in and out, take so much longer.
+    /// Slow nodes, and by how much all their messages, in and out, are delayed.
     pub slow: Vec<(u32, Span)>,
 }
 
@@ -35,14 +35,14 @@ pub struct Cut {
 pub enum Passage {
     /// Nothing.
     None,
-    /// They hear the others, who do not hear them.
+    /// Messages to the nodes that are cut off, but none from them.
     In,
-    /// They are heard, and hear nobody.
+    /// Messages from the nodes that are cut off, but none to them.
     Out,
 }
 
 impl Cut {
-    /// Whether a message does not pass that is sent now.
+    /// Whether a message that is sent now does not pass.
     fn stops(&self, now: Time, from: u32, to: u32) -> bool {
         let inside = |node| self.nodes.contains(&node);
         let crosses = inside(from) != inside(to);
@@ -60,16 +60,16 @@ impl Cut {
 pub struct TroubleMet {
     /// Messages that came very late.
     pub late: u64,
-    /// Those stopped where nothing passes.
+    /// Messages stopped by a cut where nothing passes.
     pub cut: u64,
-    /// Those stopped where one direction is open.
+    /// Messages stopped by a cut that is open in the other direction.
     pub cut_one_way: u64,
-    /// Those from or to a slow node.
+    /// Messages from or to a slow node.
     pub slowed: u64,
 }
 
 impl Trouble {
-    /// Why a message does not pass that is sent now, if it does not.
+    /// The kind of cut that stops a message that is sent now, if there is one.
     pub(super) fn stopped_by(&self, now: Time, from: u32, to: u32) -> Option<Passage> {
         let cut = self.cuts.iter().find(|cut| cut.stops(now, from, to));
         cut.map(|cut| cut.passage)

@@ -192,8 +192,7 @@ impl SiteQueue {
         self
     }
 
-    /// The same site with backfilling: a job may pass the waiting head if, by the estimates, it does not delay the
-    /// head.
+    /// The same site with backfilling: a job may pass the waiting head if, by the estimates, the head is not delayed.
     ///
     /// [`start_next`](super::LocalScheduler::start_next) decides this anew at each call. When a job overruns, the head
     /// waits longer than expected, so that another job may pass: it starts at the next call, not before.

@@ -149,8 +149,7 @@ impl Profile {
         Self(profile)
     }
 
-    /// When `processors` are first free for `length`. A job that would not end before the end of time needs them until
-    /// then.
+    /// When `processors` are first free for `length`. A `length` beyond the end of time counts up to that end.
     pub(super) fn earliest(&mut self, from: Time, processors: u32, length: Span) -> Time {
         if let Ok(start) = self.0.earliest_fit(from, processors, length) {
             return start;

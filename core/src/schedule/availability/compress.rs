@@ -1,4 +1,4 @@
-//! Moving bookings earlier after something ended before its time.
+//! Moves bookings earlier after a job ended before its time.
 
 use super::Availability;
 use crate::time::{Interval, Time};
@@ -8,17 +8,17 @@ use crate::time::{Interval, Time};
 pub struct Booking {
     /// When they are reserved.
     pub interval: Interval,
-    /// How many.
+    /// How many processors are reserved.
     pub count: u32,
 }
 
 impl Availability {
     /// Moves bookings earlier, in the given order, to where they fit best now (PROTOCOLS 7.2), and returns how many moved.
     ///
-    /// To be called when processors became free that nobody counted on, with the bookings in the order of the queue and
-    /// `from` as the current time. Each booking is released and placed at its earliest fit at or after `from`; since its old
-    /// place is free then, none ever moves later. A booking that began before `from` stays where it is. So does one that the
-    /// profile does not hold, as far as can be told, and one whose move would exceed the limit on breakpoints.
+    /// Call it when processors became free earlier than planned, with the bookings in the order of the queue and the
+    /// current time as `from`. Each booking is released and placed at its earliest fit at or after `from`. Its old
+    /// place is free then, so no booking moves later. A booking stays where it is if it began before `from`, if the
+    /// profile, as far as it can tell, does not hold it, or if its move would exceed the limit on breakpoints.
     pub fn compress(&mut self, from: Time, bookings: &mut [Booking]) -> usize {
         let mut moved = 0_usize;
         for booking in bookings {
@@ -45,7 +45,7 @@ impl Availability {
             booking.interval = earlier;
             return true;
         }
-        // What was released just now is free, and the breakpoints become those that there were.
+        // This time was released just now, so it is free; the breakpoints become what they were.
         let restored = self.reserve(interval, count);
         debug_assert_eq!(restored, Ok(()), "a released booking fits its old place");
         false

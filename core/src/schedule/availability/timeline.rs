@@ -42,7 +42,7 @@ impl Change {
 pub(super) struct Survey {
     /// The last step in it.
     pub(super) last: Cursor,
-    /// How many steps.
+    /// How many steps it spans.
     pub(super) steps: usize,
     /// The least count.
     pub(super) least: u32,

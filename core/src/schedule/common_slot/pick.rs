@@ -11,7 +11,7 @@ pub trait Pick: Choose {}
 
 /// The first free ones in the order given.
 ///
-/// Whoever lists the schedules in the order of discovery, near ones first, takes the nearest.
+/// If the caller lists the schedules in the order of discovery, near nodes first, this picks the nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InOrder;
 
@@ -23,7 +23,7 @@ pub struct InOrder;
 #[derive(Debug)]
 pub struct Seeded<'a, R: Rng + ?Sized>(pub &'a mut R);
 
-/// Those that the slot leaves least idle time around, best first; ties go to the first in the order given.
+/// The schedules in which the slot leaves the least idle time, best first; ties go to the first in the order given.
 ///
 /// The idle time is what remains of the schedule's free window, counted from the earliest start asked for: what lies before
 /// that can no longer be used.

@@ -4,9 +4,9 @@ use core::fmt;
 
 use super::Slot;
 
-/// Why nothing is held. The ledger is as if nobody had asked.
+/// Why a claim was refused. The ledger is as before the claim.
 ///
-/// While a claim of several words runs, and until it has given back what it took, others may be refused on its account.
+/// While a claim of several words runs, and until it has given back what it took, it may cause other refusals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ClaimError {
@@ -14,9 +14,9 @@ pub enum ClaimError {
     Past,
     /// Some of the slots lie beyond the end of the window.
     Beyond,
-    /// Somebody holds this slot, the first in the way, and may yet give it back.
+    /// This slot, the first in the way, is held; its holder may yet release it.
     Held(Slot),
-    /// Somebody has committed to this slot, the first in the way.
+    /// This slot, the first in the way, is committed.
     Committed(Slot),
 }
 

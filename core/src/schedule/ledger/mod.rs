@@ -1,9 +1,9 @@
 //! A rolling window of time slots that many threads claim, hold, commit and release at once, without locks.
 //!
-//! [`Schedule`](super::Schedule) has one owner. A host that serves several coordinators in parallel can share a [`SlotLedger`]
-//! instead: its time is cut into slots of equal length ([`SlotScale`]), a claim takes a row of them or none, and nobody waits.
-//! It never allocates, and all it needs is a 32-bit compare-and-swap; targets without one (`target_has_atomic = "32"`) do not
-//! have this module.
+//! [`Schedule`](super::Schedule) has one owner. A host that serves several coordinators in parallel can share a
+//! [`SlotLedger`] instead. Its time is cut into slots of equal length ([`SlotScale`]). A claim takes a row of slots or
+//! none, and no thread waits. The ledger never allocates. It needs only a 32-bit compare-and-swap; targets without one
+//! (`target_has_atomic = "32"`) do not have this module.
 //!
 //! ```
 //! use gridweave_core::schedule::ledger::{ClaimError, Hold, Slot, SlotLedger, SlotScale, SlotState};
@@ -38,47 +38,47 @@
 //! ```
 //!
 //! # How it works
-//! The window is a ring of words. A word has eight slots: a bit each for *taken* and for *committed*, and in its other half the
-//! *lap*, how often the ring had gone round before these slots. A claim swaps in word after word, in ascending order, each only if
-//! its lap is right and the wanted slots are free. If one is not, the claim clears the bits it has set, last word first, and
-//! names the slot in the way.
+//! The window is a ring of words. A word has eight slots, with two bits each: *taken* and *committed*. Its other half
+//! is the *lap*: how often the ring had gone round before these slots. A claim swaps in word after word, in ascending
+//! order, and only if the lap is right and the wanted slots are free. If a swap is not possible, the claim clears the
+//! bits it has set, last word first, and names the slot in the way.
 //!
-//! The window advances by one number, the first slot that is not past. No word is touched for that: one that is left from an
-//! earlier lap counts as free, and the first claim of its new slots replaces it. So an advance by a year costs as
-//! much as one by a slot, and there is no recycling that could be half done.
+//! One number advances the window: the first slot that is not past. An advance touches no word. A word from an earlier
+//! lap counts as free, and the first claim of its new slots replaces it. So an advance by a year costs as much as one
+//! by a slot, and recycling cannot stop halfway.
 //!
 //! # What holds
-//! - **A slot in the window has at most one holder.** Laps of a word only grow; within a lap, a slot is taken only when it is free, and
-//!   freed only by who took it. A word begins a new lap only when all its earlier slots are past, because the claimant has seen
-//!   a window that contains the new ones.
-//! - **Late is harmless.** Whoever commits, releases or rolls back after a word has moved on to a later lap changes nothing there, and is
-//!   told so: [`Hold::commit`], [`Hold::release`] and [`Commitment::release`] answer for the slots that were not past. A claimant
-//!   that stalls while time passes it by may end up with a hold of past slots, as if it had been faster.
-//! - **A lap is never mistaken for another**, however long a thread stalls: laps do not wrap. Instead a ledger ends, after 65,536 times
-//!   its window ([`END`](SlotLedger::END)), and claims beyond are refused. With a window of a day that is after 179 years; with
-//!   one of a minute, after 45 days. [`Slot`] numbers end at `u32::MAX`, which for slots of a second is after 136 years.
+//! - **A slot in the window has at most one holder.** Laps of a word only grow. Within a lap, a claim takes a slot only
+//!   when it is free, and only its holder frees it. A word begins a new lap only when all its earlier slots are past,
+//!   because the claimant has seen a window that contains the new ones.
+//! - **A late operation is harmless.** If a word has moved on to a later lap, a commit, a release or a roll-back
+//!   changes nothing in it. [`Hold::commit`], [`Hold::release`] and [`Commitment::release`] tell the caller which slots
+//!   were not past. A claimant that stalls may end up with a hold of past slots, as if it had been faster.
+//! - **A lap is never mistaken for another**, however long a thread stalls: laps do not wrap. Instead a ledger ends
+//!   after 65,536 times its window ([`END`](SlotLedger::END)), and claims beyond are refused. With a window of a day
+//!   that is after 179 years; with a minute, after 45 days. [`Slot`] numbers end after 136 years of slots of a second.
 //! - **A ticket fits only its own ledger and its own slots.** It cannot be made or copied, and carries its ledger.
 //!
 //! # Progress
-//! No operation waits for another, and a thread that stops anywhere stops nobody. A compare-and-swap is tried again only when
-//! another thread changed the same word, and every operation changes each of its words at most twice, so the ledger is lock-free: some
-//! operation always completes. It is not wait-free: one claimant can be unlucky again and again. Reading is wait-free, and
-//! so is advancing where the processor has a maximum, or else as lock-free as the rest.
+//! No operation waits for another, and a thread that stops does not stop other threads. A compare-and-swap is tried
+//! again only when another thread changed the same word, and every operation changes each of its words at most twice.
+//! So the ledger is lock-free: some operation always completes. It is not wait-free: one claimant can be unlucky again
+//! and again. Reading is wait-free. Advancing is wait-free if the processor has an atomic maximum, else lock-free.
 //!
-//! A claim that stops halfway keeps what it has taken so far, and others are refused there, not delayed; once those slots are past,
-//! their words serve again like all others. Of claims that run at the same time and meet nothing but each other, at least one
-//! succeeds: each gives way to one that has come further in the window, and the furthest has nobody to give way to.
+//! If a thread stops in the middle of a claim, the slots taken so far stay taken. Other claims of them are refused, not
+//! delayed. Once those slots are past, their words serve again. Of claims that run at the same time and meet only each
+//! other, at least one succeeds: a claim gives way only to one further in the window, and no claim is beyond the last.
 //!
 //! # Memory ordering
-//! - Who holds a slot has seen all that its earlier holder did before releasing it: releasing is `Release`, claiming `Acquire`.
-//! - Who reads a slot as committed has seen all that the holder did before committing: `Release`, and `Acquire` in readers.
-//! - Who claims a slot that an advance has brought into the window has seen all that the advancing thread did before, such as stopping
-//!   what ran in past slots: `Release`, and `Acquire` in claims.
-//! - A refusal promises nothing. Nor does anything else depend on an order between words.
+//! - The holder of a slot sees all that the earlier holder did before releasing it (`Release`, `Acquire` in claims).
+//! - A reader of a committed slot sees all that the holder did before committing (`Release`, `Acquire` in readers).
+//! - If an advance has brought a slot into the window, its claimant sees all that the advancing thread did before, such
+//!   as stopping what ran in past slots (`Release`, `Acquire` in claims).
+//! - A refusal guarantees nothing. No guarantee depends on an order between words.
 //!
 //! # What it does not do
-//! It has no jobs, epochs, leases or swaps as a [`Schedule`](super::Schedule) has, and does not know who holds a slot. A lease is the
-//! owner's timer, at whose end it drops the hold. Slots of one word, and sixteen words of one cache line, are contended together.
+//! Unlike a [`Schedule`](super::Schedule) it has no jobs, epochs, leases or swaps, and it does not know the holder of a
+//! slot. A lease is the owner's timer; at its end the owner drops the hold. Contention is per word and cache line.
 
 mod error;
 mod scale;
@@ -101,7 +101,7 @@ pub use ticket::{Commitment, Hold};
 use slot::Piece;
 use word::{LAPS, Obstacle, SLOTS_PER_WORD, Word};
 
-/// A rolling window of `8 * WORDS` slots that many threads share; the [module](self) has the whole story.
+/// A rolling window of `8 * WORDS` slots that many threads share; the [module](self) explains it.
 #[derive(Debug)]
 pub struct SlotLedger<const WORDS: usize> {
     /// The first slot that is not past. It only grows.
@@ -112,7 +112,7 @@ pub struct SlotLedger<const WORDS: usize> {
 /// What a slot is at some instant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SlotState {
-    /// Nobody's.
+    /// No hold and no commitment has it.
     Free,
     /// Held, or for a moment part of a claim that is being tried.
     Held,
@@ -172,8 +172,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
     /// It never goes back: of several advances the furthest counts, and beyond the [`END`](Self::END) all is past for good.
     pub fn advance(&self, first: Slot) -> Slot {
         let first = first.min(Self::END);
-        // Release: who claims in the new window has seen what was done before it was opened. A maximum is a
-        // read-modify-write, so a later advance keeps the promise of an earlier one.
+        // Release: a claimant in the new window sees what was done before the advance. A maximum is a
+        // read-modify-write, so a later advance keeps the guarantee of an earlier one.
         let before = self.first.fetch_max(first.get(), Ordering::Release);
         first.max(Slot::new(before))
     }
@@ -244,7 +244,7 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
         if slots.end() > Self::window_end(first) {
             return Err(ClaimError::Beyond);
         }
-        // A look first, so that most refusals of long claims write nothing and get in nobody's way.
+        // Read first, so that most refusals of long claims write nothing and disturb no other thread.
         if slots.count() > SLOTS_PER_WORD {
             slots.pieces().try_for_each(|piece| {
                 let word = self.read(piece).ok_or(ClaimError::Past)?;
@@ -253,8 +253,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
             })?;
         }
         for piece in slots.pieces() {
-            // Acquire: pairs with the `Release` of who had the slots before. What others did to the word since was also a
-            // read-modify-write, which passes that on.
+            // Acquire: pairs with the `Release` of the earlier holder. All changes to the word since then were
+            // read-modify-writes, which keep that `Release` visible.
             if let Err(obstacle) = self.change(piece, Word::hold, Ordering::Acquire) {
                 if !canary!(ClaimNotRolledBack) {
                     self.roll_back(slots.before_word(piece.word));
@@ -268,8 +268,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
     /// Gives back what a claim had taken before it was refused, last word first.
     fn roll_back(&self, taken: Option<SlotRange>) {
         for piece in taken.into_iter().flat_map(SlotRange::pieces).rev() {
-            // Relaxed: who never held all slots did nothing with any. The next claimant still sees what the last holder did, as
-            // this is a read-modify-write. A word that moved on needs no rolling back.
+            // Relaxed: a claim that was refused did nothing in its slots. The next claimant still sees what the last
+            // holder did, because this is a read-modify-write. A word that moved on needs no rolling back.
             let _ = self.change(piece, Word::free, Ordering::Relaxed);
         }
     }
@@ -290,7 +290,7 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
         let first = Slot::new(self.first.load(Ordering::Relaxed));
         let mut standing = slots.since(first)?;
         for piece in standing.pieces() {
-            // Release: pairs with the `Acquire` of the next claimant, and of who reads the slots as committed.
+            // Release: pairs with the `Acquire` of the next claimant, and of readers that see the slots committed.
             if self.change(piece, change, Ordering::Release).is_err() {
                 standing = slots.since(piece.slot(SLOTS_PER_WORD))?;
             }
@@ -298,7 +298,7 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
         Some(standing)
     }
 
-    /// Swaps in what becomes of a word, as soon as nobody interferes.
+    /// Applies a change to a word; tries again whenever another thread changed the word first.
     fn change(&self, piece: Piece, change: Change, order: Ordering) -> Result<(), Obstacle> {
         let (word, lap) = self.place(piece.word).ok_or(Obstacle::Recycled)?;
         // Relaxed: what is read here is only a guess at what the swap will find.
@@ -320,7 +320,7 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
         Word::from_bits(bits).at(lap).ok()
     }
 
-    /// Where a word is in the ring, and on which lap.
+    /// The place of a word in the ring, and its lap.
     fn place(&self, word: u32) -> Option<(&AtomicU32, u16)> {
         let (index, lap) = (word.checked_rem(Self::RING)?, word.checked_div(Self::RING)?);
         Some((self.words.get(index as usize)?, u16::try_from(lap).ok()?))
@@ -333,10 +333,10 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
     }
 }
 
-/// What becomes of a word if it stands for this lap, in these slots.
+/// A change of these slots of a word, in this lap.
 type Change = fn(Word, u16, u8) -> Result<Word, Obstacle>;
 
-/// Why a claim is refused that meets this in one of its words.
+/// Why a claim is refused that meets this obstacle in one of its words.
 const fn refusal(piece: Piece, obstacle: Obstacle) -> ClaimError {
     match obstacle {
         Obstacle::Recycled => ClaimError::Past,

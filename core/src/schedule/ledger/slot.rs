@@ -38,14 +38,14 @@ impl Slot {
         Self(number)
     }
 
-    /// Its number.
+    /// Its number, counted from 0.
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
 impl SlotRange {
-    /// So many slots from `first` on.
+    /// `count` slots from `first` on.
     pub const fn new(first: Slot, count: u32) -> Result<Self, SlotRangeError> {
         match first.0.checked_add(count) {
             _ if count == 0 => Err(SlotRangeError::Empty),
@@ -87,12 +87,12 @@ impl SlotRange {
         self.first < other.end && other.first < self.end
     }
 
-    /// What of it lies at or after a slot.
+    /// The part at or after a slot.
     pub(super) fn since(self, slot: Slot) -> Option<Self> {
         Self::between(self.first.max(slot), self.end).ok()
     }
 
-    /// What of it lies before a word.
+    /// The part before a word.
     pub(super) fn before_word(self, word: u32) -> Option<Self> {
         let bound = Slot(word.saturating_mul(SLOTS_PER_WORD));
         Self::between(self.first, self.end.min(bound)).ok()

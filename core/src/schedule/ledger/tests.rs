@@ -82,7 +82,7 @@ fn the_window_moves_by_words_and_never_back() {
 }
 
 #[test]
-fn past_slots_make_room_for_others_whoever_had_them() {
+fn past_slots_can_be_claimed_again_even_if_they_were_never_released() {
     let ledger = SlotLedger::<2>::new();
     let forgotten = ledger.claim(range(0, 8)).unwrap().commit().unwrap();
     let half = ledger.claim(range(6, 9));

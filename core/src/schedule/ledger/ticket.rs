@@ -5,8 +5,8 @@ use super::{AllPast, ClaimError, SlotLedger, SlotRange};
 
 /// Slots that are held: the only way to commit or release them.
 ///
-/// Whoever drops it releases it, so that a claimant that fails takes no time with it; one that is leaked stands until its slots are
-/// past. It keeps its ledger through `L`: a reference, an `Arc`, whatever always leads to the same one.
+/// Dropping it releases the slots, so that a claimant that fails leaves none behind. A hold that is leaked stands until
+/// its slots are past. It keeps its ledger through `L`: a reference, an `Arc`, or any pointer that always leads to it.
 #[must_use = "dropping a hold releases it"]
 pub struct Hold<L, const WORDS: usize>
 where
@@ -19,7 +19,7 @@ where
 
 /// Slots that are committed: the only way to release them.
 ///
-/// Whoever drops it leaves them committed until they are past.
+/// Dropping it releases nothing: the slots stay committed until they are past.
 pub struct Commitment<L, const WORDS: usize>
 where
     L: Deref<Target = SlotLedger<WORDS>>,
@@ -41,12 +41,12 @@ where
         })
     }
 
-    /// The slots that were claimed, those that are past by now among them.
+    /// The slots that were claimed, including those past by now.
     pub fn slots(&self) -> SlotRange {
         self.slots
     }
 
-    /// Commits to all slots that are not past; only if there is none, there is nothing to commit to.
+    /// Commits all slots that are not past; an error if all are.
     pub fn commit(mut self) -> Result<Commitment<L, WORDS>, AllPast> {
         let slots = self.slots;
         let ledger = self.ledger.take().ok_or(AllPast)?;
@@ -75,7 +75,7 @@ impl<L, const WORDS: usize> Commitment<L, WORDS>
 where
     L: Deref<Target = SlotLedger<WORDS>>,
 {
-    /// The slots that were committed to, those that are past by now among them.
+    /// The slots that were held, including those past when they were committed.
     pub fn slots(&self) -> SlotRange {
         self.slots
     }

@@ -1,6 +1,6 @@
 //! One word of the ring, as a value: which lap of the ring it stands for, and the states of its slots.
 //!
-//! Nothing here is atomic. What may become of a word is decided here; the ledger swaps it in if the word is still the same.
+//! Nothing here is atomic. This file computes a word's next value; the ledger swaps it in if the word is unchanged.
 
 use core::cmp::Ordering;
 
@@ -14,18 +14,18 @@ pub(super) const LAPS: u32 = 1 << 16;
 pub(super) struct Word {
     /// How often the ring had gone round before this word's slots.
     lap: u16,
-    /// Of those that are taken, the slots that are committed.
+    /// The slots that are committed; all of them are taken, too.
     committed: u8,
     /// The slots that are held or committed, the first in the lowest bit.
     taken: u8,
 }
 
-/// Why a word does not change as wished.
+/// Why a word cannot be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Obstacle {
-    /// It stands for later slots by now, so the ones that were meant are past.
+    /// It stands for later slots by now, so the wanted slots are past.
     Recycled,
-    /// The slot at this place is the first of the wanted ones that is not free; it is held.
+    /// The slot at this index is the first wanted slot that is not free; it is held.
     Held(u32),
     /// The same, and it is committed.
     Committed(u32),
@@ -59,7 +59,7 @@ impl Word {
         }
     }
 
-    /// With these slots held, all of which must be free.
+    /// The word with these slots held; all of them must be free.
     pub(super) fn hold(self, lap: u16, slots: u8) -> Result<Self, Obstacle> {
         let now = self.at(lap)?;
         now.obstacle(slots).map_or(
@@ -71,7 +71,7 @@ impl Word {
         )
     }
 
-    /// With these slots committed. Only for who holds them.
+    /// The word with these slots committed. The caller must hold them.
     pub(super) fn commit(self, lap: u16, slots: u8) -> Result<Self, Obstacle> {
         let now = self.at(lap)?;
         Ok(Self {
@@ -80,7 +80,7 @@ impl Word {
         })
     }
 
-    /// With these slots free. Only for who holds or has committed them.
+    /// The word with these slots free. The caller must hold them or have committed them.
     pub(super) fn free(self, lap: u16, slots: u8) -> Result<Self, Obstacle> {
         let now = self.at(lap)?;
         Ok(Self {

@@ -48,9 +48,9 @@ pub(crate) struct History {
     pub(crate) doubled: u32,
     /// Records that were written.
     pub(crate) written: u32,
-    /// Jobs that were told to be finished where they were submitted.
+    /// Jobs that their submitters told to be finished.
     pub(crate) finished: u32,
-    /// Jobs that had another last word.
+    /// Jobs with another outcome.
     pub(crate) failed: u32,
 }
 

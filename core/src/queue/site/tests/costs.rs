@@ -139,7 +139,7 @@ fn present_cost_in_the_marginal_reading_is_what_the_others_would_gain() {
 }
 
 #[test]
-fn a_job_that_no_site_of_this_size_can_run_costs_more_than_any_other_and_delays_nobody() {
+fn a_job_too_large_for_the_site_costs_the_maximum_and_delays_no_other_job() {
     for site in [
         site(Policy::FirstCome, &[job(1, 10)]),
         cluster(2, &[wide(1, 2, 10)]),

@@ -21,7 +21,7 @@ fn each_policy_has_its_order_and_ties_go_by_arrival() {
 }
 
 #[test]
-fn who_comes_back_has_the_place_of_its_arrival() {
+fn a_withdrawn_job_that_comes_back_is_ordered_by_its_first_arrival() {
     let come = |id, secs, arrived| QueuedJob {
         arrived: t(arrived),
         ..job(id, secs)
@@ -125,7 +125,7 @@ fn a_stream_of_preferred_jobs_does_not_starve_another() {
 }
 
 #[test]
-fn without_ageing_time_the_oldest_is_first_whoever_it_belongs_to() {
+fn with_zero_ageing_the_oldest_job_is_first_whatever_its_organisation() {
     let priorities = Priorities::ageing(Span::ZERO);
     let priorities = priorities.with(OrganisationId::new(7), 255).unwrap();
     let site = site(

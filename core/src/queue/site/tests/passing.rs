@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn who_ends_by_the_shadow_time_or_needs_only_spare_processors_passes() {
+fn a_job_passes_if_it_ends_by_the_shadow_time_or_needs_only_spare_processors() {
     // Job 1 holds three of five until 100. Job 2 wants four: it starts at 100, and one is spare then.
     let jobs = [
         wide(1, 3, 100),
@@ -45,7 +45,7 @@ fn of_those_that_may_pass_the_first_in_the_policys_order_does() {
 }
 
 #[test]
-fn the_forecast_puts_each_where_it_delays_nobody_ahead() {
+fn the_forecast_places_each_job_where_it_delays_no_job_ahead() {
     let jobs = [
         wide(1, 3, 100),
         wide(2, 4, 10),

@@ -78,7 +78,7 @@ fn the_forecast_counts_processors_as_they_come_back() {
 }
 
 #[test]
-fn jobs_that_overrun_are_expected_to_end_soon_whoever_was_to_end_before() {
+fn a_job_that_overruns_may_be_expected_to_end_after_a_job_with_a_later_estimate() {
     // Job 1 overruns at 10.5 and is expected at 11.5; job 2 ends at 11.
     let jobs = [wide(1, 1, 10), wide(2, 1, 11), wide(3, 1, 5), wide(4, 1, 5)];
     let mut site = cluster(2, &jobs);

@@ -144,7 +144,7 @@ fn the_owner_cannot_keep_more_than_there_is_nor_in_more_windows_than_can_be_nor_
 }
 
 #[test]
-fn nobody_needs_to_look_again_if_nobody_waits_or_nothing_is_kept() {
+fn there_is_no_time_to_look_again_without_waiting_jobs_or_without_windows() {
     assert_eq!(kept(&[]).look_again(t(0)), None);
     assert_eq!(cluster(4, &[wide(1, 4, 10)]).look_again(t(0)), None);
     let two = kept(&[wide(1, 4, 101)])
