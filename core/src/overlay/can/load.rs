@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Load {
-    /// How many nodes.
+    /// The number of nodes in this sum.
     pub nodes: u64,
-    /// How many of them run nothing.
+    /// How many of the nodes run nothing.
     pub free: u64,
     /// How many jobs wait.
     pub queue_len: u64,
-    /// How many cores there are.
+    /// How many cores the nodes have.
     pub cores: u64,
     /// How many cores the running and the waiting jobs want.
     pub required_cores: u64,
