@@ -273,7 +273,13 @@ impl Work {
         }
     }
 
-    pub(super) fn on_ended(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, outcome: Outcome) {
+    pub(super) fn on_ended(
+        &mut self,
+        task: &mut Task,
+        node: NodeId,
+        epoch: Epoch,
+        outcome: Outcome,
+    ) {
         let job = task.job;
         if let Some(decision) = task.decision_mut(epoch)
             && let Some(member) = decision.member_mut(node)

@@ -364,7 +364,7 @@ impl Decision {
             || self.members.iter().all(|member| member.permitted.is_none())
     }
 
-    /// Takes up an attempt from disk: `Commit` is sent again. If the start is near, the earlier life may have permitted it.
+    /// Takes up an attempt from disk: sends `Commit` again. The earlier life may have permitted a start that is near.
     pub(super) fn resume(&mut self, now: Time, config: &Config) {
         let start = self.interval.start();
         let until = if start <= now {

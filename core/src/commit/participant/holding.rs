@@ -1,4 +1,4 @@
-//! Holding time, committing it, and giving it back.
+//! Holds time, commits it, and frees it.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -40,7 +40,7 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// Holds the time and returns for how long.
+    /// Holds the time, and returns the length of the lease.
     pub(super) fn try_hold(
         &mut self,
         from: NodeId,
@@ -58,7 +58,7 @@ impl<P: Policy> Participant<P> {
             None if self.is_full() && self.dispensable(from).is_none() => {
                 return Err(Refused::Full);
             }
-            // Attempts that are over cost nothing to make, so that one coordinator could take all the room with them.
+            // Attempts that are over cost a coordinator nothing: without a limit it could fill all seats with them.
             None if self.remembered(from) >= usize::from(self.config.seats).div_ceil(2) => {
                 return Err(Refused::Quota);
             }
@@ -76,7 +76,7 @@ impl<P: Policy> Participant<P> {
                 return Err(Refused::Stale);
             }
             if attempt.epoch == seat.fence {
-                // The same again, or an attempt that is over here.
+                // A repeated question, or an attempt that is over here.
                 let hold = seat.hold.filter(|hold| hold.interval == interval);
                 return hold
                     .map(|hold| hold.lease - hold.since)
@@ -94,7 +94,7 @@ impl<P: Policy> Participant<P> {
         if !self.policy.accepts(submitter) {
             return Err(Refused::NotAccepted);
         }
-        // An older hold of the job is void from here on, whatever becomes of this one.
+        // An older hold of the job is void from here on, even if this one is refused.
         let changed = self.drop_hold(&mut seat, now);
         let allowed =
             self.quotas
@@ -144,7 +144,7 @@ impl<P: Policy> Participant<P> {
         Ok(lease)
     }
 
-    /// How many jobs of a coordinator are remembered that have nothing here any more.
+    /// The number of remembered jobs of a coordinator that have no time here any more.
     fn remembered(&self, coordinator: NodeId) -> usize {
         let theirs = |seat: &&Seat| seat.coordinator == coordinator;
         self.over().filter(theirs).count()
@@ -154,12 +154,12 @@ impl<P: Policy> Participant<P> {
         self.seats.len() >= usize::from(self.config.seats)
     }
 
-    /// What is forgotten early to make room for a job of this coordinator: of whoever has the most jobs remembered that have
-    /// nothing here any more, the one that would be forgotten first. None if nobody has more of them than this coordinator.
+    /// The job that is forgotten early for a job of this coordinator: of the coordinator with the most remembered jobs,
+    /// the job that would be forgotten first. `None` if no coordinator has more of them than this one.
     fn dispensable(&self, coordinator: NodeId) -> Option<JobId> {
         let mut owners: Vec<NodeId> = self.over().map(|seat| seat.coordinator).collect();
         owners.sort_unstable();
-        // Of equals, the one who is named first.
+        // Of equals, the coordinator with the lowest id.
         let most = owners
             .chunk_by(|a, b| a == b)
             .min_by_key(|owned| Reverse(owned.len()))?;
@@ -171,12 +171,12 @@ impl<P: Policy> Participant<P> {
         over.min_by_key(|seat| seat.forget).map(|seat| seat.job)
     }
 
-    /// The jobs that are remembered and have nothing here any more.
+    /// The jobs that are remembered and have no time here any more.
     fn over(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|seat| seat.is_empty())
     }
 
-    /// Gives the hold of a seat back; whether there was one.
+    /// Frees the hold of a seat. Returns whether there was one.
     pub(super) fn drop_hold(&mut self, seat: &mut Seat, now: Time) -> bool {
         let Some(hold) = seat.hold.take() else {
             return false;
@@ -186,7 +186,7 @@ impl<P: Policy> Participant<P> {
         true
     }
 
-    /// Gives the committed time of a seat back; the job stops if it runs.
+    /// Frees the committed time of a seat; the job stops if it runs. Returns whether there was such time.
     pub(super) fn drop_firm(
         &mut self,
         seat: &mut Seat,
@@ -204,7 +204,7 @@ impl<P: Policy> Participant<P> {
         true
     }
 
-    /// Keeps a seat that has changed; one that holds nothing is remembered for a while.
+    /// Keeps a seat that has changed. An empty seat is remembered for the time of `retention`.
     pub(super) fn settle_seat(&mut self, mut seat: Seat, cx: &mut dyn Context<Self>) {
         if seat.is_empty() {
             seat.forget = cx.now() + self.config.retention;
@@ -238,7 +238,7 @@ impl<P: Policy> Participant<P> {
         }
         let firm = seat.firm.filter(|firm| firm.epoch == attempt.epoch);
         let answer = match firm.map(|firm| firm.phase) {
-            // That it was committed follows.
+            // An end implies that the attempt was committed.
             Some(Phase::Ended { outcome, .. }) => Message::Ended { attempt, outcome },
             Some(_) => Message::Committed { attempt },
             None => Message::Expired { attempt },
@@ -281,7 +281,7 @@ impl<P: Policy> Participant<P> {
                 cx.notify(Notice::Changed);
             }
         } else if self.seat(job).is_some() {
-            // Somebody else's job is none of theirs.
+            // The sender is not the coordinator of this job.
             return;
         }
         cx.send(from, Message::Released { job, through });

@@ -60,11 +60,11 @@ struct Hold {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Firm {
     epoch: Epoch,
-    /// The time that is taken, also what is asked for and not yet permitted.
+    /// The time that is taken, including an extension that is not permitted yet.
     interval: Interval,
-    /// Where that ended when it was committed.
+    /// The end of the interval when it was committed.
     committed: Time,
-    /// Until when the job may run, if it ever might.
+    /// Until when the job may run, if it was ever permitted.
     permitted: Option<Time>,
     phase: Phase,
 }
@@ -72,14 +72,14 @@ struct Firm {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
-    /// Not started; from the start on it asks for permission, next at this time.
+    /// Not started. From the start on the node asks for a permission, next at `ask`.
     Waiting { ask: Time },
-    /// The host was told to run it. If it overruns, more time is taken at this time, if at all.
+    /// The host was told to run it. If it still runs at `ask`, the node takes more time; with `None` it never does.
     Running { ask: Option<Time> },
-    /// It runs, and has taken time behind this end. There it stops, unless a permission for longer comes; that is asked for
-    /// again at this time.
+    /// It runs, and the node has taken time after `end`. It stops at `end` unless a longer permission comes, which the
+    /// node asks for again at `ask`.
     Asking { end: Time, ask: Time },
-    /// It has ended; its coordinator is told again at this time.
+    /// It has ended; its coordinator is told again at `tell`.
     Ended { outcome: Outcome, tell: Time },
 }
 
@@ -94,9 +94,9 @@ pub struct Due;
 pub enum Command {
     /// The attempt that was begun has ended by itself.
     Ended {
-        /// Which.
+        /// The attempt that ran.
         attempt: Attempt,
-        /// How.
+        /// How it ended.
         outcome: Outcome,
     },
 }
@@ -105,27 +105,27 @@ pub enum Command {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// Run this job until it is to stop: at the end of the interval at the latest, unless that is extended.
+    /// Run this job until it ends or is stopped: at the end of the interval at the latest, unless that is extended.
     Begin {
-        /// Which attempt.
+        /// The attempt to run.
         attempt: Attempt,
         /// Its reservation.
         interval: Interval,
     },
-    /// Run it no longer.
+    /// Stop this job.
     Stop {
-        /// Which attempt.
+        /// The attempt that must not run any more.
         attempt: Attempt,
-        /// Why.
+        /// Why it must stop.
         cause: Cause,
     },
-    /// The time that is free has changed.
+    /// The free time of this node has changed.
     Changed,
     /// A coordinator was refused.
     Declined {
-        /// Which.
+        /// The coordinator that asked.
         peer: NodeId,
-        /// Why.
+        /// Why it gets no hold.
         reason: Refused,
     },
 }
@@ -134,7 +134,7 @@ pub enum Notice {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Cause {
-    /// Its coordinator asked for it.
+    /// Its coordinator released it.
     Released,
     /// Its coordinator has not been heard of for too long: the job is an orphan.
     Orphaned,
@@ -149,7 +149,7 @@ impl Phase {
 }
 
 impl Firm {
-    /// How it runs from now on: when it would ask for more time, if it may.
+    /// The running phase from now on, with the time at which the node asks for more, if it may.
     fn running(&self, config: &Config) -> Phase {
         let end = self.interval.end();
         let longer = config.extended(self.committed, end);
@@ -172,7 +172,7 @@ impl Seat {
         self.firm.is_some_and(|firm| firm.phase.runs())
     }
 
-    /// When something has to be done about it.
+    /// When the seat needs attention next.
     fn next_due(&self, config: &Config) -> Time {
         let hold = self.hold.map(|hold| hold.lease);
         let firm = self.firm.map(|firm| match firm.phase {
@@ -198,7 +198,7 @@ impl Seat {
 }
 
 impl<P: Policy> Participant<P> {
-    /// A participant with a free schedule. The configuration is that of all nodes; see [`Config::checked`].
+    /// A participant with a free schedule. All nodes need the same configuration; see [`Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
             config,
@@ -210,7 +210,7 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// When the node is busy.
+    /// The busy time of the node.
     pub fn schedule(&self) -> &Schedule<Vec<Reservation>> {
         &self.schedule
     }
@@ -223,7 +223,7 @@ impl<P: Policy> Participant<P> {
         })
     }
 
-    /// The jobs for which time is held or committed here, or whose end their coordinator does not know yet, each with its coordinator.
+    /// The jobs with held or committed time here, or with an end that was not confirmed yet, each with its coordinator.
     pub fn engaged(&self) -> impl Iterator<Item = (JobId, NodeId)> + '_ {
         let seats = self.seats.iter();
         let engaged = seats.filter(|seat| seat.hold.is_some() || seat.firm.is_some());
@@ -244,7 +244,7 @@ impl<P: Policy> Participant<P> {
         self.seats.get(self.index_of(job).ok()?).copied()
     }
 
-    /// The seat of a job, if this is its coordinator.
+    /// The seat of a job, if `from` is its coordinator.
     fn seat_of(&self, job: JobId, from: NodeId) -> Option<Seat> {
         self.seat(job)
             .filter(|seat| canary!(AnyoneObeyed) || seat.coordinator == from)
@@ -274,7 +274,7 @@ impl<P: Policy> Participant<P> {
         cx.forget(job);
     }
 
-    /// Does what is due for every seat: what has to stop first, so that nothing starts beside it.
+    /// Does what is due for every seat. Running jobs come first, so that a job stops before the next one starts.
     fn attend_all(&mut self, cx: &mut dyn Context<Self>) {
         self.attend_where(Seat::runs, cx);
         self.attend_where(|_| true, cx);
@@ -288,7 +288,7 @@ impl<P: Policy> Participant<P> {
             if which(seat) && seat.next_due(&self.config) <= now {
                 self.attend(job, cx);
             }
-            // Unless it was forgotten, another seat is behind it.
+            // If the seat was forgotten, the next one has its index now.
             if self.seats.get(next).is_some_and(|seat| seat.job == job) {
                 next = next.saturating_add(1);
             }
@@ -317,7 +317,7 @@ impl<P: Policy> Participant<P> {
             seat.forget = now + self.config.retention;
         }
         if seat.hold != before.hold {
-            // On disk before the time can be given to another, so that no two records there ever overlap.
+            // On disk before another job can get the time, so that no two records on disk ever overlap.
             self.keep(seat, cx);
         } else if seat != before {
             self.put(seat);
@@ -332,7 +332,7 @@ impl<P: Policy> Participant<P> {
         if let Some(firm) = seat.firm {
             let attempt = seat.attempt(firm.epoch);
             if !matches!(firm.phase, Phase::Ended { .. }) {
-                // It stood before, so it fits.
+                // It was in the schedule before, so it fits.
                 let _ = self.schedule.reserve(attempt, firm.interval);
             }
         }
@@ -375,7 +375,7 @@ impl<P: Policy> Machine for Participant<P> {
         if event == Event::Start {
             self.recover(cx);
         }
-        // What ends at the very end of its time has ended, and is not cut.
+        // A job that ends at the very end of its time has ended, and is not cut.
         if let Event::Command(Command::Ended { attempt, outcome }) = event {
             self.ended(attempt, outcome, cx);
         }

@@ -1,4 +1,4 @@
-//! How much of a node one coordinator may keep from the others without using it.
+//! Limits the time that one coordinator may hold at a node without committing it.
 
 use alloc::vec::Vec;
 
@@ -11,8 +11,8 @@ struct Peer {
     id: NodeId,
     /// How many holds it has now.
     holds: u16,
-    /// When all that it held in vain is made up for: each hold that ends uncommitted moves this on by twice as long as it
-    /// lasted. By once as long, time would make up for it as fast as it is spent, and one hold after another could go on for ever.
+    /// When its debt for holds in vain is paid. Each hold that ends uncommitted adds twice its length. If it added its
+    /// length once, the debt would be paid as fast as it grows, and one hold after another could go on for ever.
     owes_until: Time,
 }
 
@@ -59,7 +59,7 @@ impl Quotas {
         self.ended(id, Span::ZERO, now);
     }
 
-    /// Counts the end of a hold that came to nothing and lasted for so long.
+    /// Counts the end of a hold that was not committed and lasted for `lasted`.
     pub(super) fn ended(&mut self, id: NodeId, lasted: Span, now: Time) {
         let Ok(index) = self.index_of(id) else {
             return;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_holds_so_much_at_once_and_no_more_than_it_makes_up_for() {
+    fn a_coordinator_is_limited_in_holds_at_once_and_in_debt() {
         let (id, other) = (NodeId::new(1), NodeId::new(2));
         let (allowance, second) = (Span::from_secs(10), Time::from_secs);
         let mut quotas = Quotas::default();
@@ -96,11 +96,11 @@ mod tests {
         assert!(quotas.allows(other, 2, allowance, second(0)));
         quotas.committed(id, second(1));
         assert!(quotas.allows(id, 2, allowance, second(1)));
-        // Six seconds in vain take twelve to make up for; two seconds later ten are left.
+        // Six seconds in vain are a debt of twelve; two seconds later ten are left.
         quotas.ended(id, Span::from_secs(6), second(6));
         assert!(!quotas.allows(id, 2, allowance, second(7)));
         assert!(quotas.allows(id, 2, allowance, second(8)));
-        // Who owes nothing is forgotten.
+        // A coordinator without holds and debt is forgotten.
         quotas.held(other);
         quotas.committed(other, second(30));
         assert_eq!(quotas, Quotas::default());

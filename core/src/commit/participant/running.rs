@@ -1,4 +1,4 @@
-//! Starting a committed job, and letting it go.
+//! Starts a committed job, and lets it go.
 
 use super::{Cause, Firm, Notice, Participant, Phase, Seat};
 use crate::commit::{Message, Policy, Standing};
@@ -33,7 +33,7 @@ impl<P: Policy> Participant<P> {
                 Phase::Waiting { .. } => Standing::Waiting,
                 Phase::Running { .. } => Standing::Running,
                 Phase::Asking { end, .. } => {
-                    // Its coordinator permits nothing beyond an end that it has not agreed to.
+                    // A permission beyond the old end means that the coordinator has agreed to the extension.
                     if until > Some(end) {
                         firm.phase = firm.running(&self.config);
                     }
@@ -59,7 +59,7 @@ impl<P: Policy> Participant<P> {
         if let Some(firm) = seat.firm.as_mut().filter(runs) {
             let tell = self.tell_again(firm, cx.now(), cx);
             firm.phase = Phase::Ended { outcome, tell };
-            // Nobody has to be told for ever.
+            // The coordinator is not told for ever.
             seat.forget = cx.now() + self.config.retention;
             self.schedule.release(attempt);
             self.keep(seat, cx);
@@ -68,7 +68,7 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// Starts, asks, stops, tells or gives up what is committed; whether what is free has changed.
+    /// Does what is due for the committed time of a seat. Returns whether the free time has changed.
     pub(super) fn attend_firm(
         &mut self,
         seat: &mut Seat,
@@ -92,7 +92,7 @@ impl<P: Policy> Participant<P> {
             Phase::Waiting { .. } if may_run => {
                 firm.phase = firm.running(&self.config);
                 seat.firm = Some(firm);
-                // Whatever is still held for a later attempt is void: to commit it would be to lose sight of what runs.
+                // A hold for a later attempt is void: its commit would overwrite the attempt that runs.
                 let freed = self.drop_hold(seat, now);
                 cx.persist(seat.job, *seat);
                 let interval = firm.interval;
@@ -141,14 +141,14 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// When to say again what was first said then.
+    /// When to repeat what was first said at `since`.
     fn again(&self, since: Time, cx: &mut dyn Context<Self>) -> Time {
         let now = cx.now();
         now + self.config.again(now - since) + self.config.draw_jitter(cx.rng())
     }
 
-    /// When to say again that a job has ended, as it did then. When its reservation ends its coordinator gives it up for lost soon, so it
-    /// hears of it then and as often again as at first.
+    /// When to repeat that a job ended at `ended`. Soon after the end of the reservation the coordinator takes the job
+    /// for lost. So the message is repeated at that end, and from then on as often as at first.
     fn tell_again(&self, firm: &Firm, ended: Time, cx: &mut dyn Context<Self>) -> Time {
         let end = firm.interval.end();
         if cx.now() < end {
@@ -159,9 +159,9 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// Takes the time behind a reservation that is about to end, and asks for permission to use it; whether it was free.
+    /// Takes the time after a reservation and asks for permission to use it. Returns whether that time was free.
     ///
-    /// It is not on disk: after a crash the job does not run any more, and all of its time is free.
+    /// The extension is not on disk: after a crash the job does not run any more, and all of its time is free.
     fn take_more(&mut self, seat: &mut Seat, mut firm: Firm, cx: &mut dyn Context<Self>) -> bool {
         let (start, end) = (firm.interval.start(), firm.interval.end());
         let next = self.config.extended(firm.committed, end);
@@ -174,7 +174,7 @@ impl<P: Policy> Participant<P> {
                 true
             }
             _ => {
-                // What is in the way may only be held.
+                // The time may only be held for another job, so try again.
                 let ask = Some(cx.now() + self.config.again(Span::ZERO));
                 firm.phase = Phase::Running { ask };
                 seat.firm = Some(firm);
@@ -195,7 +195,7 @@ impl<P: Policy> Participant<P> {
         cx.send(seat.coordinator, Message::Extend { attempt, until });
     }
 
-    /// Frees committed time on one's own account, and says so.
+    /// Frees committed time without being asked, and tells the coordinator.
     pub(super) fn let_go(
         &mut self,
         seat: &mut Seat,
@@ -219,7 +219,7 @@ impl<P: Policy> Participant<P> {
         true
     }
 
-    /// What was running when the node went down is not running now.
+    /// Lets go of the jobs that ran when the node went down: they do not run any more.
     pub(super) fn recover(&mut self, cx: &mut dyn Context<Self>) {
         let mut next = 0;
         while let Some(&known) = self.seats.get(next) {

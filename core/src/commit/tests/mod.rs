@@ -1,4 +1,4 @@
-//! Exact effects, phase by phase. Times are in seconds, and nothing is put off at random.
+//! Exact effects, phase by phase. Times are in seconds, and there is no jitter.
 
 use std::vec::Vec;
 
@@ -48,7 +48,7 @@ const NOBODY: Submitter = Submitter {
     organisation: OrganisationId::new(0),
 };
 
-/// What a machine did: as effects, but a record only by its name, and a timer only by its time.
+/// An effect, but with only the key of a record and only the time of a timer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Did<M: Machine> {
     Persist(M::Key),
@@ -74,12 +74,12 @@ impl<M: Machine> Shown<M> for Did<M> {
 
 type Bench<M> = Driver<M, Did<M>>;
 
-/// Started at zero, with an empty disk.
+/// A machine that started at second 0, with an empty disk.
 fn started<M: Machine>(build: fn() -> M) -> Bench<M> {
     Bench::started(Time::ZERO, build).0
 }
 
-/// Without timers, for where they do not matter.
+/// Only the messages, for tests in which other effects do not matter.
 fn sends<M: Machine>(did: Vec<Did<M>>) -> Vec<(NodeId, M::Message)> {
     let sent = did.into_iter().filter_map(|did| match did {
         Did::Send(to, message) => Some((to, message)),
@@ -89,14 +89,14 @@ fn sends<M: Machine>(did: Vec<Did<M>>) -> Vec<(NodeId, M::Message)> {
 }
 
 impl<M: Machine> Bench<M> {
-    /// Hears a message, and sends nothing but this answer, whatever else it does.
+    /// Checks that the machine answers a message with this one message; other effects do not matter.
     #[track_caller]
     fn sends_back(&mut self, from: NodeId, message: M::Message, answer: M::Message) {
         assert_eq!(sends(self.hear(from, message)), [(from, answer)]);
     }
 }
 
-/// Only what the host is told.
+/// Only the notices.
 fn tells<M: Machine>(did: Vec<Did<M>>) -> Vec<M::Notice> {
     let told = did.into_iter().filter_map(|did| match did {
         Did::Tell(notice) => Some(notice),

@@ -8,10 +8,10 @@ use std::vec;
 
 type Peer = Bench<Node>;
 
-/// Nodes named by their place.
+/// Several nodes; the id of a node is its index.
 struct Grid {
     nodes: Vec<Peer>,
-    /// Whom nothing reaches, and who reaches nobody.
+    /// Nodes that neither send nor receive anything.
     cut: Vec<usize>,
     told: Vec<(usize, Notice)>,
 }
@@ -99,7 +99,7 @@ impl Grid {
         self.feed(node, Event::Command(Command::Participant(command)));
     }
 
-    /// What was told since the last time, but for changes of free time.
+    /// The notices since the last call, without changes of free time.
     fn news(&mut self) -> Vec<(usize, Notice)> {
         let mut told = core::mem::take(&mut self.told);
         told.retain(|(_, notice)| *notice != Notice::Participant(participant::Notice::Changed));
@@ -165,12 +165,12 @@ fn a_job_that_overruns_on_one_of_two_nodes_is_finished_if_it_is_extended() {
     grid.run_until(1500);
     grid.end(1);
     grid.news();
-    // Twice a minute more than the ten that were agreed on.
+    // Two extensions of a minute, after the ten minutes that were agreed on.
     grid.run_until(1719);
     assert_eq!(grid.news(), []);
     grid.end(2);
     assert_eq!(grid.news(), [(0, FINISHED), (0, CLEARED)]);
-    // A minute less does not do.
+    // Two extensions of half a minute are too short.
     let mut grid = Grid::built(3, || build(30));
     grid.place(1000, &[1, 2], &[]);
     grid.run_until(1500);
@@ -274,8 +274,8 @@ fn records_under_the_wrong_key_are_ignored() {
 }
 
 #[test]
-fn a_node_that_is_cut_off_for_good_costs_no_start_that_another_could_have() {
-    // Alive until the start is near; then a spare takes its place, or the time is too short for that.
+fn a_spare_starts_in_place_of_a_node_that_is_cut_off_in_time() {
+    // If the node is cut off early, a spare takes its place; if late, there is no time for that.
     for (cut_at, starts) in [(650, true), (880, false)] {
         let mut grid = Grid::new(4);
         grid.place(1000, &[1, 2], &[3]);
@@ -288,9 +288,9 @@ fn a_node_that_is_cut_off_for_good_costs_no_start_that_another_could_have() {
     }
 }
 
-/// All have done a job while its coordinator was down, or nobody reached it: when it is back it must not take the job for lost.
+/// All nodes did the job while its coordinator was down or cut off. When it is back, it must not take the job for lost.
 #[test]
-fn what_was_done_while_the_coordinator_was_away_is_finished() {
+fn a_job_done_while_its_coordinator_was_away_is_finished() {
     fn until_end() -> Node {
         let permission = Permission::UntilEnd;
         Node::new(
@@ -305,7 +305,7 @@ fn what_was_done_while_the_coordinator_was_away_is_finished() {
         Node::new(CONFIG, Everyone)
     }
     for build in [until_end, renewed] {
-        // Before its reservation ends, at 1600, and after that.
+        // The coordinator is back before the reservation ends, at 1600, or after that.
         for back in [1100, 1590, 1601, 1640] {
             for restarts in [false, true] {
                 let mut grid = Grid::built(3, build);
@@ -319,7 +319,7 @@ fn what_was_done_while_the_coordinator_was_away_is_finished() {
                 }
                 grid.run_until(back);
                 if !restarts && !grid.nodes[0].machine().coordinator.is_placing(JOB) {
-                    // It cannot know better.
+                    // The coordinator gave the job up, and cannot know better.
                     continue;
                 }
                 grid.cut.clear();

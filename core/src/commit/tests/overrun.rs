@@ -4,7 +4,7 @@ use super::*;
 use Did::{Persist, Send, Tell, Wake};
 use std::vec;
 
-/// Twice a minute more. It is asked for four seconds before the end: twice, two seconds apart.
+/// Two extensions of a minute. Each is asked for four seconds before the end, and again after two seconds.
 const LONGER: Config = Config {
     overrun: Overrun::Extend {
         by: Span::from_secs(60),
@@ -29,7 +29,7 @@ mod participant {
     const CHANGED: Did<Participant> = Tell(Notice::Changed);
     const RUNNING: Did<Participant> = Send(BOSS, alive(attempt(1), Standing::Running));
 
-    /// Attempt 1 has run since 100; its time ends at 700.
+    /// Attempt 1 runs since 100; its time ends at 700.
     fn running_hall(build: fn() -> Participant) -> Hall {
         let mut hall = started(build);
         hall.hear(BOSS, prepare(attempt(1), slot(100)));
@@ -44,7 +44,7 @@ mod participant {
         running_hall(|| Participant::new(LONGER, Everyone))
     }
 
-    /// One that has asked for its first minute, at 696.
+    /// A participant that asked for its first extension at 696.
     fn asking_hall() -> Hall {
         let mut hall = patient_hall();
         hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(698))]);
@@ -77,7 +77,7 @@ mod participant {
         hall.at(697)
             .hears(BOSS, permit(attempt(1), 760), [RUNNING, Wake(second(756))]);
         hall.rings([Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]);
-        // The first permission again is none for the second time.
+        // A repetition of the first permission does not permit the second extension.
         assert_eq!(hall.hear(BOSS, permit(attempt(1), 760)), [RUNNING]);
         hall.at(757)
             .hears(BOSS, permit(attempt(1), 820), [RUNNING, Wake(second(820))]);
@@ -88,10 +88,10 @@ mod participant {
     }
 
     #[test]
-    fn without_a_permission_it_asks_again_and_is_cut_at_the_end() {
+    fn without_a_permission_a_job_asks_again_and_is_cut_at_the_end() {
         let mut hall = asking_hall();
         assert_eq!(hall.ring(), [Send(BOSS, extend(1, 760)), Wake(second(700))]);
-        // Until the end it had, it may run anyway.
+        // Until its old end the job may run anyway.
         assert_eq!(hall.hear(BOSS, permit(attempt(1), 700)), [RUNNING]);
         let did = hall.ring();
         assert_eq!(hall.now, second(700));
@@ -105,7 +105,7 @@ mod participant {
     }
 
     #[test]
-    fn nobody_else_permits_it_and_no_other_attempt() {
+    fn only_the_coordinator_permits_an_extension_and_only_of_its_attempt() {
         let mut hall = asking_hall();
         let before = hall.machine().clone();
         for (from, attempt) in [(RIVAL, attempt(1)), (BOSS, attempt(0)), (BOSS, attempt(2))] {
@@ -116,7 +116,7 @@ mod participant {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken_and_what_is_taken_is_not_asked_for() {
+    fn an_extension_takes_its_time_at_once_and_only_if_it_is_free() {
         let other = Attempt::new(JobId::new(3), Epoch::new(1));
         let mut hall = asking_hall();
         let refusal = Message::Refused {
@@ -125,20 +125,20 @@ mod participant {
             next_free: Some(second(760)),
         };
         hall.sends_back(RIVAL, prepare(other, slot(710)), refusal);
-        // Somebody else was there first.
+        // Another job has a hold on that time.
         let mut hall = patient_hall();
         hall.at(695).hear(RIVAL, prepare(other, slot(759)));
         assert_eq!(hall.ring(), [Wake(second(698))]);
         assert_eq!(hall.ring(), [Wake(second(700))]);
         assert_eq!(hall.ring()[..4], cut(&hall)[..4]);
-        // And has gone again.
+        // The other hold is aborted in time.
         let mut hall = patient_hall();
         hall.at(695).hear(RIVAL, prepare(other, slot(759)));
         hall.ring();
         hall.hear(RIVAL, abort(other));
         hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(700))]);
         assert_eq!(hall.now, second(698));
-        // Time right behind the extension does no harm.
+        // A hold right after the extension does no harm.
         let mut hall = patient_hall();
         hall.at(695).hear(RIVAL, prepare(other, slot(760)));
         assert_eq!(sends(hall.ring()), [(BOSS, extend(1, 760))]);
@@ -208,12 +208,12 @@ mod participant {
             attempt: attempt(1),
             cause: Cause::Orphaned,
         };
-        // Its end is at 700, and it may ask two hundred seconds before.
+        // Its time ends at 700, and it asks from 500 on.
         assert_eq!(told[1..], [Notice::Changed, stop, Notice::Changed]);
     }
 
     #[test]
-    fn renewed_permissions_permit_it_as_soon_as_they_last_beyond_the_end() {
+    fn an_extension_is_permitted_as_soon_as_a_permission_lasts_beyond_the_end() {
         let mut hall = asking_hall();
         hall.hear(BOSS, permit(attempt(1), 699));
         hall.hears(BOSS, permit(attempt(1), 701), [RUNNING, Wake(second(701))]);
@@ -227,7 +227,7 @@ mod participant {
     }
 
     #[test]
-    fn what_cannot_be_longer_is_not_asked_for() {
+    fn no_extension_is_asked_for_if_none_is_possible() {
         for overrun in [
             Overrun::Cut,
             Overrun::Extend {
@@ -261,7 +261,7 @@ mod participant {
             });
             assert_eq!(wakes.collect::<Vec<_>>(), [second(700)], "{overrun:?}");
         }
-        // Time has no end behind its end.
+        // A reservation until the end of time cannot be extended.
         let mut hall: Hall = started(|| Participant::new(LONGER, Everyone));
         let interval = Interval::since(second(100)).unwrap();
         hall.hear(BOSS, prepare(attempt(1), interval));
@@ -299,7 +299,7 @@ mod coordinator {
         }
     }
 
-    /// Everyone has run attempt 1 since 1000, and may do so until 1600. It is 1596.
+    /// All nodes run attempt 1 since 1000, and may do so until 1600. It is 1596.
     fn standing(nodes: &[NodeId], build: fn() -> Coordinator) -> Bench<Coordinator> {
         let mut desk = started(build);
         desk.feed(place(1000, nodes));
@@ -321,7 +321,7 @@ mod coordinator {
             desk.hear(A, extend(1, 1660)),
             [Persist(TASK), permitted.clone(), Wake(second(1665))]
         );
-        // The answer was lost: it is given again, and nothing has changed.
+        // The answer was lost: it is sent again, and nothing else changes.
         assert_eq!(desk.hear(A, extend(1, 1660)), [permitted]);
         assert_eq!(
             desk.at(1656).hear(A, extend(1, 1720)),
@@ -369,7 +369,7 @@ mod coordinator {
     }
 
     #[test]
-    fn what_was_not_to_be_asked_for_is_not_permitted() {
+    fn an_extension_against_the_rules_is_not_permitted() {
         let mut desk = patient_desk(&[A, B]);
         desk.hear(B, ended(attempt(1), Outcome::Done));
         let before = desk.machine().clone();
@@ -384,15 +384,15 @@ mod coordinator {
         ] {
             assert_eq!(desk.hear(from, extend(1, until)), [], "{from} {until}");
         }
-        // Another attempt is over.
+        // An unknown attempt is over.
         desk.answers(A, extend(2, 1660), release(attempt(2)));
-        // It has let go by now.
+        // A must have let go by now.
         assert_eq!(desk.at(1600).hear(A, extend(1, 1660)), []);
         assert_eq!(*desk.machine(), before);
-        // Nobody knows of it.
+        // The job is unknown.
         let mut desk: Bench<Coordinator> = started(|| Coordinator::new(LONGER, Everyone));
         desk.answers(A, extend(1, 1660), release(attempt(1)));
-        // Nothing is extended here.
+        // The configuration allows no extensions.
         let build = || {
             let overrun = Overrun::Cut;
             Coordinator::new(Config { overrun, ..LONGER }, Everyone)
@@ -411,7 +411,7 @@ mod coordinator {
         assert_eq!(desk.hear(A, extend(1, 1660)), [], "not before all is known");
         desk.ring();
         desk.sends_back(A, committed(attempt(1)), permit(attempt(1), 1660));
-        // Another attempt waits for that end, by any clock.
+        // Another attempt waits until that end has passed by any clock.
         for told in [false, true] {
             let mut desk = patient_desk(&[A]);
             desk.hear(A, extend(1, 1660));
@@ -433,7 +433,7 @@ mod coordinator {
     #[test]
     fn each_node_has_an_end_of_its_own() {
         let mut desk = patient_desk(&[A, B]);
-        // The others' end is watched as before.
+        // The end of B is watched as before.
         assert_eq!(
             desk.hear(A, extend(1, 1660)),
             [Persist(TASK), Send(A, permit(attempt(1), 1660))]
@@ -456,7 +456,7 @@ mod coordinator {
             [lost(A)],
             "nothing was heard of it since"
         );
-        // Who was not extended, and says nothing, costs the attempt when its own time is over.
+        // If B, which was not extended, is silent, it costs the attempt when its own time is over.
         let mut desk = patient_desk(&[A, B]);
         desk.hear(A, extend(1, 1660));
         assert_eq!(
@@ -470,7 +470,7 @@ mod coordinator {
             ]
         );
         assert_eq!(desk.now, second(1605));
-        // It is waited for as long as it may run.
+        // The job is not cleared as long as A may run.
         desk.hear(B, released(attempt(1)));
         let told = tells(desk.ring_until(1660));
         assert_eq!(told, []);

@@ -18,7 +18,7 @@ fn in_job(job: u64) -> Attempt {
     Attempt::new(JobId::new(job), Epoch::new(1))
 }
 
-/// Committed to attempt 1 from 100 on.
+/// Attempt 1 is committed here, for a start at 100.
 fn committed_hall() -> Hall {
     let mut hall = hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
@@ -26,7 +26,7 @@ fn committed_hall() -> Hall {
     hall
 }
 
-/// Running attempt 1 since 100, permitted until 400.
+/// Attempt 1 runs here since 100, and is permitted until 400.
 fn running_hall() -> Hall {
     let mut hall = committed_hall();
     hall.hear(BOSS, permit(attempt(1), 400));
@@ -140,7 +140,7 @@ fn time_is_held_committed_run_and_given_back() {
 }
 
 #[test]
-fn an_end_that_nobody_hears_of_is_told_for_so_long_and_then_forgotten() {
+fn an_end_without_an_answer_is_told_until_the_retention_is_over() {
     let mut hall = running_hall();
     hall.at(200).feed(ending(Outcome::Broke));
     let told = sends(hall.ring_until(799));
@@ -160,12 +160,12 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
         hall.hear(BOSS, prepare(other, slot(690))),
         refused(other, Refused::Busy, 700)
     );
-    // Too near, by a second.
+    // The start is too near, by a second.
     assert_eq!(
         hall.at(1).hear(BOSS, prepare(other, slot(5))),
         refused(other, Refused::TooLate, 700)
     );
-    // An older attempt, and the same with other time.
+    // An older attempt, and the same attempt with another interval.
     hall.hear(BOSS, prepare(attempt(3), slot(800)));
     for (attempt, interval) in [(attempt(2), slot(900)), (attempt(3), slot(900))] {
         assert_eq!(
@@ -173,13 +173,13 @@ fn every_refusal_has_a_reason_and_the_next_free_time() {
             refused(attempt, Refused::Stale, 1400)
         );
     }
-    // Somebody else's job of that name.
+    // A job with the same id, but of another coordinator.
     let foreign = in_life(9, 9);
     assert_eq!(
         hall.hear(RIVAL, prepare(foreign, slot(900))),
         refused_to(RIVAL, foreign, Refused::Foreign, Some(second(1400)))
     );
-    // It runs.
+    // The job runs already.
     let mut hall = running_hall();
     assert_eq!(
         hall.hear(BOSS, prepare(attempt(2), slot(900))),
@@ -244,7 +244,7 @@ fn a_coordinator_holds_only_so_much_at_once() {
         refused(third, Refused::Quota, 5)
     );
     hall.sends_back(RIVAL, prepare(third, slot(3000)), prepared(third));
-    // What it commits is no longer a hold.
+    // Committed time is no longer a hold.
     hall.hear(BOSS, commit(in_job(1)));
     hall.sends_back(BOSS, prepare(in_job(4), slot(4000)), prepared(in_job(4)));
 }
@@ -252,13 +252,13 @@ fn a_coordinator_holds_only_so_much_at_once() {
 #[test]
 fn a_coordinator_holds_in_vain_only_for_so_long() {
     let mut hall = hall();
-    // One hold after the other, of all the time there is.
+    // One hold after the other, each of all the time from 1000 on.
     let all = Interval::since(second(1000)).unwrap();
     for number in [1, 2] {
         hall.hear(BOSS, prepare(attempt(number), all));
         hall.ring();
     }
-    // Ten seconds in vain take twenty to make up for, of which five have passed.
+    // Ten seconds in vain are a debt of twenty, of which five are paid.
     assert_eq!(hall.now, second(10));
     let late = attempt(3);
     let did = hall.hear(BOSS, prepare(late, all));
@@ -274,7 +274,7 @@ fn a_coordinator_holds_in_vain_only_for_so_long() {
 }
 
 #[test]
-fn what_is_over_takes_no_more_than_half_of_the_room_for_one_coordinator() {
+fn jobs_that_are_over_take_at_most_half_of_the_seats_for_one_coordinator() {
     let mut hall = hall();
     for job in 1..=3 {
         hall.hear(BOSS, prepare(in_job(job), slot(1000)));
@@ -298,7 +298,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(605))]);
     hall.answers(BOSS, commit(attempt(1)), expired(attempt(1)));
-    // Also if nobody has rung: the lease counts, not the timer.
+    // Also if the timer has not fired: the lease counts, not the timer.
     let mut hall = self::hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
     assert_eq!(
@@ -310,7 +310,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
             Wake(second(605))
         ]
     );
-    // However long a lease is asked for, it is no longer than four of the usual ones.
+    // A lease is at most four times as long as the configured one.
     let mut hall = self::hall();
     let question = Message::Prepare {
         attempt: attempt(1),
@@ -327,7 +327,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
 fn a_question_that_comes_again_gets_the_same_answer() {
     let mut hall = hall();
     hall.hear(BOSS, prepare(attempt(1), slot(100)));
-    // Not what is left: whoever asks counts from when it first asked, and an answer may have been lost.
+    // The answer has the whole lease, not the rest: the coordinator counts from its first question.
     hall.at(3)
         .answers(BOSS, prepare(attempt(1), slot(100)), prepared(attempt(1)));
     hall.hear(BOSS, commit(attempt(1)));
@@ -354,17 +354,17 @@ fn an_abort_restores_what_the_older_attempt_had() {
         [Persist(JOB), CHANGED, Wake(second(100))]
     );
     assert_eq!(hall.machine().schedule(), &before);
-    // And so does the end of the lease.
+    // So does the end of the lease.
     hall.hear(BOSS, prepare(attempt(3), slot(300)));
     hall.ring();
     assert_eq!(hall.machine().schedule(), &before);
-    // A commit takes over.
+    // A commit replaces the older attempt.
     hall.hear(BOSS, prepare(attempt(4), slot(300)));
     hall.hear(BOSS, commit(attempt(4)));
     assert_eq!(hall.machine().schedule().len(), 1);
     assert!(hall.machine().schedule().find(attempt(4)).is_some());
     assert_eq!(hall.machine().newest(JOB), Some(attempt(4).epoch));
-    // What releases the older one leaves the newer.
+    // A release of the older attempt leaves the newer one.
     hall.answers(BOSS, release(attempt(1)), released(attempt(1)));
     assert!(hall.machine().schedule().find(attempt(4)).is_some());
 }
@@ -390,8 +390,8 @@ fn an_attempt_does_not_start_while_a_later_one_is_held() {
 }
 
 #[test]
-fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
-    // A grace that is shorter than a lease.
+fn an_attempt_that_starts_ends_the_hold_of_a_later_one() {
+    // The grace is shorter than a lease.
     let build = || {
         let grace = Span::from_secs(1);
         Participant::new(Config { grace, ..CONFIG }, Everyone)
@@ -404,7 +404,7 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
     let did = hall.ring();
     assert_eq!(did[..2], [Persist(JOB), begin(1, 100)]);
     assert_eq!(hall.now, second(101));
-    // If it were committed, nobody would ever stop what runs.
+    // If the later attempt were committed, no message could stop the one that runs.
     hall.answers(BOSS, commit(attempt(2)), expired(attempt(2)));
     assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
     let did = hall.hear(BOSS, release(attempt(2)));
@@ -412,20 +412,20 @@ fn what_starts_in_spite_of_a_later_hold_ends_that_hold() {
 }
 
 #[test]
-fn without_a_permission_it_asks_and_then_lets_go() {
+fn without_a_permission_a_node_asks_and_then_lets_go() {
     let mut hall = committed_hall();
     hall.rings([Send(BOSS, query(attempt(1))), Wake(second(102))]);
     let asked = sends(hall.ring_until(129));
     assert_eq!(asked.len(), 4);
     assert!(asked.iter().all(|sent| *sent == (BOSS, query(attempt(1)))));
-    // A permission that has ended is none.
+    // A permission that has ended does not count.
     assert_eq!(
         hall.hear(BOSS, permit(attempt(1), 129)),
         [Send(BOSS, alive(attempt(1), Standing::Waiting))]
     );
     hall.rings([Persist(JOB), gone(1), CHANGED, Wake(second(730))]);
     assert!(hall.machine().schedule().is_empty());
-    // With one, it starts at once.
+    // With a permission, the job starts at once.
     let mut hall = committed_hall();
     hall.ring();
     assert_eq!(
@@ -490,7 +490,7 @@ fn a_job_that_ends_at_the_very_end_of_its_time_is_not_cut() {
 #[test]
 fn a_job_stops_before_the_one_behind_it_begins() {
     let mut hall = running_hall();
-    // Its name comes first, and its time right behind.
+    // The next job has the lower id, and its time follows at once.
     let next = in_job(1);
     hall.hear(BOSS, permit(attempt(1), u64::MAX));
     hall.hear(BOSS, prepare(next, slot(700)));
@@ -526,7 +526,7 @@ fn a_release_stops_what_runs() {
             Wake(second(700))
         ]
     );
-    // Nothing older is heard any more, even of attempts that never were here.
+    // Older attempts are refused, even if they were never here.
     hall.hear(BOSS, release(attempt(8)));
     assert_eq!(
         hall.hear(BOSS, prepare(attempt(7), slot(900))),
@@ -550,7 +550,7 @@ fn only_the_coordinator_of_a_job_is_obeyed() {
         assert_eq!(hall.hear(RIVAL, release(attempt)), []);
     }
     assert_eq!(*hall.machine(), before);
-    // What nobody has here is free.
+    // An unknown job has no time here.
     let unknown = in_job(3);
     hall.answers(RIVAL, release(unknown), released(unknown));
     for message in [
@@ -577,7 +577,7 @@ fn a_hold_outlives_a_crash_and_no_longer_than_its_lease() {
     hall.sends_back(BOSS, commit(attempt(1)), committed(attempt(1)));
     assert_eq!(hall.restart(), [Wake(second(100))]);
     assert!(hall.machine().schedule().find(attempt(1)).is_some());
-    // Beside what is committed, a later attempt that is held.
+    // A later attempt is held beside the committed one.
     hall.hear(BOSS, prepare(attempt(2), slot(300)));
     let before = hall.machine().schedule().clone();
     hall.restart();
@@ -615,7 +615,7 @@ fn a_permission_does_not_outlive_a_crash() {
 }
 
 #[test]
-fn what_ran_when_the_node_went_down_is_gone() {
+fn a_job_that_ran_when_the_node_went_down_is_gone() {
     let mut hall = running_hall();
     assert_eq!(
         hall.at(200).restart(),
@@ -628,7 +628,7 @@ fn what_ran_when_the_node_went_down_is_gone() {
     );
     assert_eq!(hall.machine().running().count(), 0);
     assert!(hall.machine().schedule().is_empty());
-    // What had ended is told again.
+    // An end is told again.
     let mut hall = running_hall();
     let end = ending(Outcome::Done);
     assert_eq!(hall.at(200).feed_some(end, 1), [Persist(JOB)]);
@@ -639,7 +639,7 @@ fn what_ran_when_the_node_went_down_is_gone() {
 }
 
 #[test]
-fn a_timer_that_is_early_only_asks_again() {
+fn an_early_timer_is_only_set_again() {
     let mut hall = committed_hall();
     let due = Event::Timer(crate::commit::participant::Due);
     assert_eq!(hall.feed(due), [Wake(second(100))]);
@@ -647,7 +647,7 @@ fn a_timer_that_is_early_only_asks_again() {
     hall.ring();
     let due = Event::Timer(crate::commit::participant::Due);
     assert_eq!(hall.feed(due), []);
-    // What is the last to go takes the timer along.
+    // When nothing is due any more, the timer is cancelled.
     let build = || {
         let retention = Span::from_micros(u64::MAX);
         Participant::new(
@@ -678,7 +678,7 @@ fn extreme_numbers_do_no_harm() {
         submitter,
     };
     hall.sends_back(BOSS, question, Message::Prepared { attempt, lease });
-    // A lease of nothing has ended.
+    // A lease of zero length has ended at once.
     assert_eq!(hall.ring(), [Persist(JOB), CHANGED, Wake(second(600))]);
     let attempt = in_job(1);
     hall.hear(BOSS, prepare(attempt, interval));
@@ -694,7 +694,7 @@ fn extreme_numbers_do_no_harm() {
 }
 
 #[test]
-fn who_gets_no_answer_asks_less_and_less_often() {
+fn without_an_answer_a_node_asks_less_and_less_often() {
     let mut hall = committed_hall();
     let mut asked = Vec::new();
     while hall.now < second(129) {
@@ -702,7 +702,7 @@ fn who_gets_no_answer_asks_less_and_less_often() {
         asked.extend(sent.iter().map(|_| hall.now.as_secs()));
     }
     assert_eq!(asked, [100, 102, 104, 108, 116, 130], "at 130 it lets go");
-    // No longer than 64 times the first wait.
+    // The wait is at most 64 times the first one.
     let mut hall = running_hall();
     hall.at(200).feed(ending(Outcome::Done));
     let mut told = Vec::new();
@@ -710,7 +710,7 @@ fn who_gets_no_answer_asks_less_and_less_often() {
         let sent = sends(hall.ring());
         told.extend(sent.iter().map(|_| hall.now.as_secs()));
     }
-    // From the end of its reservation on as at first, for its coordinator is about to take it for lost.
+    // From the end of the reservation on as often as at first: the coordinator is about to take the job for lost.
     let (before, after) = told.split_at(9);
     assert_eq!(before, [202, 204, 208, 216, 232, 264, 328, 456, 584]);
     assert_eq!(after, [700, 702, 704, 708, 716, 732, 764]);
@@ -743,7 +743,7 @@ fn liars_cannot_take_the_room_of_all_others() {
         lease: Span::ZERO,
         submitter: NOBODY,
     };
-    // Three each, of six; none of them costs its liar anything.
+    // Each liar has three of the six seats, at no cost.
     for job in 0..6 {
         let liar = liars[job as usize % 2];
         hall.at(job).hear(liar, question(in_job(20 + job)));
@@ -755,10 +755,10 @@ fn liars_cannot_take_the_room_of_all_others() {
         "of equals, the one who is named first loses what would be forgotten first"
     );
     hall.sends_back(BOSS, commit(attempt(1)), committed(attempt(1)));
-    // Now the other has the most.
+    // Now the other liar has the most jobs.
     let did = hall.hear(RIVAL, prepare(in_job(1), slot(2000)));
     assert_eq!(did[0], Forget(JobId::new(21)));
-    // What would be refused anyway drives nobody out.
+    // A request that is refused anyway makes the node forget no job.
     let before = hall.machine().clone();
     let did = hall.hear(RIVAL, prepare(in_job(2), slot(1100)));
     let declined = Notice::Declined {
@@ -767,7 +767,7 @@ fn liars_cannot_take_the_room_of_all_others() {
     };
     assert_eq!(tells(did), [declined]);
     assert_eq!(*hall.machine(), before);
-    // Nor does who has as much as anyone.
+    // Nor does a request of a coordinator that has as many jobs as any other.
     let reason = Refused::Full;
     let did = hall.hear(liars[0], question(in_job(30)));
     let peer = liars[0];
@@ -775,12 +775,12 @@ fn liars_cannot_take_the_room_of_all_others() {
 }
 
 #[test]
-fn whoever_asks_for_a_job_that_has_ended_hears_so() {
+fn a_coordinator_that_asks_about_a_job_hears_that_it_has_ended() {
     let mut hall = running_hall();
     hall.feed(ending(Outcome::Done));
     let done = [Send(BOSS, ended(attempt(1), Outcome::Done))];
     assert_eq!(hall.hear(BOSS, permit(attempt(1), 500)), done);
-    // It may be another life, which does not know how far the job is.
+    // A later life of the coordinator does not know how far the job is.
     assert_eq!(hall.hear(BOSS, commit(attempt(1))), done);
     hall.answers(RIVAL, commit(attempt(1)), expired(attempt(1)));
 }

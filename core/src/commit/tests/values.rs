@@ -21,7 +21,7 @@ const TEXTS: [(Refused, &str); 8] = [
     ),
 ];
 
-/// One of each kind, for participants first.
+/// One message of each kind; those for participants come first.
 fn messages() -> [Message; 14] {
     let attempt = attempt(3);
     [
@@ -50,7 +50,7 @@ fn messages() -> [Message; 14] {
 }
 
 #[test]
-fn nobody_asks_again_at_once_whatever_the_times_are() {
+fn the_wait_before_a_retry_or_a_renewal_is_never_zero() {
     let config = Config {
         retry: Span::ZERO,
         permission: Permission::Renewed(Span::ZERO),
@@ -110,7 +110,7 @@ fn times_that_cannot_work_together_are_refused() {
 }
 
 #[test]
-fn every_reason_is_told_in_words() {
+fn every_reason_has_its_text() {
     for (reason, text) in TEXTS {
         assert_eq!(reason.to_string(), text);
     }

@@ -89,7 +89,7 @@ fn a_refusal_aborts_the_attempt_and_the_next_candidate_is_tried() {
 }
 
 #[test]
-fn who_is_silent_is_asked_again_so_often_and_then_given_up() {
+fn a_silent_voter_is_asked_again_and_then_the_trial_fails() {
     let mut desk = desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
@@ -111,14 +111,14 @@ fn who_is_silent_is_asked_again_so_often_and_then_given_up() {
 
 #[test]
 fn votes_that_leave_no_time_to_commit_are_too_slow() {
-    // A lease of five that began at zero does not outlive two delays from three on.
+    // A lease from 0 to 5 does not outlive two delays that begin at 3.
     for (now, slow) in [(2, false), (3, true)] {
         let mut desk = desk();
         desk.feed(place(vec![candidate(1000, &[A])], &[]));
         let told = tells(desk.at(now).hear(A, prepared(attempt(1))));
         assert_eq!(told.contains(&unplaced(Setback::Slow)), slow);
     }
-    // The lead is five: a start at seven is just in time.
+    // The lead is five seconds: at 2, a start at 7 is just in time.
     for (start, slow) in [(7, false), (6, true)] {
         let mut desk = desk();
         desk.feed(place(vec![candidate(start, &[A])], &[]));
@@ -145,7 +145,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
             Wake(second(3))
         ]
     );
-    // Nobody was permitted to start, so the next need not wait for them.
+    // No node was permitted to start, so the next attempt need not wait for them.
     desk.hear(A, prepared(attempt(2)));
     assert_eq!(
         sends(desk.hear(A, committed(attempt(2)))),
@@ -156,7 +156,7 @@ fn a_commit_after_the_lease_gives_the_attempt_up_and_tries_the_next() {
 }
 
 #[test]
-fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
+fn a_trial_fails_when_its_leases_leave_no_time_to_commit() {
     let mut desk: Bench<Coordinator> = started(|| Coordinator::new(Config::DEFAULT, Everyone));
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
@@ -164,11 +164,11 @@ fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
     while told.is_empty() {
         told = tells(desk.ring());
     }
-    // Leases of five, counted from the first question, outlive two delays until then.
+    // Until then, leases of five seconds from the first question outlive two delays.
     assert_eq!(desk.now, second(3));
     let silent = unplaced(Setback::Silent { node: B });
     assert_eq!(told, [silent, cleared()]);
-    // A shorter lease ends it sooner.
+    // A shorter lease ends the trial sooner.
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     let (attempt, lease) = (attempt(1), Span::from_secs(3));
@@ -177,14 +177,14 @@ fn nobody_is_asked_for_a_hold_that_could_not_be_committed_any_more() {
 }
 
 #[test]
-fn a_commit_is_repeated_so_often_and_then_the_silent_node_is_given_up() {
+fn a_commit_is_repeated_and_then_the_silent_node_costs_the_attempt() {
     let mut desk = desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     desk.hear(A, prepared(attempt(1)));
     desk.hear(B, prepared(attempt(1)));
     desk.hear(A, committed(attempt(1)));
     assert_eq!(desk.ring(), [Send(B, commit(attempt(1))), Wake(second(4))]);
-    // The start is far away, and there might be another candidate.
+    // The start is far away, so there might be time for another candidate.
     let silent = unplaced(Setback::Silent { node: B });
     assert_eq!(
         desk.ring(),
@@ -197,8 +197,8 @@ fn a_commit_is_repeated_so_often_and_then_the_silent_node_is_given_up() {
         ]
     );
     assert_eq!(desk.hear(A, released(attempt(1))), [Persist(TASK)]);
-    // The other cannot start it, which is said when it has not answered for a while; it lets go by itself when a permission
-    // cannot come any more, by any clock.
+    // B cannot start the job, so the host is told when B has not answered for a while. B lets go by itself when the
+    // grace after the start is over by any clock.
     assert_eq!(tells(desk.ring_until(8)), [cleared()]);
     let asked = desk.ring_until(1031);
     assert_eq!(tells(asked), []);
@@ -256,7 +256,7 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
         agree(&mut desk, &[A], 1),
         [Tell(placed(1, 430)), sign.clone(), Wake(second(100))]
     );
-    // The last one comes a renewal or two before the permission.
+    // The last question comes one to two renewals before the permission.
     for next in [200, 330] {
         assert_eq!(desk.hear(A, query(attempt(1))), [], "it is not near");
         desk.hear(A, alive(attempt(1), WAITING));
@@ -266,7 +266,7 @@ fn long_before_the_start_only_signs_of_life_are_asked_for() {
     desk.hear(A, alive(attempt(1), WAITING));
     desk.rings([Send(A, permit(attempt(1), 630)), Wake(second(430))]);
     assert_eq!(desk.machine().may_run_until(JOB, A), Some(second(630)));
-    // Who has just committed is not asked.
+    // A node that committed less than a renewal before the permission is not asked.
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(150, &[A])], &[]));
     assert_eq!(

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_job_that_finishes_takes_nothing_that_is_still_being_asked_for() {
+fn a_job_that_finishes_aborts_its_open_trial() {
     let mut desk = standing(&[A], vec![], &[]);
     desk.at(995).feed(improve(2000, &[B]));
     assert_eq!(
@@ -51,7 +51,7 @@ fn an_end_that_is_told_again_is_not_written_down_again() {
 }
 
 #[test]
-fn what_nobody_knows_was_aborted() {
+fn messages_about_unknown_attempts_are_answered_by_abort_or_release_or_ignored() {
     let mut desk = desk();
     let attempt = in_life(u64::from(u32::MAX), u64::from(u32::MAX));
     assert_eq!(desk.hear(A, prepared(attempt)), [Send(A, abort(attempt))]);
@@ -101,27 +101,27 @@ fn a_dead_node_is_asked_to_let_go_less_and_less_often_and_does_not_hold_up_the_l
     }
     assert_eq!(asked[..9], [2, 4, 8, 16, 32, 64, 128, 256, 384]);
     assert!(asked.len() < 5000, "{}", asked.len());
-    // Nobody was permitted to start, so it is over when they were asked as often as may be.
+    // No node was permitted to start, so the job is cleared when all retries are used up.
     assert_eq!(told, [(4, cleared())]);
     assert_eq!(desk.machine().jobs().count(), 0);
     assert_eq!(desk.host.records().len(), 1, "only which life this is");
 }
 
 #[test]
-fn who_gives_up_what_nobody_can_start_is_told_so_again() {
+fn giving_up_a_cleared_job_tells_again_that_it_is_cleared() {
     let mut desk = standing(&[A], vec![], &[]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
     assert_eq!(tells(desk.ring_until(10)), [cleared()]);
-    // The host has not found another place yet, and does not want one any more.
+    // The host has not placed the job again, and does not want to any more.
     assert_eq!(tells(desk.feed(GIVE_UP)), [cleared()]);
     assert_eq!(desk.machine().jobs().count(), 1, "A is still asked");
 }
 
 #[test]
-fn what_may_still_run_is_not_cleared() {
+fn a_job_is_not_cleared_while_a_node_may_run_it() {
     let mut desk = permitted(&[A], vec![], &[]);
     desk.feed(GIVE_UP);
-    // Who stops at 1240 by a clock that is behind has stopped when 1241 has passed.
+    // A node that stops at 1240, by a clock that is behind, has stopped when 1241 has passed.
     assert_eq!(tells(desk.ring_until(1241)), []);
     assert_eq!(tells(desk.ring()), [cleared()]);
     assert_eq!(desk.now, just_after(1241));
@@ -145,7 +145,7 @@ fn a_job_that_is_only_being_cleared_makes_room_for_another() {
     let setback = Setback::Full;
     let full = Notice::Unplaced { job: nine, setback };
     assert_eq!(tells(desk.feed(place())), [full]);
-    // A does not answer, but cannot start it either.
+    // A does not answer, but cannot start the job either.
     assert_eq!(tells(desk.ring_until(4)), [cleared()]);
     let did = desk.feed(place());
     assert_eq!(did[0], Forget(TASK));

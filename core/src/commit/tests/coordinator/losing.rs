@@ -36,7 +36,7 @@ fn a_lost_node_is_replaced_by_a_spare_before_the_start() {
 }
 
 #[test]
-fn who_is_gone_before_all_have_committed_is_not_replaced() {
+fn a_node_lost_before_all_have_committed_is_not_replaced() {
     let mut desk = desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[SPARE]));
     desk.hear(A, prepared(attempt(1)));
@@ -67,7 +67,7 @@ fn a_lost_node_without_a_spare_costs_the_attempt() {
         ]
     );
     assert_eq!(desk.hear(A, alive(attempt(1), Standing::Gone)), []);
-    // With a spare that refuses, too.
+    // The same with a spare that refuses.
     let mut desk = standing(&[A, B], vec![], &[SPARE]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
     let refusal = Message::Refused {
@@ -79,7 +79,7 @@ fn a_lost_node_without_a_spare_costs_the_attempt() {
 }
 
 #[test]
-fn an_attempt_that_fails_while_another_is_voted_on_frees_those_who_voted() {
+fn an_attempt_that_fails_aborts_the_trial_of_another() {
     let mut desk = standing(&[A, B], vec![], &[SPARE]);
     desk.at(994);
     let question = prepare(attempt(2), slot(1000));
@@ -108,7 +108,7 @@ fn a_node_lost_while_running_costs_the_attempt_and_the_next_is_tried() {
             Wake(second(1102))
         ]
     );
-    // A job that broke goes the same way.
+    // A job that broke is handled in the same way.
     let mut desk = standing(&[A, B], vec![], &[SPARE]);
     desk.at(1100);
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
 }
 
 #[test]
-fn who_has_not_told_of_an_end_long_after_it_is_lost() {
+fn a_node_that_does_not_tell_of_its_end_in_time_is_lost() {
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1590).hear(A, ended(attempt(1), Outcome::Done));
     let mut told = Vec::new();
@@ -149,15 +149,15 @@ fn who_has_not_told_of_an_end_long_after_it_is_lost() {
         desk.hear(B, alive(attempt(1), Standing::Running));
         told = tells(desk.ring());
     }
-    // Its clock may be behind, and its word may take a while.
+    // The clock of B may be behind, and its message may take a while.
     assert!(desk.now >= second(1605));
     told.extend(tells(desk.ring_until(1900)));
     assert_eq!(told, [unplaced(Setback::Lost { node: B }), cleared()]);
 }
 
 #[test]
-fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
-    // B stays silent, too: no spare helps.
+fn no_further_spare_is_tried_if_a_survivor_is_silent_or_refuses() {
+    // B, which survives, is silent: no spare helps.
     let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
     let did = desk.ring_until(50);
@@ -165,7 +165,7 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
     let prepares = |sent: &&(NodeId, Message)| matches!(sent.1, Message::Prepare { .. });
     assert!(asked.iter().filter(prepares).all(|(node, _)| *node != BOSS));
     assert_eq!(tells(did)[0], unplaced(Setback::Silent { node: B }));
-    // One that refuses costs the attempt as well.
+    // A survivor that refuses costs the attempt as well.
     let mut desk = standing(&[A, B], vec![], &[BOSS, SPARE]);
     desk.hear(A, alive(attempt(1), Standing::Gone));
     let (node, reason, next_free) = (B, Refused::Full, None);
@@ -183,7 +183,7 @@ fn spares_are_not_spent_where_a_survivor_is_what_is_missing() {
 }
 
 #[test]
-fn what_may_have_run_counts_as_started_whatever_its_node_says() {
+fn a_permitted_attempt_counts_as_started_whatever_its_node_says() {
     for (desk, then) in [
         (cautious_desk as fn() -> Bench<Coordinator>, false),
         (desk, true),
@@ -193,7 +193,7 @@ fn what_may_have_run_counts_as_started_whatever_its_node_says() {
         desk.at(940).feed(place(candidates, &[]));
         agree(&mut desk, &[A], 1);
         desk.hear(A, alive(attempt(1), WAITING));
-        // It went down while it ran, and its word of that was lost.
+        // A went down while the job ran, and its message about that was lost.
         let sent = sends(desk.at(1100).hear(A, expired(attempt(1))));
         let again = (B, prepare(attempt(2), slot(3000)));
         assert_eq!(sent.contains(&again), then);

@@ -17,7 +17,7 @@ fn desk() -> Bench<Coordinator> {
     started(|| Coordinator::new(CONFIG, Everyone))
 }
 
-/// One that starts no job twice.
+/// A coordinator that starts no job twice.
 fn cautious_desk() -> Bench<Coordinator> {
     const CAUTIOUS: Config = Config {
         after_loss: AfterLoss::GiveUp,
@@ -71,7 +71,7 @@ fn cleared() -> Notice {
     Notice::Cleared { job: JOB }
 }
 
-/// With time at 1000 on these nodes since zero, by attempt 1; nobody may start yet.
+/// At second 0 attempt 1 was committed on these nodes, for a start at 1000. No node may start yet.
 fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench<Coordinator> {
     let mut desk = desk();
     let mut candidates = more;
@@ -81,7 +81,7 @@ fn standing(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench<
     desk
 }
 
-/// With time at 1000 on these nodes since 940, by attempt 1; everyone may start and run until 1240, and has said so.
+/// At 940 attempt 1 was committed on these nodes, for a start at 1000. All nodes may run until 1240, and have answered.
 fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench<Coordinator> {
     let mut desk = desk();
     let mut candidates = more;
@@ -94,7 +94,7 @@ fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench
     desk
 }
 
-/// Everyone votes for an attempt and commits it; what the last commit does.
+/// All nodes vote for an attempt and commit it. Returns the effects of the last commit.
 fn agree(desk: &mut Bench<Coordinator>, nodes: &[NodeId], number: u64) -> Vec<Did<Coordinator>> {
     for node in nodes {
         desk.hear(*node, prepared(attempt(number)));

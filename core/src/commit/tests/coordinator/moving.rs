@@ -1,9 +1,9 @@
-//! To a better place.
+//! Moves of a job to a better placement.
 
 use super::*;
 
 #[test]
-fn a_better_place_that_cannot_be_had_changes_nothing() {
+fn a_better_placement_that_cannot_be_had_changes_nothing() {
     let mut desk = standing(&[A], vec![], &[]);
     let kept = Notice::Kept {
         job: JOB,
@@ -33,7 +33,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
         [(A, ping(attempt(1)))],
         "the earlier attempt stands as before"
     );
-    // What is no candidate, what nobody knows, and what is about to start.
+    // Bad candidates, a job that is about to start, and an unknown job.
     assert_eq!(desk.feed(improve(2000, &[])), [Tell(kept)]);
     assert_eq!(desk.feed(improve(2000, &[A, A])), [Tell(kept)]);
     assert_eq!(desk.at(996).feed(improve(2000, &[B])), [Tell(kept)]);
@@ -42,7 +42,7 @@ fn a_better_place_that_cannot_be_had_changes_nothing() {
 }
 
 #[test]
-fn a_better_place_is_permitted_when_the_earlier_one_has_let_go() {
+fn a_better_placement_is_permitted_when_the_earlier_node_has_let_go() {
     let mut desk = permitted(&[A], vec![], &[]);
     desk.feed(improve(1020, &[B]));
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() 
     let mut desk = permitted(&[A], vec![candidate(1215, &[B])], &[]);
     desk.feed(improve(1020, &[A]));
     desk.hear(A, prepared(attempt(2)));
-    // Its hold has ended; the earlier attempt, which may start, is still there.
+    // The hold of A has ended. A still has the earlier attempt, which may start.
     desk.hear(A, expired(attempt(2)));
     assert_eq!(
         agree(&mut desk, &[B], 3),
@@ -108,7 +108,7 @@ fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() 
         sends(desk.hear(A, released(attempt(2)))),
         [(B, permit(attempt(3), 1450))]
     );
-    // Once it has committed the later one, there is nothing to wait for.
+    // Once A has committed the later attempt, there is nothing to wait for.
     let mut desk = permitted(&[A], vec![], &[]);
     desk.feed(improve(1020, &[A]));
     assert_eq!(
@@ -123,7 +123,7 @@ fn a_node_of_both_attempts_may_run_the_earlier_one_until_it_commits_the_later() 
 
 #[test]
 fn an_attempt_that_an_earlier_one_would_outlast_is_not_decided_on() {
-    // A has lost the job, and does not let go: it may run it until 1240, by its own clock.
+    // A says that the job is gone, but has not confirmed the release: it may run until 1240, by its own clock.
     let tried = |start| {
         let mut desk = permitted(&[A], vec![candidate(start, &[B])], &[]);
         desk.hear(A, alive(attempt(1), Standing::Gone));
@@ -131,14 +131,14 @@ fn an_attempt_that_an_earlier_one_would_outlast_is_not_decided_on() {
         (desk, did)
     };
     let decided = [Persist(TASK), Send(B, commit(attempt(2)))];
-    // Whoever waits until 1244 can be permitted just after 1241: that takes a second, and clocks differ by another.
+    // B waits until 1244. A permission after 1241 comes in time: it takes a second, and clocks differ by another.
     assert_eq!(tried(1214).1, decided);
     let (mut desk, did) = tried(1213);
     assert_eq!(did, []);
     let until = just_after(1241);
     let earlier = unplaced(Setback::Earlier { until });
     assert_eq!(tells(desk.ring_until(943)), [earlier]);
-    // It lets go after all.
+    // A lets go after all.
     let (mut desk, _) = tried(1213);
     let did = desk.hear(A, released(attempt(1)));
     assert_eq!(did[1..], decided);

@@ -1,4 +1,4 @@
-//! What must change nothing.
+//! Messages and commands that must change nothing.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn strangers_and_other_attempts_change_nothing() {
 }
 
 #[test]
-fn a_vote_of_any_length_is_survived() {
+fn a_vote_with_an_extreme_lease_does_no_harm() {
     for lease in [Span::ZERO, Span::from_micros(u64::MAX)] {
         let mut desk = desk();
         desk.feed(place(vec![candidate(1000, &[A])], &[]));
@@ -65,7 +65,7 @@ fn a_vote_of_any_length_is_survived() {
 }
 
 #[test]
-fn commands_beyond_the_limits_are_named() {
+fn commands_beyond_the_limits_are_refused() {
     let mut desk = desk();
     let sound = || vec![candidate(1000, &[A])];
     let bad = unplaced(Setback::BadCandidate);
@@ -89,13 +89,13 @@ fn commands_beyond_the_limits_are_named() {
         setback: Setback::Full,
     };
     assert_eq!(desk.feed(place(sound(), &[])), [Tell(full(JOB))]);
-    // A job that is being tried is not tried on top of that.
+    // A job that is being voted on is not placed a second time.
     let job = JobId::new(1);
     assert_eq!(desk.feed(place_job(job, sound(), &[])), [Tell(full(job))]);
 }
 
 #[test]
-fn who_may_not_submit_is_told_so() {
+fn a_job_of_a_submitter_without_authorisation_is_refused() {
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     struct Nobody;
     impl Policy for Nobody {
@@ -118,7 +118,7 @@ fn who_may_not_submit_is_told_so() {
 }
 
 #[test]
-fn the_end_of_time_is_survived() {
+fn the_end_of_time_does_no_harm() {
     let mut desk = desk();
     desk.now = Time::MAX;
     desk.feed(place(vec![candidate(1000, &[A])], &[]));

@@ -8,7 +8,7 @@ fn a_crash_before_the_decision_leaves_nothing() {
     desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(desk.restart(), [Persist(Key::Life)]);
     desk.answers(A, prepared(attempt(1)), abort(attempt(1)));
-    // Attempts of this life have numbers that none of an earlier one has.
+    // Attempts of this life have numbers that no attempt of an earlier life has.
     let did = desk.feed(place(vec![candidate(1000, &[A])], &[]));
     assert_eq!(sends(did), [(A, prepare(in_life(2, 1), slot(1000)))]);
 }
@@ -45,7 +45,7 @@ fn a_decision_is_taken_up_again_after_a_crash() {
 }
 
 #[test]
-fn a_later_life_does_not_permit_what_the_earlier_one_had_to_wait_with() {
+fn a_later_life_also_waits_for_the_earlier_attempt_before_it_permits() {
     let mut desk = permitted(&[A], vec![], &[]);
     desk.feed(improve(1020, &[B]));
     agree(&mut desk, &[B], 2);
@@ -72,7 +72,7 @@ fn a_later_life_clears_up_what_is_left_of_earlier_attempts() {
     desk.feed(GIVE_UP);
     assert_eq!(desk.restart(), [Persist(Key::Life), Wake(second(0))]);
     assert_eq!(desk.ring(), [Send(A, release(attempt(1))), Wake(second(2))]);
-    // It goes down once more, after it has written that nothing is left and before it forgets it.
+    // The coordinator crashes again, after it wrote that nothing is left and before it deletes the record.
     let letting_go = Event::Message {
         from: A,
         message: released(attempt(1)),
@@ -106,7 +106,7 @@ fn a_later_life_tells_of_an_end_that_the_earlier_one_wrote_down() {
     assert_eq!(desk.host.timers().len(), 0);
 }
 
-/// The earlier life wrote down that the job had broken, and went down before it gave the attempt up. The later one woke
+/// The earlier life wrote down that the job had broken, and crashed before it gave the attempt up. The later life woke
 /// itself without end (`gridweave torture --scheduler asap --seed 1001923`).
 #[test]
 fn a_later_life_gives_up_what_the_earlier_one_knew_to_be_broken() {
@@ -134,7 +134,7 @@ fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
     desk.at(1).restart();
     desk.ring();
     desk.hear(A, committed(attempt(1)));
-    // As long as it takes to lose one that does not answer: two renewals.
+    // A silent node counts as lost after two renewals.
     assert_eq!(tells(desk.ring_until(200)), []);
     let question = prepare(in_life(2, 1), slot(1000));
     let sent = sends(desk.ring_until(202));
@@ -156,7 +156,7 @@ fn a_later_life_waits_for_a_running_node_as_long_as_it_may_run() {
         tells(desk.hear(B, committed(attempt(1)))),
         [placed(1, 1000)]
     );
-    // After that it does not run any more.
+    // After that B does not run any more.
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1100).restart();
     desk.ring();
