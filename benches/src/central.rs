@@ -16,7 +16,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 /// How many processors the machine has.
 pub const PROCESSORS: u32 = 128;
 
-/// So many jobs, the same for the same seed.
+/// Generates this many jobs, the same for the same seed.
 pub fn workload(jobs: usize, seed: u64) -> Workload {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut list = Vec::with_capacity(jobs);
@@ -46,7 +46,7 @@ pub fn workload(jobs: usize, seed: u64) -> Workload {
     }
 }
 
-/// Replays it; jobs end when the time is up that they asked for.
+/// Replays a workload; jobs that reach their estimate end there.
 pub fn replay(central: Central, workload: &Workload) -> Run {
     let grid = Grid::Uniform(PROCESSORS);
     central::simulate(

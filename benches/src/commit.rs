@@ -9,20 +9,20 @@ use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::engine::{Happening, Simulation};
 use gridweave_sim::network::{Delay, Network, NetworkConfig};
 
-/// What it took.
+/// The cost of one commit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
     /// Messages until the coordinator knew that all had committed.
     pub to_placed: u64,
     /// Messages until all could start.
     pub to_permitted: u64,
-    /// Encoded bytes of the latter.
+    /// Encoded bytes of all messages until all could start.
     pub bytes: u64,
     /// Round trips until the coordinator knew that all had committed.
     pub round_trips: f64,
 }
 
-/// Places one job on so many nodes.
+/// Places one job on this many nodes.
 pub fn measure(nodes: u32) -> Cost {
     const DELAY: Span = Span::from_millis(50);
     let network = NetworkConfig {

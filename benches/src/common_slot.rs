@@ -39,7 +39,7 @@ const BUSY_PERCENT: u64 = 85;
 pub enum Answer {
     /// At the instant asked for: two schedules of three, at random, are idle for longer than the job.
     Immediate,
-    /// So many slots away.
+    /// This many slots away.
     Away(u64),
 }
 

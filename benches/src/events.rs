@@ -181,9 +181,9 @@ impl Pending for EventQueue<u32> {
 /// Whether a host reads the targets of coming events before it handles them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LookAhead {
-    /// It does.
+    /// It reads them.
     Touch,
-    /// It does not.
+    /// It does not read them.
     Ignore,
 }
 
@@ -286,7 +286,7 @@ pub fn measure(contestants: &mut [Box<dyn Simulation>], events: usize, effort: E
     rates
 }
 
-/// How many are handled per CPU-second, over at least this much processor time, by what handles as many as it is told.
+/// How many items `handle` handles per CPU-second, over at least this much processor time.
 pub fn rate_of(least: Duration, mut handle: impl FnMut(usize)) -> f64 {
     const BETWEEN_LOOKS: usize = 20_000;
     let begin = cpu_time();

@@ -1,7 +1,7 @@
 //! Gossip by foca, a current library for membership: SWIM, where every node knows every other.
 //!
-//! The host is minimal: an [`EventQueue`] in virtual time, messages that take 10 ms, and timers. It hashes no history and
-//! keeps no records, unlike the host of [`cyclon`](crate::cyclon), whose messages carry eight links each.
+//! The host is minimal: an [`EventQueue`] in virtual time, messages that take 10 ms, and timers. It hashes no history
+//! and keeps no records, unlike the host of [`cyclon`](crate::cyclon), whose messages carry eight links each.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -18,17 +18,17 @@ use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Something that keeps the slots of a node apart.
+/// A structure that gives each slot of a node to one claimant.
 pub trait Node: Sync {
-    /// What a claimant gets.
+    /// The proof of a claim, needed to release it.
     type Ticket<'a>
     where
         Self: 'a;
-    /// With nothing claimed.
+    /// A structure with no claims.
     fn idle() -> Self;
-    /// All these slots or none.
+    /// Claims all these slots, or none.
     fn claim(&self, slots: SlotRange) -> Option<Self::Ticket<'_>>;
-    /// Gives them back.
+    /// Releases the slots of a ticket.
     fn release(&self, ticket: Self::Ticket<'_>);
 }
 
@@ -95,14 +95,14 @@ pub struct Load {
     pub shortest: u32,
     /// The most slots of a claim.
     pub longest: u32,
-    /// Claims lie within so many slots.
+    /// Claims lie within this many slots.
     pub slots: u32,
     /// How many tickets a thread keeps.
     pub kept: usize,
 }
 
 impl Load {
-    /// Short and long claims, where they seldom and where they often get in each other's way.
+    /// Short and long claims, with few and with many conflicts.
     pub const ALL: [Self; 4] = [
         Self {
             name: "1 to 4 slots of 8,192, 32 kept",
@@ -147,7 +147,7 @@ impl Load {
                 granted += 1;
                 kept.push_back(ticket);
             }
-            // Also after a refusal, so that the slots in the way do not stay there.
+            // Also after a refusal, so that the slots that were in the way become free.
             if kept.len() > self.kept || rng.below(8) == 0 {
                 kept.pop_front()
                     .into_iter()
@@ -159,7 +159,7 @@ impl Load {
     }
 }
 
-/// What came of some rounds.
+/// The result of some rounds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turn {
     /// Rounds of all threads per second that passed.
@@ -168,7 +168,7 @@ pub struct Turn {
     pub granted: f64,
 }
 
-/// So many rounds on each of some threads, from when the first begins until the last has ended.
+/// Runs `rounds` rounds on each thread, timed from the first start to the last end.
 pub fn turn<N: Node>(load: Load, threads: u32, rounds: u32) -> Turn {
     let node = N::idle();
     let start = Barrier::new(threads as usize);

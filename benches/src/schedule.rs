@@ -14,9 +14,9 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Something that keeps the reservations of a node apart.
+/// A structure that keeps the reservations of a node from overlapping.
 pub trait Node {
-    /// With no reservation.
+    /// A structure without reservations.
     fn idle() -> Self;
     /// The earliest free interval of this length at or after `from`.
     fn fit(&self, from: Time, length: Span) -> Interval;

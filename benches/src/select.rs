@@ -49,7 +49,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// So many of so many nodes.
+    /// A workload that selects `count` of `nodes` random nodes.
     pub fn new(nodes: u32, count: u32) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0x0073_656c_6563_7400);
         let mut part = || rng.below(SIDE) as i32;
@@ -66,7 +66,7 @@ impl Workload {
     /// One selection.
     ///
     /// # Panics
-    /// If there is none, which cannot be.
+    /// If there is no selection, which cannot happen.
     pub fn select(&self, selector: &mut Selector, config: &Config, seed: u64) -> Selection {
         let problem = Problem {
             nodes: &self.nodes,

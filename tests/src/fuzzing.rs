@@ -37,7 +37,7 @@ pub mod wire;
 
 pub use host::Seen;
 
-/// A fuzz target: bytes in, a panic if anything is wrong, and else what came of it, in words.
+/// A fuzz target: it takes bytes, panics if anything is wrong, and else returns counts of what happened, as text.
 pub type Target = fn(&[u8]) -> String;
 
 /// All targets by name: those in `fuzz/fuzz_targets`, and those with seeds in `fuzz/seeds`.
@@ -93,8 +93,8 @@ pub fn drive<T: Twins>(bytes: &[u8]) {
     }
 }
 
-/// Decodes bytes as everything that crosses a boundary, and says how much of it decoded. What decodes must encode to what
-/// decodes to the same.
+/// Decodes bytes as every type that crosses a boundary, and counts the types that decode. A decoded value must survive
+/// being encoded and decoded again.
 pub fn decode(bytes: &[u8]) -> usize {
     let decoded = [
         round_trip::<Time>(bytes),

@@ -1,4 +1,4 @@
-//! What allocates nothing in the steady state, shown by counting.
+//! Counts allocations, to show which parts do not allocate in the steady state.
 
 use core::num::NonZeroU32;
 
@@ -74,7 +74,7 @@ fn churn(
     swaps
 }
 
-/// A site with that many processors, 20 jobs with deadlines and 20 without; what runs, runs.
+/// A site with this many processors, 20 jobs with deadlines and 20 without. All jobs that can start have started.
 fn site(processors: u32) -> SiteQueue {
     let processors = NonZeroU32::new(processors).unwrap();
     let mut site =
@@ -121,7 +121,7 @@ fn the_costs_of_a_site_with_one_processor_allocate_nothing() {
 
 #[test]
 fn the_costs_of_a_site_with_several_processors_allocate_once_a_forecast() {
-    // One forecast each, and a second for what is marginal about a deadline.
+    // One forecast each, and a second one for the marginal cost of a deadline.
     assert_eq!(allocations_of_costs(&site(8)), 8 + 2);
 }
 
@@ -389,7 +389,7 @@ fn an_event_queue_allocates_nothing_once_it_has_grown() {
     }
 }
 
-/// Nodes that hear each other at once; timers ring when nothing is on its way.
+/// Nodes whose messages arrive at once. Timers fire when no message is on its way.
 struct Loopback<M: Machine> {
     nodes: Vec<M>,
     effects: EffectQueue<M>,

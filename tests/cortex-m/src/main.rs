@@ -6,7 +6,7 @@ extern crate alloc;
 #[path = "../../../core/tests/suites/same_history/grids.rs"]
 mod grids;
 
-/// Of the network and of the choices that nodes make.
+/// The seed of the network and of the nodes' random choices.
 const SEED: u64 = 7;
 
 #[cfg(not(target_os = "none"))]
@@ -27,13 +27,13 @@ mod bare {
 
     use crate::{SEED, grids};
 
-    /// What the machines, their hosts and the network between them have to live in.
+    /// The memory for the machines, their hosts and the network between them.
     const HEAP: usize = 256 << 10;
 
     #[global_allocator]
     static ALLOCATOR: emballoc::Allocator<HEAP> = emballoc::Allocator::new();
 
-    /// The clock of the board has so many ticks before it begins anew.
+    /// The number of ticks after which the clock of the board wraps around.
     const LAP: u32 = 1 << 24;
 
     #[entry]
@@ -50,7 +50,7 @@ mod bare {
             let (mut ticks, mut before) = (0_u64, cortex_m::peripheral::SYST::get_current());
             let mut watch = || {
                 let current = cortex_m::peripheral::SYST::get_current();
-                // It counts down.
+                // The clock counts down.
                 ticks += u64::from(before.wrapping_sub(current) % LAP);
                 before = current;
             };

@@ -1,4 +1,4 @@
-//! All chosen mutants of a file in one text, each of them off unless it is asked for.
+//! All chosen mutants of a file in one text. Each is off unless it is switched on.
 use std::ops::Range;
 
 use crate::list::{Edit, Mutant};
@@ -6,12 +6,12 @@ use crate::list::{Edit, Mutant};
 /// A file with its mutants in it.
 pub struct Instrumented {
     pub text: String,
-    /// Which mutants wrote which part of it.
+    /// Each part of the text that mutants wrote, and the mutants that wrote it.
     written: Vec<(Range<usize>, Vec<usize>)>,
 }
 
 impl Instrumented {
-    /// Those that a complaint about this place is about: of the smallest part around it.
+    /// The mutants that wrote the smallest part around this index: an error there is theirs.
     pub fn blamed(&self, index: usize) -> &[usize] {
         let around = self
             .written
@@ -29,7 +29,7 @@ pub fn instrument(source: &str, mutants: &[(usize, &Mutant)]) -> Instrumented {
         .iter()
         .map(|&(number, mutant)| (place(&mutant.edit), number, &mutant.edit))
         .collect();
-    // Whatever is around comes before what is within.
+    // An outer edit comes before the edits inside it.
     edits.sort_by_key(|(range, number, _)| (range.start, std::cmp::Reverse(range.end), *number));
     let mut writer = Writer {
         source,
@@ -57,7 +57,7 @@ struct Writer<'a> {
 type Placed<'a> = (Range<usize>, usize, &'a Edit);
 
 impl Writer<'_> {
-    /// This part of the source, with the edits in it.
+    /// Writes this part of the source, with its edits.
     fn write(&mut self, part: Range<usize>, mut edits: &[Placed<'_>]) {
         let mut done = part.start;
         while let Some(((range, number, edit), _)) = edits.split_first() {

@@ -1,4 +1,4 @@
-//! Which changes there are: every mutant of a source file, in order of position.
+//! Lists every mutant of a source file, in order of position.
 use std::ops::Range;
 
 use proc_macro2::Span;
@@ -9,15 +9,15 @@ use syn::{Attribute, Block, Expr, GenericArgument, Meta, Pat, ReturnType, Signat
 /// One change in one place.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// Below `core/src`.
+    /// The path below `core/src`.
     pub file: String,
     pub line: usize,
     pub column: usize,
-    /// The function that it is in, with its type.
+    /// The function around it, with its type.
     pub function: String,
-    /// In words.
+    /// What changes, in words.
     pub change: String,
-    /// Whether it is about a statement or a condition as a whole: what people forget, not what they mistype.
+    /// Whether it changes a whole statement or condition, as if one was forgotten, and not an operator or a value.
     pub is_statement: bool,
     pub edit: Edit,
 }
@@ -35,7 +35,7 @@ pub enum Edit {
 }
 
 impl Mutant {
-    /// The same for the same change in the same source.
+    /// A name that is stable: the same change of the same source always has it.
     pub fn name(&self) -> String {
         format!(
             "{}:{}:{}: {}: {}",
@@ -152,7 +152,7 @@ impl<'ast> Visit<'ast> for Lister<'_> {
             syn::Item::Mod(module) if compiled(&module.attrs) => {
                 visit::visit_item_mod(self, module)
             }
-            // What is left has no code, or code that only the compiler executes.
+            // All other items have no code, or code that only the compiler executes.
             _ => {}
         }
     }
@@ -289,7 +289,7 @@ impl<'ast> Visit<'ast> for Lister<'_> {
         }
     }
 
-    // Only the compiler executes what is in these.
+    // Only the compiler executes code in these.
     fn visit_type(&mut self, _: &'ast Type) {}
     fn visit_pat(&mut self, _: &'ast Pat) {}
     fn visit_generic_argument(&mut self, _: &'ast GenericArgument) {}
@@ -299,11 +299,11 @@ impl<'ast> Visit<'ast> for Lister<'_> {
     }
 }
 
-/// Functions that say whether a state is sound. Tests ask them after every event and none gets a state that is not, so what is left out of
-/// them cannot show: canaries are what shows that they notice.
+/// Functions that check whether a state is sound. In tests every state is sound, so that a mutant of a check cannot be
+/// noticed. Canaries show that the checks work.
 const CHECKS: [&str; 3] = ["check", "is_sound", "is_in_order"];
 
-/// What a function of this type could return instead.
+/// The values that a function of this type could return instead.
 fn values(returned: &Type) -> Vec<String> {
     let all = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect();
     match returned {
@@ -336,7 +336,7 @@ fn values(returned: &Type) -> Vec<String> {
         }
         Type::Tuple(tuple) if tuple.elems.is_empty() => all(&["()"]),
         Type::Tuple(tuple) => {
-            // The first of each, and the last of each.
+            // Two tuples: the first value of each part, and the last value of each part.
             let parts: Vec<_> = tuple.elems.iter().map(values).collect();
             let of = |part: fn(&[String]) -> Option<&String>| {
                 let parts: Option<Vec<_>> = parts.iter().map(|values| part(values)).collect();
@@ -368,7 +368,7 @@ fn values(returned: &Type) -> Vec<String> {
     }
 }
 
-/// What an operator could be instead, with the `=` of an assignment if it has one.
+/// The operators that could stand instead, with the `=` of an assignment if there is one.
 fn others(operator: &str) -> Vec<String> {
     let (operator, assigns) = match operator {
         "==" | "!=" | "<=" | ">=" => (operator, ""),
@@ -402,7 +402,7 @@ fn others(operator: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a program without this may make sense: what leaves a function or a loop is left alone, and so is what has a value.
+/// Whether a statement can be skipped: not if it leaves a function or a loop, or if it has a value.
 fn can_be_skipped(expression: &Expr, has_semicolon: bool) -> bool {
     match expression {
         Expr::If(choice) => has_semicolon || choice.else_branch.is_none(),
@@ -418,7 +418,7 @@ fn can_be_skipped(expression: &Expr, has_semicolon: bool) -> bool {
     }
 }
 
-/// Whether this is, or is a chain with, a `let`: only a condition can be that.
+/// Whether this is a `let` or a chain with one, which only a condition may be.
 fn has_let(expression: &Expr) -> bool {
     match expression {
         Expr::Let(_) => true,
@@ -427,7 +427,7 @@ fn has_let(expression: &Expr) -> bool {
     }
 }
 
-/// Whether what has these attributes is there, with all features, in a build that is no test.
+/// Whether an item with these attributes is compiled with all features, outside of tests.
 fn compiled(attributes: &[Attribute]) -> bool {
     attributes
         .iter()

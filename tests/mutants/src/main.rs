@@ -28,11 +28,11 @@ struct Options {
     sample: usize,
     seed: u64,
     jobs: usize,
-    /// Only statements that are left out, and conditions that are the opposite or a part of what they were.
+    /// Tries only statements that are left out, and conditions that are negated or lose a part.
     statements: bool,
-    /// What an earlier run of the same sample saw caught is not tried again.
+    /// Does not try again the mutants that an earlier run of the same sample saw caught.
     resume: bool,
-    /// Only says which mutants there are.
+    /// Only lists the mutants.
     list: bool,
 }
 
@@ -129,7 +129,7 @@ fn main() -> Result<()> {
         }
     });
     step("done");
-    // Those that do not compile stand among those that were tried in their place.
+    // The report also has the mutants that did not compile and were replaced in the sample.
     let last = sample.last().map_or(0, |last| last + 1);
     print!(
         "{}",
@@ -143,13 +143,13 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What became of each mutant, in memory and in a file.
+/// The outcome of each mutant, in memory and in a file.
 struct Results {
     known: Mutex<(HashMap<String, Outcome>, fs::File)>,
 }
 
 impl Results {
-    /// Begins anew, or with what an earlier run of the same sample is done with.
+    /// Starts empty, or with the mutants that an earlier run of the same sample has finished.
     fn open(path: PathBuf, resume: bool) -> Result<Self> {
         let earlier = if resume {
             fs::read_to_string(&path).unwrap_or_default()
@@ -201,7 +201,7 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// A table by module, and those that no test noticed.
+/// A table by module, and the mutants that no test noticed.
 fn report(mut outcomes: Vec<(&Mutant, Outcome)>) -> String {
     let mut modules = BTreeMap::<String, [usize; 5]>::new();
     for (mutant, outcome) in &outcomes {

@@ -1,4 +1,4 @@
-//! Not part of the tool: the module that it adds to its copy of the core, where every mutant asks whether it is on.
+//! Not part of the tool: the tool adds this module to its copy of the core. Every mutant asks here whether it is on.
 extern crate std as host;
 
 use core::intrinsics::const_eval_select;
@@ -16,7 +16,7 @@ const NOT_ASKED: u32 = u32::MAX;
 static WHICH: AtomicU32 = AtomicU32::new(NOT_ASKED);
 static REACHED: [AtomicBool; MOST] = [const { AtomicBool::new(false) }; MOST];
 
-/// Whether this mutant is on. None is when constants are computed.
+/// Whether this mutant is on. In constants no mutant is.
 #[inline(always)]
 pub const fn on(mutant: u32) -> bool {
     const fn never(_: u32) -> bool {
@@ -47,7 +47,7 @@ fn unusual(mutant: u32) -> bool {
     false
 }
 
-/// What a function returns whose body is gone; also from a `const fn`, where `Default` cannot be called.
+/// The value that a mutated function returns; also from a `const fn`, where `Default` cannot be called.
 pub const fn value<T: Default>() -> T {
     const fn never<T>() -> T {
         panic!()
@@ -55,7 +55,7 @@ pub const fn value<T: Default>() -> T {
     const_eval_select((), never::<T>, T::default)
 }
 
-/// The same, of a function that returns a reference.
+/// The same for a function that returns a reference.
 pub fn leaked<T: Default>() -> &'static mut T {
     Box::leak(Box::default())
 }

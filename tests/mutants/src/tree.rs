@@ -1,4 +1,4 @@
-//! A copy of the project, with mutants in its core, and the programs that cargo builds of it.
+//! A copy of the project with mutants in its core, and the test programs that cargo builds from it.
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::list::{self, Mutant};
 
 /// Where the core's sources are.
 const CORE: &str = "core/src/";
-/// Not tried: they need other builds, are programs of several processes, or explore a model for long.
+/// Test programs that are left out: they need other builds, run several processes, or explore a model for long.
 const NOT_TRIED: [&str; 6] = [
     "canaries",
     "ledger_loom",
@@ -29,7 +29,7 @@ pub struct Tree {
     sources: Vec<(String, String)>,
 }
 
-/// A program of tests, and where it is run.
+/// A test program, and the folder in which it runs.
 pub struct Program {
     pub name: String,
     pub path: PathBuf,
@@ -37,7 +37,7 @@ pub struct Program {
 }
 
 impl Tree {
-    /// Copies the project that is here to a folder below this one.
+    /// Copies the project in the current folder to `tree` below `out`.
     pub fn copy(out: &Path) -> Result<Self> {
         let mut tree = Self {
             folder: out.join("tree"),
@@ -97,7 +97,7 @@ impl Tree {
         Ok(files)
     }
 
-    /// Takes these mutants into the core, and none but these; gives the numbers of some that do not compile, if any.
+    /// Writes exactly these mutants into the core. Returns the numbers of mutants that do not compile.
     pub fn check(&self, mutants: &[(usize, &Mutant)]) -> Result<BTreeSet<usize>> {
         let files = self.instrument(mutants)?;
         let messages = self.cargo(&["check", "-p", "gridweave-core", "--features", "wire"])?;
@@ -118,7 +118,7 @@ impl Tree {
         Ok(bad)
     }
 
-    /// The core's unit tests, its other tests and the suites, with the mutants that were taken in.
+    /// Builds the core's unit tests, its other tests and the suites, with the mutants in the core.
     pub fn build(&self) -> Result<Vec<Program>> {
         let mut arguments = vec![
             "test",
@@ -171,14 +171,14 @@ impl Tree {
         Ok(programs)
     }
 
-    /// What cargo has to say, message by message.
+    /// Runs cargo and returns its messages.
     fn cargo(&self, arguments: &[&str]) -> Result<Vec<Value>> {
         let said = Command::new("cargo")
             .args(arguments)
             .args(["--quiet", "--message-format=json"])
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", &self.target)
-            // For `const_eval_select`, without which no `const fn` could ask whether a mutant is on.
+            // Needed for `const_eval_select`, by which a `const fn` asks whether a mutant is on.
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .stderr(Stdio::inherit())
@@ -190,7 +190,7 @@ impl Tree {
     }
 }
 
-/// The mutants that an error is about: of its first place that is in any.
+/// The mutants that cause an error: those at its first span that lies in a mutant.
 fn blamed(error: &Value, files: &[(&str, Instrumented)]) -> Vec<usize> {
     let none = Vec::new();
     let own = error["spans"].as_array().unwrap_or(&none).iter();
@@ -218,7 +218,7 @@ fn is_mutated(file: &str) -> bool {
         && file != "canary.rs"
 }
 
-/// Leaves a file alone that is as it should be, so that cargo does not build it again.
+/// Writes a file, unless it has this content already: then cargo need not build it again.
 fn write(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());

@@ -21,7 +21,7 @@ pub struct Test {
     reached: HashSet<usize>,
 }
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Caught,
@@ -42,12 +42,12 @@ enum End {
 pub struct Trials<'a> {
     pub programs: &'a [Program],
     pub jobs: usize,
-    /// For what tests say about what they reach.
+    /// Where tests write which mutants they reach.
     pub folder: &'a Path,
 }
 
 impl Trials<'_> {
-    /// Every test that passes in time when no mutant is on, the quickest first, and what it reaches.
+    /// Every test that passes in time when no mutant is on, the quickest first, with the mutants that it reaches.
     pub fn record(&self) -> Result<Vec<Test>> {
         fs::create_dir_all(self.folder)?;
         let mut names = Vec::new();
@@ -86,7 +86,7 @@ impl Trials<'_> {
                 command.env("GRIDWEAVE_MUTANTS_REACHED", &reached)
             });
             let took = began.elapsed();
-            // Writing down what it reaches may be what it minds: allocations are counted, for one.
+            // A test that counts allocations may fail because of the recording itself, so it runs again without.
             let end = match recorded {
                 End::Failed => run(
                     self.command(*program, [name.as_str()]),
@@ -124,7 +124,7 @@ impl Trials<'_> {
         Ok(tests)
     }
 
-    /// What becomes of each mutant, told as soon as it is known.
+    /// Tries each mutant, and tells its outcome as soon as it is known.
     pub fn attempt(&self, mutants: &[usize], tests: &[Test], tell: impl Fn(usize, Outcome) + Sync) {
         self.each(mutants, |_, &mutant| {
             tell(mutant, self.attempt_one(mutant, tests))
@@ -139,7 +139,7 @@ impl Trials<'_> {
         if tests.is_empty() {
             return Outcome::NotReached;
         }
-        // Few at first, for most mutants are caught at once; then more and more.
+        // Most mutants are caught by the first few tests, so the budget starts small and grows.
         let mut budget = Duration::from_millis(100);
         while !tests.is_empty() {
             let mut sum = Duration::ZERO;

@@ -51,9 +51,9 @@ const CONFIG: Config = Config {
 struct Scheduling {
     /// What runs here.
     runs: BTreeSet<JobId>,
-    /// The last question that was asked.
+    /// The last flood that the node began.
     asked: Option<FloodId>,
-    /// Which time it was that the node had a job, as it said last.
+    /// The claim in the last report about each job.
     claims: BTreeMap<JobId, Claim>,
 }
 
@@ -206,7 +206,7 @@ impl Host<Scheduling> {
             _ => {
                 let granted = Ruling::Granted { until };
                 let ruling = choices.pick([granted, granted, Ruling::Over, Ruling::Withdraw]);
-                // Mostly about the last time that the node had the job.
+                // Most verdicts are about the node's last claim.
                 let last = self.subject.claims.get(&job).copied().unwrap_or(claim);
                 let claim = choices.pick([last, last, last, claim]);
                 Message::Custody(custody::Message::Verdict {
@@ -219,7 +219,7 @@ impl Host<Scheduling> {
         }
     }
 
-    /// Lets time pass: whatever runs then has a lease.
+    /// Lets time pass, and asserts that every running job has a lease.
     fn wait(&mut self, span: Span) {
         self.pass(span);
         for job in &self.subject.runs {

@@ -42,7 +42,7 @@ const CONFIG: Config = Config {
 
 struct Subject {
     config: Config,
-    /// How often there was no room for a search or a subscriber, when it was looked at last.
+    /// How often there was no room for a search or a subscriber, up to the last look.
     declined: u64,
 }
 
@@ -201,7 +201,7 @@ impl Scheduler for Subject {
     }
 }
 
-/// A place, most often one that was asked for.
+/// An offer, most often one that suits the request.
 fn offer(now: Time, wanted: Wanted, choices: &mut Choices<'_>) -> Offer {
     let count = match choices.below(8) {
         0 => usize::from(choices.below(5)),
@@ -235,7 +235,7 @@ fn others(now: Time, choices: &mut Choices<'_>) -> Others {
 }
 
 fn search_id(choices: &mut Choices<'_>) -> SearchId {
-    // Names of searches are small numbers, which only their searcher makes; on the wire they are just that.
+    // Only a searcher can make a search id. On the wire it is a small number.
     postcard::from_bytes(&[choices.below(8)]).expect("a small number is a name")
 }
 

@@ -272,7 +272,7 @@ fn descriptors(now: Time, choices: &mut Choices<'_>) -> Descriptors {
         .collect()
 }
 
-/// What a node tells of itself and others in a helper overlay.
+/// The descriptors that a node sends in a helper overlay: its own first.
 fn near(now: Time, teller: NodeId, choices: &mut Choices<'_>) -> vicinity::Descriptors<Profile, 3> {
     let others = choices.below(3);
     (0..=others)
@@ -284,6 +284,6 @@ fn near(now: Time, teller: NodeId, choices: &mut Choices<'_>) -> vicinity::Descr
 }
 
 fn look_id(choices: &mut Choices<'_>) -> LookId {
-    // Names of questions are small numbers, which only their asker makes; on the wire they are just that.
+    // Only the asking node can make this id. On the wire it is a small number.
     postcard::from_bytes(&[choices.below(16)]).expect("a small number is a name")
 }

@@ -3,17 +3,17 @@
 use gridweave_lab::config::{Config, Source};
 use gridweave_lab::workload::{Kept, Origin, read_from, write};
 
-/// Reads bytes as a trace in the Standard Workload Format. Says how many jobs there were.
+/// Reads bytes as a trace in the Standard Workload Format. Returns the number of jobs.
 pub fn swf(bytes: &[u8]) -> usize {
     trace(&[b";\n", bytes].concat()) + trace(bytes)
 }
 
-/// Reads bytes as a trace in the Grid Workload Format. Says how many jobs there were.
+/// Reads bytes as a trace in the Grid Workload Format. Returns the number of jobs.
 pub fn gwf(bytes: &[u8]) -> usize {
     trace(&[b"#\n", bytes].concat())
 }
 
-/// What is read is in order, and reads back the same after it was written.
+/// Jobs must be in order, and be the same after the trace was written and read again.
 fn trace(bytes: &[u8]) -> usize {
     let Ok(trace) = read_from("fuzzed", bytes, Origin::FirstJob) else {
         return 0;
@@ -28,7 +28,7 @@ fn trace(bytes: &[u8]) -> usize {
     jobs.len()
 }
 
-/// Reads bytes as a configuration, and says whether it is one. What is read means the same after it was written.
+/// Returns whether bytes are a configuration. If so, it must be the same after it was written and read again.
 pub fn config(bytes: &[u8]) -> bool {
     let Ok(text) = core::str::from_utf8(bytes) else {
         return false;
@@ -50,7 +50,7 @@ pub fn config(bytes: &[u8]) -> bool {
     if jobs.source != Source::Grid5000Like {
         jobs.grid5000_like = Default::default();
     }
-    // What is not a number is not equal to itself.
+    // A configuration with a NaN is not equal to itself.
     if config == config.clone() {
         assert_eq!(again, config);
     }

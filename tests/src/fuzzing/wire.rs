@@ -4,9 +4,9 @@ use gridweave_core::wire::{self, Refused, VERSION};
 
 use crate::wire::{Each, Visit, paths, visit_all};
 
-/// Decodes bytes as frames of every protocol: as they are, and as the body of a frame. Says how many were messages.
+/// Decodes bytes as a frame, and as the body of a frame, of every protocol. Returns how many were messages.
 ///
-/// What decodes is no longer than the cap of its kind, and has no other bytes than these. What does not says where.
+/// A message must be within the cap of its kind and encode to the same bytes. A refusal must point into the frame.
 pub fn decode(bytes: &[u8]) -> usize {
     struct Decoding<'a>(&'a [u8], usize);
     impl Visit for Decoding<'_> {

@@ -1,4 +1,4 @@
-//! What a made-up message is filled with.
+//! Where made-up messages get their values from.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
@@ -8,14 +8,14 @@ pub trait Fill {
     /// A number up to this one.
     fn number(&mut self, most: u64) -> u64;
 
-    /// How many items there are in a list that has room for so many.
+    /// The number of items in a list that has room for `most`.
     fn count(&mut self, most: usize) -> usize;
 
-    /// Which of so many variants it is. The last one is the longest.
+    /// The index of one of `variants` variants. The last variant is the longest.
     fn variant(&mut self, variants: usize) -> usize;
 }
 
-/// As large as possible.
+/// The largest values.
 #[derive(Clone, Copy, Debug)]
 pub struct Largest;
 
@@ -33,8 +33,8 @@ impl Fill for Largest {
     }
 }
 
-/// For people to read: different numbers from 1 up, and every now and then one that takes several bytes; lists of two; one variant after
-/// the other.
+/// Values that are easy to read: different numbers from 1 up, every fourth of several bytes; lists of two; one variant
+/// after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     drawn: u64,
@@ -61,12 +61,12 @@ impl Fill for Sample {
     }
 }
 
-/// By chance: numbers of every length, short lists and sometimes a full one.
+/// Random values: numbers of every length, short lists and sometimes a full one.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// What follows from a seed.
+    /// The values of a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }

@@ -1,4 +1,4 @@
-//! A second reader of the wire format, which knows nothing but the grammar in its specification.
+//! A second reader of the wire format. It knows only the grammar in the specification.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ enum Type {
 pub type Read = BTreeSet<(String, usize)>;
 
 impl Grammar {
-    /// Takes the grammar from the blocks of the specification, with these sizes for what is left open.
+    /// Reads the grammar from the blocks of the specification. `sizes` gives the sizes that it leaves open.
     pub fn parse(
         document: &str,
         sizes: impl Into<BTreeMap<&'static str, usize>>,
@@ -136,7 +136,7 @@ impl Grammar {
         all
     }
 
-    /// Reads a frame of this protocol whole, and notes which variants were in it.
+    /// Reads a whole frame of this protocol, and returns the variants in it.
     pub fn read(
         &self,
         protocol: &str,
@@ -199,7 +199,7 @@ impl Grammar {
         }
     }
 
-    /// The names and the cap of the kind with these numbers, one inside the other.
+    /// The name and the cap of the kind with these numbers, of which each is inside the one before.
     pub fn kind(&self, protocol: &str, numbers: &[u8]) -> Result<(String, usize), String> {
         let Shape::Variants(variants) = self.shape(protocol)? else {
             return Err(format!("{protocol} has no kinds"));

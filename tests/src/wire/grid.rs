@@ -15,7 +15,7 @@ use super::{Each, paths};
 /// How long a message is on its way.
 const DELAY: Span = Span::from_millis(20);
 
-/// What a grid said.
+/// The traffic of a grid, and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Said {
     /// How many frames there were of each kind, and how long the longest was.
@@ -46,15 +46,15 @@ impl Said {
 enum Alarm<T> {
     Boot(usize),
     Machine(usize, T),
-    /// The next of the frames arrives.
+    /// The frame with this number arrives.
     Frame(u64),
     Submission(usize),
-    /// What a node runs for a job is done.
+    /// The program of a job on a node ends.
     Program(usize, gridweave_core::id::JobId),
 }
 
-/// Boots nodes one after the other, half a minute apart, submits each job at a time and a node, and runs until that many seconds have passed.
-/// Programs take two thirds of what was estimated.
+/// Boots the nodes half a minute apart, submits each job at its time and node, and runs for `until` seconds. Programs
+/// take two thirds of their estimate.
 pub fn run<M>(mut nodes: Vec<M>, jobs: &[(u64, usize, Job)], until: u64) -> Said
 where
     M: Machine<Message: Each, Command = Command, Notice = Notice>,

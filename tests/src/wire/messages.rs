@@ -10,13 +10,13 @@ use gridweave_core::{commit, custody, heartbeat};
 use super::fill::Fill;
 use super::values::{list, some};
 
-/// Messages of which there is one of each kind.
+/// A message type that can make one message of each kind.
 pub trait Each: Framed + Clone + PartialEq + core::fmt::Debug {
-    /// One of each kind that is around no other, and of each that is around one of those, in the order of their numbers.
+    /// One message for each path of [`paths`](super::paths), in the same order.
     fn each(fill: &mut dyn Fill) -> Vec<Self>;
 }
 
-/// A message around each of another protocol.
+/// One message around each message of another protocol.
 fn around<I: Each, M>(fill: &mut dyn Fill, around: impl Fn(I, &mut dyn Fill) -> M) -> Vec<M> {
     let inner = I::each(fill);
     inner.into_iter().map(|inner| around(inner, fill)).collect()

@@ -1,4 +1,4 @@
-//! Messages of every kind, as large as they may be, as examples, or by chance: what the tests of the wire format are made of.
+//! Messages of every kind for the tests of the wire format: as large as possible, as examples, or random.
 
 pub mod fill;
 pub mod grammar;
@@ -15,9 +15,9 @@ use gridweave_core::{commit, custody, heartbeat, overlay};
 pub use fill::{Fill, Largest, Random, Sample};
 pub use messages::Each;
 
-/// Something that is done for the messages of every protocol.
+/// An operation on the messages of every protocol.
 pub trait Visit {
-    /// Does it for one of them.
+    /// Handles the messages of one protocol.
     fn visit<M: Each>(&mut self);
 }
 
@@ -38,10 +38,10 @@ pub fn visit_all(visit: &mut impl Visit) {
     visit.visit::<desktop::Message<5>>();
 }
 
-/// A kind that is around no other, with the names and numbers of those around it.
+/// A kind that contains no other kind, with the kinds that contain it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// Its name, behind those of the kinds around it: `Overlay.Shuffle`.
+    /// Its name after the names of the kinds that contain it: `Overlay.Shuffle`.
     pub name: String,
     /// The numbers of the kinds, the outermost first.
     pub numbers: Vec<u8>,
@@ -49,7 +49,7 @@ pub struct Path {
     pub cap: usize,
 }
 
-/// The kinds that are around no others, in the order of their numbers.
+/// The kinds that contain no other kind, in the order of their numbers.
 pub fn paths(kinds: &[Kind]) -> Vec<Path> {
     let mut all = Vec::new();
     for (number, kind) in (0..).zip(kinds) {

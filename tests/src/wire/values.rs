@@ -35,18 +35,18 @@ pub(super) fn some<T: Made>(fill: &mut dyn Fill) -> T {
     T::made(fill)
 }
 
-/// As many as there are, of at most so many.
+/// A list of at most `most` values.
 pub(super) fn list<T: Made, L: FromIterator<T>>(fill: &mut dyn Fill, most: usize) -> L {
     let count = fill.count(most);
     (0..count).map(|_| T::made(fill)).collect()
 }
 
-/// One of these, of which the last is the longest.
+/// One of these values, of which the last is the longest.
 pub(super) fn one_of<T: Copy, const N: usize>(fill: &mut dyn Fill, of: [T; N]) -> T {
     of[fill.variant(N)]
 }
 
-/// A value without a public constructor, made of what it is encoded as.
+/// A value without a public constructor, decoded from the encoding of `value`.
 fn encoded_as<T: DeserializeOwned>(value: impl Serialize) -> T {
     let bytes = postcard::to_allocvec(&value).expect("plain values can be encoded");
     postcard::from_bytes(&bytes).expect("it is encoded as that")
@@ -167,7 +167,7 @@ made! {
     Attempt: |fill| Self { job: some(fill), epoch: some(fill) };
     Snapshot: |fill| {
         let mut bounds: Vec<u64> = list(fill, 2 * Self::MAX_WINDOWS);
-        // The largest number again and again is no schedule; these are nearly as large.
+        // Bounds must differ, so the largest numbers are counted down.
         if bounds.first() == Some(&u64::MAX) {
             bounds = (0..bounds.len() as u64).map(|less| u64::MAX - less).collect();
         }

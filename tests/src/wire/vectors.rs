@@ -1,4 +1,4 @@
-//! The test vectors of the wire format, and the table of caps in its specification: made from the code, to be compared with the files.
+//! The test vectors of the wire format and the table of caps, made from the code to be compared with the files.
 
 use core::fmt::Write;
 
@@ -10,7 +10,7 @@ use gridweave_core::{commit, custody};
 
 use super::{Each, Sample, Visit, paths, visit_all};
 
-/// Bytes that are a message.
+/// A frame that decodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Accepted {
     /// The name of the protocol.
@@ -23,14 +23,14 @@ pub struct Accepted {
     pub frame: Vec<u8>,
 }
 
-/// Bytes that are none.
+/// A frame that must be refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Denied {
     /// The name of the protocol that is expected.
     pub protocol: String,
     /// What is wrong, in words.
     pub wrong: String,
-    /// What is said, as Rust prints it.
+    /// The refusal, as Rust prints it.
     pub refused: String,
     /// The bytes.
     pub frame: Vec<u8>,
@@ -57,7 +57,7 @@ pub fn accepted() -> Vec<Accepted> {
     all.0
 }
 
-/// Bytes with every sort of mistake, and what must be said about them.
+/// Frames with every sort of mistake, and the refusal of each.
 pub fn denied() -> Vec<Denied> {
     let mut all = Vec::new();
     let ping = [VERSION, 1, 0, 3, 4];
@@ -337,7 +337,7 @@ fn bytes_of(line: &str) -> Result<Vec<u8>, String> {
     line.split(' ').map(byte).collect()
 }
 
-/// What decoding a frame as a protocol gives: the message as Rust prints it, once it was encoded to the same bytes, or the refusal.
+/// The result of decoding a frame: the message or the refusal, as Rust prints it. Asserts that it encodes to the frame.
 pub fn outcome(protocol: &str, frame: &[u8]) -> Option<Result<String, String>> {
     struct Decoding<'a>(&'a str, &'a [u8], Option<Result<String, String>>);
     impl Visit for Decoding<'_> {

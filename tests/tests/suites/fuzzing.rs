@@ -45,7 +45,7 @@ fn bytes_drive_every_pair_of_twins_to_the_same_answers() {
     fuzzing::drive::<Growable>(&[]);
 }
 
-/// Drives a node with random bytes, which must not break it, and of which all of this must come more often than that.
+/// Drives a node with random bytes, which must not break it. All of `what` must happen more than `often` times.
 fn drives(drive: fn(&[u8]) -> Seen, often: usize, what: &[&str]) {
     let mut seen = Seen::new();
     for seed in 0..300 {
@@ -270,7 +270,7 @@ fn regenerate_the_seeds_of_what_bytes_drive() {
             std::fs::write(seeds_of(target).join(name), bytes).unwrap();
         };
         match target {
-            // Those are texts, written by hand.
+            // The seeds of these are texts written by hand.
             "swf" | "gwf" | "config" => {}
             "wire" => {
                 for vector in gridweave_tests::wire::vectors::accepted() {

@@ -22,7 +22,7 @@ struct Coming {
     runs: Span,
 }
 
-/// What the scheduler was seen doing.
+/// Observes what the scheduler does.
 trait Observer {
     fn before_start(&mut self, _: Time, _: &SiteQueue) {}
     fn started(&mut self, _: Time, _: &SiteQueue, _: JobId) {}
@@ -30,8 +30,8 @@ trait Observer {
     fn settled(&mut self, _: Time, _: &SiteQueue) {}
 }
 
-/// Runs all jobs to their ends, and gives back when each started. The scheduler is asked when something comes or ends, and when it wants
-/// to look again.
+/// Runs all jobs to their ends, and returns their starts. The scheduler is asked when a job arrives or ends, and when
+/// it wants to look again.
 fn run(
     site: &mut SiteQueue,
     jobs: &[Coming],
@@ -202,7 +202,7 @@ fn forecast(site: &SiteQueue, now: Time) -> BTreeMap<JobId, Expected> {
 struct Nothing;
 impl Observer for Nothing {}
 
-/// The start that the first of the queue was promised.
+/// The promised starts of queue heads. Asserts that a job that passes the head does not delay it.
 #[derive(Default)]
 struct Promises {
     before: Option<(JobId, Time)>,
@@ -234,7 +234,7 @@ impl Observer for Promises {
     }
 }
 
-/// No job starts while one waits that it should not get ahead of.
+/// Asserts that no job starts before a waiting job that it came too late to overtake.
 struct Fairness(Priorities);
 
 impl Observer for Fairness {
@@ -248,7 +248,7 @@ impl Observer for Fairness {
     }
 }
 
-/// What was expected at first, and is to stay so.
+/// Asserts that the first forecast never changes.
 struct Unchanged(Option<BTreeMap<JobId, Expected>>);
 
 impl Observer for Unchanged {

@@ -185,7 +185,7 @@ impl<D: Distance<Point, Rank = u64>> Grid<D> {
         self.sums[node as usize] = now;
     }
 
-    /// Which part of the ideal links of those that are up there are.
+    /// The share of the ideal links of nodes that are up which exist.
     fn ideal(&self) -> f64 {
         let (mut found, mut all) = (0, 0);
         for (node, near) in (0_u32..).zip(&self.near) {
@@ -311,7 +311,7 @@ impl Distance<Point> for Nowhere {
     }
 }
 
-/// 300 nodes. In the order of a hash of the one id, all would link to the same twenty.
+/// 300 nodes. If ties were broken by a hash of one id only, all nodes would link to the same twenty.
 #[test]
 fn where_all_nodes_are_equally_near_no_node_is_in_every_view() {
     let mut grid = Grid::new(uniform(300), Config::DEFAULT, &Nowhere);
