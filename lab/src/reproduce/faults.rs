@@ -1,4 +1,4 @@
-//! Lost and repeated messages, and nodes that crash, which the papers leave out.
+//! Lost and duplicated messages, and nodes that crash, which the papers leave out.
 
 use gridweave_core::rng::Choose;
 use gridweave_core::time::Span;
@@ -9,7 +9,7 @@ use super::{Cell, Sample};
 use crate::config::{Config, Fault};
 use crate::results::Summary;
 
-/// What goes wrong, each case more than the one before: its title, and its name in runs.
+/// The cases, each worse than the one before: the title, and the name in runs.
 pub(super) const CASES: [(&str, &str); 4] = [
     ("none", ""),
     ("5 % loss, 5 % repeated", "loss"),
@@ -17,8 +17,8 @@ pub(super) const CASES: [(&str, &str); 4] = [
     ("and 10 % crash for ever", "crash"),
 ];
 
-/// Lets go wrong what the case of this name says. Of so many nodes, those that crash do so one after the other within so
-/// many seconds, after half an hour. `heed` sets how often nodes look for others that are gone.
+/// Applies the case of this name. A tenth of `nodes` nodes crash one after the other within `lasting` seconds, from half
+/// an hour on. `heed` sets how often nodes look for lost peers.
 pub(super) fn apply(
     case: &str,
     config: &mut Config,
@@ -38,8 +38,8 @@ pub(super) fn apply(
     }
 }
 
-/// A tenth of the nodes, drawn by a seed of their own, go down one after the other; each is back after so many seconds, if
-/// ever.
+/// A tenth of the nodes, drawn with a fixed seed, go down one after the other; each comes back after so many seconds,
+/// or never.
 fn crash(config: &mut Config, nodes: u32, lasting: u64, back_after: Option<u64>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0xc4a5);
     let mut drawn: Vec<u32> = (0..nodes).collect();
@@ -56,7 +56,7 @@ fn crash(config: &mut Config, nodes: u32, lasting: u64, back_after: Option<u64>)
     }
 }
 
-/// A row of what became of jobs, with how long they took.
+/// A row of outcomes, with how long jobs took.
 pub(super) fn row(title: &str, sample: &Sample<'_>, took: Cell) -> [Cell; 10] {
     let count = |figure: fn(&Summary) -> f64| sample.mean(1, &|run| figure(&run.summary));
     [

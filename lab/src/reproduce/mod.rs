@@ -1,11 +1,11 @@
-//! The tables and figures of the papers, published beside measured.
+//! The tables and figures of the papers: published beside measured values.
 //!
-//! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part says which runs it needs, each a
-//! [`Config`] with a name, and makes a [`Report`] of what they came to. Parts that need the same run
-//! give it the same name, and it is made once. What no run of a workload shows is measured in a study. Who makes the runs, and where reports go, is the program's business.
+//! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part names the runs that it needs, each with a
+//! [`Config`], and makes a [`Report`] of their results. Parts that need the same run give it the same name, and it is
+//! made once. What no run of a workload shows is measured in a study. The program makes the runs and writes the
+//! reports.
 //!
-//! Chance is averaged out over seeds: each run is made under every seed of a [`Sample`], and figures of a report are
-//! [`Estimate`]s over them.
+//! Each run is made under every seed of a [`Sample`], and figures of a report are [`Estimate`]s over these seeds.
 
 mod faults;
 pub mod p1;
@@ -30,17 +30,17 @@ use crate::workload::Submission;
 use gridweave_sim::engine::KindTraffic;
 use gridweave_sim::monitor::Monitor;
 
-/// How much is simulated.
+/// How large the simulations are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// As much as the paper did.
+    /// As large as in the paper.
     Full,
-    /// A small grid and few jobs: enough to see that everything works, too little to compare with the paper.
+    /// A small grid and few jobs: enough to see that all works, too little to compare with the paper.
     Quick,
 }
 
 impl Size {
-    /// Says so if figures are not worth a comparison.
+    /// A warning if the figures cannot be compared with the paper.
     const fn caveat(self) -> Option<&'static str> {
         match self {
             Self::Full => None,
@@ -51,18 +51,18 @@ impl Size {
     }
 }
 
-/// What a user may choose. A paper refuses or ignores what it has no use for.
+/// The choices of the user. A paper refuses or ignores choices that it does not use.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// How much is simulated.
+    /// How large the simulations are.
     pub size: Size,
-    /// The trace; what is made up to fit the paper's, if left out.
+    /// The trace; if left out, jobs are generated to fit the paper's.
     pub trace: Option<PathBuf>,
-    /// How many nodes there are; the paper's own number, or what the trace says, if left out.
+    /// How many nodes there are; if left out, as in the paper, or as the trace says.
     pub nodes: Option<u32>,
-    /// Where nodes are, which decides on delays; points that are made up, if left out.
+    /// The file with the points of nodes, from which delays follow; if left out, points are generated.
     pub coordinates: Option<PathBuf>,
-    /// Measured round trips, which decide on delays instead.
+    /// The file with measured round trips, from which delays follow instead.
     pub round_trips: Option<PathBuf>,
     /// The first seed.
     pub seed: u64,
@@ -70,7 +70,7 @@ pub struct Options {
 
 #[cfg(test)]
 impl Options {
-    /// A small grid under this seed, and nothing else chosen.
+    /// A small grid with this seed, and defaults for all else.
     const fn quick(seed: u64) -> Self {
         Self {
             size: Size::Quick,
@@ -83,10 +83,10 @@ impl Options {
     }
 }
 
-/// A paper whose tables and figures are reproduced; `S` is what its parts have in common.
+/// A paper whose tables and figures are reproduced; `S` is the setup that its parts share.
 #[derive(Debug)]
 pub struct Paper<S: 'static> {
-    /// What it is called on the command line, and in the names of files.
+    /// Its name on the command line and in names of files.
     pub key: &'static str,
     /// Its title.
     pub title: &'static str,
@@ -95,7 +95,7 @@ pub struct Paper<S: 'static> {
 }
 
 impl<S> Paper<S> {
-    /// The paper with what its parts have in common and what its runs begin with.
+    /// The paper with its setup, and with the configuration that its runs begin with.
     pub const fn with<'a>(&'static self, setup: &'a S, base: &'a Config) -> WithSetup<'a, S> {
         WithSetup {
             paper: self,
@@ -115,10 +115,10 @@ impl<S> Paper<S> {
     }
 }
 
-/// A table or figure of a paper, or something that belongs beside them.
+/// A table or figure of a paper, or a further study.
 #[derive(Debug)]
 pub struct Part<S> {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
     /// What it shows.
     pub title: &'static str,
@@ -129,41 +129,41 @@ pub struct Part<S> {
 /// How a part of a paper is made.
 #[derive(Debug)]
 pub enum Making<S> {
-    /// Of runs of workloads.
+    /// From runs of workloads.
     Runs {
         /// The runs that it needs, under the first seed.
         plan: fn(&S) -> Result<Vec<Planned>, InputError>,
-        /// What became of them, in the same order.
+        /// Makes the report from their results, in the same order.
         report: fn(&S, &[Sample<'_>]) -> Report,
     },
-    /// Of measurements of its own.
+    /// From its own measurements.
     Study {
-        /// What is measured.
+        /// The names of the cases.
         cases: fn(&S) -> Vec<String>,
-        /// Measures the case of this number under a seed. If the monitor says stop, anything will do.
+        /// Measures the case of this index under a seed. If the monitor says stop, the result does not matter.
         measure: fn(&S, usize, u64, &Monitor) -> Figures,
-        /// What came of them, in the same order.
+        /// Makes the report from the measurements, in the same order.
         report: fn(&S, &[Measured]) -> Report,
     },
 }
 
-/// A paper and what its parts have in common, whatever that is.
+/// A paper with its setup, of any type.
 pub trait Reproducible: Sync {
-    /// What it is called on the command line, and in the names of files.
+    /// Its name on the command line and in names of files.
     fn key(&self) -> &'static str;
     /// Its title.
     fn title(&self) -> &'static str;
-    /// What its runs begin with.
+    /// The configuration that its runs begin with.
     fn base(&self) -> &Config;
     /// The names and titles of its parts.
     fn parts(&self) -> Vec<(&'static str, &'static str)>;
     /// The runs that a part needs, under the first seed; none if it is a study.
     fn plan(&self, part: usize) -> Result<Vec<Planned>, InputError>;
-    /// What a part measures; nothing if it is no study.
+    /// The cases that a part measures; none if it is not a study.
     fn cases(&self, part: usize) -> Vec<String>;
     /// Measures a case of a part under a seed.
     fn measure(&self, part: usize, case: usize, seed: u64, monitor: &Monitor) -> Figures;
-    /// What became of a part.
+    /// The report of a part.
     fn report(&self, part: usize, samples: &[Sample<'_>], measured: &[Measured]) -> Report;
 }
 
@@ -222,7 +222,7 @@ impl<S: Sync> Reproducible for WithSetup<'_, S> {
     }
 }
 
-/// A part that is made of runs of workloads.
+/// A part that is made from runs of workloads.
 const fn part<S>(
     name: &'static str,
     title: &'static str,
@@ -236,30 +236,30 @@ const fn part<S>(
     }
 }
 
-/// What a measurement gives.
+/// The figures of a measurement.
 pub type Figures = Result<Vec<f64>, InputError>;
 
-/// What was measured in one case, under several seeds.
+/// The measurements of one case, under several seeds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
-    /// The case.
+    /// The name of the case.
     pub name: String,
     /// The figures under each seed; there is at least one.
     pub runs: Vec<Vec<f64>>,
 }
 
 impl Measured {
-    /// The mean of the figure of this number, if it was measured.
+    /// The mean of the figure with this index, over the seeds that have it.
     fn mean(&self, number: usize, digits: usize) -> Cell {
         self.mean_of(digits, &|figures| figures.get(number).copied())
     }
 
-    /// The mean of something about the figures of a seed, over the seeds for which there is such.
+    /// The mean over the seeds of a value that `of` gets from the figures of a seed, where there is one.
     fn mean_of(&self, digits: usize, of: &dyn Fn(&[f64]) -> Option<f64>) -> Cell {
         Cell::mean(digits, self.runs.iter().filter_map(|run| of(run)))
     }
 
-    /// The mean of a figure divided by one of another case under the same seed.
+    /// The mean ratio of a figure to a figure of another case under the same seed.
     fn ratio(&self, number: usize, other: &Self, of: usize) -> Cell {
         let pairs = self.runs.iter().zip(&other.runs);
         let ratios = pairs.filter_map(|(ours, theirs)| Some(ours.get(number)? / theirs.get(of)?));
@@ -267,35 +267,35 @@ impl Measured {
     }
 }
 
-/// A run to be made.
+/// A planned run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Planned {
-    /// What it is called; runs of one name are one run.
+    /// Its name; two plans with the same name are the same run.
     pub name: String,
-    /// What is run.
+    /// Its configuration.
     pub config: Config,
 }
 
-/// A case of a part: its title, its name in runs, and what sets it apart.
+/// A case of a part: the title, the name in runs, and how the configuration changes.
 struct Case(&'static str, &'static str, fn(&mut Config));
 
-/// What is kept of a run: all but where jobs ran.
+/// What is kept of a run: all but the nodes of each job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finished {
-    /// What was simulated.
+    /// The prepared experiment.
     pub prepared: Prepared,
-    /// What happened; where jobs ran is left out.
+    /// The run, without the nodes of each job.
     pub run: Run,
-    /// How it went over time.
+    /// The run over time.
     pub series: Vec<Row>,
-    /// It in a few numbers.
+    /// Summary statistics.
     pub summary: Summary,
-    /// What it cost to simulate.
+    /// The time and memory that the simulation took.
     pub cost: Cost,
 }
 
 impl Finished {
-    /// What is kept of these results.
+    /// Keeps the results, without the nodes of each job.
     pub fn of(prepared: Prepared, results: Results) -> Self {
         Self {
             prepared,
@@ -309,49 +309,49 @@ impl Finished {
         }
     }
 
-    /// Each job with what became of it.
+    /// Each job with its outcome.
     pub fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
         let outcomes = self.run.outcomes.iter().copied();
         self.prepared.workload.jobs.iter().zip(outcomes)
     }
 
-    /// How many seconds jobs waited; all zero if none ran.
+    /// The waits of jobs in seconds; all zero if none ran.
     pub fn wait(&self) -> Distribution {
         self.summary.wait.unwrap_or_default()
     }
 
-    /// How many seconds jobs waited on average.
+    /// The mean wait of jobs in seconds.
     fn mean_wait(&self) -> f64 {
         self.wait().mean
     }
 
-    /// How many minutes jobs took on average, waiting and running.
+    /// The mean time from submission to end in minutes.
     fn completion_minutes(&self) -> f64 {
         self.summary.turnaround.unwrap_or_default().mean / 60.0
     }
 
-    /// How many jobs were done.
+    /// How many jobs completed.
     const fn completed(&self) -> f64 {
         self.summary.jobs.completed as f64
     }
 
-    /// How many jobs were not.
+    /// How many jobs were rejected, failed or were lost.
     const fn not_done(&self) -> f64 {
         let jobs = &self.summary.jobs;
         (jobs.rejected + jobs.failed + jobs.lost) as f64
     }
 
-    /// Something for each job that was submitted.
+    /// A count divided by the number of submitted jobs.
     fn per_job(&self, count: f64) -> f64 {
         count / self.summary.jobs.submitted.max(1) as f64
     }
 
-    /// Messages of these kinds for each job that was submitted.
+    /// Messages of these kinds per submitted job.
     fn sent_per_job(&self, kinds: &[&str]) -> f64 {
         self.per_job(self.sent(kinds).messages as f64)
     }
 
-    /// Each job that ran to an end, with how many seconds it waited.
+    /// Each job that ran to its end, with its wait in seconds.
     pub fn waited(&self) -> impl Iterator<Item = (&Submission, f64)> {
         self.jobs().filter_map(|(job, outcome)| match outcome {
             Outcome::Ran { start, .. } => Some((job, (start - job.at).as_micros() as f64 / 1e6)),
@@ -359,12 +359,12 @@ impl Finished {
         })
     }
 
-    /// How long each job waited that ran to an end.
+    /// The wait of each job that ran to its end.
     pub fn waits(&self) -> Waits {
         Waits::of(&self.prepared.workload, &self.run)
     }
 
-    /// How many jobs of a hundred came to nothing, of those submitted in this time.
+    /// The percentage of failed jobs among those submitted in this interval.
     pub fn failures(&self, from: Time, until: Time) -> f64 {
         let (mut all, mut failed) = (0_u64, 0_u64);
         for (job, outcome) in self.jobs() {
@@ -376,19 +376,19 @@ impl Finished {
         statistics::percent(failed as f64, all as f64)
     }
 
-    /// What was sent of these kinds in all.
+    /// All traffic of these kinds.
     pub fn sent(&self, kinds: &[&str]) -> KindTraffic {
         self.run.traffic.of(kinds)
     }
 
-    /// What was sent of these kinds, window by window, in the windows of the series.
+    /// The traffic of these kinds in each window of the series.
     pub fn sent_over_time(&self, kinds: &[&str]) -> Vec<KindTraffic> {
         let mut windows = self.run.traffic.of_per_window(kinds);
         windows.resize(self.series.len().max(windows.len()), KindTraffic::default());
         windows
     }
 
-    /// What was sent of these kinds in the windows that begin in this time.
+    /// The traffic of these kinds in the windows that begin in this interval.
     pub fn sent_between(&self, kinds: &[&str], from: Time, until: Time) -> KindTraffic {
         let width = self.run.traffic.window_of_kinds();
         let width = width.map_or(1, |width| width.as_micros().max(1));
@@ -403,7 +403,7 @@ impl Finished {
     }
 }
 
-/// Whether a job came to nothing.
+/// Whether a job was refused, failed, or was lost.
 pub fn is_failure(outcome: Outcome) -> bool {
     matches!(
         outcome,
@@ -416,7 +416,7 @@ pub fn is_failure(outcome: Outcome) -> bool {
 pub struct Sample<'a> {
     /// The run's name.
     pub name: &'a str,
-    /// What came of it under each seed; there is at least one.
+    /// The results under each seed; there is at least one.
     pub runs: &'a [Finished],
 }
 
@@ -432,12 +432,12 @@ impl Sample<'_> {
         Cell::Number(self.estimate(figure), digits)
     }
 
-    /// The mean of a figure over the seeds for which there is one.
+    /// The mean of a figure over the seeds that have it.
     fn mean_of_some(&self, digits: usize, figure: &dyn Fn(&Finished) -> Option<f64>) -> Cell {
         Cell::mean(digits, self.runs.iter().filter_map(figure))
     }
 
-    /// The mean of a figure that compares this run with another under the same seed.
+    /// The mean of a figure that compares this run with another one under the same seed.
     fn against(
         &self,
         other: &Sample<'_>,
@@ -448,13 +448,13 @@ impl Sample<'_> {
         Cell::mean(digits, pairs.filter_map(|(one, other)| figure(one, other)))
     }
 
-    /// The run under the first seed, for what is drawn and not averaged.
+    /// The run under the first seed, for charts that show a single run.
     pub fn first(&self) -> &Finished {
         &self.runs[0]
     }
 }
 
-/// Requires that runs of one name have one configuration, and runs of two names two.
+/// Asserts that two plans have the same name if and only if they have the same configuration.
 #[cfg(test)]
 fn assert_names_tell_runs_apart(plans: &[Planned]) {
     for one in plans {

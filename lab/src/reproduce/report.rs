@@ -1,4 +1,4 @@
-//! What a part of a reproduction has to show.
+//! The report of a part of a reproduction.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use crate::results::Estimate;
 
-/// What a part came to.
+/// The results of a part.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// Tables for people and data for plots; each becomes a file.
+    /// Tables to print, and data for plots; each becomes a file.
     pub tables: Vec<Table>,
-    /// What a reader must know: deviations, choices, caveats.
+    /// Notes for the reader: deviations, choices, caveats.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Tables, and what a reader must know of them: a caveat last, if there is one.
+    /// A report with these tables and notes; the caveat comes last.
     pub fn new(tables: impl Into<Vec<Table>>, notes: &[&str], caveat: Option<&str>) -> Self {
         let notes = notes.iter().copied().chain(caveat);
         Self {
@@ -27,34 +27,34 @@ impl Report {
     }
 }
 
-/// Rows of cells under columns.
+/// A table with columns and rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// What its file is called, without an ending.
+    /// The name of its file, without extension.
     pub name: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Its columns.
     pub columns: Vec<String>,
     /// Its rows, with a cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// Whether people are shown it; data for plots is only in files.
+    /// Whether it is printed; data for plots is only in files.
     pub shown: bool,
 }
 
 /// One value in a table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell {
-    /// None: it was not published, or cannot be.
+    /// No value: it was not published, or does not exist.
     Empty,
-    /// A word.
+    /// A text.
     Text(String),
-    /// A number, with so many digits behind the point where people read it.
+    /// A number, printed with so many decimals.
     Number(Estimate, usize),
 }
 
 impl Cell {
-    /// A number that is known for certain.
+    /// A number without a confidence interval.
     pub fn exact(number: f64, digits: usize) -> Self {
         let estimate = Estimate {
             mean: number,
@@ -63,7 +63,7 @@ impl Cell {
         Self::Number(estimate, digits)
     }
 
-    /// The mean of some numbers, if there are any.
+    /// The mean of some numbers; empty if there are none.
     pub fn mean(digits: usize, numbers: impl Iterator<Item = f64>) -> Self {
         let numbers: Vec<f64> = numbers.collect();
         match numbers.as_slice() {
@@ -111,7 +111,7 @@ impl fmt::Display for Cell {
 }
 
 impl Table {
-    /// A table for people, without rows yet; ` | ` stands between the names of its columns.
+    /// A table to print, without rows yet; ` | ` separates the names of its columns.
     pub fn new(name: &str, title: &str, columns: &str) -> Self {
         Self {
             name: name.into(),
@@ -137,7 +137,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// It as JSON: an object per row of tables for people, a list per row of data.
+    /// The table as JSON: an object per row if it is printed, else a list per row.
     pub fn json(&self) -> Value {
         let rows: Vec<Value> = self
             .rows
@@ -155,7 +155,7 @@ impl Table {
         json!({ "name": self.name, "title": self.title, "columns": self.columns, "rows": rows })
     }
 
-    /// Writes it as comma-separated values; a number that has a confidence interval has another column for that.
+    /// Writes the table as CSV. A column with confidence intervals gets a second column for them.
     pub fn write_csv(&self, to: impl Write) -> io::Result<()> {
         let uncertain = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));

@@ -1,8 +1,8 @@
-//! Numbers that figures are told by.
+//! Statistics for the figures of the papers.
 
 use crate::results::{Distribution, Row};
 
-/// So many of a hundred; zero of none.
+/// A percentage; zero if the whole is zero.
 pub fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         100.0 * part / whole
@@ -11,12 +11,12 @@ pub fn percent(part: f64, whole: f64) -> f64 {
     }
 }
 
-/// The mean of some numbers, if there are any.
+/// The mean of some numbers; `None` if there are none.
 pub fn mean(numbers: &[f64]) -> Option<f64> {
     (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
 }
 
-/// Pearson's coefficient of correlation; none if one side does not vary.
+/// Pearson's coefficient of correlation; `None` if one side does not vary.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let mean_x = pairs.iter().map(|(x, _)| x).sum::<f64>() / n;
@@ -31,7 +31,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
 }
 
-/// Spearman's coefficient of rank correlation; equal numbers share the mean of their ranks. None if one side does not vary.
+/// Spearman's coefficient of rank correlation; equal numbers share their mean rank. `None` if one side does not vary.
 ///
 /// ```
 /// use gridweave_lab::reproduce::statistics::spearman;
@@ -46,7 +46,7 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     pearson(&ranked)
 }
 
-/// The rank of each number from 1 on; equal numbers share the mean of their ranks.
+/// The rank of each number, from 1; equal numbers share their mean rank.
 fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -54,7 +54,7 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut first = 0;
     for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
         let last = first + equal.len();
-        // Ranks first + 1 to last.
+        // They have ranks first + 1 to last.
         let shared = (first + 1 + last) as f64 / 2.0;
         for &index in equal {
             ranks[index] = shared;
@@ -64,20 +64,20 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Numbers whose keys lie between a power of two and the next.
+/// Values whose keys lie between a power of two and the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bin {
-    /// The least key that may be in it.
+    /// The lower bound of keys, included.
     pub from: u64,
-    /// The least key above it.
+    /// The upper bound of keys, left out.
     pub until: u64,
-    /// How many there are.
+    /// How many values there are.
     pub count: u64,
-    /// What matters about them.
+    /// The distribution of the values.
     pub values: Distribution,
 }
 
-/// Numbers by the power of two that their key is not below; bins without any are left out, and so are keys of zero.
+/// Values in bins by the power of two below their key; empty bins and keys of zero are left out.
 pub fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
     let mut bins = vec![Vec::new(); 64];
     for (key, value) in pairs {
@@ -97,8 +97,8 @@ pub fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
     .collect()
 }
 
-/// The windows that lie wholly in the middle half of the time from the first submission to the last, all in seconds: by then
-/// a grid that gets more than it can do is full, and what is still to come keeps it so.
+/// The windows within the middle half of the time between the first and the last submission, all in seconds. An
+/// overloaded grid is full in these windows, and stays full.
 pub fn middle_half(series: &[Row], window: f64, first: f64, last: f64) -> &[Row] {
     let quarter = (last - first) / 4.0;
     let (from, until) = (first + quarter, last - quarter);
@@ -162,7 +162,7 @@ mod tests {
         // Windows that are only partly in it are left out.
         assert_eq!(times(4.0, 84.0), [30.0, 40.0, 50.0]);
         assert_eq!(times(0.0, 10.0), Vec::<f64>::new());
-        // What lies behind the end of the series is not there.
+        // The series ends before the middle half begins.
         assert_eq!(times(0.0, 1000.0), Vec::<f64>::new());
     }
 }

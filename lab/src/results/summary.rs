@@ -97,8 +97,7 @@ pub struct Messages {
     pub bytes: u64,
     /// Messages per submitted job.
     pub per_job: f64,
-    /// Messages per node and second, from the origin to the end of the simulation, which may be long after the last
-    /// job.
+    /// Messages per node and second, from the origin to the end of the simulation, long after the last job or not.
     pub per_node_per_s: f64,
     /// The messages of each kind.
     pub by_kind: BTreeMap<String, Kind>,

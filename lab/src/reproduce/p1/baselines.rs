@@ -1,4 +1,4 @@
-//! The distance to schedulers that know everything.
+//! How far `asap` is from schedulers that know everything.
 
 use super::{Planned, Setup, Trace};
 use crate::config::Config;
@@ -25,7 +25,7 @@ fn wide(config: &mut Config) {
     config.rules.asap.searcher = Searcher::Included;
 }
 
-/// What a user gets who sets nothing.
+/// The defaults of the program, instead of the paper's values.
 fn default(config: &mut Config) {
     let default = AsapConfig::default();
     config.rules.asap.max_hops = default.max_hops;

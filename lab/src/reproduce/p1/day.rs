@@ -1,4 +1,4 @@
-//! Single days of low and high load, which Table I is about (PROTOCOLS D14).
+//! Single days of low and of high load, for Table I (PROTOCOLS D14).
 
 use gridweave_core::time::{Span, Time};
 
@@ -8,28 +8,28 @@ use crate::experiment::{InputError, prepare};
 use crate::reproduce::Finished;
 use crate::workload::Workload;
 
-/// A day of a trace, with what is needed to begin before it.
+/// A day of a trace, with the warm-up before it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Day {
-    /// Of which trace.
+    /// The trace that it is from.
     pub trace: Trace,
-    /// Its number, from 0 on, in the trace as it is replayed.
+    /// The index of the day in the trace as it is replayed.
     pub number: u64,
-    /// The work submitted in it, over what the grid can do in it.
+    /// The work submitted on this day, as a part of what the grid can do.
     pub load: f64,
-    /// How long before it a run begins.
+    /// How long before the day a run begins.
     pub warm_up: Span,
-    /// How long it is.
+    /// How long the day is.
     pub length: Span,
-    /// What times of the trace are multiplied by.
+    /// The factor for times of submission.
     pub stretch: Option<f64>,
 }
 
-/// The load of a calm day, and of one on which more is asked for than there is.
+/// The loads to look for: a calm day, and a day with more work than the grid can do.
 const WANTED: [(Trace, f64); 2] = [(Trace::Plain, 0.2), (Trace::Compressed, 1.1)];
 
-/// The day of the plain trace whose load is closest to 20 %, and that of the compressed one whose load is closest to 110 %;
-/// none if one of the traces is shorter than a day.
+/// The day of the plain trace with a load closest to 20 %, and the day of the compressed trace with a load closest to
+/// 110 %; `None` if a trace is shorter than a day.
 pub(super) fn choose(setup: &Setup) -> Result<Option<[Day; 2]>, InputError> {
     let mut days = Vec::new();
     for (trace, wanted) in WANTED {
@@ -68,7 +68,7 @@ fn loads(workload: &Workload, nodes: u32, day: Span) -> Vec<f64> {
     work.into_iter().map(|work| work / room).collect()
 }
 
-/// The first whole day whose load is closest to the wanted one, among those with the longest warm-up there can be.
+/// The first whole day with the load closest to the wanted one, among the days that have a full warm-up before them.
 fn closest(workload: &Workload, setup: &Setup, wanted: f64) -> Option<u64> {
     let loads = loads(workload, setup.nodes, setup.day());
     let before = (setup.warm_up().as_micros()).div_ceil(setup.day().as_micros().max(1));
@@ -81,22 +81,22 @@ fn closest(workload: &Workload, setup: &Setup, wanted: f64) -> Option<u64> {
 }
 
 impl Day {
-    /// When the day begins in a run of it.
+    /// When the day begins in its run.
     pub(super) fn begin(&self) -> Time {
         Time::ZERO + self.warm_up
     }
 
-    /// When it ends, and the run with it.
+    /// When the day and its run end.
     pub(super) fn end(&self) -> Time {
         self.begin() + self.length
     }
 
-    /// How many schedules were sent on it in messages of these kinds.
+    /// How many schedules were sent on this day in messages of these kinds.
     pub(super) fn sent(&self, run: &Finished, kinds: &[&str]) -> f64 {
         run.sent_between(kinds, self.begin(), self.end()).items as f64
     }
 
-    /// Which day it is, in words.
+    /// A description of the day.
     pub(super) fn title(&self) -> String {
         format!(
             "day {} of the trace {}, after {} of warm-up",
@@ -106,7 +106,7 @@ impl Day {
         )
     }
 
-    /// A run of just this day and its warm-up.
+    /// A run of this day and its warm-up only.
     pub(super) fn planned(
         &self,
         setup: &Setup,
@@ -116,7 +116,7 @@ impl Day {
         let mut config = setup.base.clone();
         let end = self.length.times(self.number + 1);
         let begin = self.length.times(self.number) - self.warm_up;
-        // Windows are cut from the trace as it was.
+        // The window applies to the times before stretching.
         let before = |span: Span| {
             let factor = self.stretch.unwrap_or(1.0);
             Span::from_micros((span.as_micros() as f64 / factor) as u64)

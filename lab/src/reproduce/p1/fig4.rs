@@ -14,7 +14,7 @@ pub(super) const FIG4: Part<Setup> = part(
 
 const TRACES: [Trace; 3] = [Trace::Plain, Trace::Compressed, Trace::Overloaded];
 
-/// The windows that lie wholly in the time of submissions.
+/// The windows that end before the last submission.
 fn submitting(run: &Finished) -> &[Row] {
     let last = last_submission(run);
     let end = run
@@ -40,7 +40,7 @@ fn last_submission(run: &Finished) -> f64 {
     last.map_or(0.0, |job| job.at.as_micros() as f64 / 1e6)
 }
 
-/// What the utilisation of each window would be if no job waited: RU, spread over the time that jobs run.
+/// The utilisation of each window if no job waited: RU, spread over the run times of jobs.
 fn demand(run: &Finished) -> Vec<f64> {
     let width = window(run);
     let mut work = vec![0.0; run.series.len()];
@@ -60,7 +60,7 @@ fn demand(run: &Finished) -> Vec<f64> {
     work.into_iter().map(|work| work / room).collect()
 }
 
-/// Demand and EU in the windows in which less than 60 % is in demand.
+/// Demand and EU in the windows with a demand below 60 %.
 fn calm_demand(run: &Finished) -> Vec<(f64, f64)> {
     let rows = submitting(run).iter().zip(demand(run));
     rows.map(|(row, demand)| (demand, row.effective_utilization))
@@ -68,7 +68,7 @@ fn calm_demand(run: &Finished) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// RU and EU in windows whose RU is within bounds.
+/// RU and EU in the windows with an RU within these bounds.
 fn pairs(run: &Finished, from: f64, until: f64) -> Vec<(f64, f64)> {
     let rows = submitting(run).iter();
     rows.map(|row| (row.requested_utilization, row.effective_utilization))
@@ -76,7 +76,7 @@ fn pairs(run: &Finished, from: f64, until: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The mean of something in some windows, in percent.
+/// The mean of a figure over some windows, in percent.
 fn mean_percent<T>(windows: &[T], figure: fn(&T) -> f64) -> Option<f64> {
     let figures: Vec<f64> = windows.iter().map(figure).collect();
     Some(100.0 * mean(&figures)?)

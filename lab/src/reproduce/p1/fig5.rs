@@ -1,4 +1,4 @@
-//! Figure 5: how long jobs wait, by when they come and by what they ask for.
+//! Figure 5: how long jobs wait, by the time of submission and by their size.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) const FIG5: Part<Setup> = part(
     report,
 );
 
-/// The median wait of the jobs that have each value of a property.
+/// For each value of a property, the median wait of the jobs that have it.
 fn medians(run: &Finished, property: fn(&Submission) -> u64) -> Vec<(f64, f64)> {
     let mut by_value: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (job, wait) in run.waited() {
@@ -32,7 +32,7 @@ fn medians(run: &Finished, property: fn(&Submission) -> u64) -> Vec<(f64, f64)> 
         .collect()
 }
 
-/// A property of a job, with what the paper says of how waits depend on it.
+/// A property of a job, and what the paper says about its effect on waits.
 struct Property {
     name: &'static str,
     published: &'static str,
@@ -111,7 +111,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     Report::new(tables, &notes, setup.size.caveat())
 }
 
-/// Waits by the window in which jobs were submitted.
+/// Waits by the window of submission.
 fn by_time(setup: &Setup, run: &Finished) -> Table {
     let window = setup.base.report.window.as_micros().max(1);
     let mut windows: Vec<Vec<f64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Figure 6: what Push and Pull cost over time.
+//! Figure 6: the cost of Push and Pull over time.
 
 use super::{PULLED, Planned, Setup, Trace};
 use crate::experiment::InputError;
@@ -14,7 +14,7 @@ pub(super) const FIG6: Part<Setup> = part(
 
 const TRACES: [Trace; 2] = [Trace::Plain, Trace::Compressed];
 
-/// Bands of RU, in percent, with what the paper says of Pull over Push there.
+/// Bands of RU in percent, with the ratio of Pull to Push that the paper gives.
 const BANDS: [(f64, f64, &str); 4] = [
     (0.0, 30.0, "close to 1"),
     (30.0, 60.0, "-"),
@@ -27,7 +27,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(both.into_iter().flatten().collect())
 }
 
-/// A window of two runs of the same jobs.
+/// One window of two runs of the same jobs.
 struct Window {
     day: f64,
     requested: f64,
@@ -48,7 +48,7 @@ fn windows(push: &Finished, pull: &Finished) -> Vec<Window> {
     .collect()
 }
 
-/// All of it; a sum of nothing is a plain zero.
+/// The sum of a figure; starts at a positive zero, so that an empty sum is not -0.
 fn total(windows: &[Window], of: fn(&Window) -> f64) -> f64 {
     windows.iter().map(of).fold(0.0, |sum, next| sum + next)
 }

@@ -18,7 +18,7 @@ const SEARCHERS: [u8; 5] = [1, 2, 5, 10, 20];
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let runs = SEARCHERS.map(|forward| {
-        // Five is what all other runs have.
+        // All other runs have five.
         let name = match forward {
             5 => "push".to_owned(),
             _ => format!("push-forward{forward}"),

@@ -1,8 +1,8 @@
 //! P1: Decentralized As-Soon-As-Possible Grid Scheduling.
 //!
-//! All runs have in common what PROTOCOLS D1 to D23 say of the paper's own experiments: exact run times, two hops, searchers that
-//! do not offer themselves, two rounds, slots of a minute, a network without delay, and a static overlay of degree 20 unless
-//! a part says otherwise. Centralised schedulers get the same slotted jobs.
+//! All runs share the settings of the paper's experiments, by PROTOCOLS D1 to D23: exact run times, two hops, searchers
+//! that do not offer themselves, two rounds, slots of a minute, a network without delay, and unless a part says
+//! otherwise a static overlay of degree 20. Centralised schedulers get the same slotted jobs.
 
 mod baselines;
 mod day;
@@ -49,12 +49,12 @@ pub const PAPER: Paper<Setup> = Paper {
     ],
 };
 
-/// What all parts have in common.
+/// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// How much is simulated.
+    /// How large the simulations are.
     pub size: Size,
-    /// What all runs begin with: the plain trace, Push, a static overlay.
+    /// The configuration that all runs begin with: the plain trace, Push, a static overlay.
     pub base: Config,
     /// How many jobs there are.
     pub jobs: usize,
@@ -64,18 +64,18 @@ pub struct Setup {
     pub load: f64,
     /// Whether jobs have requested times.
     pub has_requested_times: bool,
-    /// Days of low and of high load, if the trace is that long.
+    /// A day of low and a day of high load, if the trace is that long.
     pub days: Option<[Day; 2]>,
 }
 
-/// How close together jobs are submitted.
+/// How the trace is compressed in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trace {
-    /// As they were.
+    /// Not at all.
     Plain,
     /// To a mean load of 95 %, as in the paper.
     Compressed,
-    /// To a mean load of 120 %, so that the grid is never done.
+    /// To a mean load of 120 %, so that the grid never catches up.
     Overloaded,
 }
 
@@ -105,13 +105,13 @@ impl Trace {
     }
 }
 
-/// The kinds of messages whose schedules are Pull's cost.
+/// The kinds of messages that count as the cost of Pull.
 const PULLED: [&str; 2] = [PULL, OTHERS];
 
 const SLOT: Span = Span::from_secs(60);
 
 impl Setup {
-    /// Looks at the workload that these options ask for.
+    /// Prepares the workload of these options, and measures its load.
     pub fn new(options: &Options) -> Result<Self, InputError> {
         let base = base(options).checked()?;
         let mut unslotted = base.clone();
@@ -127,7 +127,7 @@ impl Setup {
             let mut jobs = workload.jobs.iter();
             jobs.any(|job| job.requested_time.is_some())
         };
-        // What was found out about the trace is pinned, so that all runs are about the same.
+        // Pins the trace and the grid, so that all runs use the same.
         let mut base = base;
         base.grid = prepared.config.grid.clone();
         base.workload.trace = prepared.config.workload.trace.clone();
@@ -145,7 +145,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// A run on the whole trace, with what sets it apart.
+    /// A run on the whole trace, with these changes.
     fn planned(&self, name: &str, trace: Trace, change: impl FnOnce(&mut Config)) -> Planned {
         let mut config = self.base.clone();
         config.workload.load = trace.load();
@@ -168,7 +168,7 @@ impl Setup {
         })
     }
 
-    /// How long a day is.
+    /// How long a day is; shorter in quick runs.
     fn day(&self) -> Span {
         match self.size {
             Size::Full => Span::from_secs(86_400),
@@ -176,7 +176,7 @@ impl Setup {
         }
     }
 
-    /// For how long the grid is filled before a day that is looked at.
+    /// How long the grid fills before the measured day.
     fn warm_up(&self) -> Span {
         match self.size {
             Size::Full => Span::from_secs(12 * 3_600),
@@ -185,7 +185,7 @@ impl Setup {
     }
 }
 
-/// What all runs begin with.
+/// The configuration that all runs begin with.
 fn base(options: &Options) -> Config {
     let mut config = Config {
         scheduler: Scheduler::Asap,
@@ -232,7 +232,7 @@ fn base(options: &Options) -> Config {
         like.largest = 80;
     }
     let nodes = options.nodes.unwrap_or(like.nodes);
-    // As many jobs for each node as in 82 days of 90,000 on 5000, or a few more where there would be too few to see anything.
+    // As many jobs per node as the paper's 90,000 on 5000 nodes in 82 days. Two quick days would have too few, so get 3.
     like.jobs = match options.size {
         Size::Full => nodes.saturating_mul(18),
         Size::Quick => nodes.saturating_mul(3),

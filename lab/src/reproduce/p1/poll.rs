@@ -1,4 +1,4 @@
-//! How often to poll: refusals and failures by the period.
+//! Polling at different periods: refusals and failures.
 
 use super::table1::{days, jobs, planned, refusals};
 use super::{Planned, Setup};
@@ -15,7 +15,7 @@ pub(super) const POLLED: Part<Setup> = part(
     report,
 );
 
-/// In seconds.
+/// The periods, in seconds.
 fn periods(setup: &Setup) -> &'static [u64] {
     match setup.size {
         Size::Full => &[30, 60, 120, 300, 600],

@@ -21,10 +21,10 @@ const GOSSIP: [&str; 5] = ["shuffle", "shuffled", "join", "join_walk", "join_giv
 const SUBSCRIPTIONS: [&str; 4] = ["subscribe", "unsubscribe", "fetch", NEW_LINK];
 const SEARCH: [&str; 6] = ["search", "found", "not_found", "who_else", OTHERS, PULL];
 
-/// What the sizes have in common.
+/// The parameters that all sizes share.
 struct Scale {
     nodes: &'static [u32],
-    /// For each node on the day.
+    /// Jobs per node.
     jobs: u32,
     largest: u32,
     hours: u64,
@@ -111,14 +111,14 @@ fn sent(run: &Finished, kinds: &[&str]) -> f64 {
     per_node_and_day(run, run.sent(kinds).messages as f64)
 }
 
-/// Nodes that jobs were submitted for.
+/// Nodes that submitted jobs need, per node and day.
 fn reserved(run: &Finished) -> f64 {
     let until = run.run.over_at(&run.prepared.workload);
     let jobs = run.jobs().filter(|(job, _)| job.at < until);
     per_node_and_day(run, jobs.map(|(job, _)| f64::from(job.processors)).sum())
 }
 
-/// How far the means are apart, in percent of the least.
+/// By how many percent the largest mean is above the smallest.
 fn spread(estimates: &[Estimate]) -> f64 {
     let means = || estimates.iter().map(|estimate| estimate.mean);
     let (least, most) = (

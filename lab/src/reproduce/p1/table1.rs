@@ -1,4 +1,4 @@
-//! Table I: the three messaging policies on one day.
+//! Table I: the three messaging policies on single days.
 
 use super::day::Day;
 use super::{PULLED, Planned, Setup};
@@ -15,7 +15,7 @@ pub(super) const TABLE1: Part<Setup> = part(
     report,
 );
 
-/// A policy, the kinds of messages that are its cost, and what the paper says of it.
+/// A policy, the kinds of messages that count as its cost, and the published values.
 struct Policy {
     name: &'static str,
     exchange: ExchangeName,
@@ -48,7 +48,7 @@ const POLICIES: [Policy; 3] = [
     },
 ];
 
-/// The days, or why there are none.
+/// The two days, or an error if the trace is too short.
 pub(super) fn days(setup: &Setup) -> Result<[Day; 2], InputError> {
     setup.days.ok_or_else(|| {
         let what = "table1 and poll need a trace of at least a day, also when it is compressed to 95 %; leave them out with --only";
@@ -56,7 +56,7 @@ pub(super) fn days(setup: &Setup) -> Result<[Day; 2], InputError> {
     })
 }
 
-/// A run of this day under this policy, polling as often as the paper.
+/// A run of this day under this policy, with the paper's period of polling.
 pub(super) fn planned(setup: &Setup, day: &Day, exchange: ExchangeName, name: &str) -> Planned {
     day.planned(setup, name, |config| config.rules.asap.exchange = exchange)
 }
@@ -67,7 +67,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Conflicts found at commit for each hundred jobs of the day; each node that refuses is one.
+/// Conflicts found at commit per hundred jobs of the day; each node that refuses counts as one.
 pub(super) fn refusals(run: &Finished, day: &Day) -> f64 {
     let refused = run.sent_between(&["refused"], day.begin(), day.end());
     100.0 * refused.messages as f64 / jobs(run, day).max(1.0)
@@ -97,7 +97,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         let push = samples[0];
         for (policy, sample) in POLICIES.iter().zip(samples) {
             let others = match policy.exchange {
-                // It is a part of the cost there.
+                // For Pull they are a part of the cost.
                 ExchangeName::Pull => Cell::Empty,
                 _ => sample.mean(0, &|run| day.sent(run, &[OTHERS])),
             };

@@ -1,4 +1,4 @@
-//! Table II: what the number of neighbours does.
+//! Table II: the effect of the number of neighbours.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(super) const TABLE2: Part<Setup> = part(
     report,
 );
 
-/// A row as the paper has it: degree, failures in percent, waiting time, cost of Push and of Pull.
+/// A published row: degree, failures in percent, wait, cost of Push and of Pull.
 struct Published(u8, f64, f64, f64, f64);
 
 const PUBLISHED: [Published; 4] = [
@@ -31,7 +31,7 @@ const PUBLISHED: [Published; 4] = [
     Published(40, 0.0, 452.0, 346_302.0, 13_097_892.0),
 ];
 
-/// What a policy is called in names of runs.
+/// The name of a policy in names of runs.
 const fn name(exchange: ExchangeName) -> &'static str {
     match exchange {
         ExchangeName::Pull => "pull",
@@ -40,7 +40,7 @@ const fn name(exchange: ExchangeName) -> &'static str {
 }
 
 fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
-    // Degree 20 is what all other runs have.
+    // All other runs have degree 20.
     let name = match degree {
         20 => name(exchange).to_owned(),
         _ => format!("{}-degree{degree}", name(exchange)),
@@ -51,7 +51,7 @@ fn planned(setup: &Setup, degree: u8, exchange: ExchangeName) -> Planned {
     })
 }
 
-/// The day of high load, with all its jobs run to their end so that their waits are known.
+/// The day of high load. All its jobs run to their end, so that their waits are known.
 fn planned_day(setup: &Setup, day: &Day, degree: u8, exchange: ExchangeName) -> Planned {
     day.planned(
         setup,
@@ -64,7 +64,7 @@ fn planned_day(setup: &Setup, day: &Day, degree: u8, exchange: ExchangeName) -> 
     )
 }
 
-/// Degree 10 with as many hops as it takes: no job asks for more than there is.
+/// Degree 10 with any number of hops: then every job can find enough nodes.
 fn wide(setup: &Setup) -> Planned {
     setup.planned("push-degree10-wide", Trace::Plain, |config| {
         config.rules.asap.degree = 10;
@@ -87,7 +87,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs)
 }
 
-/// A stretch of a run that is looked at.
+/// The part of a run that is evaluated.
 #[derive(Clone, Copy)]
 struct Excerpt {
     from: Time,
@@ -104,7 +104,7 @@ impl Excerpt {
         run.failures(self.from, self.until)
     }
 
-    /// The mean wait of the jobs that came in it and ran.
+    /// The mean wait of the jobs that were submitted in it and ran.
     fn wait(self, run: &Finished) -> f64 {
         let waited = run
             .waited()
@@ -118,7 +118,7 @@ impl Excerpt {
     }
 }
 
-/// The table for some excerpt, from runs with Push and with Pull for each degree.
+/// The table for an excerpt, from runs with Push and with Pull for each degree.
 fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) -> Table {
     let mut table = Table::new(
         name,
@@ -152,7 +152,7 @@ fn by_degree(name: &str, title: &str, samples: &[Sample<'_>], excerpt: Excerpt) 
     table
 }
 
-/// How many others are within two hops, for each node.
+/// For each node, how many other nodes are within two hops.
 fn reach(views: &[Box<[u32]>]) -> Vec<f64> {
     let view = |node: u32| views.get(node as usize).map_or(&[][..], |view| view);
     let within = |me: u32| {
@@ -167,7 +167,7 @@ fn reach(views: &[Box<[u32]>]) -> Vec<f64> {
     (0..nodes).map(within).collect()
 }
 
-/// What limits jobs in a run.
+/// How far searches reach, and the sizes of jobs that ran and failed.
 struct Limits {
     least: f64,
     mean: f64,
@@ -194,14 +194,14 @@ fn limits(run: &Finished) -> Limits {
 }
 
 impl Limits {
-    /// Whether jobs failed just where a searcher could not see enough nodes.
+    /// Whether the failures fit the reach: only jobs failed for which a searcher may see too few nodes.
     fn explain_failures(&self) -> bool {
         let failed = self.smallest_that_failed.map_or(f64::INFINITY, f64::from);
         failed > self.least && f64::from(self.largest_that_ran) <= self.most
     }
 }
 
-/// What limits jobs, from runs with Push and with Pull for each degree.
+/// The reach of searches, from runs with Push and with Pull for each degree.
 fn reached(samples: &[Sample<'_>]) -> Table {
     let mut table = Table::new(
         "table2-reach",

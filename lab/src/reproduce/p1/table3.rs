@@ -1,4 +1,4 @@
-//! Table III: overlays that change and overlays that stay.
+//! Table III: dynamic and static overlays.
 
 use super::{Planned, Setup, Trace};
 use crate::experiment::InputError;
@@ -14,7 +14,7 @@ pub(super) const TABLE3: Part<Setup> = part(
     report,
 );
 
-/// A trace with the waits that the paper has for it: dynamic, static.
+/// A trace with its published waits: dynamic, static.
 const PUBLISHED: [(Trace, f64, f64); 2] = [
     (Trace::Plain, 936.0, 848.0),
     (Trace::Compressed, 16_858.0, 14_913.0),

@@ -1,4 +1,4 @@
-//! A grid of `criteria` nodes on a network without delay, and one job that is followed through its iterations.
+//! Emulates a grid of `criteria` nodes on a network without delay, and follows one job through its iterations.
 
 use gridweave_core::scheduler::criteria::Exploration;
 use gridweave_core::scheduler::criteria::Helper;
@@ -20,16 +20,16 @@ use crate::schedulers::criteria::{HINTS, Node as CriteriaNode};
 use gridweave_sim::engine::Simulation;
 use gridweave_sim::monitor::Monitor;
 
-/// How often nodes gossip, and how long an iteration has.
+/// The period of gossip, and the length of an iteration.
 pub(super) const CYCLE: Span = Span::from_secs(10);
 
-/// For how many cycles overlays are built before the job comes.
+/// How many cycles overlays gossip before the job is submitted.
 const SETTLING: u64 = 100;
 
-/// How many iterations there are.
+/// How many iterations are followed.
 pub(super) const ITERATIONS: u16 = 50;
 
-/// When jobs start, and how long they take: later than all that is measured.
+/// The slot of schedules: longer than all that is measured, so that no job starts before.
 const SLOT: Span = Span::from_secs(3_600);
 
 /// A protocol that finds nodes for a job.
@@ -37,7 +37,7 @@ const SLOT: Span = Span::from_secs(3_600);
 pub(super) struct Contender {
     pub(super) title: &'static str,
     pub(super) exploration: Exploration,
-    /// Whether selection is the paper's genetic algorithm and nothing else.
+    /// Whether selection is the genetic algorithm of the paper alone.
     pub(super) paper_selection: bool,
 }
 
@@ -81,14 +81,14 @@ impl Contender {
     }
 }
 
-/// A grid in the middle of its life.
+/// A running grid.
 pub(super) struct Emulation {
     pub(super) simulation: Simulation<CriteriaNode>,
     next_job: u64,
 }
 
 impl Emulation {
-    /// Nodes with these profiles, when overlays have been gossiping for a while.
+    /// A grid of nodes with these profiles, with warmed-up random overlays.
     pub(super) fn new(profiles: &[Profile], config: &CriteriaConfig, seed: u64) -> Self {
         let nodes = u32::try_from(profiles.len()).unwrap_or(u32::MAX);
         let views = warmed_up(nodes, config.degree, config.shuffle, config.warm_up, seed);
@@ -120,7 +120,7 @@ impl Emulation {
         Time::from_micros(CYCLE.as_micros().saturating_mul(SETTLING))
     }
 
-    /// Goes on until an instant, or until someone says stop.
+    /// Runs up to an instant, or until the monitor says stop.
     pub(super) fn run_until(&mut self, until: Time, monitor: &Monitor) {
         let mut at = self.simulation.now();
         while at < until && !monitor.stopped() {
@@ -149,7 +149,7 @@ impl Emulation {
         name
     }
 
-    /// What the job's place costs after each iteration, from the first one on that found a place.
+    /// The cost of the job's placement after each iteration; `None` while it has none.
     pub(super) fn follow(&mut self, node: u32, job: JobId, monitor: &Monitor) -> Vec<Option<f64>> {
         let begin = self.simulation.now();
         let after = |iteration: u64| {
@@ -165,16 +165,16 @@ impl Emulation {
     }
 }
 
-/// How many cases a setting has: each contender, and what someone finds who knows all nodes.
+/// How many cases a setting has: one for each contender, and the centralised reference.
 pub(super) const CASES: usize = CONTENDERS.len() + 1;
 
-/// The setting and the contender of a case, none for who knows all nodes.
+/// The setting and the contender of a case; `None` for the centralised reference.
 pub(super) fn case(setup: &Setup, number: usize) -> (Setting, Option<Contender>) {
     let setting = setup.settings()[number / CASES];
     (setting, CONTENDERS.get(number % CASES).copied())
 }
 
-/// What cases are called.
+/// The names of all cases.
 pub(super) fn cases(setup: &Setup) -> Vec<String> {
     let all = 0..setup.settings().len() * CASES;
     let name = |number| {
@@ -185,7 +185,7 @@ pub(super) fn cases(setup: &Setup) -> Vec<String> {
     all.map(name).collect()
 }
 
-/// What the nodes cost that a contender finds for a job on an idle grid, after each iteration; no number while it has none.
+/// The cost of the nodes that a contender finds on an idle grid, after each iteration; NaN while it has none.
 pub(super) fn found(
     profiles: &[Profile],
     job: u32,
@@ -202,10 +202,10 @@ pub(super) fn found(
     costs.iter().map(|cost| cost.unwrap_or(f64::NAN)).collect()
 }
 
-/// Where the job is submitted that is followed.
+/// The node at which the followed job is submitted.
 pub(super) fn submitter(nodes: usize, seed: u64) -> u32 {
     (seed % nodes.max(1) as u64) as u32
 }
 
-/// The iterations that tables show.
+/// The iterations that are in tables.
 pub(super) const SHOWN: [usize; 5] = [1, 5, 10, 20, 50];

@@ -1,4 +1,4 @@
-//! Figure 1: what the nodes of a job cost, iteration by iteration.
+//! Figure 1: the cost of a job's nodes after each iteration.
 
 use gridweave_core::scheduler::criteria::Helper;
 use gridweave_core::select::Closest;

@@ -1,4 +1,4 @@
-//! How well nodes can learn where they are.
+//! How well nodes learn their coordinates.
 
 use gridweave_core::overlay::vivaldi::Config;
 use gridweave_core::time::Span;
@@ -17,10 +17,10 @@ pub(super) const LATENCY: Part<Setup> = Part {
     },
 };
 
-/// After how many samples for each node.
+/// The numbers of samples per node after which errors are measured.
 const SAMPLES: [u32; 5] = [10, 50, 100, 200, 500];
 
-/// How many nodes there are if nothing was measured.
+/// How many nodes there are without a measured matrix.
 const NODES: u32 = 400;
 
 fn cases(setup: &Setup) -> Vec<String> {

@@ -1,10 +1,10 @@
 //! P2: On the Feasibility of Decentralized Grid Scheduling.
 //!
-//! The paper's figure follows one job on a grid whose nodes have the coordinates of real ones: what its nodes cost after each
-//! iteration, beside what someone who knows all nodes would find. Here this is an emulation, as the paper calls it, on
-//! a network without delay. The same is done for two criteria that the paper only mentions. Other parts measure what the helper
-//! overlays cost, how well coordinates can be learned, and whether a helper overlay of first free windows is of any use to jobs
-//! that just want to start.
+//! The paper's figure follows one job on a grid whose nodes have the coordinates of real ones. It shows the cost of the
+//! job's nodes after each iteration, beside that of a centralised reference that knows all nodes. Here this is an
+//! emulation, as the paper calls it, on a network without delay. The same is done for two criteria that the paper only
+//! mentions. Other parts measure the cost of helper overlays, how well coordinates can be learned, and whether a helper
+//! overlay of first free windows helps jobs that want the earliest start.
 
 mod emulation;
 mod fig1;
@@ -46,19 +46,19 @@ pub const PAPER: Paper<Setup> = Paper {
     ],
 };
 
-/// What all parts have in common.
+/// The setup that all parts share.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// How much is simulated.
+    /// How large the simulations are.
     pub size: Size,
-    /// What is known of the points of nodes.
+    /// The points of nodes from a file, if one was given.
     points: Option<Plane>,
     round_trips: Option<Arc<RoundTrips>>,
-    /// What runs on the trace begin with.
+    /// The configuration that runs of a trace begin with.
     pub base: Config,
 }
 
-/// A grid and a job.
+/// A grid and a job: the number of nodes of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Setting {
     nodes: u32,
@@ -66,14 +66,14 @@ struct Setting {
 }
 
 impl Setting {
-    /// The first cells of a row about it.
+    /// The first cells of its row.
     fn cells(self) -> Vec<Cell> {
         vec![u64::from(self.nodes).into(), u64::from(self.job).into()]
     }
 }
 
 impl Setup {
-    /// Looks at the files that these options name.
+    /// Reads the files that these options name.
     pub fn new(options: &Options) -> Result<Self, InputError> {
         let points = options.coordinates.as_deref().map(read_plane);
         let round_trips = options.round_trips.as_deref().map(read_round_trips);
@@ -94,8 +94,8 @@ impl Setup {
         sizes.map(|(nodes, job)| Setting { nodes, job })
     }
 
-    /// Where so many nodes are under a seed: at points drawn from the file, or made up. A grid with more nodes than there are
-    /// points uses some twice.
+    /// The profiles of so many nodes, at points drawn from the file or generated. If there are more nodes than points,
+    /// some points are used twice.
     fn profiles(&self, nodes: u32, seed: u64) -> Result<Vec<Profile>, InputError> {
         let Some(points) = &self.points else {
             let sites = CriteriaConfig::default().places;
@@ -110,14 +110,14 @@ impl Setup {
         Ok(drawn.map(|&point| profile(points.point(point))).collect())
     }
 
-    /// Says so if figures are not worth a comparison.
+    /// A warning if the figures cannot be compared with the paper.
     fn caveat(&self) -> Option<&'static str> {
         (self.size == Size::Quick).then_some(
             "quick: small grids and jobs, so that only the form of this table means anything",
         )
     }
 
-    /// Says where nodes are.
+    /// A note on where the points come from.
     fn whereabouts(&self) -> String {
         match &self.points {
             Some(points) => format!(
@@ -131,7 +131,7 @@ impl Setup {
     }
 }
 
-/// The node of this number.
+/// The id of the node with this index.
 fn id(node: u32) -> NodeId {
     NodeId::new(u64::from(node))
 }

@@ -1,4 +1,4 @@
-//! What someone who knows every node could do: the centralised schedules that the figures of P2 are measured against.
+//! Centralised references, which know every node: the figures of P2 are relative to these.
 
 use gridweave_core::id::NodeId;
 use gridweave_core::profile::{Coordinate, Profile};
@@ -7,8 +7,8 @@ use gridweave_core::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// P2's own reference: what the genetic algorithm makes of all nodes at once, all of them free (PROTOCOLS F8). It breeds
-/// until 200 generations bring nothing better, five times; the best counts.
+/// P2's own reference: the genetic algorithm on all nodes at once, all of them free (PROTOCOLS F8). It stops after 200
+/// generations without progress. Of five such runs the best counts.
 pub(super) fn genetic(
     profiles: &[Profile],
     count: u32,
@@ -24,7 +24,7 @@ pub(super) fn genetic(
     on_all(profiles, count, objective, &config, seed)
 }
 
-/// What this project's own selection makes of all nodes at once, all of them free.
+/// This project's selection on all nodes at once, all of them free.
 pub(super) fn best_effort(
     profiles: &[Profile],
     count: u32,
@@ -58,11 +58,11 @@ fn on_all(
     Ok(select(&problem, objective, config, &mut rng)?.cost)
 }
 
-/// A stronger reference for nodes close to each other: the cost of the closest set that a search over all nodes finds.
+/// A stronger reference for nodes close to each other: the least cost that a search over all nodes finds.
 ///
-/// Around each node it takes the nearest; of the best [`KEPT`] sets it then takes the nearest to the centroid again and again,
-/// and swaps members for others around, as long as that brings something. What it finds is a set, so the best of all sets costs
-/// no more than this. `None` if there are not that many nodes, or none are wanted.
+/// For each node it takes the set of its nearest nodes. It improves the best [`KEPT`] sets: it takes the nodes nearest
+/// to the centroid and swaps members, while the cost falls. The optimum costs no more than the result. `None` if there
+/// are too few nodes, or none are wanted.
 pub(super) fn bound(profiles: &[Profile], count: u32) -> Option<f64> {
     let points: Vec<Point> = profiles
         .iter()
@@ -89,9 +89,9 @@ pub(super) fn bound(profiles: &[Profile], count: u32) -> Option<f64> {
     improved.min_by(f64::total_cmp)
 }
 
-/// How many of the sets around a node are improved.
+/// How many of the first sets are improved.
 const KEPT: usize = 32;
-/// How many others a member may be swapped for: those nearest to the centroid.
+/// How many nodes a member may be swapped for: those nearest to the centroid.
 const AROUND: usize = 64;
 
 type Point = [f64; Coordinate::DIMENSIONS];
@@ -99,12 +99,12 @@ type Point = [f64; Coordinate::DIMENSIONS];
 struct Search<'a> {
     points: &'a [Point],
     count: usize,
-    /// Everyone, and how far from some place.
+    /// All nodes, with their squared distance from a point.
     near: Vec<(f64, u32)>,
 }
 
 impl Search<'_> {
-    /// The nodes nearest to a place, in no order.
+    /// The nodes nearest to a point, in no order.
     fn nearest(&mut self, place: Point, count: usize) -> &[(f64, u32)] {
         self.near.clear();
         let squares = self.points.iter().map(|point| square(*point, place));
@@ -116,7 +116,7 @@ impl Search<'_> {
         &self.near[..count]
     }
 
-    /// What a set around a place costs in the end.
+    /// The cost of the set around a point, after all improvements.
     fn improve(&mut self, place: Point) -> f64 {
         let count = self.count;
         let mut set = self.nearest(place, count).to_vec();
@@ -128,7 +128,7 @@ impl Search<'_> {
             }
             self.swap(&mut better);
             let now = cost(self.points, &better);
-            // By more than rounding, so that no two sets take turns.
+            // The gain must be larger than rounding errors, so that two sets do not alternate for ever.
             if now >= best * (1.0 - 1e-12) {
                 return best;
             }
@@ -136,14 +136,14 @@ impl Search<'_> {
         }
     }
 
-    /// The nearest to the centroid of a set.
+    /// The nodes nearest to the centroid of a set.
     fn moved(&mut self, set: &[(f64, u32)]) -> Vec<(f64, u32)> {
         let centre = centroid(self.points, set);
         let count = self.count;
         self.nearest(centre, count).to_vec()
     }
 
-    /// Swaps each member once for the one around who makes the set best, if anyone does.
+    /// Swaps each member for the nearby node that lowers the cost most, if any does.
     fn swap(&mut self, set: &mut [(f64, u32)]) {
         let centre = centroid(self.points, set);
         let around = (self.count + AROUND).min(self.points.len());
@@ -199,7 +199,7 @@ mod tests {
             .collect()
     }
 
-    /// The least cost of all sets.
+    /// The least cost of all sets, by trying all.
     fn optimum(profiles: &[Profile], count: u32) -> f64 {
         let points: Vec<Point> = profiles
             .iter()

@@ -1,4 +1,4 @@
-//! The earliest start, iteration by iteration, on a grid that is busy: a criterion that the paper only mentions.
+//! The earliest start on a busy grid, after each iteration: a criterion that the paper only mentions.
 
 use gridweave_core::job::Criterion;
 use gridweave_core::rng::Choose;
@@ -24,10 +24,10 @@ pub(super) const SOONEST: Part<Setup> = Part {
     },
 };
 
-/// How many jobs there are already, for each node.
+/// How many other jobs there are per node.
 const JOBS_PER_NODE: f64 = 0.5;
 
-/// The largest of them, in nodes and in hours.
+/// The largest of these jobs, in nodes and in hours.
 const LARGEST: (u32, u32) = (16, 8);
 
 fn of(setup: &Setup, case: usize) -> (Setting, usize) {
@@ -44,8 +44,8 @@ fn cases(setup: &Setup) -> Vec<String> {
     all.map(name).collect()
 }
 
-/// The first figure is the earliest start on the whole grid, the others what was found; all in hours from the earliest start
-/// on an idle grid.
+/// The first figure is the earliest start on the whole grid; the others are the starts found. All are in hours after
+/// the earliest start on an idle grid.
 fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures {
     let (Setting { nodes, job }, which) = of(setup, case);
     let profiles = setup.profiles(nodes, seed)?;
@@ -57,7 +57,8 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let before = (f64::from(nodes) * JOBS_PER_NODE) as u32;
     for number in 0..before {
-        // All come in the first tenth of the time that overlays have to settle, and are done with their iterations at its end.
+        // All other jobs come early, while overlays settle, and have ended their iterations when the measured job
+        // comes.
         let at = Time::ZERO + CYCLE.times(5 + u64::from(number % 20));
         let (node, count) = (rng.below(nodes), 1 + rng.below(LARGEST.0));
         grid.submit(

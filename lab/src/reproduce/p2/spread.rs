@@ -1,4 +1,4 @@
-//! Nodes as far from each other as possible, iteration by iteration: a criterion that the paper only mentions.
+//! Nodes as far apart as possible, after each iteration: a criterion that the paper only mentions.
 
 use gridweave_core::scheduler::criteria::Helper;
 use gridweave_core::select::Farthest;

@@ -1,4 +1,4 @@
-//! What overlays cost a node.
+//! The cost of overlays per node.
 
 use super::Setup;
 use super::emulation::{CONTENDERS, CYCLE, Emulation};
@@ -24,10 +24,10 @@ const KEPT: [(Helper, &str); 3] = [
     (Helper::Remoteness, "remoteness"),
 ];
 
-/// How many cycles are counted.
+/// How many cycles are measured.
 const CYCLES: u64 = 50;
 
-/// Messages and bytes of each overlay, for each node and cycle.
+/// Messages and bytes of each overlay, per node and cycle.
 fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
     let nodes = match setup.size {
         Size::Full => 1_000,
@@ -36,7 +36,7 @@ fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
     let profiles = setup.profiles(nodes, seed)?;
     let base = CONTENDERS[1].config(Helper::Proximity);
     let mut figures = Vec::new();
-    // Helper overlays do not know of each other, so each is looked at alone.
+    // Helper overlays are independent, so each is measured alone.
     for (number, (helper, _)) in KEPT.into_iter().enumerate() {
         let config = CriteriaConfig {
             helpers: Some(vec![helper]),
@@ -49,7 +49,7 @@ fn measure(setup: &Setup, _: usize, seed: u64, monitor: &Monitor) -> Figures {
             [sent.messages as f64, sent.bytes as f64]
         };
         let overlays = [&RANDOM[..], &[HELPERS]];
-        // That of random links is the same beside any helper.
+        // The random overlay is the same beside any helper, so it is measured once.
         let overlays = if number == 0 {
             &overlays[..]
         } else {

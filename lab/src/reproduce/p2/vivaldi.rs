@@ -1,4 +1,4 @@
-//! How well coordinates predict the round trips of a network that was measured (PROTOCOLS 6).
+//! How well coordinates predict the round trips of a measured network (PROTOCOLS 6).
 
 use gridweave_core::overlay::vivaldi::{Config, Vivaldi};
 use gridweave_core::rng::Choose;
@@ -6,10 +6,10 @@ use gridweave_core::time::Span;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// The median relative error of all predictions after each of these numbers of samples per node, which increase.
+/// The median relative error of all predictions, after each of these increasing numbers of samples per node.
 ///
-/// In each round every node observes the round trip to one of the others, chosen evenly. Pairs without a believable round trip are
-/// neither observed nor counted. Nothing if no pair has one. A function of its arguments.
+/// In each round every node observes the round trip to one random peer. Pairs without a believable round trip are
+/// neither observed nor counted. `None` if no pair has one. The result depends only on the arguments.
 pub fn median_errors(
     nodes: u32,
     round_trip: impl Fn(u32, u32) -> Span,
@@ -31,7 +31,7 @@ pub fn median_errors(
                     let peer = &grid[peer as usize];
                     (peer.coordinate(), peer.error())
                 };
-                // What cannot be a round trip changes nothing.
+                // A value that cannot be a round trip changes nothing.
                 let _ = grid[node as usize].observe(rtt, there, error, &mut rng);
             }
         }
@@ -64,7 +64,7 @@ fn median_error(grid: &[Vivaldi], round_trip: impl Fn(u32, u32) -> Span) -> Opti
 mod tests {
     use super::*;
 
-    /// Nodes on a ring around the world.
+    /// Round trips between nodes on a ring.
     fn ring(a: u32, b: u32) -> Span {
         let apart = a.abs_diff(b);
         Span::from_millis(5 * u64::from(apart.min(40 - apart)))

@@ -1,4 +1,4 @@
-//! As soon as possible along a helper overlay of first free windows, against `asap`: what neither paper pursued.
+//! The earliest start with a helper overlay of first free windows, against `asap`: neither paper tried this.
 
 use super::Setup;
 use crate::config::Config;
@@ -64,7 +64,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-/// Messages of asap that find places, and those that tell schedules.
+/// The kinds of messages by which `asap` tells schedules.
 const ASAP_SCHEDULES: [&str; 2] = ["Schedule", "Subscribe"];
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {

@@ -1,4 +1,4 @@
-//! Figure 1: how many jobs are done, over time.
+//! Figure 1: completed jobs over time.
 
 use super::{Scenario, Setup};
 use crate::outcome::Outcome;
@@ -21,7 +21,7 @@ pub(super) const POLICIES: [Scenario; 6] = [
     Scenario::IMixed,
 ];
 
-/// When this part of the jobs was done, in hours.
+/// When this part of the jobs had ended, in hours.
 fn done_by(run: &Finished, part: f64) -> Option<f64> {
     let mut ends = ends(run);
     ends.sort_unstable_by(f64::total_cmp);
@@ -29,7 +29,7 @@ fn done_by(run: &Finished, part: f64) -> Option<f64> {
     ends.get(wanted.saturating_sub(1)).copied()
 }
 
-/// When each job that ran ended, in hours.
+/// The end of each job that ran, in hours.
 fn ends(run: &Finished) -> Vec<f64> {
     let ends = run.jobs().filter_map(|(_, outcome)| match outcome {
         Outcome::Ran { end, .. } => Some(end.as_micros() as f64 / 3.6e9),

@@ -1,4 +1,4 @@
-//! Figures 2, 7, 8 and 9: how long jobs take, waiting and running.
+//! Figures 2, 7, 8 and 9: how long jobs take, from submission to end.
 
 use super::completed::POLICIES;
 use super::{Scenario, Setup};
@@ -78,7 +78,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             let whole = run.summary.turnaround.unwrap_or_default().mean;
             (whole - run.mean_wait()) / 60.0
         };
-        // Each job is assigned once, and once more each time that it moves.
+        // Each move of a job is acknowledged once.
         let moved = |run: &Finished| run.sent(&["assign_ack"]).messages as f64;
         table.push([
             sample.name.into(),

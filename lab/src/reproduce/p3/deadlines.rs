@@ -1,4 +1,4 @@
-//! Figure 4: how deadlines are kept.
+//! Figure 4: how deadlines are met.
 
 use super::{Planned, Scenario, Setup};
 use crate::experiment::InputError;
@@ -9,7 +9,7 @@ use gridweave_core::queue::Lateness;
 
 pub(super) const FIG4: Part<Setup> = part("fig4", "Figure 4: deadline scheduling", plan, report);
 
-/// A scenario and how many deadlines the paper says were missed.
+/// A scenario, and how many missed deadlines the paper reports.
 const CASES: [(Scenario, f64); 4] = [
     (Scenario::Deadline, 187.0),
     (Scenario::IDeadline, 4.0),
@@ -17,7 +17,7 @@ const CASES: [(Scenario, f64); 4] = [
     (Scenario::IDeadlineH, 59.0),
 ];
 
-/// How lateness is counted, and what that is called.
+/// How lateness is counted, with its name and the suffix of runs.
 const READINGS: [(Lateness, &str, &str); 2] = [
     (Lateness::Marginal, "marginal", ""),
     (Lateness::Literal, "literal", "-literal"),
@@ -34,7 +34,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-/// Of jobs that were in time, by how many minutes; of those that were not, by how many.
+/// By how many minutes jobs were early, or if `late`, by how many minutes the late ones were late.
 fn minutes(run: &Finished, late: bool) -> Option<f64> {
     let deadlines = &run.prepared.workload.deadlines;
     let outcomes = run.run.outcomes.iter().zip(deadlines);

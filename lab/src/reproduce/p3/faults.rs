@@ -19,7 +19,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         setup.changed(Scenario::IMixed, &format!("{suffix}{case}"), |config| {
             let crashing = (config.workload.aria.nodes, 27_000);
             apply(case, config, crashing, |config| {
-                // Ants have to find out who is gone.
+                // Ants must find out which nodes are gone.
                 config.rules.aria.iteration = Some(Span::from_secs(300));
             });
         })

@@ -1,4 +1,4 @@
-//! Figures 3, 5 and 6: how many nodes have nothing to do.
+//! Figures 3, 5 and 6: idle nodes.
 
 use super::completed::POLICIES;
 use super::completion::LOADS;
@@ -44,7 +44,7 @@ const EXPANDING: [Scenario; 4] = [
     Scenario::IExpanding,
 ];
 
-/// How many nodes that are there have nothing to do, by hour.
+/// How many of the nodes that have joined are idle, by hour.
 fn idle(run: &Finished) -> Vec<(f64, f64)> {
     let joins: Vec<f64> = run
         .prepared
@@ -65,7 +65,7 @@ fn idle(run: &Finished) -> Vec<(f64, f64)> {
     rows.collect()
 }
 
-/// The mean over a time in hours; after the end of the run all are idle.
+/// The mean over an interval in hours; after the end of the run all nodes are idle.
 fn mean_idle(run: &Finished, from: f64, until: f64) -> f64 {
     let rows = idle(run);
     let nodes = run.prepared.grid.len() as f64;

@@ -1,8 +1,8 @@
 //! P3: ARiA, a protocol for dynamic fully distributed grid meta-scheduling.
 //!
-//! All runs have in common what P3 section IV says of its experiments, and PROTOCOLS A1 to A25 where it is silent: 500 nodes that differ in
-//! architecture, system, memory, disk and speed, 1000 jobs, 41 hours and 40 minutes, an overlay made by BLATANT-S. A [`Scenario`] is one of
-//! the 26 of its Table II.
+//! All runs share the settings of P3 section IV, and PROTOCOLS A1 to A25 where it is silent: 500 nodes that differ in
+//! architecture, system, memory, disk and speed, 1000 jobs, 41 hours and 40 minutes, an overlay made by BLATANT-S. A
+//! [`Scenario`] is one of the 26 of its Table II.
 
 mod completed;
 mod completion;
@@ -48,19 +48,19 @@ pub const PAPER: Paper<Setup> = Paper {
     ],
 };
 
-/// What all parts have in common.
+/// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// How much is simulated.
+    /// How large the simulations are.
     pub size: Size,
-    /// What all runs begin with: the scenario *iMixed*.
+    /// The configuration that all runs begin with: the scenario *iMixed*.
     pub base: Config,
     trace: Option<PathBuf>,
     processors: Option<u32>,
 }
 
 impl Setup {
-    /// What these options ask for.
+    /// The setup for these options.
     pub fn new(options: &Options) -> Result<Self, InputError> {
         let mut base = Config {
             scheduler: Scheduler::Aria,
@@ -68,7 +68,7 @@ impl Setup {
             rules: Rules {
                 aria: AriaConfig {
                     policy: PolicyName::Mixed,
-                    // The overlay has settled before the first job, and its own traffic is not P3's subject.
+                    // The overlay has settled before the first job, and P3 does not measure its traffic.
                     iteration: Some(Span::from_secs(7_200)),
                     warm_up: 300,
                     forward: ForwardName::Unmatched,
@@ -108,7 +108,7 @@ impl Setup {
         self.changed(scenario, "", |_| {})
     }
 
-    /// The run of a scenario with something else about it.
+    /// The run of a scenario with further changes.
     fn changed(
         &self,
         scenario: Scenario,

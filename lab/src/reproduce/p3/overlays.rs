@@ -1,4 +1,4 @@
-//! iMixed over other overlays, which P3 leaves to the future.
+//! iMixed over other overlays, which P3 leaves to future work.
 
 use super::{Planned, Scenario, Setup};
 use crate::experiment::InputError;
@@ -17,7 +17,7 @@ const CASES: [Case; 7] = [
     }),
     Case("CYCLON, 4 links", "-cyclon", |config| {
         config.rules.aria.overlay = OverlayName::Cyclon;
-        // A view is no view if it stays as it is.
+        // CYCLON needs frequent exchanges.
         config.rules.aria.iteration = Some(Span::from_secs(300));
     }),
     Case("random regular, 4 links", "-regular", |config| {

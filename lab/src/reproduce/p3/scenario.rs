@@ -16,7 +16,7 @@ macro_rules! scenarios {
             /// All of them, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// What the paper calls it.
+            /// Its name in the paper.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
@@ -25,71 +25,71 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    /// All sites are first come, first served, and jobs stay where they are.
+    /// All sites use first come, first served, and jobs do not move.
     Fcfs = "FCFS",
-    /// All run the shortest job first.
+    /// All sites run the shortest job first.
     Sjf = "SJF",
-    /// Half of the sites are the one, half the other.
+    /// Half of the sites use FCFS, half SJF.
     Mixed = "Mixed",
-    /// All run the job with the earliest deadline first.
+    /// All sites run the job with the earliest deadline first.
     Deadline = "Deadline",
-    /// Half as many jobs in the same time.
+    /// Mixed, with twice the time between jobs.
     LowLoad = "LowLoad",
-    /// Twice as many.
+    /// Mixed, with half the time between jobs.
     HighLoad = "HighLoad",
-    /// Deadlines are closer.
+    /// Deadline, with closer deadlines.
     DeadlineH = "DeadlineH",
-    /// 200 nodes join.
+    /// Mixed, and 200 nodes join.
     Expanding = "Expanding",
-    /// Estimates are right.
+    /// Mixed, with exact estimates.
     Precise = "Precise",
-    /// They are off by up to a quarter.
+    /// Mixed, with estimates that are off by up to a quarter.
     Accuracy25 = "Accuracy25",
-    /// They are always too short.
+    /// Mixed, with estimates that are always too short.
     AccuracyBad = "AccuracyBad",
-    /// With rescheduling.
+    /// FCFS with rescheduling.
     IFcfs = "iFCFS",
-    /// With rescheduling.
+    /// SJF with rescheduling.
     ISjf = "iSJF",
-    /// With rescheduling: the baseline.
+    /// Mixed with rescheduling: the baseline.
     IMixed = "iMixed",
-    /// With rescheduling.
+    /// Deadline with rescheduling.
     IDeadline = "iDeadline",
-    /// With rescheduling.
+    /// `LowLoad` with rescheduling.
     ILowLoad = "iLowLoad",
-    /// With rescheduling.
+    /// `HighLoad` with rescheduling.
     IHighLoad = "iHighLoad",
-    /// With rescheduling.
+    /// `DeadlineH` with rescheduling.
     IDeadlineH = "iDeadlineH",
-    /// With rescheduling.
+    /// Expanding with rescheduling.
     IExpanding = "iExpanding",
-    /// One job every five minutes is advertised.
+    /// iMixed, with one job advertised every five minutes.
     IInform1 = "iInform1",
-    /// Four are.
+    /// iMixed, with four jobs advertised every five minutes.
     IInform4 = "iInform4",
-    /// A job moves for a gain of 15 minutes or more.
+    /// iMixed, but a job moves only for a gain of at least 15 minutes.
     IInform15m = "iInform15m",
-    /// Of 30.
+    /// iMixed, but a job moves only for a gain of at least 30 minutes.
     IInform30m = "iInform30m",
-    /// With rescheduling.
+    /// Precise with rescheduling.
     IPrecise = "iPrecise",
-    /// With rescheduling.
+    /// `Accuracy25` with rescheduling.
     IAccuracy25 = "iAccuracy25",
-    /// With rescheduling.
+    /// `AccuracyBad` with rescheduling.
     IAccuracyBad = "iAccuracyBad",
 }
 
-/// When nodes join an expanding network (P3 IV-E).
+/// The first join of an expanding network, and the time between joins, in seconds (P3 IV-E).
 const FIRST_JOIN: u64 = 83 * 60;
 const JOIN_EVERY: u64 = 50;
 
 impl Scenario {
-    /// Whether jobs that wait are moved.
+    /// Whether waiting jobs move to better sites.
     pub fn reschedules(self) -> bool {
         self.name().starts_with('i')
     }
 
-    /// Makes the baseline this scenario.
+    /// Turns the configuration of the baseline into this scenario.
     pub(super) fn apply(self, config: &mut Config) {
         let (aria, jobs) = (&mut config.rules.aria, &mut config.workload.aria);
         aria.reschedule = self.reschedules();
@@ -114,7 +114,7 @@ impl Scenario {
             Self::Expanding | Self::IExpanding => {
                 let joining = jobs.nodes * 2 / 5;
                 jobs.nodes += joining;
-                // Those that are new find their places in the overlay while jobs run.
+                // New nodes find their place in the overlay while jobs run.
                 aria.iteration = Some(Span::from_secs(1_200));
                 config.faults = (0..u64::from(joining))
                     .map(|number| Fault::Join {

@@ -1,4 +1,4 @@
-//! A real trace of serial jobs on many sites, which P3 leaves to the future.
+//! A real trace of serial jobs on many sites, which P3 leaves to future work.
 
 use super::{Planned, Setup};
 use crate::config::Source;
@@ -17,10 +17,10 @@ pub(super) const TRACE: Part<Setup> = part(
     report,
 );
 
-/// How many sites there are: as many as LCG's trace has.
+/// How many sites there are: as many as in LCG's trace.
 const SITES: u32 = 170;
 
-/// How many processors each has, if nothing is said.
+/// How many processors each site has, unless `--nodes` is given.
 const PROCESSORS: u32 = 12;
 
 const CASES: [Case; 6] = [

@@ -1,4 +1,4 @@
-//! Figure 10: what is sent.
+//! Figure 10: traffic.
 
 use super::{Scenario, Setup};
 use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
@@ -26,7 +26,7 @@ const CASES: [Scenario; 12] = [
     Scenario::IInform4,
 ];
 
-/// Each kind with the size that P3 gives it, in bytes (PROTOCOLS A25).
+/// Each kind with its size in P3, in bytes (PROTOCOLS A25).
 const SIZES: [(&str, f64); 4] = [
     (REQUEST, 1024.0),
     (INFORM, 1024.0),
@@ -34,19 +34,19 @@ const SIZES: [(&str, f64); 4] = [
     (ACCEPT, 128.0),
 ];
 
-/// How long P3's runs are, in seconds.
+/// The length of P3's runs, in seconds.
 const DURATION: f64 = 150_000.0;
 
 fn per_node(run: &Finished, bytes: f64) -> f64 {
     bytes / run.prepared.grid.len().max(1) as f64
 }
 
-/// Megabytes of a kind for each node, at P3's size of a message.
+/// Megabytes of a kind per node, with P3's size of a message.
 fn sized(run: &Finished, (kind, size): (&str, f64)) -> f64 {
     per_node(run, run.sent(&[kind]).messages as f64 * size) / 1e6
 }
 
-/// All four kinds.
+/// Megabytes of all four kinds per node.
 fn all(run: &Finished) -> f64 {
     SIZES.iter().map(|kind| sized(run, *kind)).sum()
 }

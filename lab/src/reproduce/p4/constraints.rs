@@ -1,4 +1,4 @@
-//! Figure 5: how long jobs wait, by how much they ask for.
+//! Figure 5: how long jobs wait, by how many constraints they have.
 
 use super::waits::table;
 use super::{Planned, Scheme, Setup};

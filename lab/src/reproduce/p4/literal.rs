@@ -1,4 +1,4 @@
-//! The paper's matchmaking to the letter: searches go outwards only, once, and jobs move only between neighbours.
+//! The paper's matchmaking to the letter: a search goes outwards only, once, and jobs move only between neighbours.
 
 use super::waits::{between, table};
 use super::{Planned, Scheme, Setup};
@@ -22,7 +22,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
         .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
     let runs = pairs.map(|(gap, scheme)| {
         let mut planned = setup.with_gap(scheme, gap);
-        // What the centralised scheduler does has nothing to do with it.
+        // These settings do not concern the centralised scheduler.
         if scheme != Scheme::Cent {
             planned.name.push_str("-literal");
             planned.config.rules.desktop.probes = 0;

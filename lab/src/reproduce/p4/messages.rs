@@ -1,4 +1,4 @@
-//! Figure 4: what each scheme sends.
+//! Figure 4: the traffic of each scheme.
 
 use gridweave_core::time::Time;
 
@@ -24,10 +24,10 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     Ok(runs.collect())
 }
 
-/// What keeps the overlay up to date.
+/// The kinds of messages that maintain the overlay.
 pub(super) const UPKEEP: [&str; 1] = [OVERLAY];
 
-/// Each gap with each scheme but CENT, which sends nothing.
+/// Each gap with each scheme except CENT, which sends nothing.
 fn rows() -> impl Iterator<Item = (u64, Scheme)> {
     let pairs = GAPS
         .iter()
@@ -35,11 +35,11 @@ fn rows() -> impl Iterator<Item = (u64, Scheme)> {
     pairs.filter(|(_, scheme)| *scheme != Scheme::Cent)
 }
 
-/// What is sent while jobs come, but for about the first and the last fifth of that time, for each node and minute.
+/// Messages and bytes per node and minute while jobs come, without about the first and the last fifth of that time.
 pub(super) fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
     let last = run.prepared.workload.jobs.last();
     let last = last.map_or(0, |job| job.at.as_micros());
-    // In whole windows, since messages are counted in those.
+    // Whole windows, since messages are counted per window.
     let window = run.run.traffic.window_of_kinds();
     let window = window.map_or(1, |window| window.as_micros().max(1));
     let whole = |micros: u64| micros.next_multiple_of(window);
@@ -52,7 +52,7 @@ pub(super) fn steady(run: &Finished, kinds: &[&str]) -> (f64, f64) {
     (messages as f64 / node_minutes, bytes as f64 / node_minutes)
 }
 
-/// All kinds but those that keep the overlay up to date.
+/// All kinds except those that maintain the overlay.
 pub(super) fn jobs_kinds(run: &Finished) -> Vec<&str> {
     let kinds = run
         .run

@@ -1,8 +1,8 @@
 //! P4: decentralised dynamic scheduling across heterogeneous multi-core desktop grids.
 //!
-//! All runs have in common what P4 section V.A says of its experiments: 1000 nodes of 1, 2, 4 or 8 cores, 5000 jobs of one hour on average,
-//! clustered nodes and clustered jobs. What it does not say, the distributions among it, is fixed in docs/results/reproduce-p4.md. Figures are those
-//! of the steady state: of the jobs in the middle three fifths of all.
+//! All runs share the settings of P4 section V.A: 1000 nodes of 1, 2, 4 or 8 cores, 5000 jobs of one hour on average,
+//! clustered nodes and clustered jobs. What it leaves open, such as distributions, is in docs/results/reproduce-p4.md.
+//! Figures are of the steady state: of the jobs in the middle three fifths.
 
 mod constraints;
 mod faults;
@@ -39,19 +39,19 @@ pub const PAPER: Paper<Setup> = Paper {
     ],
 };
 
-/// What all parts have in common.
+/// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// How much is simulated.
+    /// How large the simulations are.
     pub size: Size,
-    /// What all runs begin with: LIQ-PULL, a job every three seconds.
+    /// The configuration that all runs begin with: LIQ-PULL, a job every three seconds.
     pub base: Config,
 }
 
 /// P4's best scheme.
 const OURS: Scheme = Scheme::Desktop(SchedulingName::LiqPull);
 
-/// Who schedules: one of P4's schemes, or the centralised one.
+/// A scheme: one of P4's, or the centralised scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scheme {
     Desktop(SchedulingName),
@@ -59,7 +59,7 @@ enum Scheme {
 }
 
 impl Scheme {
-    /// P4's six, and CENT.
+    /// P4's six schemes, and CENT.
     const ALL: [Self; 7] = [
         Self::Desktop(SchedulingName::Vanilla),
         Self::Desktop(SchedulingName::L),
@@ -70,7 +70,7 @@ impl Scheme {
         Self::Cent,
     ];
 
-    /// The first and the last of them, and CENT.
+    /// The simplest and the best of P4's schemes, and CENT.
     const FEW: [Self; 3] = [Self::Desktop(SchedulingName::Vanilla), OURS, Self::Cent];
 
     const fn name(self) -> &'static str {
@@ -89,14 +89,14 @@ impl Scheme {
 }
 
 impl Setup {
-    /// What these options ask for.
+    /// The setup for these options.
     pub fn new(options: &Options) -> Result<Self, InputError> {
         let mut base = Config {
             scheduler: Scheduler::Desktop,
             seed: options.seed,
             rules: Rules {
                 desktop: DesktopConfig {
-                    // With about 19 neighbours this makes the 20 messages for each node and minute of P4's Figure 4.
+                    // With about 19 neighbours this makes P4's 20 messages per node and minute (Figure 4).
                     heartbeat: Some(Span::from_secs(60)),
                     ..DesktopConfig::default()
                 },
@@ -120,7 +120,7 @@ impl Setup {
         })
     }
 
-    /// A run of a scheme with something else about it; its name says what.
+    /// A run of a scheme with this change, which its name tells.
     fn planned(&self, scheme: Scheme, about: &str, change: impl FnOnce(&mut Config)) -> Planned {
         let mut config = self.base.clone();
         change(&mut config);
@@ -134,14 +134,14 @@ impl Setup {
     /// A run with this mean time between submissions, in milliseconds.
     fn with_gap(&self, scheme: Scheme, millis: u64) -> Planned {
         self.planned(scheme, &format!("{millis}ms"), |config| {
-            // With fewer nodes there are fewer jobs in as much time.
+            // A smaller grid gets fewer jobs in the same time.
             let slower = 1000 / u64::from(config.workload.desktop.nodes.max(1));
             config.workload.desktop.mean_gap = Span::from_millis(millis * slower.max(1));
         })
     }
 }
 
-/// How long jobs of the steady state waited on average, in seconds.
+/// The mean wait of jobs in the steady state, in seconds.
 fn steady_wait(run: &Finished) -> f64 {
     let jobs = run.prepared.workload.jobs.len();
     let steady = jobs / 5..jobs - jobs / 5;
@@ -165,7 +165,7 @@ fn wait(sample: &Sample<'_>) -> Cell {
     sample.mean(0, &steady_wait)
 }
 
-/// Of two runs under the same seeds: the one's wait over the other's, and how many seconds more it is.
+/// Compares two runs under the same seeds: the ratio of their mean waits, and the difference in seconds.
 fn beside(ours: &Sample<'_>, cent: &Sample<'_>) -> [Cell; 2] {
     let mean = |sample: &Sample<'_>| sample.estimate(&steady_wait).mean;
     let ratio = mean(ours) / mean(cent);

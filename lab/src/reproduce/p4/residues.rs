@@ -1,4 +1,4 @@
-//! P4's two models of what busy nodes have left, Balloons and Dual-CAN, and neither.
+//! P4's two models of what busy nodes have left, Balloons and Dual-CAN, beside none.
 
 use super::messages::{UPKEEP, jobs_kinds, steady};
 use super::waits::between;
@@ -18,7 +18,7 @@ pub(super) const RESIDUES: Part<Setup> = part(
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 3] = [2000, 2500, 3000];
 
-/// A model: its title, its name in runs, and which it is.
+/// A model: its title, its name in runs, and its setting.
 struct Model(&'static str, &'static str, Residues);
 
 const MODELS: [Model; 3] = [
@@ -27,7 +27,7 @@ const MODELS: [Model; 3] = [
     Model("neither", "neither", Residues::Neighbours),
 ];
 
-/// What keeps the second space of the Dual-CAN up to date.
+/// The kinds of messages that maintain the second space of the Dual-CAN.
 const SECOND: [&str; 3] = [RESIDUE_OVERLAY, RENDEZVOUS[0], RENDEZVOUS[1]];
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {

@@ -1,4 +1,4 @@
-//! What the choices that P4 leaves open change.
+//! The effect of choices that P4 leaves open.
 
 use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::experiment::InputError;
@@ -64,7 +64,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
             let mut planned = setup.with_gap(scheme, 2500);
             let plain = planned.config.clone();
             change(&mut planned.config);
-            // Most of these are nothing to the centralised scheduler.
+            // Settings of `desktop` do not concern the centralised scheduler.
             if scheme == Scheme::Cent && planned.config.workload == plain.workload {
                 planned.config = plain;
             } else if !suffix.is_empty() {

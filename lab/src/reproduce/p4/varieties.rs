@@ -1,4 +1,4 @@
-//! Clustered and mixed nodes and jobs, of which P4 shows only the first.
+//! Clustered and mixed nodes and jobs; P4 shows only clustered ones.
 
 use super::waits::table;
 use super::{Planned, Scheme, Setup};

@@ -1,4 +1,4 @@
-//! Figure 3: how long jobs wait, by how often they come.
+//! Figure 3: how long jobs wait, by the time between submissions.
 
 use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::reproduce::{Part, Report, Sample, Table, part};
@@ -27,12 +27,12 @@ fn plan(setup: &Setup, gaps: &[u64]) -> Vec<Planned> {
     runs.collect()
 }
 
-/// So many milliseconds between submissions, in words.
+/// The time between submissions, as text.
 pub(super) fn between(gap: u64) -> String {
     format!("{:.2} s", gap as f64 / 1000.0)
 }
 
-/// A table of waits: a row for each of these, a column for each scheme, and how LIQ-PULL compares with CENT.
+/// A table of waits: one row for each sample, one column for each scheme, and LIQ-PULL compared with CENT.
 pub(super) fn table(
     (name, title, first): (&str, &str, &str),
     rows: &[String],
