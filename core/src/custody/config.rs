@@ -4,11 +4,11 @@ use crate::time::Span;
 
 /// The times and sizes of custody, the same on all nodes.
 ///
-/// After a restart a home takes from here how long leases may last that an earlier life granted. So `lease` must not be made shorter
-/// across a restart before all that were granted with the longer one are over: a job might run twice.
+/// After a restart a home takes from here how long the leases of an earlier life may last. So do not shorten `lease`
+/// across a restart before all leases with the longer value are over: a job might run twice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// For how long a holder may have a job without word from its home; asked for three times in that span.
+    /// For how long a holder may have a job without a message from its home; renewed after a third of that.
     pub lease: Span,
     /// How far two clocks may be apart. Beyond that, a job may run twice.
     pub max_skew: Span,
@@ -18,17 +18,17 @@ pub struct Config {
     pub retries: u8,
     /// How long a holder tries to tell of a job that ended.
     pub retention: Span,
-    /// How long a search for somebody who takes a job may last.
+    /// How long a search for a node that takes a job may last.
     pub search: Span,
-    /// How often such a search is begun before a job fails: when nobody is found, and when whoever had it is lost.
+    /// How many searches a job may have before it fails. One more begins when no node is found, or the holder is lost.
     pub rounds: u8,
-    /// How long to wait after a search for nothing; twice as long after the next one.
+    /// How long to wait after a search that found no node; the wait doubles each time.
     pub pause: Span,
     /// The most jobs that a node answers for.
     pub tasks: u32,
     /// The most jobs that a node has.
     pub held: u32,
-    /// Whether a home may grant a job only as long as it is itself allowed to, see [`Command::Bound`](super::Command::Bound).
+    /// Whether a home may grant a job only within its own bound, see [`Command::Bound`](super::Command::Bound).
     pub bounded: bool,
 }
 
@@ -57,7 +57,7 @@ impl Config {
         if self.lease.as_micros() / 3 < self.retry.times(3).as_micros() {
             return Err(ConfigError::ShortLease);
         }
-        // Else a job that has ended is let go of before its home is told so even once.
+        // Else a holder forgets a job that has ended before the wait for its home's answer is over.
         if self.retention.as_micros() < self.retry.as_micros() {
             return Err(ConfigError::ShortRetention);
         }
@@ -74,17 +74,17 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such custody.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Answers and searches are waited for longer than zero.
+    /// `retry` and `search` must be longer than zero.
     ZeroTime,
-    /// A lease is at least nine times as long as the wait for an answer.
+    /// `lease` must be at least nine times as long as `retry`.
     ShortLease,
-    /// An end is told at least as long as the wait for an answer.
+    /// `retention` must be at least as long as `retry`.
     ShortRetention,
-    /// Somebody is searched for at least once.
+    /// `rounds` must be at least one.
     NoRounds,
 }
 

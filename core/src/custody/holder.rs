@@ -1,4 +1,4 @@
-//! A job at who has it, from when it is given to its end.
+//! A job at its holder, from when it is given to its end.
 
 use alloc::vec::Vec;
 
@@ -14,49 +14,49 @@ use crate::time::{Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Held {
     pub(super) job: Shared<Job>,
-    /// Who answers for it.
+    /// The node that answers for it.
     pub(super) home: NodeId,
-    /// Under what it is here.
+    /// The term under which this node has it.
     pub(super) term: Term,
-    /// Which of the times it is that this node has it.
+    /// The claim under which this node took it.
     claim: Claim,
     pub(super) state: State,
     /// When it is expected to start.
     start: Option<Time>,
-    /// When it was first here to wait, if it was. Who comes back from where it was to go has its place in the order of arrival.
+    /// When it first waited here, if it did. A job that comes back from a failed move keeps its place in the queue.
     arrived: Option<Time>,
-    /// What its last holder wanted this one to know, or this one wants the next one to.
+    /// The number from its last holder, or for the next one.
     carried: u32,
-    /// Until when it may be here, once its home has said so.
+    /// Until when this node may have it, once its home has granted it.
     pub(super) lease: Option<Time>,
-    /// When it came, or ended.
+    /// When it came here, or ended.
     since: Time,
-    /// When something is to be done about it.
+    /// When it needs attention next.
     due: Time,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum State {
-    /// Its home has not said yet that it may be here.
+    /// Its home has not granted it yet.
     Claiming { tries: u8 },
     /// It waits.
     Waiting,
-    /// Another is to take it.
+    /// Another node is asked to take it.
     Giving { to: NodeId, tries: u8 },
-    /// Another has taken it. That is remembered until its home surely knows, so that nobody gives it back by an old message in vain.
+    /// Another node has taken it. Remembered until its home surely knows, so that an old message cannot give it back.
     Given,
     /// It runs.
     Running,
-    /// It has ended, and its home does not know.
+    /// It has ended, and its home has not confirmed that.
     Ended(Ending),
 }
 
-/// A job that this node is asked to take, by its home or by the node that had it last; that may be this node itself.
+/// A job that this node is asked to take, by its home or by its last holder. The sender may be this node itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Gift {
     /// The job.
     pub job: Shared<Job>,
-    /// What its last holder wants this node to know.
+    /// A number from its last holder to this node.
     pub carried: u32,
     pub(super) from: NodeId,
     pub(super) home: NodeId,
@@ -66,24 +66,24 @@ pub struct Gift {
 /// Whether a node takes a job that it is given.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Taking {
-    /// It does.
+    /// The node takes it.
     Takes {
         /// When it is expected to start here, if that is known.
         start: Option<Time>,
     },
-    /// It does not.
+    /// The node does not take it.
     Refuses,
 }
 
-/// How far a job is, as far as its holder must not forget.
+/// How far a job is: what its holder has on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
-    /// It is to be run here.
+    /// This node has it, and has not started it.
     Here,
-    /// This node was asked to take it, under the next term.
+    /// Another node was asked to take it, under the next term.
     Given {
-        /// Which.
+        /// The node that was asked.
         to: NodeId,
     },
     /// It was started.
@@ -103,7 +103,7 @@ impl Held {
         self.state == State::Waiting
     }
 
-    /// Whether its home has not said yet that it may be here.
+    /// Whether its home has not granted it yet.
     pub(super) const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
     }
@@ -125,7 +125,7 @@ impl Custody {
         self.held.len() < self.config.held as usize
     }
 
-    /// A job from disk.
+    /// Restores a job from disk.
     pub(super) fn restore_held(&mut self, id: JobId, record: Record) {
         let Record::Held {
             job,
@@ -167,7 +167,7 @@ impl Custody {
         }
     }
 
-    /// Takes up a job from disk.
+    /// Continues with a restored job.
     pub(super) fn resume_held(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {
@@ -201,7 +201,7 @@ impl Custody {
         }
     }
 
-    /// A job is given to this node. Its host says whether it takes it, unless it is asked again or by an old message.
+    /// A job is given to this node. The host is asked whether to take it, unless the message is repeated or old.
     pub(super) fn on_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
         let known = self.held_index(gift.job.get().id).ok();
         match known.and_then(|index| self.held.get(index)) {
@@ -222,7 +222,7 @@ impl Custody {
         let known = self.held_index(id).ok();
         let known = known.and_then(|index| self.held.get(index));
         let answer = match (known, taking) {
-            // What was given away comes back, or is given anew. What it was here before is over, but for what runs.
+            // The job comes back, or is given anew. Its earlier state here is void, unless the job waits or runs here.
             (Some(held), Taking::Takes { start })
                 if held.term < gift.term && !held.is_with_host() =>
             {
@@ -244,7 +244,7 @@ impl Custody {
 
     fn answer(&mut self, gift: &Gift, answer: Answer, cx: &mut dyn Context<Self>) {
         let (job, term) = (gift.job.get().id, gift.term);
-        // The home that gives the job away for the first time hears of it anyway.
+        // If the home itself gave the job, it gets a report anyway.
         let first = gift.from == gift.home && term.moves == 0;
         if !first || answer == Answer::NotTaken {
             cx.send(gift.from, Message::Answer { job, term, answer });
@@ -277,7 +277,7 @@ impl Custody {
         }
     }
 
-    /// Something is to be done about a job, if it is time.
+    /// Does what is due for a job that this node has.
     pub(super) fn attend_held(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let (retry, lease, retention) =
@@ -305,7 +305,7 @@ impl Custody {
                 None => self.orphan(job, cx),
             },
             State::Waiting | State::Running => {
-                // Until there is an answer, again and again, and the more often the less time is left.
+                // Repeat this until there is an answer: the less time is left, the more often.
                 let lease = held.lease.unwrap_or(now);
                 let wait = Span::from_micros((lease - now).as_micros() / 8).max(retry);
                 let renew = lease.min(now + wait);
@@ -330,14 +330,14 @@ impl Custody {
                 }
                 let waited = now - held.since;
                 self.report(job, cx);
-                // Less and less often, but for who was only restarted at least once in a lease.
+                // Less and less often, but at least once in a lease, in case the home has only restarted.
                 let wait = waited.max(retry).min(lease);
                 self.wake_held(job, over.min(now + wait), cx);
             }
         }
     }
 
-    /// Tells a job's home how it is.
+    /// Tells the home of a job how the job is.
     fn report(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Ok(index) = self.held_index(job) else {
             return;
@@ -362,7 +362,7 @@ impl Custody {
         cx.send(home, report);
     }
 
-    /// A job that is here is expected to start then. Its home is told at once, if it was not told before.
+    /// Notes the expected start of a job. Its home is told at once if no start was known before.
     pub(super) fn expect(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
         if let Some(held) = self.held_mut(job) {
             let is_first = held.start.is_none();
@@ -373,8 +373,8 @@ impl Custody {
         }
     }
 
-    /// A job's home has something to say.
-    pub(super) fn ruled(
+    /// Handles a ruling of the home of a job.
+    pub(super) fn on_verdict(
         &mut self,
         from: NodeId,
         job: JobId,
@@ -390,7 +390,7 @@ impl Custody {
             .filter(|held| held.home == from && held.term <= term);
         let Some(held) = known else {
             if ruling == Ruling::Withdraw {
-                // There is nothing of it here.
+                // The job is not here: confirm that it is withdrawn.
                 let standing = Standing::Ended(Ending::Withdrawn);
                 let report = Message::Report {
                     job,
@@ -404,11 +404,11 @@ impl Custody {
         };
         let is_mine = (held.term, held.claim) == (term, claim);
         match ruling {
-            // What was granted once and comes late, or again, or at another time that this node had the job, grants nothing.
+            // A grant that comes late or again, or that is for another claim, grants nothing.
             Ruling::Granted { until } if is_mine && Some(until) > held.lease.max(Some(now)) => {
                 let lease = until.min(longest);
                 held.lease = Some(lease);
-                // What is granted for less than a lease is asked for in time, too.
+                // A grant for less than a lease is renewed in time, too.
                 let half = Span::from_micros((lease - now).as_micros() / 2);
                 let renew = now + third.min(half);
                 match held.state {
@@ -436,7 +436,7 @@ impl Custody {
             Ruling::Over if is_mine || held.term < term => self.let_go(job, cx),
             Ruling::Over => {}
             Ruling::Withdraw => {
-                // What has ended is not undone; the home hears of it.
+                // A job that has ended stays so, and the home is told how it ended.
                 let ending = match held.state {
                     State::Ended(ending) => ending,
                     _ => Ending::Withdrawn,
@@ -454,16 +454,16 @@ impl Custody {
         }
     }
 
-    /// A job that waits here is to start now. The host is told that it starts, or to drop it.
+    /// Starts a job that waits here. The host is told that it starts, or must drop it.
     pub(super) fn start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
-            // It is not here to start, and what is known of it stays so.
+            // The job is not here to start. What is known of it does not change.
             cx.notify(Notice::Drop(job));
             return;
         };
         if held.lease <= Some(now) {
-            // It comes to its turn before this node is woken to let it go.
+            // The lease is over, and the timer for that has not fired yet.
             self.orphan(job, cx);
             return;
         }
@@ -475,8 +475,8 @@ impl Custody {
         Self::tell(job, News::Started, cx);
     }
 
-    /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that
-    /// it may be here.
+    /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
+    /// the home has granted the job again.
     pub(super) fn ended(&mut self, job: JobId, ending: Ending, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let was_here = |held: &&mut Held| held.is_with_host() || held.is_claimed();
@@ -489,13 +489,13 @@ impl Custody {
         self.attend_held(job, cx);
     }
 
-    /// Has nothing of a job any more, whatever it was.
+    /// Forgets a job, in whatever state it is.
     fn let_go(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Ok(index) = self.held_index(job) else {
             return;
         };
         let held = self.held.remove(index);
-        // A parent may know of what is claimed from an earlier life.
+        // The host may know a claimed job from an earlier life.
         if held.is_with_host() || held.is_claimed() {
             cx.notify(Notice::Drop(job));
         }
@@ -506,15 +506,15 @@ impl Custody {
         cx.cancel(Timer::Held(job));
     }
 
-    /// Nobody answers for a job any more.
+    /// Lets a job go because its home does not answer.
     fn orphan(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         self.let_go(job, cx);
         self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         Self::tell(job, News::Orphaned, cx);
     }
 
-    /// A node that a job was given to cannot be reached.
-    pub(super) fn taker_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
+    /// An unreachable node takes no job: the jobs that were to go there are taken back.
+    pub(super) fn on_taker_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let given = self
             .held
             .iter()
@@ -524,8 +524,8 @@ impl Custody {
         }
     }
 
-    /// A job that waits here, and that the host has taken out of its queue, goes to another node. What is given away is not started again
-    /// here before its home says so.
+    /// Gives a job that waits here to another node. The host has taken it out of its queue. The job does not start here
+    /// before its home grants it again.
     pub(super) fn give_away(
         &mut self,
         job: JobId,
@@ -562,8 +562,8 @@ impl Custody {
         cx.send(to, give);
     }
 
-    /// Who was to take a job answers.
-    pub(super) fn taker_answered(
+    /// Handles the answer of a node to which this holder gave a job.
+    pub(super) fn on_taker_answer(
         &mut self,
         from: NodeId,
         job: JobId,
@@ -588,8 +588,8 @@ impl Custody {
         }
     }
 
-    /// Nobody took a job that was to be given away, as far as this node knows. It claims the job under the very term under which it was
-    /// given away: its home believes the first who does.
+    /// No node took the job, as far as this holder knows. It claims the job under the very term under which it gave the
+    /// job away: the home believes the first claim to a term.
     fn take_back(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
         let Some(held) = self.held_mut(job) else {

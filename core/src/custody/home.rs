@@ -1,4 +1,4 @@
-//! A job at its home, from when it is taken up to its last word.
+//! A job at its home, from when the home begins to answer for it to its outcome.
 
 use alloc::vec::Vec;
 
@@ -10,31 +10,31 @@ use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
-/// A job that this node answers for and that has no last word yet.
+/// A job that this node answers for and that has no outcome yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Shared<Job>,
-    /// Since when this node answers for it.
+    /// The tenure of this node as the home of the job.
     tenure: Tenure,
     past: Past,
     phase: Phase,
     bound: Bound,
-    /// When something is to be done about it.
+    /// When it needs attention next.
     due: Time,
 }
 
 /// Until when this node itself may answer for a job: it grants nothing beyond that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Bound {
-    /// It may for ever.
+    /// The node may answer for ever.
     Never,
-    /// It may not before it is told so.
+    /// The node may not answer before it is told so.
     NotYet,
     Until(Time),
 }
 
 impl Bound {
-    /// Until when a job may be granted, of what is wanted.
+    /// Until when a job may be granted, if a grant until `wanted` is asked for.
     fn limit(self, wanted: Time) -> Option<Time> {
         match self {
             Self::Never => Some(wanted),
@@ -48,32 +48,32 @@ impl Bound {
 enum Phase {
     /// It was read from disk.
     Restored(Stage),
-    /// Somebody is searched for; the last attempt had this number.
+    /// A holder is searched for; the last attempt had this number.
     Seeking { attempt: u32 },
-    /// Nobody was found; the next search begins when this is over.
+    /// No node was found; the next search begins after a pause.
     Pausing { attempt: u32 },
-    /// This node is to take it, and has not said so.
+    /// The node `to` is asked to take it, and has not reported.
     Giving {
         term: Term,
         to: NodeId,
         tries: u8,
         others: Candidates,
     },
-    /// This node has it, until then unless it asks for more time.
+    /// A holder has it until `until`, unless it renews its lease.
     Held { holding: Holding, until: Time },
-    /// It is not wanted any more, but may still be there.
+    /// It is cancelled, but its holder may still have it.
     Withdrawing { holding: Holding, until: Time },
 }
 
-/// Who has a job, under what.
+/// The holder of a job, with its term and its claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Holding {
-    /// Under which term.
+    /// The term under which it has the job.
     pub term: Term,
-    /// Who.
+    /// The node that has the job.
     pub holder: NodeId,
-    /// Which of the times it is that it has it; none if it has not said so.
+    /// The claim under which it took the job; `None` before its first report.
     pub claim: Option<Claim>,
 }
 
@@ -86,7 +86,7 @@ impl Holding {
         }
     }
 
-    /// This node was given it, and has not said that it has it.
+    /// A node that was given the job and has not reported.
     const fn given(term: Term, holder: NodeId) -> Self {
         Self {
             term,
@@ -95,14 +95,14 @@ impl Holding {
         }
     }
 
-    /// The same, as far as is known of this.
+    /// Whether `claimed` is this holding, as far as this one is known.
     fn is_of(&self, claimed: &Self) -> bool {
         (self.term, self.holder) == (claimed.term, claimed.holder)
             && (self.claim.is_none() || self.claim == claimed.claim)
     }
 
-    /// Whether a claim to a job stands, given who has it. Whoever has the job gives it away under the very next term, and to one node only
-    /// until that has failed; of two who claim that term, the first has it. So nobody else can.
+    /// Whether a claim counts, given the present holding. A holder gives the job to one node, under the very next term.
+    /// If two nodes claim that term, the first gets the job, so no claim to another term can count.
     fn admits(&self, claimed: &Self) -> bool {
         self.is_of(claimed) || Some(claimed.term) == self.term.moved()
     }
@@ -117,24 +117,24 @@ impl Holding {
     }
 }
 
-/// What became of a job so far, as far as its home must not forget: a home that its job brings down would else begin with it anew in each
-/// of its lives.
+/// What became of a job so far, on the disk of its home. Without this record, a job that brings its home down would
+/// begin anew in each life of the home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Past {
-    /// How often somebody may still be searched for.
+    /// How many searches are left.
     pub left: u8,
-    /// The start that was told.
+    /// The start that the host was told last.
     pub told: Option<Time>,
-    /// Whether another has it now than when that was told.
+    /// Whether the job has another holder or claim since then.
     pub moved: bool,
-    /// Whether it has started somewhere, or may have. What is lost after that has only the rounds that are left: it may be what
+    /// Whether it has started somewhere, or may have. From then on its searches are not renewed: the job may be what
     /// brings its nodes down.
     pub started: bool,
 }
 
 impl Past {
-    /// That of a new job, with so many rounds.
+    /// The past of a new job, with this number of searches left.
     const fn none(rounds: u8) -> Self {
         Self {
             left: rounds,
@@ -145,32 +145,32 @@ impl Past {
     }
 }
 
-/// How far a job is, as far as its home must not forget.
+/// How far a job is: what its home has on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Stage {
-    /// Nobody has it. It was given away so often.
+    /// No node has it.
     Open {
-        /// How often.
+        /// How often it was given away.
         attempt: u32,
-        /// What became of it.
+        /// What became of it so far.
         past: Past,
     },
-    /// This node was given it.
+    /// A node was given it.
     Given {
-        /// Which.
+        /// The node that was given it, with its term and its claim.
         holding: Holding,
         /// What became of it before.
         past: Past,
     },
-    /// It was cancelled, but this node may still have it.
+    /// It was cancelled, but this holder may still have it.
     Cancelled(Holding),
-    /// This was its last word, and it was told, or would have been.
+    /// It has this outcome, which was told, or is told after a restart.
     Over(News),
 }
 
 impl Task {
-    /// A job from disk.
+    /// A job at this stage, new or from disk.
     pub(super) const fn restored(
         job: Shared<Job>,
         tenure: Tenure,
@@ -179,7 +179,7 @@ impl Task {
     ) -> Self {
         let past = match stage {
             Stage::Open { past, .. } | Stage::Given { past, .. } => past,
-            // Nobody is searched for any more.
+            // No search follows.
             Stage::Cancelled(_) | Stage::Over(_) => Past::none(0),
         };
         Self {
@@ -206,7 +206,7 @@ impl Task {
         cx.persist(Key::Task(self.job.get().id), record);
     }
 
-    /// Where it is, as far as its home knows.
+    /// The node that has it, as far as its home knows.
     pub(super) const fn holder(&self) -> Option<NodeId> {
         match self.phase {
             Phase::Held { holding, .. } | Phase::Withdrawing { holding, .. } => {
@@ -228,7 +228,7 @@ impl Custody {
         self.tasks.get_mut(index)
     }
 
-    /// Why this node would not answer for another job, if it would not.
+    /// Why this node refuses to answer for a job, if it does.
     pub fn refusal(&self, job: JobId) -> Option<Refusal> {
         if self.answers_for(job) {
             Some(Refusal::Known)
@@ -239,7 +239,7 @@ impl Custody {
         }
     }
 
-    /// Answers for a job from now on, unless that is refused, and searches for somebody who takes it.
+    /// Answers for a job from now on, unless that is refused, and searches for a node that takes it.
     pub(super) fn keep(
         &mut self,
         job: Shared<Job>,
@@ -259,7 +259,7 @@ impl Custody {
         }
     }
 
-    /// Until when a home may grant a job that nothing was said about.
+    /// The bound of a job for which the host has named none.
     const fn unbound(&self) -> Bound {
         if self.config.bounded {
             Bound::NotYet
@@ -281,7 +281,7 @@ impl Custody {
         }
     }
 
-    /// Takes up a job from disk.
+    /// Continues with a restored job.
     pub(super) fn resume_task(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let until = cx.now() + self.config.lease;
         let Some(task) = self.task_mut(job) else {
@@ -292,7 +292,7 @@ impl Custody {
         };
         match stage {
             Stage::Open { attempt, .. } => self.seek(job, attempt, cx),
-            // Whatever was granted in an earlier life ends before a lease from now is over.
+            // All grants of an earlier life end within a lease from now.
             Stage::Given { holding, .. } => {
                 task.phase = Phase::Held { holding, until };
                 self.wait_out(job, until, cx);
@@ -312,7 +312,7 @@ impl Custody {
         }
     }
 
-    /// Does nothing about a job until whoever has it has surely let it go.
+    /// Leaves a job alone until its holder has surely let it go.
     fn wait_out(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
         let skew = if canary!(LeaseWithoutSkew) {
             Span::ZERO
@@ -322,7 +322,7 @@ impl Custody {
         self.wake_task(job, until.passed(skew), cx);
     }
 
-    /// Has somebody searched for, if it may.
+    /// Begins a search for a node that takes a job. If no search is left, the job fails.
     fn seek(&mut self, job: JobId, attempt: u32, cx: &mut dyn Context<Self>) {
         let search = self.config.search;
         let Some(task) = self.task_mut(job) else {
@@ -346,7 +346,7 @@ impl Custody {
         self.wake_task(job, cx.now() + search, cx);
     }
 
-    /// These nodes may take a job, the best first: the answer to [`Notice::Seek`]. None ends the search.
+    /// These nodes may take a job, the best first: the answer to [`Notice::Seek`]. An empty list ends the search.
     pub(super) fn found(
         &mut self,
         job: JobId,
@@ -358,14 +358,14 @@ impl Custody {
             return;
         };
         let is_sought = task.phase == (Phase::Seeking { attempt });
-        // Somebody may be found after all while a search for nothing is rested from.
+        // Candidates may still come in the pause after a search.
         let rests = task.phase == (Phase::Pausing { attempt }) && !candidates.is_empty();
         if is_sought || rests {
             self.give_to_next(job, attempt, candidates, cx);
         }
     }
 
-    /// Something is to be done about a job, if it is time.
+    /// Does what is due for a job that this node answers for.
     pub(super) fn attend_task(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, skew, retry) = (cx.now(), self.config.max_skew, self.config.retry);
         let Some(task) = self.task_mut(job) else {
@@ -411,7 +411,7 @@ impl Custody {
             },
             Phase::Held { holding, .. } => {
                 let attempt = holding.term.attempt;
-                // Who starts a job does not say so at once. Whoever was granted it may be silent because it started.
+                // A holder does not report a start at once: a silent holder may have started the job, if it was granted.
                 task.past.started |= holding.claim.is_some();
                 self.place_again(job, attempt, cx);
             }
@@ -427,7 +427,7 @@ impl Custody {
         }
     }
 
-    /// Whoever had a job is lost.
+    /// The holder of a job is lost, or let it go: searches for another one.
     fn place_again(&mut self, job: JobId, attempt: u32, cx: &mut dyn Context<Self>) {
         self.counts.placed_again = self.counts.placed_again.saturating_add(1);
         if let Some(task) = self.task_mut(job) {
@@ -437,7 +437,7 @@ impl Custody {
         }
     }
 
-    /// Gives a job to the first of those that may take it, or searches again later if there is none.
+    /// Gives a job to the first candidate. If there is none, pauses before the next search.
     fn give_to_next(
         &mut self,
         job: JobId,
@@ -482,7 +482,7 @@ impl Custody {
         self.attend_task(job, cx);
     }
 
-    /// Somebody does not take a job that it was given.
+    /// A candidate does not take a job: asks the next one.
     fn not_taken(&mut self, from: NodeId, job: JobId, refused: Term, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.task_mut(job)
             && let Phase::Giving {
@@ -495,8 +495,8 @@ impl Custody {
         }
     }
 
-    /// A node cannot be reached, so that it takes nothing. Whether it has something that it was given before is another question.
-    pub(super) fn candidate_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
+    /// An unreachable node takes nothing: asks the next candidate. The node may still have jobs that it took before.
+    pub(super) fn on_candidate_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         let waiting = self.tasks.iter().filter_map(|task| match task.phase {
             Phase::Giving { to, term, .. } if to == node => Some((task.job.get().id, term)),
             _ => None,
@@ -506,8 +506,8 @@ impl Custody {
         }
     }
 
-    /// Who was given a job by its home answers. Who takes it reports to it, so only a no is news.
-    pub(super) fn candidate_answered(
+    /// Handles the answer of a candidate. A candidate that takes the job reports to this home, so only a no is news.
+    pub(super) fn on_candidate_answer(
         &mut self,
         from: NodeId,
         job: JobId,
@@ -520,8 +520,8 @@ impl Custody {
         }
     }
 
-    /// A holder tells how a job is that it has.
-    pub(super) fn reported(
+    /// Handles the report of a holder.
+    pub(super) fn on_report(
         &mut self,
         job: JobId,
         claimed: Holding,
@@ -530,11 +530,11 @@ impl Custody {
     ) {
         let ruling = match standing {
             Standing::Ended(ending) => {
-                self.ended_there(job, claimed, ending, cx);
+                self.on_end(job, claimed, ending, cx);
                 Some(Ruling::Over)
             }
             Standing::Waiting { .. } | Standing::Running => {
-                self.claimed(job, claimed, standing, cx)
+                self.on_claim(job, claimed, standing, cx)
             }
         };
         if let Some(ruling) = ruling {
@@ -542,8 +542,8 @@ impl Custody {
         }
     }
 
-    /// Somebody has a job, or says so: it is believed if it was given it, or by whoever was.
-    fn claimed(
+    /// Rules on a claim. It counts if this home gave the job to the sender, or if the holder may have passed it on.
+    fn on_claim(
         &mut self,
         job: JobId,
         holding: Holding,
@@ -572,7 +572,7 @@ impl Custody {
                 holding: present, ..
             } => {
                 if present.admits(&holding) && present.term != holding.term {
-                    // It moved meanwhile. Nothing was granted there.
+                    // The job moved meanwhile. Its new holder was granted nothing.
                     task.phase = Phase::Withdrawing {
                         holding,
                         until: now,
@@ -582,9 +582,9 @@ impl Custody {
             }
             _ => return Some(Ruling::Over),
         };
-        // If this node may not answer for it now, it may again when it is asked the next time.
+        // If this node may not answer for the job now, it may be allowed to when the holder asks again.
         let until = until.filter(|until| *until > now)?;
-        // Who has it now may have it as long as who had it before: nobody is given it sooner than that.
+        // An earlier grant may last longer than this one: no other node is given the job before both are over.
         let gone = granted.map_or(until, |granted| until.max(granted));
         task.phase = Phase::Held {
             holding,
@@ -621,21 +621,15 @@ impl Custody {
         Some(Ruling::Granted { until })
     }
 
-    /// A job has ended where it was, if that was the place that counts.
-    fn ended_there(
-        &mut self,
-        job: JobId,
-        claimed: Holding,
-        ending: Ending,
-        cx: &mut dyn Context<Self>,
-    ) {
+    /// Handles the end of a job, if the report is from its present holder.
+    fn on_end(&mut self, job: JobId, claimed: Holding, ending: Ending, cx: &mut dyn Context<Self>) {
         let Some(task) = self.task_mut(job) else {
             return;
         };
         let (present, withdrawing) = match task.phase {
             Phase::Held { holding, .. } => (holding, false),
             Phase::Withdrawing { holding, .. } => (holding, true),
-            // It may know of an end from an earlier time.
+            // The first report of a candidate may be that the job has ended.
             Phase::Giving { term, to, .. } => (Holding::given(term, to), false),
             _ => return,
         };
@@ -653,14 +647,14 @@ impl Custody {
         }
     }
 
-    /// A job that this node answers for is not wanted any more.
+    /// Cancels a job that this node answers for.
     pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
             return;
         };
         match task.phase {
-            // Nobody was granted it, so nobody starts it.
+            // The job was granted to no node, so no node starts it.
             Phase::Seeking { .. } | Phase::Pausing { .. } | Phase::Giving { .. } => {
                 self.close(job, News::Cancelled, cx);
             }
@@ -670,12 +664,12 @@ impl Custody {
                 task.persist(Stage::Cancelled(holding), cx);
                 self.attend_task(job, cx);
             }
-            // Before the start it is not known who has it.
+            // Before this node has started, the holder is not known; and a job is withdrawn only once.
             Phase::Restored(_) | Phase::Withdrawing { .. } => {}
         }
     }
 
-    /// The last word on a job. It lasts before it is said, so that no other is said after a crash.
+    /// Ends a job. The outcome is on disk before it is told, so that no other outcome is told after a crash.
     fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if let Ok(index) = self.task_index(job) {
             let task = self.tasks.remove(index);
@@ -688,8 +682,8 @@ impl Custody {
         }
     }
 
-    /// With [`Config::bounded`](super::Config::bounded): whoever this node answers to knows the last word on a job, or it is written down
-    /// that it must. Until then it is told anew after a crash.
+    /// With [`Config::bounded`](super::Config::bounded): forgets the outcome of a job, because the home of this home
+    /// knows it, or has it on disk that it must be told. Until then it is told again after each crash.
     pub(super) fn passed_on(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if self.config.bounded && !self.answers_for(job) {
             cx.forget(Key::Task(job));

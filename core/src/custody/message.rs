@@ -7,82 +7,82 @@ use crate::time::Time;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// Take this job. Who takes it tells its home.
+    /// Take this job. A node that takes it reports to its home.
     Give {
-        /// The job.
+        /// The job to take.
         job: Shared<Job>,
-        /// Who answers for it.
+        /// The node that answers for it.
         home: NodeId,
-        /// Under what it is taken.
+        /// The term under which it is taken.
         term: Term,
-        /// What its last holder wants the next one to know: a number that only the two understand.
+        /// A number from its last holder to the next one; only the two understand it.
         carried: u32,
     },
-    /// Whether the job was taken.
+    /// The answer to `Give`.
     Answer {
-        /// Which.
+        /// The job that was given.
         job: JobId,
-        /// Under what.
+        /// The term under which it was given.
         term: Term,
-        /// Whether.
+        /// Whether it was taken.
         answer: Answer,
     },
-    /// To a job's home, from who has it: how it is.
+    /// From a holder to the home of a job: how the job is.
     Report {
-        /// Which.
+        /// The job that the sender has, or had.
         job: JobId,
-        /// Under what it is there.
+        /// The term under which the sender has it.
         term: Term,
-        /// Which of the times it is that the node has it.
+        /// The claim under which the sender took it.
         claim: Claim,
-        /// How it is.
+        /// How the job is there.
         standing: Standing,
     },
-    /// To who has a job, from its home: what to do with it.
+    /// From the home of a job to a holder: what to do with it.
     Verdict {
-        /// Which.
+        /// The job that the sender answers for.
         job: JobId,
-        /// Of which term.
+        /// The term that the ruling is about.
         term: Term,
-        /// Which report it answers, by the claim in that.
+        /// The claim from the report of the holder.
         claim: Claim,
-        /// What to do with it.
+        /// What to do with the job.
         ruling: Ruling,
     },
 }
 
-/// Which of the times it is that nodes answer for a job, the first time or after another had to let it go: a later one is greater.
+/// Orders the successive homes of a job: a later tenure is greater.
 ///
-/// A home with a home of its own answers for a job under a term of that one, and each such term is a tenure. So whatever is said about a
-/// job by one who answered for it before, be it another node or the same one, is older than what is said now.
+/// A home with a home of its own answers for a job under a term of that home, and each such term is a tenure. So
+/// messages of an earlier home, even if that was the same node, are older than messages of the present one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tenure(u64);
 
 impl Tenure {
-    /// Of a home that has none of its own: it answers for a job once.
+    /// The tenure of a home without a home of its own: it answers for a job only once.
     pub const ONLY: Self = Self(0);
 
-    /// Of a home that has the job itself, from a home of its own, under this term.
+    /// The tenure of a home that has the job under `term` from a home of its own.
     pub const fn under(term: Term) -> Self {
         Self(((term.attempt as u64) << 32_u32) | term.moves as u64)
     }
 }
 
-/// The number of a time that a job is given away: a later one is greater.
+/// Orders the times at which a job is given away: a later term is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Term {
-    /// Since when its home answers for it.
+    /// The tenure of its home.
     pub tenure: Tenure,
-    /// How often its home gave it away since.
+    /// How often its home gave it away in this tenure.
     pub attempt: u32,
-    /// How often it was moved since.
+    /// How often holders gave it away in this attempt.
     pub moves: u32,
 }
 
 impl Term {
-    /// The term of the next move, unless numbers have come to an end, as a liar can make them.
+    /// The term of the next move. `None` if the number of moves is at its limit, as a liar can make it.
     pub(super) const fn moved(self) -> Option<Self> {
         match self.moves.checked_add(1) {
             Some(moves) => Some(Self { moves, ..self }),
@@ -91,28 +91,28 @@ impl Term {
     }
 }
 
-/// The number of a time that a node takes a job: no other time of that node has the same. So who had a job, let it go, and is given it again
-/// by an old message is known for that, and nothing that was granted before is granted now.
+/// Distinguishes successive acquisitions of jobs by one node: no two have the same number. If an old message gives a
+/// job to a node that let it go, the home sees another claim, and what was granted before is not granted now.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claim(u64);
 
 impl Claim {
-    /// Of nobody.
+    /// No claim: no node takes a job under this number.
     pub(super) const NONE: Self = Self(0);
 
-    /// The one after this.
+    /// The next claim of the same node.
     pub(super) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// What those of a life are greater than that began at this time. Nobody takes more than a job in a microsecond, so they are also greater
-    /// than those of earlier lives.
+    /// A lower bound of all claims of a life that began at `start`. A node takes at most one job in a microsecond, so
+    /// these claims are also greater than those of earlier lives.
     pub(super) const fn before(start: Time) -> Self {
         Self(start.as_micros())
     }
 
-    /// One that a test, or a liar, makes up.
+    /// A claim with any number, for tests and liars.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
@@ -122,13 +122,13 @@ impl Claim {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Answer {
-    /// It was.
+    /// The job was taken.
     Taken,
-    /// It was not: there is no room, or the job does not fit.
+    /// The job was not taken: the host refused it, there is no room, or it waits or runs there already.
     NotTaken,
 }
 
-/// How a job is where it is.
+/// How a job is at its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
@@ -139,11 +139,11 @@ pub enum Standing {
     },
     /// It runs.
     Running,
-    /// It is no longer there.
+    /// The holder does not have it any more.
     Ended(Ending),
 }
 
-/// How a job ended where it was.
+/// How a job ended at its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Ending {
@@ -153,21 +153,21 @@ pub enum Ending {
     Failed(Failure),
     /// It ran when the node went down.
     Lost,
-    /// It was let go unharmed.
+    /// The holder let it go; it may run elsewhere.
     Withdrawn,
 }
 
-/// What a home says about a job.
+/// What a holder is to do with a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Ruling {
-    /// It is yours until then.
+    /// The receiver has the job until `until`.
     Granted {
-        /// When.
+        /// When the lease ends.
         until: Time,
     },
-    /// It is not yours, or not any more.
+    /// The receiver does not have the job, or not any more.
     Over,
-    /// Let it go, and say so.
+    /// Let the job go, and report that.
     Withdraw,
 }

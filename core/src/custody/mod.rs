@@ -1,8 +1,8 @@
-//! Custody: who has a job, so that none is lost and none runs twice (PROTOCOLS A16).
+//! Custody: no job is lost, and none runs on two nodes at once (PROTOCOLS A16).
 //!
-//! A job has a *home*, the node that answers for it, and at any time at most one *holder*, the node that has it, runs it, or gives it away.
-//! The home alone decides who that is. It grants the job for a lease, which the holder asks to be renewed; without a lease a holder starts
-//! nothing, and stops what runs. So a job that is given again, after its lease is over, never runs twice at a time.
+//! A job has a *home*, the node that answers for it, and at any time at most one *holder*, the node that has it. The
+//! home alone decides which node that is. It grants the job for a lease, which the holder renews. Without a lease a
+//! holder starts nothing and stops what runs. So a job that is given again after its lease never runs twice at a time.
 //!
 //! ```text
 //!  home                         a holder                        another
@@ -17,22 +17,22 @@
 //! ```
 //!
 //! # Rules
-//! - Each time that a job is given away is a new [`Term`]. Whoever has it gives it away under the very next term, and to one node only until
-//!   that has failed. Of those who claim a term, the first who does has the job, for everyone and for ever.
-//! - What is decided is written down before it is said.
-//! - Each time that a node takes a job has a number, its [`Claim`]. A node that let a job go and is given it again by an old message claims
-//!   it under another number, and does not get it: what it was granted before, and what it said, was about another time.
-//! - A holder that hears nothing from the home until its lease is over lets the job go: [`News::Orphaned`]. A home that hears nothing from
-//!   the holder waits until the lease, and the most that two clocks can differ, is over, and then searches for another.
-//! - A home may have a home of its own: it then grants nothing beyond what it was itself granted ([`Command::Bound`]), and what it says is
-//!   newer than what any home said before it ([`Tenure`]).
-//! - A node may be the home and the holder of a job. What one role would say to the other takes effect within the same event, and is not sent.
+//! - Each time a job is given away, it gets a new [`Term`]. A holder gives it to one node, under the very next term; if
+//!   that fails, the holder claims this term itself. Of several claims to a term, the first at the home counts.
+//! - Every decision is written down before it is told.
+//! - Each time a node takes a job, its [`Claim`] has a new number. If an old message gives a job back to a node that
+//!   let it go, its claim differs from the one that was granted, and the node does not get the job.
+//! - A holder that hears nothing from the home until its lease is over lets the job go: [`News::Orphaned`]. A home that
+//!   hears nothing from the holder waits until the lease is over by any clock, and then searches for another holder.
+//! - A home may have a home of its own. Then it grants nothing beyond its own lease ([`Command::Bound`]), and its
+//!   messages are newer than those of all earlier homes of the job ([`Tenure`]).
+//! - A node may be home and holder of a job. Messages between the two roles take effect within the event: none is sent.
 //!
-//! Whom to ask is not decided here: [`Notice::Seek`] asks for candidates, [`Command::Found`] names them. Nor is whether a job is taken:
-//! [`Notice::Offered`] asks, [`Command::Take`] answers. Nor is when it runs: a holder is told [`Notice::Queue`], and says [`Command::Start`]
-//! and [`Command::Ended`].
+//! The host decides the rest. Which nodes to ask: [`Notice::Seek`] asks for candidates, [`Command::Found`] names them.
+//! Whether to take a job: [`Notice::Offered`] asks, [`Command::Take`] answers. When to run it: a holder is told
+//! [`Notice::Queue`], and says [`Command::Start`] and [`Command::Ended`].
 //!
-//! What a home says is believed, and so is what a holder says: nothing here authenticates anyone.
+//! Homes and holders believe each other: nothing here authenticates a node.
 
 mod config;
 mod holder;
@@ -59,50 +59,50 @@ use crate::rand_core::Rng;
 use crate::shared::Shared;
 use crate::time::Time;
 
-/// The most nodes that are named at once as ones who may take a job.
+/// The most candidates that the host may name at once.
 pub const MOST_CANDIDATES: usize = 4;
 
-/// Some nodes that may take a job, the best first.
+/// Nodes that may take a job, the best first.
 pub type Candidates = heapless::Vec<NodeId, MOST_CANDIDATES, u8>;
 
-/// All that a node answers for, and all that it has.
+/// The custody machine of one node: the jobs that it answers for as a home, and the jobs that it has as a holder.
 ///
-/// Most effects per event: eight for each job that it is about. That is one, but for the start and for a node that cannot be reached.
+/// Most effects per event: eight for each job of the event. That is one job, except at the start and on `Unreachable`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Custody {
     me: NodeId,
     config: Config,
-    /// In the order of jobs.
+    /// Sorted by job.
     tasks: Vec<Task>,
-    /// In the order of jobs.
+    /// Sorted by job.
     held: Vec<Held>,
     counts: Counts,
-    /// That of the last job that it took.
+    /// The claim of the last job that this node took.
     claim: Claim,
 }
 
-/// What happened to jobs at a node in this life.
+/// Counters of a node for this life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts {
-    /// How often a job that it answers for was placed anew because whoever had it was lost.
+    /// How often a job of this home was placed again because its holder was lost or let it go.
     pub placed_again: u64,
-    /// How often it let go of a job that nobody answered for.
+    /// How often this node let a job go because its home did not answer.
     pub orphaned: u64,
-    /// How often it gave a job away that waited here.
+    /// How often this node gave away a job that waited here.
     pub moved: u64,
 }
 
-/// What a node is woken with.
+/// The timers of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// Something is to be done about a job that this node answers for.
+    /// A job that this node answers for needs attention.
     Task(JobId),
-    /// Something is to be done about a job that this node has.
+    /// A job that this node has needs attention.
     Held(JobId),
 }
 
-/// The name of a record.
+/// The key of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
@@ -112,25 +112,25 @@ pub enum Key {
     Held(JobId),
 }
 
-/// What a node must not forget in a crash.
+/// What a node has on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// A job that this node answers for, since when, and how far it is.
+    /// A job that this node answers for, its tenure, and how far it is.
     Task(Shared<Job>, Tenure, Stage),
     /// A job that this node has.
     Held {
         /// The job.
         job: Shared<Job>,
-        /// Who answers for it.
+        /// The node that answers for it.
         home: NodeId,
-        /// Under what it is here.
+        /// The term under which this node has it.
         term: Term,
-        /// Which of the times it is that this node has it.
+        /// The claim under which this node took it.
         claim: Claim,
-        /// What its last holder wanted this one to know.
+        /// The number that its last holder passed on to this one.
         carried: u32,
-        /// When it came here.
+        /// When it first waited here, or came here.
         arrived: Time,
         /// How far it is.
         progress: Progress,
@@ -140,70 +140,70 @@ pub enum Record {
 /// What a node's host asks of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Command {
-    /// Answer for this job from now on, and search for a node that takes it. Nothing happens if that is refused ([`Custody::refusal`]). A job
-    /// is kept only once in a tenure, on all nodes together.
+    /// Answer for this job from now on, and search for a node that takes it. Nothing happens if [`Custody::refusal`]
+    /// has a reason. In one tenure a job must be kept only once, on all nodes together.
     Keep {
-        /// The job.
+        /// The job to answer for.
         job: Shared<Job>,
-        /// Since when this node answers for it.
+        /// The tenure of this node as the home of the job.
         tenure: Tenure,
-        /// Until when this node may answer for it, if a home of its own has said so.
+        /// Until when this node may answer for the job, if a home of its own has said so.
         until: Option<Time>,
     },
-    /// This node may answer for a job until then, and grants nothing beyond that. Without [`Config::bounded`] it may for ever, and otherwise not
-    /// at all until it is told.
+    /// This node may answer for a job until `until`, and grants nothing beyond that. If it was never told an end, it
+    /// may answer for ever, or not at all with [`Config::bounded`].
     Bound {
-        /// The job.
+        /// The job that this node answers for.
         job: JobId,
-        /// Until when.
+        /// Until when this node may answer for it.
         until: Time,
     },
-    /// These nodes may take a job: the answer to [`Notice::Seek`]. None ends the search.
+    /// These nodes may take a job: the answer to [`Notice::Seek`]. An empty list ends the search.
     Found {
-        /// The job.
+        /// The job from the notice.
         job: JobId,
-        /// As in the notice.
+        /// The attempt from the notice.
         attempt: u32,
-        /// The best first.
+        /// The nodes to ask, the best first.
         candidates: Candidates,
     },
     /// A job that this node answers for is not wanted any more.
     Cancel(JobId),
-    /// With [`Config::bounded`]: the home of this home knows the last word on a job, or it is on disk that it must be told. Until then it is told
-    /// anew after a crash.
+    /// With [`Config::bounded`]: the home of this home knows the outcome of a job, or it is on disk that it must be
+    /// told. Until this command comes, the outcome is told again after each crash.
     PassedOn(JobId),
     /// Whether this node takes a job: the answer to [`Notice::Offered`].
     Take {
-        /// As in the notice.
+        /// The gift from the notice.
         gift: Gift,
-        /// Whether.
+        /// Whether this node takes the job.
         taking: Taking,
     },
-    /// A job that is here is expected to start then. Its home is told at once, if it was not told before.
+    /// A job that is here is expected to start at `start`. Its home is told at once if no start was known before.
     Expect {
-        /// The job.
+        /// The job that is here.
         job: JobId,
-        /// When.
+        /// The expected start.
         start: Time,
     },
-    /// A job that waits here is to start now. It is told that it starts ([`News::Started`]), or is to be dropped ([`Notice::Drop`]).
+    /// A job that waits here is to start now. The answer is that it starts ([`News::Started`]), or [`Notice::Drop`].
     Start(JobId),
-    /// A job that was here has ended, and is no longer with the host. That may be known after a crash, before its home has said again that it may
-    /// be here.
+    /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
+    /// the home has granted the job again.
     Ended {
-        /// The job.
+        /// The job that has ended.
         job: JobId,
         /// How it ended.
         ending: Ending,
     },
-    /// A job that waits here, and that the host has taken out of its queue, goes to another node. It is not started again here before its home
-    /// says so.
+    /// Give a job that waits here to another node. The host has taken it out of its queue. The job does not start here
+    /// before its home grants it again.
     GiveAway {
-        /// The job.
+        /// The job that waits here.
         job: JobId,
-        /// Where it goes.
+        /// The node that is asked to take it.
         to: NodeId,
-        /// What its next holder is to know.
+        /// A number that is passed on to the next holder.
         carried: u32,
     },
 }
@@ -211,39 +211,39 @@ pub enum Command {
 /// What a node's host is told.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
-    /// News of a job, where this node answers for it or has it.
+    /// News of a job that this node answers for or has.
     Tell(job::Notice),
     /// Does this node take this job? The host answers with [`Command::Take`].
     Offered(Gift),
     /// Which nodes may take this job? The host answers with [`Command::Found`].
     Seek {
-        /// The job.
+        /// The job that needs a holder.
         job: Shared<Job>,
-        /// How often it was given away before.
+        /// How often its home gave it away before.
         attempt: u32,
     },
-    /// This job is here to wait and run, until then, if it still is ([`Custody::is_here`]).
+    /// Queue this job and run it, until `until` at the latest, if it is still here ([`Custody::is_here`]).
     Queue {
-        /// The job.
+        /// The job that was granted.
         job: Shared<Job>,
-        /// Under what it is here.
+        /// The term under which this node has it.
         term: Term,
-        /// What its last holder wanted this one to know.
+        /// The number that its last holder passed on to this one.
         carried: u32,
-        /// When it was first here to wait: now, unless it was to go elsewhere since, or this node has restarted.
+        /// When it first waited here: now, unless it came back from a failed move, or this node has restarted.
         arrived: Time,
-        /// Until when, unless more is granted.
+        /// When its lease ends, unless it is extended.
         until: Time,
     },
-    /// This job, which waits or runs here, may stay longer.
+    /// The lease of this job, which waits or runs here, is extended.
     Extended {
-        /// Which.
+        /// The job that may stay longer.
         job: JobId,
-        /// Until when.
+        /// The new end of its lease.
         until: Time,
     },
-    /// This job, which waits or runs here or did so before a crash, is over, or was never to be here, unless it has come back
-    /// ([`Custody::is_here`]).
+    /// Drop this job, which waits or runs here or did so before a crash: it must not be here any more. A host that acts
+    /// later checks that the job has not come back ([`Custody::is_here`]).
     Drop(JobId),
 }
 
@@ -265,7 +265,7 @@ impl Custody {
         self.tasks.iter().map(|task| task.job.get().id)
     }
 
-    /// The jobs that this node has, or had and its home does not know that yet.
+    /// The jobs that this node has, and those that it had and of which their homes may not know that yet.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.held.iter().map(|held| held.job.get().id)
     }
@@ -280,13 +280,13 @@ impl Custody {
         self.held_index(job).is_ok()
     }
 
-    /// Who has a job that this node answers for, if it was granted to somebody.
+    /// The node that has a job of this home, as far as this home knows.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
         let index = self.task_index(job).ok()?;
         self.tasks.get(index)?.holder()
     }
 
-    /// Until when this node may have a job, if its home has said so.
+    /// Until when this node may have a job, if its home has granted it.
     pub fn lease(&self, job: JobId) -> Option<Time> {
         let index = self.held_index(job).ok()?;
         self.held.get(index)?.lease
@@ -304,26 +304,26 @@ impl Custody {
         waiting.map(|held| held.job.get())
     }
 
-    /// Whether a job is here for the host to queue or run. A host that acts on a notice a little later asks, because what it did meanwhile may
-    /// have changed that.
+    /// Whether a job is here for the host to queue or run. A host that acts on a notice later checks this first,
+    /// because its other commands may have changed it.
     pub fn is_here(&self, job: JobId) -> bool {
         let index = self.held_index(job).ok();
         let held = index.and_then(|index| self.held.get(index));
         held.is_some_and(Held::is_with_host)
     }
 
-    /// The jobs that this node has taken, and whose homes have not said yet that they may be here.
+    /// The jobs that this node has taken and that their homes have not granted yet.
     pub fn not_granted(&self) -> impl Iterator<Item = JobId> + '_ {
         let claimed = self.held.iter().filter(|held| held.is_claimed());
         claimed.map(|held| held.job.get().id)
     }
 
-    /// Whether it answers for nothing and has nothing.
+    /// Whether this node answers for no job and has none.
     pub const fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.held.is_empty()
     }
 
-    /// What happened to jobs here in this life.
+    /// The counters of this life.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
@@ -346,21 +346,21 @@ impl Custody {
                 self.on_gift(gift, cx);
             }
             Message::Answer { job, term, answer } => {
-                self.candidate_answered(from, job, term, answer, cx);
-                self.taker_answered(from, job, term, answer, cx);
+                self.on_candidate_answer(from, job, term, answer, cx);
+                self.on_taker_answer(from, job, term, answer, cx);
             }
             Message::Report {
                 job,
                 term,
                 claim,
                 standing,
-            } => self.reported(job, Holding::new(term, from, claim), standing, cx),
+            } => self.on_report(job, Holding::new(term, from, claim), standing, cx),
             Message::Verdict {
                 job,
                 term,
                 claim,
                 ruling,
-            } => self.ruled(from, job, (term, claim), ruling, cx),
+            } => self.on_verdict(from, job, (term, claim), ruling, cx),
         }
     }
 
@@ -387,7 +387,7 @@ impl Custody {
         cx.notify(Notice::Tell(job::Notice { job, news }));
     }
 
-    /// How often something is said without an answer.
+    /// How often a message is sent if no answer comes.
     const fn tries(&self) -> u8 {
         self.config.retries.saturating_add(1)
     }
@@ -397,8 +397,8 @@ impl Custody {
             Event::Start => self.resume(cx),
             Event::Message { from, message } => self.on_message(from, message, cx),
             Event::Unreachable { to } => {
-                self.candidate_unreachable(to, cx);
-                self.taker_unreachable(to, cx);
+                self.on_candidate_unreachable(to, cx);
+                self.on_taker_unreachable(to, cx);
             }
             Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
             Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
@@ -440,7 +440,7 @@ impl Machine for Custody {
             to_self: VecDeque::new(),
         };
         self.react(event, &mut inside);
-        // Each leads to at most one more, an answer.
+        // Each message leads to at most one more: its answer.
         while let Some(message) = inside.to_self.pop_front() {
             self.on_message(self.me, message, &mut inside);
         }
@@ -461,7 +461,7 @@ impl Machine for Custody {
     }
 }
 
-/// The context of one event, in which this node's two roles talk to each other: what is sent to the node itself is not an effect.
+/// The context of one event, with messages between this node's two roles: a message to itself is not an effect.
 struct Inside<'a> {
     me: NodeId,
     cx: &'a mut dyn Context<Custody>,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An owner that has a job under its third attempt, gave it to node 1, and may answer for it until then.
+/// An owner that has a job under the third attempt of its own home, gave it to node 1, and is bound by `until`.
 fn owning(until: u64) -> Bench {
     let mut bench = Bench::with(BOUNDED);
     assert_eq!(
@@ -36,7 +36,7 @@ fn a_home_that_may_not_answer_for_a_job_says_nothing() {
     assert_eq!(bench.at(100).receive(1, claim.clone()), []);
     assert_eq!(*bench.machine(), before);
 
-    // Nor after a crash, until it is told that it may.
+    // The same after a crash, until it is told that it may.
     let mut bench = owning(100);
     bench.receive(1, claim.clone());
     assert_eq!(bench.restart(), []);
@@ -47,7 +47,7 @@ fn a_home_that_may_not_answer_for_a_job_says_nothing() {
 }
 
 #[test]
-fn nobody_is_given_a_job_sooner_because_a_later_grant_was_shorter() {
+fn a_shorter_later_grant_does_not_let_a_job_be_given_again_sooner() {
     let mut bench = owning(500);
     let claim = report(under(3, 1, 0), UNKNOWN);
     bench.receive(1, claim.clone());
@@ -58,7 +58,7 @@ fn nobody_is_given_a_job_sooner_because_a_later_grant_was_shorter() {
 }
 
 #[test]
-fn a_last_word_is_kept_until_it_is_passed_on() {
+fn an_outcome_is_kept_until_it_is_passed_on() {
     let mut bench = owning(600);
     bench.receive(1, report(under(3, 1, 0), UNKNOWN));
     let said = [Persist(TASK), Say(tell(News::Finished))];
@@ -72,7 +72,7 @@ fn a_last_word_is_kept_until_it_is_passed_on() {
 }
 
 #[test]
-fn nothing_that_is_kept_anew_is_forgotten_as_passed_on() {
+fn passed_on_forgets_no_job_that_this_node_answers_for() {
     let mut bench = owning(600);
     assert_eq!(bench.obey(Command::PassedOn(JOB)), []);
     let mut unbounded = Bench::alone();
@@ -80,7 +80,7 @@ fn nothing_that_is_kept_anew_is_forgotten_as_passed_on() {
 }
 
 #[test]
-fn what_was_said_in_an_earlier_tenure_is_not_heard_in_a_later_one() {
+fn a_report_of_an_earlier_tenure_does_not_count_in_a_later_one() {
     let mut bench = owning(600);
     bench.cancel();
     bench.obey(Command::PassedOn(JOB));
@@ -95,7 +95,7 @@ fn what_was_said_in_an_earlier_tenure_is_not_heard_in_a_later_one() {
         assert_eq!(old, [Send(1, verdict(under(3, 1, 0), Ruling::Over))]);
     }
     assert_eq!(*bench.machine(), before);
-    // Nor after a crash.
+    // The same after a crash.
     bench.restart();
     let before = bench.machine().clone();
     bench.receive(1, report(under(3, 1, 0), ended(Ending::Withdrawn)));
@@ -106,7 +106,7 @@ fn what_was_said_in_an_earlier_tenure_is_not_heard_in_a_later_one() {
 fn a_job_is_taken_from_a_later_home_and_not_from_an_earlier_one() {
     let later = 10;
     let mut bench = Bench::with(BOUNDED);
-    // It was here often, and has ended, but its home is lost.
+    // The job was here in its eighth attempt and has ended, but its home is lost.
     bench.receive(HOME, give(HOME, under(1, 8, 0), 0));
     bench.receive(HOME, verdict(under(1, 8, 0), granted(600)));
     bench.end(Ending::Done);

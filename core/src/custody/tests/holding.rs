@@ -1,4 +1,4 @@
-//! A job at who has it.
+//! A job at its holder.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_claim_says_when_the_job_would_start_if_that_is_known() {
 }
 
 #[test]
-fn a_claim_that_nobody_answers_is_repeated_and_let_go() {
+fn a_claim_without_an_answer_is_repeated_and_then_the_job_is_let_go() {
     let mut bench = Bench::alone();
     bench.receive(HOME, give(HOME, term(1, 0), 0));
     assert_eq!(bench.pass_until(3), [owed(UNKNOWN)]);
@@ -35,7 +35,7 @@ fn a_claim_that_nobody_answers_is_repeated_and_let_go() {
 }
 
 #[test]
-fn who_refuses_or_has_no_room_says_so() {
+fn a_node_that_refuses_or_has_no_room_says_so() {
     let mut bench = Bench::alone();
     let no = |term| Send(HOME, answer(term, Answer::NotTaken));
     assert_eq!(bench.given(job(), Taking::Refuses), [no(term(1, 0))]);
@@ -71,7 +71,7 @@ fn a_short_lease_is_renewed_before_it_is_over() {
 }
 
 #[test]
-fn without_a_lease_what_waits_is_let_go_and_what_runs_is_stopped() {
+fn without_a_lease_a_waiting_job_is_let_go_and_a_running_one_is_stopped() {
     let mut bench = Bench::alone();
     bench.holding(600);
     let until = |did: Effects, end: &[Did]| {
@@ -119,7 +119,7 @@ fn a_start_is_written_down_before_it_is_told() {
     bench.holding(600);
     let started = Say(tell(News::Started));
     assert_eq!(bench.run(), vec![Persist(HELD), started]);
-    // Again, it just runs.
+    // A second start changes nothing.
     assert_eq!(bench.run(), vec![]);
 }
 
@@ -131,7 +131,7 @@ fn a_job_does_not_start_when_its_lease_is_over() {
 }
 
 #[test]
-fn what_is_not_here_to_start_is_dropped_and_not_forgotten() {
+fn starting_a_job_that_is_not_here_drops_it_and_changes_nothing() {
     let mut bench = Bench::alone();
     assert_eq!(bench.run(), vec![DROP]);
     bench.holding(600);
@@ -155,7 +155,7 @@ fn a_home_is_told_at_once_when_a_start_is_first_known() {
     assert_eq!(bench.expect(40), [owed(waiting(40))]);
     assert_eq!(bench.expect(50), []);
     assert_eq!(bench.pass_until(200), [owed(waiting(50))]);
-    // Of what is not here nothing is expected.
+    // Nothing is told about a job that is not here.
     let mut none = Bench::alone();
     assert_eq!(none.expect(40), []);
 }
@@ -185,14 +185,14 @@ fn an_end_is_told_less_and_less_often_until_its_home_knows() {
 }
 
 #[test]
-fn what_is_over_or_withdrawn_is_let_go() {
+fn a_job_that_is_over_or_withdrawn_is_let_go() {
     let over = verdict(term(1, 0), Ruling::Over);
     let withdraw = verdict(term(1, 0), Ruling::Withdraw);
     let withdrawn = owed(ended(Ending::Withdrawn));
     let mut bench = Bench::alone();
     bench.holding(600);
     assert_eq!(bench.receive(HOME, over), [DROP, Forget(HELD)]);
-    // There is nothing of it any more.
+    // The job is not here any more.
     assert_eq!(
         bench.receive(HOME, withdraw.clone()),
         vec![withdrawn.clone()]
@@ -213,7 +213,7 @@ fn what_is_over_or_withdrawn_is_let_go() {
 }
 
 #[test]
-fn each_place_is_taken_up_after_a_crash() {
+fn each_state_is_taken_up_after_a_crash() {
     let mut bench = Bench::alone();
     bench.holding(600);
     assert_eq!(bench.restart(), [owed(UNKNOWN)]);
@@ -238,13 +238,13 @@ fn an_end_that_is_known_after_a_crash_is_told_before_anything_is_granted() {
     bench.restart();
     let did = bench.end(Ending::Done);
     assert_eq!(did, [Persist(HELD), owed(ended(Ending::Done))]);
-    // A grant that comes late brings nothing back.
+    // A late grant does not bring the job back.
     assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(600))), []);
     assert_eq!(bench.restart(), [owed(ended(Ending::Done))]);
 }
 
 #[test]
-fn what_is_claimed_after_a_crash_and_over_is_dropped() {
+fn a_job_claimed_after_a_crash_is_dropped_when_it_is_over() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
@@ -266,13 +266,13 @@ fn what_is_claimed_after_a_crash_and_over_is_dropped() {
 }
 
 #[test]
-fn what_was_said_of_one_time_does_not_count_for_the_next() {
+fn a_verdict_on_one_claim_does_not_count_for_the_next() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.end(Ending::Withdrawn);
     bench.receive(HOME, verdict(term(1, 0), Ruling::Over));
     assert!(bench.machine().is_empty());
-    // All that its home said comes again.
+    // All messages of its home come again.
     let claim = Send(HOME, second_time(report(term(1, 0), UNKNOWN)));
     let did = bench.receive(HOME, give(HOME, term(1, 0), 3));
     assert_eq!(did, [Persist(HELD), claim]);
@@ -300,7 +300,7 @@ fn a_claim_lasts_and_none_is_made_twice() {
 }
 
 #[test]
-fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
+fn a_job_waits_if_it_was_granted_and_neither_runs_nor_moves() {
     let waiting = |bench: &Bench| {
         bench
             .machine()
@@ -321,7 +321,7 @@ fn what_waits_is_what_was_granted_and_neither_runs_nor_goes_to_another() {
 }
 
 #[test]
-fn what_is_over_under_a_later_term_is_over_and_under_an_earlier_one_is_not() {
+fn a_job_is_over_by_a_verdict_on_a_later_term_but_not_on_an_earlier_one() {
     let over = |term| verdict(term, Ruling::Over);
     let mut bench = Bench::alone();
     bench.holding(600);

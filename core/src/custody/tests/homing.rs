@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_job_is_written_down_and_somebody_searched_for() {
+fn a_job_is_written_down_and_a_search_begins() {
     let mut bench = Bench::alone();
     assert_eq!(bench.keep(), [Persist(TASK), seek(0)]);
     assert!(bench.machine().answers_for(JOB) && bench.machine().holder(JOB).is_none());
@@ -30,14 +30,14 @@ fn a_job_is_kept_once_and_no_more_than_there_is_room_for() {
 }
 
 #[test]
-fn who_is_given_a_job_has_it_when_it_says_so() {
+fn a_candidate_has_the_job_once_it_reports() {
     let mut bench = Bench::alone();
     bench.placed();
     assert_eq!(bench.machine().holder(JOB), Some(id(1)));
 }
 
 #[test]
-fn a_job_is_given_as_often_as_may_be_and_then_to_the_next() {
+fn a_silent_candidate_is_asked_again_and_then_the_next_one() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1, 2]);
@@ -45,13 +45,13 @@ fn a_job_is_given_as_often_as_may_be_and_then_to_the_next() {
     assert_eq!(bench.pass_until(3), [again]);
     let next = [Persist(TASK), Send(2, give(ME, term(2, 0), 0))];
     assert_eq!(bench.pass_until(6), next);
-    // Who was asked before comes too late.
+    // The report of the first candidate comes too late.
     let over = Send(1, verdict(term(1, 0), Ruling::Over));
     assert_eq!(bench.receive(1, report(term(1, 0), UNKNOWN)), [over]);
 }
 
 #[test]
-fn who_does_not_take_a_job_or_is_not_reached_is_followed_by_the_next() {
+fn if_a_candidate_refuses_or_is_unreachable_the_next_one_is_asked() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1, 2, 3]);
@@ -65,13 +65,13 @@ fn who_does_not_take_a_job_or_is_not_reached_is_followed_by_the_next() {
 }
 
 #[test]
-fn a_search_for_nothing_is_followed_by_another_and_then_by_failure() {
+fn a_search_without_result_is_repeated_and_then_the_job_fails() {
     let mut bench = Bench::alone();
     bench.keep();
     assert_eq!(bench.find(0, &[]), []);
     assert_eq!(bench.pass_until(9), []);
     assert_eq!(bench.pass_until(10), [seek(0)]);
-    // Nobody answers the second search.
+    // The host does not answer the second search.
     let failed = News::Failed(Failure::Refused(Refusal::NoMatch));
     assert_eq!(bench.pass_until(39), []);
     assert_eq!(bench.pass_until(40), last(failed));
@@ -79,26 +79,26 @@ fn a_search_for_nothing_is_followed_by_another_and_then_by_failure() {
 }
 
 #[test]
-fn who_is_found_for_another_search_is_not_asked() {
+fn candidates_of_another_search_are_not_asked() {
     let mut bench = Bench::alone();
     bench.keep();
     assert_eq!(bench.find(1, &[1]), []);
 }
 
 #[test]
-fn who_is_found_while_a_search_for_nothing_is_rested_from_is_asked() {
+fn candidates_found_in_the_pause_after_a_search_are_asked() {
     let mut bench = Bench::alone();
     bench.keep();
     assert_eq!(bench.find(0, &[]), []);
     assert_eq!(bench.find(0, &[]), []);
     let given = [Persist(TASK), Send(1, give(ME, term(1, 0), 0))];
     assert_eq!(bench.find(0, &[1]), given);
-    // Once.
+    // Only the first candidates count.
     assert_eq!(bench.find(0, &[2]), []);
 }
 
 #[test]
-fn a_lease_is_renewed_for_whoever_has_the_job_and_nobody_else() {
+fn only_the_holder_has_its_lease_renewed() {
     let mut bench = Bench::alone();
     bench.placed();
     let renewed = Send(1, verdict(term(1, 0), granted(800)));
@@ -115,7 +115,7 @@ fn a_lease_is_renewed_for_whoever_has_the_job_and_nobody_else() {
 fn a_job_whose_holder_is_silent_is_placed_again_when_its_lease_is_surely_over() {
     let mut bench = Bench::alone();
     bench.placed();
-    // At the last instant of the lease by the slowest clock, the holder lets it go.
+    // By the slowest clock the holder lets the job go at 602.
     assert_eq!(bench.pass_until(602), []);
     assert_eq!(bench.pass_until(603), [Persist(TASK), seek(1)]);
     assert_eq!(bench.machine().counts().placed_again, 1);
@@ -124,7 +124,7 @@ fn a_job_whose_holder_is_silent_is_placed_again_when_its_lease_is_surely_over() 
 }
 
 #[test]
-fn the_first_who_claims_the_next_term_has_the_job() {
+fn the_first_claim_to_the_next_term_gets_the_job() {
     let mut bench = Bench::alone();
     bench.placed();
     let moved = Say(tell(News::Moved { start: second(30) }));
@@ -159,7 +159,7 @@ fn a_move_is_told_when_its_start_is_known() {
 }
 
 #[test]
-fn each_end_has_its_word() {
+fn each_ending_leads_to_its_outcome_or_to_another_search() {
     let word = |ending| {
         let mut bench = Bench::alone();
         bench.placed();
@@ -183,14 +183,14 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
         let lost = bench.receive(1, report(term(attempt, 0), ended(Ending::Lost)));
         assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
         bench.find(attempt, &[1]);
-        // A new place to wait at does not renew them.
+        // A new holder does not renew the rounds.
         bench.receive(1, report(term(attempt + 1, 0), waiting(30)));
         bench.receive(1, report(term(attempt + 1, 0), Standing::Running));
     }
     let mut did = bench.receive(1, report(term(3, 0), ended(Ending::Lost)));
     did.pop();
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
-    // It is written down that nobody has it, and then that it is over.
+    // Two records: first that no node has the job, then that it is over.
     assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
 }
 
@@ -242,14 +242,14 @@ fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_has_only_so_man
 }
 
 #[test]
-fn a_job_that_nobody_was_granted_has_not_started() {
+fn a_job_that_was_never_granted_has_not_started() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1]);
     bench.restart();
     assert_eq!(bench.pass_until(602), [Persist(TASK), seek(1)]);
     bench.find(1, &[1]);
-    // So the first who has it renews all its rounds.
+    // So the first accepted start renews all its rounds.
     bench.receive(1, report(term(2, 0), waiting(700)));
     for attempt in 2..4 {
         let lost = bench.receive(1, report(term(attempt, 0), ended(Ending::Withdrawn)));
@@ -260,7 +260,7 @@ fn a_job_that_nobody_was_granted_has_not_started() {
 }
 
 #[test]
-fn an_end_elsewhere_than_where_the_job_is_changes_nothing() {
+fn an_end_reported_by_another_node_or_term_changes_nothing() {
     let mut bench = Bench::alone();
     bench.placed();
     let before = bench.machine().clone();
@@ -272,7 +272,7 @@ fn an_end_elsewhere_than_where_the_job_is_changes_nothing() {
 }
 
 #[test]
-fn a_job_that_nobody_was_granted_is_cancelled_at_once() {
+fn a_job_that_was_never_granted_is_cancelled_at_once() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1]);
@@ -302,7 +302,7 @@ fn a_job_that_was_granted_is_withdrawn_until_its_holder_says_so_or_its_lease_is_
 }
 
 #[test]
-fn what_was_done_before_it_was_withdrawn_is_done() {
+fn a_job_done_before_it_was_withdrawn_is_finished() {
     let mut bench = Bench::alone();
     bench.placed();
     bench.cancel();
@@ -312,14 +312,14 @@ fn what_was_done_before_it_was_withdrawn_is_done() {
 }
 
 #[test]
-fn what_moves_while_it_is_withdrawn_is_withdrawn_where_it_went() {
+fn a_job_that_moves_while_it_is_withdrawn_is_withdrawn_at_its_new_holder() {
     let mut bench = Bench::alone();
     bench.placed();
     bench.cancel();
     let withdraw = |to, term| [Send(to, verdict(term, Ruling::Withdraw))];
     let did = bench.receive(2, report(term(1, 1), UNKNOWN));
     assert_eq!(did, withdraw(2, term(1, 1)));
-    // Nothing was granted there, so it is over when clocks agree.
+    // The new holder was granted nothing, so only the difference of clocks is waited for.
     assert_eq!(bench.pass_until(4), last(News::Cancelled));
 }
 
@@ -334,7 +334,7 @@ fn a_job_that_was_given_is_waited_for_a_whole_lease_after_a_crash() {
 }
 
 #[test]
-fn a_crash_at_any_moment_gives_no_other_last_word() {
+fn a_crash_at_any_moment_leads_to_the_same_outcome() {
     for executed in 1..3 {
         let mut bench = Bench::alone();
         bench.placed();
@@ -353,7 +353,7 @@ fn a_crash_at_any_moment_gives_no_other_last_word() {
 }
 
 #[test]
-fn a_job_that_nobody_was_given_is_searched_for_anew_after_a_crash() {
+fn a_job_without_a_holder_is_searched_for_again_after_a_crash() {
     let mut bench = Bench::alone();
     bench.keep();
     assert_eq!(bench.restart(), [seek(0)]);
@@ -382,7 +382,7 @@ fn a_job_that_brings_its_home_down_has_only_so_many_rounds() {
 }
 
 #[test]
-fn a_job_that_was_accepted_and_lost_is_so_after_a_crash() {
+fn a_home_remembers_after_a_crash_that_a_job_was_accepted() {
     let mut bench = Bench::alone();
     bench.placed();
     bench.receive(1, report(term(1, 0), ended(Ending::Lost)));
@@ -414,7 +414,7 @@ fn a_move_whose_start_is_not_known_is_told_after_a_crash() {
 }
 
 #[test]
-fn who_let_a_job_go_and_claims_it_again_does_not_get_it() {
+fn a_node_that_let_a_job_go_and_claims_it_again_does_not_get_it() {
     let mut bench = Bench::alone();
     bench.placed();
     let before = bench.machine().clone();
@@ -424,14 +424,14 @@ fn who_let_a_job_go_and_claims_it_again_does_not_get_it() {
         assert_eq!(bench.receive(1, again), over);
     }
     assert_eq!(*bench.machine(), before);
-    // Nor after a crash.
+    // The same after a crash.
     bench.restart();
     let again = second_time(report(term(1, 0), UNKNOWN));
     assert_eq!(bench.receive(1, again), over);
 }
 
 #[test]
-fn who_was_given_a_job_before_a_crash_has_it_when_it_says_so() {
+fn a_candidate_from_before_a_crash_has_the_job_once_it_reports() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1]);
@@ -446,7 +446,7 @@ fn who_was_given_a_job_before_a_crash_has_it_when_it_says_so() {
 }
 
 #[test]
-fn an_end_that_is_known_before_the_claim_is_heard_counts() {
+fn an_end_that_is_reported_before_any_claim_counts() {
     let mut bench = Bench::alone();
     bench.keep();
     bench.find(0, &[1]);

@@ -1,4 +1,4 @@
-//! Messages of liars, and what is encoded.
+//! Messages of liars, and the encoding of messages and records.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn messages() -> Vec<Message> {
     all
 }
 
-/// A node in each state that a job can be in, as home and as holder.
+/// Nodes with a job in each state that it can have, as home and as holder.
 fn situations() -> Vec<Bench> {
     let home: [fn(&mut Bench); 6] = [
         |_| {},
@@ -122,12 +122,12 @@ fn any_message_in_any_state_is_handled_within_bounds_and_everything_ends() {
                 assert!(bench.receive(from, first.clone()).len() <= 16);
             }
             bench.lose(1);
-            // Without a parent that answers, all is over after the retention, and nothing is left.
+            // Without a host that answers, all is over after the retention, and nothing is left.
             while bench.host.next_at().is_some_and(|at| at <= second(20_000)) {
                 let did = bench.ring();
                 bench.taking(did);
             }
-            // But for a job of this node that it has itself: that waits for its host.
+            // Exception: if this node is home and holder of the job, the job waits for its host.
             let waits = bench.machine().holder(JOB) == Some(id(ME));
             assert!(waits || bench.machine().is_empty(), "{:?}", bench.machine());
             bench.now = second(1);
@@ -148,7 +148,7 @@ fn a_node_has_no_more_jobs_than_it_may_whatever_it_is_given() {
         bench.receive(1, message);
     }
     assert_eq!(bench.machine().held().count(), 3);
-    // And forgets them when nobody answers for them.
+    // The node forgets them when their homes do not answer.
     bench.pass_until(6);
     assert!(bench.machine().is_empty() && bench.host.records().is_empty());
 }

@@ -19,7 +19,7 @@ mod moving;
 type Effects = Vec<Did>;
 
 const ME: u64 = 50;
-/// Who answers for jobs that are here.
+/// The home of jobs that are here.
 const HOME: u64 = 9;
 const JOB: JobId = JobId::new(7);
 const TASK: Key = Key::Task(JOB);
@@ -44,7 +44,7 @@ const BOUNDED: Config = Config {
     ..CONFIG
 };
 
-/// What a node did: as effects, but a record only by its name, and no timers.
+/// An effect, but with only the key of a record, and without timers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Did {
     Persist(Key),
@@ -81,7 +81,7 @@ impl Bench {
         bench
     }
 
-    /// A host that takes whatever it is offered: what follows from that stands in place of the question.
+    /// Acts as a host that takes every job that it is offered: the effects of that replace the offer.
     fn taking(&mut self, did: Effects) -> Effects {
         let mut settled = Vec::new();
         for did in did {
@@ -97,13 +97,13 @@ impl Bench {
         settled
     }
 
-    /// A message comes, and if it is a job it is taken.
+    /// Delivers a message; an offered job is taken.
     fn receive(&mut self, from: u64, message: Message) -> Effects {
         let did = self.hear(from, message);
         self.taking(did)
     }
 
-    /// A job's home gives it to this node for the first time, and this is what its host says.
+    /// The home gives a job to this node for the first time, and the host answers with `taking`.
     fn given(&mut self, job: Job, taking: Taking) -> Effects {
         let gift = Gift {
             job: Shared::new(job),
@@ -172,7 +172,7 @@ impl Bench {
         })
     }
 
-    /// A job of this node is with node 1 since second 1.
+    /// This node is the home of a job, which node 1 has since second 1.
     fn placed(&mut self) {
         self.keep();
         assert_eq!(
@@ -185,7 +185,7 @@ impl Bench {
         assert_eq!(did, [Persist(TASK), accepted, verdict]);
     }
 
-    /// A job of the home is here, granted until then.
+    /// A job of `HOME` is here, granted until `until`.
     fn holding(&mut self, until: u64) {
         assert_eq!(
             self.receive(HOME, give(HOME, term(1, 0), 3)),
@@ -223,7 +223,7 @@ fn term(attempt: u32, moves: u32) -> Term {
     }
 }
 
-/// A term of a home that has the job under that attempt itself.
+/// A term of a home that has the job itself, under the attempt `owner` of its own home.
 fn under(owner: u32, attempt: u32, moves: u32) -> Term {
     Term {
         tenure: Tenure::under(term(owner, 0)),
@@ -264,7 +264,7 @@ fn verdict(term: Term, ruling: Ruling) -> Message {
     }
 }
 
-/// The same at the second time that the node has the job.
+/// The same message with the second claim of the node.
 fn second_time(mut message: Message) -> Message {
     if let Message::Report { claim, .. } | Message::Verdict { claim, .. } = &mut message {
         *claim = Claim::new(2);
@@ -272,7 +272,7 @@ fn second_time(mut message: Message) -> Message {
     message
 }
 
-/// It waits, and when it starts is not known.
+/// The job waits, and its start is not known.
 const UNKNOWN: Standing = Standing::Waiting { start: None };
 
 fn waiting(start: u64) -> Standing {
@@ -298,7 +298,7 @@ fn seek(attempt: u32) -> Did {
     Say(Notice::Seek { job, attempt })
 }
 
-/// The job is to be queued that is here since the beginning.
+/// The host is to queue the job, which arrived at second 0.
 fn queue(term: Term, carried: u32, until: u64) -> Did {
     queued_again(term, carried, 0, until)
 }
@@ -320,12 +320,12 @@ fn extended(until: u64) -> Did {
 
 const DROP: Did = Say(Notice::Drop(JOB));
 
-/// What is done when a job has its last word.
+/// The effects when a job has its outcome.
 fn last(news: News) -> Effects {
     vec![Persist(TASK), Say(tell(news)), Forget(TASK)]
 }
 
-/// What is done when a job is let go that the host has, or may have, and that does not run.
+/// The effects when a job that does not run is let go, if the host has it or may have it.
 fn orphaned() -> Effects {
     vec![DROP, Forget(HELD), Say(tell(News::Orphaned))]
 }

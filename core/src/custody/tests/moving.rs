@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The message with which the job goes on.
+/// The message that gives the job to the next holder.
 fn onward() -> Message {
     give(HOME, term(1, 1), 5)
 }
@@ -11,7 +11,7 @@ fn claim(moves: u32) -> Did {
     Send(HOME, report(term(1, moves), UNKNOWN))
 }
 
-/// A job was here and is to go to node 2.
+/// A job waited here, and node 2 is asked to take it.
 fn giving() -> Bench {
     let mut bench = Bench::alone();
     bench.holding(600);
@@ -25,7 +25,7 @@ fn a_job_that_was_taken_is_remembered_for_a_lease() {
     let mut bench = giving();
     assert_eq!(bench.receive(2, answer(term(1, 1), Answer::Taken)), []);
     assert_eq!(bench.machine().held().count(), 1);
-    // Nobody gives it back by an old message.
+    // An old message does not give it back.
     assert_eq!(bench.receive(HOME, give(HOME, term(1, 0), 3)), []);
     assert_eq!(bench.receive(HOME, verdict(term(1, 0), granted(601))), []);
     assert_eq!(bench.pass_until(600), []);
@@ -33,19 +33,19 @@ fn a_job_that_was_taken_is_remembered_for_a_lease() {
 }
 
 #[test]
-fn who_takes_a_job_from_another_answers_it_and_claims_at_the_home() {
+fn a_node_that_takes_a_job_from_a_holder_answers_it_and_claims_at_the_home() {
     let mut bench = Bench::alone();
     let taken = Send(1, answer(term(1, 1), Answer::Taken));
     assert_eq!(
         bench.receive(1, onward()),
         [Persist(HELD), taken.clone(), claim(1)]
     );
-    // Asked again, it says the same.
+    // A repeated question gets the same answer.
     assert_eq!(bench.receive(1, onward()), [taken]);
 }
 
 #[test]
-fn a_job_that_nobody_took_is_claimed_under_the_term_under_which_it_was_given() {
+fn a_job_that_no_node_took_is_claimed_under_the_term_of_the_move() {
     let mut bench = giving();
     let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken));
     assert_eq!(refused, [Persist(HELD), claim(1)]);
@@ -63,7 +63,7 @@ fn a_job_that_nobody_took_is_claimed_under_the_term_under_which_it_was_given() {
 }
 
 #[test]
-fn only_who_was_asked_answers_and_only_for_the_term() {
+fn an_answer_counts_only_from_the_node_that_was_asked_and_for_the_term() {
     let mut bench = giving();
     let before = bench.machine().clone();
     for answered in [Answer::Taken, Answer::NotTaken] {
@@ -75,12 +75,12 @@ fn only_who_was_asked_answers_and_only_for_the_term() {
 }
 
 #[test]
-fn a_job_that_was_wanted_back_in_vain_is_claimed_anew_if_an_old_message_gives_it_back() {
+fn a_job_taken_back_in_vain_has_a_new_claim_if_an_old_message_gives_it_again() {
     let mut bench = giving();
     bench.lose(2);
     assert_eq!(bench.pass_until(3), [claim(1)]);
     assert_eq!(bench.pass_until(6), orphaned());
-    // Its home may believe that it is here under the old term, but not at this time.
+    // Its home may believe that it is here under the old term, but not under this claim.
     let anew = report(term(1, 0), UNKNOWN);
     let did = bench.receive(HOME, give(HOME, term(1, 0), 3));
     let Some(Send(HOME, Message::Report { term, claim, .. })) = did.last() else {
@@ -99,14 +99,14 @@ fn a_job_that_was_wanted_back_in_vain_is_claimed_anew_if_an_old_message_gives_it
 }
 
 #[test]
-fn a_job_that_is_wanted_back_still_is_after_a_crash() {
+fn a_job_that_was_taken_back_is_claimed_again_after_a_crash() {
     let mut bench = giving();
     bench.lose(2);
     assert_eq!(bench.restart(), [claim(1)]);
 }
 
 #[test]
-fn what_was_given_away_is_offered_again_after_a_crash_and_not_run() {
+fn a_job_that_was_given_away_is_offered_again_after_a_crash_and_not_run() {
     let mut bench = giving();
     bench.receive(2, answer(term(1, 1), Answer::Taken));
     assert_eq!(bench.restart(), [Send(2, onward())]);
@@ -125,7 +125,7 @@ fn a_job_that_comes_back_is_taken_under_its_new_term() {
 }
 
 #[test]
-fn what_waits_or_runs_is_not_given_again() {
+fn a_job_that_waits_or_runs_is_not_taken_again() {
     let mut bench = Bench::alone();
     bench.holding(600);
     let refused = Send(HOME, answer(term(2, 0), Answer::NotTaken));
@@ -134,7 +134,7 @@ fn what_waits_or_runs_is_not_given_again() {
 }
 
 #[test]
-fn only_what_waits_is_given_away() {
+fn only_a_waiting_job_is_given_away() {
     let mut bench = Bench::alone();
     assert_eq!(bench.give_away(2), []);
     bench.holding(600);
@@ -145,7 +145,7 @@ fn only_what_waits_is_given_away() {
 }
 
 #[test]
-fn what_a_job_is_expected_to_do_where_it_was_is_not_told_when_it_comes_back() {
+fn a_job_that_comes_back_has_no_expected_start() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.expect(40);
