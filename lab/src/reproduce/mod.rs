@@ -1,9 +1,8 @@
 //! The tables and figures of the papers: published beside measured values.
 //!
 //! A [`Paper`] has [`Part`]s, one for each of its tables and figures. A part names the runs that it needs, each with a
-//! [`Config`], and makes a [`Report`] of their results. Parts that need the same run give it the same name, and it is
-//! made once. What no run of a workload shows is measured in a study. The program makes the runs and writes the
-//! reports.
+//! [`Config`], and makes a [`Report`] of their results. A run that several parts need has the same name in all, and is
+//! made once. What no run shows is measured in a study. The program makes the runs and writes the reports.
 //!
 //! Each run is made under every seed of a [`Sample`], and figures of a report are [`Estimate`]s over these seeds.
 

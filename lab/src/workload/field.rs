@@ -16,7 +16,7 @@ impl<'a> Columns<'a> {
         Self::collect(fields.filter(|field| !field.is_empty()))
     }
 
-    /// Columns separated by commas, each possibly empty, without the blanks or quotes around them.
+    /// Columns separated by commas, without the blanks or quotes around them; they may be empty.
     pub(super) fn comma_separated(line: &'a [u8]) -> Self {
         Self::collect(line.split(|&byte| byte == b',').map(bare))
     }
@@ -35,7 +35,7 @@ impl<'a> Columns<'a> {
         columns
     }
 
-    /// How many there are, whether kept or not.
+    /// How many columns the line has, also beyond those kept.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -67,7 +67,7 @@ fn bare(field: &[u8]) -> &[u8] {
         .unwrap_or(field)
 }
 
-/// A decimal number with six places, exact as far as it goes.
+/// A decimal number with six decimals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Decimal {
     negative: bool,
@@ -105,7 +105,8 @@ impl Decimal {
         }
     }
 
-    /// Some converters write `1.3e+06`. Rounding in `f64` is the same everywhere, and such numbers are inexact anyway.
+    /// Some converters write `1.3e+06`. Rounding in `f64` is the same everywhere, and such numbers are not exact
+    /// anyway.
     fn with_exponent(field: &[u8]) -> Option<Self> {
         let plain = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
         if !field.iter().all(plain) {
@@ -129,7 +130,7 @@ impl Decimal {
         self.negative
     }
 
-    /// The whole number, if this is one that is not negative.
+    /// The value, if it is a whole number and not negative.
     pub(super) fn to_whole(self) -> Option<u64> {
         (!self.negative && self.millionths == 0).then_some(self.whole)
     }
@@ -142,7 +143,7 @@ impl Decimal {
         self.whole.saturating_add(u64::from(self.millionths > 0))
     }
 
-    /// This many seconds, in microseconds, saturating; zero if this is negative.
+    /// This number of seconds in microseconds, saturating; zero if negative.
     pub(super) fn seconds_to_micros(self) -> u64 {
         if self.negative {
             return 0;

@@ -52,19 +52,19 @@ impl Gwf {
     }
 }
 
-/// Where opendc's format has the columns that matter.
+/// The positions of the columns in opendc's format.
 #[derive(Clone, Copy)]
 pub(super) struct Named {
     number: usize,
     submit: usize,
     run_time: usize,
     allocated: usize,
-    /// Zero, where no column is, if the file has no such column.
+    /// Zero, which is no position, if the file has no such column.
     requested: usize,
 }
 
 impl Named {
-    /// The places of the columns, if this line names them.
+    /// The positions of the columns, if this line names them.
     pub(super) fn in_header(line: &[u8]) -> Option<Self> {
         let columns = Columns::comma_separated(line);
         Some(Self {

@@ -1,9 +1,9 @@
-//! What a trace says about itself before its first record.
+//! The header of a trace.
 
 /// How many entries are kept; real headers have fewer than two hundred.
 const MOST_ENTRIES: usize = 1_000;
 
-/// How long a value may grow by continuation, in bytes.
+/// The most bytes that a value may have after continuation lines.
 const LONGEST_VALUE: usize = 4_096;
 
 /// The `Key: value` comments at the head of a trace, in order; a key may occur several times.
@@ -13,12 +13,12 @@ const LONGEST_VALUE: usize = 4_096;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// Whether the line before could be continued by the next.
+    /// Whether the next line may continue the last entry.
     open: bool,
 }
 
 impl Header {
-    /// Takes one comment, without the mark at its start.
+    /// Adds one comment, without the mark at its start.
     pub(super) fn add_comment(&mut self, comment: &[u8]) {
         let text = printable(comment);
         let text = text.trim();
@@ -34,7 +34,7 @@ impl Header {
         }
     }
 
-    /// A comment without a key, right after one with a key, continues it: KTH's second address has a line of its own.
+    /// A comment without a key continues the entry right before it: KTH's second address has a line of its own.
     fn continue_last(&mut self, text: &str) {
         if let Some((_, value)) = self.entries.last_mut()
             && value.len().saturating_add(text.len()) < LONGEST_VALUE
@@ -78,22 +78,22 @@ impl Header {
         self.number("MaxNodes")
     }
 
-    /// When the log began, in seconds since 1970; a log that does not know says 0, and is believed to.
+    /// When the log began, in seconds since 1970; `None` if it says 0, which means not known.
     pub fn unix_start_time(&self) -> Option<u64> {
         self.number("UnixStartTime").filter(|&start| start > 0)
     }
 
-    /// What machine it was.
+    /// The computer of the log.
     pub fn computer(&self) -> Option<&str> {
         self.first("Computer")
     }
 
-    /// Where it stood.
+    /// Where the computer was installed.
     pub fn installation(&self) -> Option<&str> {
         self.first("Installation")
     }
 
-    /// Whom to thank for the log wherever a result on it is published.
+    /// The names to acknowledge wherever a result on this log is published.
     pub fn acknowledge(&self) -> impl Iterator<Item = &str> + '_ {
         self.values("Acknowledge")
     }
@@ -105,7 +105,7 @@ fn printable(bytes: &[u8]) -> String {
     text.chars().map(shown).collect()
 }
 
-/// A key is one word and its colon is followed by a blank, so that addresses and times of day are not taken for one.
+/// A key is one word, and a blank follows its colon, so that addresses and times of day are not keys.
 fn keyed(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
     let word = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());

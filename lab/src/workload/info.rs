@@ -1,4 +1,4 @@
-//! What is in a workload, in numbers.
+//! Statistics of a workload.
 
 use core::fmt;
 
@@ -10,61 +10,61 @@ use crate::outcome::Estimates;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// What is in a workload or a trace.
+/// Statistics of a workload or a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Info {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How it was written, if it was read from a trace.
+    /// The format of the trace, if it was read from one.
     pub format: Option<Format>,
     /// How many jobs can be replayed.
     pub jobs: u64,
-    /// How many of them have a number that a job before them has.
+    /// How many of them repeat the number of an earlier job.
     pub repeated_numbers: u64,
     /// Days from the first submission to the last.
     pub days: f64,
     /// Processors per job.
     pub processors: Summary,
-    /// Seconds that jobs ran.
+    /// Run times in seconds.
     pub run_time: Summary,
-    /// Seconds that were requested, over the jobs that requested any.
+    /// Requested times in seconds, over the jobs that have one.
     pub requested_time: Option<Summary>,
-    /// How many different users there are; those that are not known count as one.
+    /// How many different users there are; all unknown users count as one.
     pub users: u64,
-    /// How many different sites jobs were submitted at.
+    /// At how many different sites jobs were submitted.
     pub sites: u64,
-    /// The load on the given nodes.
+    /// The load on a given number of nodes.
     pub load: Option<LoadInfo>,
-    /// Whom to thank.
+    /// The names to acknowledge.
     pub acknowledge: Vec<String>,
-    /// What was left out of the trace.
+    /// The records that were left out.
     pub skipped: Skipped,
-    /// What was taken although it is unusual.
+    /// The records that were taken although they are unusual.
     pub oddities: Oddities,
 }
 
-/// The middle and the end of a distribution.
+/// The mean and the maximum of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
     /// The arithmetic mean.
     pub mean: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
 }
 
 /// The load on so many nodes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LoadInfo {
-    /// How many.
+    /// The number of nodes.
     pub nodes: u32,
-    /// By how long jobs ran; 1 is as much as there is. None if all jobs came at once.
+    /// By run times; 1 is the full capacity. `None` if all jobs were submitted at once.
     pub by_run_time: Option<f64>,
-    /// By how long they requested, or ran if that was longer.
+    /// By requested times, or by run times if these are longer.
     pub by_requested_time: Option<f64>,
 }
 
 impl Info {
-    /// What is in a trace; the load is that on `nodes`.
+    /// The statistics of a trace, with the load on `nodes`.
     pub fn of(trace: &Trace, nodes: Option<u32>) -> Self {
         Self {
             format: Some(trace.format),
@@ -75,7 +75,7 @@ impl Info {
         }
     }
 
-    /// What is in a workload, wherever it comes from.
+    /// The statistics of a workload from any source.
     pub fn of_workload(workload: &Workload, nodes: Option<u32>) -> Self {
         let jobs = &workload.jobs;
         let count = jobs.len() as u64;
@@ -107,7 +107,7 @@ impl Info {
 }
 
 impl Summary {
-    /// Of whole numbers, each divided by `unit`; sums are exact, so the order does not matter.
+    /// The summary of whole numbers, each divided by `unit`. Sums are exact, so the order does not matter.
     fn of(values: impl Iterator<Item = u64>, unit: f64) -> Self {
         let (mut count, mut sum, mut max) = (0_u64, 0_u128, 0_u64);
         for value in values {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is looked at, in bytes; longer ones are skipped without being kept in memory.
+/// The longest line that is read, in bytes; longer ones are skipped without being kept in memory.
 pub const LONGEST_LINE: usize = 64 * 1024;
 
 /// One line, without its end.
@@ -10,11 +10,11 @@ pub const LONGEST_LINE: usize = 64 * 1024;
 pub(super) enum Line<'a> {
     /// A line of acceptable length.
     Whole(&'a [u8]),
-    /// The start of a line that is too long; the rest of it is passed over when the next line is asked for.
+    /// The start of a line that is too long; the rest is skipped before the next line is read.
     TooLong(&'a [u8]),
 }
 
-/// Hands out one line after the other, in the same buffer.
+/// Returns one line after the other, in the same buffer.
 pub(super) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Lines<R> {
 /// Where the reader stands.
 enum ReadState {
     LineStart,
-    /// In a line that was too long.
+    /// Inside a line that was too long.
     WithinLine,
 }
 
@@ -39,14 +39,14 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The number of the line that was handed out last, from 1.
+    /// The number of the last line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
     /// The next line; `None` at the end.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
-        // Not earlier: whoever sees from its start that the input is hopeless need not read a line without end.
+        // The rest is skipped only now: a caller that gives up at the start of a line need not read a line without end.
         if let ReadState::WithinLine = self.state {
             self.reader.skip_until(b'\n')?;
             self.state = ReadState::LineStart;

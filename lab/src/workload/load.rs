@@ -1,4 +1,4 @@
-//! How much a workload asks of a grid.
+//! The load of a workload on a grid.
 
 use gridweave_core::resource::Dimension;
 use gridweave_core::time::Span;
@@ -6,30 +6,30 @@ use gridweave_core::time::Span;
 use super::Workload;
 use crate::outcome::Estimates;
 
-/// Work over what there is to do it with, while jobs are submitted (PROTOCOLS D16, D19): an exact fraction.
+/// Requested work divided by the capacity, while jobs are submitted (PROTOCOLS D16, D19): an exact fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Load {
-    /// Processors times microseconds asked for.
+    /// Requested processors times microseconds.
     pub work: u128,
-    /// Processors times microseconds there are from the first submission to the last.
+    /// Available processors times microseconds, from the first submission to the last.
     pub available: u128,
 }
 
 impl Load {
-    /// The fraction as a number, 1 being all there is; `None` if there is nothing to divide by.
+    /// The fraction as a number; 1 is the full capacity. `None` if the capacity is zero.
     pub fn ratio(self) -> Option<f64> {
         (self.available > 0).then(|| self.work as f64 / self.available as f64)
     }
 }
 
-/// What jobs take of a grid, and a grid has.
+/// The unit of work, of jobs and of grids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkUnit {
-    /// Processors, or whole nodes: as many as a job asks for.
+    /// Processors or whole nodes: as many as a job requests.
     Processor,
-    /// Units of the dimension by which jobs share a node: as many as a job requires, one if it does not say.
+    /// Units of the dimension that jobs share: as many as a job requires, one if it does not say.
     Share(Dimension),
-    /// Places for a job: one.
+    /// Jobs: each counts as one.
     Place,
 }
 
@@ -46,8 +46,8 @@ impl Workload {
         }
     }
 
-    /// Processors times microseconds that all jobs ask for together, by run times ([`Estimates::Exact`], as in PROTOCOLS
-    /// D22) or by what else schedulers are told.
+    /// Processors times microseconds of all jobs, by run times ([`Estimates::Exact`], as in PROTOCOLS D22) or by other
+    /// estimates.
     pub fn work(&self, estimates: Estimates) -> u128 {
         self.work_in(WorkUnit::Processor, estimates)
     }
@@ -62,7 +62,7 @@ impl Workload {
         work.fold(0, u128::saturating_add)
     }
 
-    /// The load on so many processors or nodes over the time of submissions.
+    /// The load on so many processors or nodes, over the time of submissions.
     pub fn load(&self, nodes: u32, estimates: Estimates) -> Load {
         Load {
             work: self.work(estimates),
@@ -71,7 +71,7 @@ impl Workload {
     }
 }
 
-/// What so many nodes have to give in this time.
+/// The capacity of so many nodes in this time.
 pub(super) fn capacity(nodes: u32, span: Span) -> u128 {
     u128::from(nodes).saturating_mul(u128::from(span.as_micros()))
 }

@@ -1,14 +1,14 @@
 //! Jobs to replay: read from a trace or generated.
 //!
-//! A [`Workload`] is a list of [`Submission`]s in the order in which they came. It comes from a file ([`read`]), from the
-//! week that is built in ([`bundled`]) or from a generator ([`generate`]); a [`Transform`] cuts, scales and compresses it,
-//! [`write()`] turns it into a file again, and [`Info`] says what is in it.
+//! A [`Workload`] is a list of [`Submission`]s in the order of time. It comes from a file ([`read`]), from the built-in
+//! week ([`bundled`]) or from a generator ([`generate`]). A [`Transform`] cuts, scales and compresses it, [`write()`]
+//! writes it to a file, and [`Info`] has its statistics.
 //!
-//! Traces are in the Standard Workload Format (SWF), the Grid Workload Format (GWF) or opendc's comma-separated flavour of
-//! the latter (PROTOCOLS section 8), plain or compressed with gzip. What a file is, is found out from its content, never
-//! from its name. Records that cannot be replayed are left out and counted ([`Skipped`]); those that are merely odd are
-//! taken and counted ([`Oddities`]); what is no trace at all is refused with a [`ReadError`]. How a job ended is not looked
-//! at: one that failed or was cancelled took its processors for as long as it ran.
+//! Traces are in the Standard Workload Format (SWF), the Grid Workload Format (GWF) or opendc's comma-separated variant
+//! of it (PROTOCOLS section 8), plain or compressed with gzip. The format is detected from the content, never from the
+//! name. Records that cannot be replayed are left out and counted ([`Skipped`]). Unusual records are taken and counted
+//! ([`Oddities`]). A file that is no trace is refused with a [`ReadError`]. How a job ended does not matter: also a
+//! failed or cancelled job used its processors for as long as it ran.
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
@@ -59,7 +59,7 @@ pub use write::{Kept, write};
 use gridweave_core::resource::{Dimension, Requirement};
 use gridweave_core::time::{Span, Time};
 
-/// A job as a trace or a generator has it: when it came, what it asked for, and how long it really ran.
+/// A job of a trace or a generator: when it was submitted, what it needs, and how long it really ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Submission {
     /// Its number in the trace. Traces may use a number twice; a job's position in the workload is unique.
@@ -72,16 +72,16 @@ pub struct Submission {
     pub requested_time: Option<Span>,
     /// How many processors, or whole nodes, it needs at once; never zero.
     pub processors: u32,
-    /// Who submitted it; zero if that is not known.
+    /// The user that submitted it; zero if not known.
     pub user: u32,
-    /// On whose behalf; zero if that is not known.
+    /// The group of the user; zero if not known.
     pub group: u32,
-    /// Where it was submitted, if the trace tells.
+    /// The site at which it was submitted, if the trace says so.
     pub site: Option<u32>,
 }
 
 impl Submission {
-    /// A job of which no more is known than this.
+    /// A job with no further properties.
     pub const fn new(number: u64, at: Time, run_time: Span, processors: u32) -> Self {
         Self {
             number,
@@ -96,21 +96,21 @@ impl Submission {
     }
 }
 
-/// Jobs in the order of submission, with what else is known about them.
+/// Jobs in the order of submission, with their requirements and deadlines.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Workload {
-    /// What it is called in output files.
+    /// Its name in output files.
     pub name: String,
-    /// Sorted by time of submission; jobs of one instant are in the order of their source.
+    /// Sorted by time of submission; jobs of one instant are in the order of the source.
     pub jobs: Vec<Submission>,
-    /// What each job needs of its node: one per job, or none at all if jobs do not care.
+    /// What each job requires of its node: one per job, or empty if no job requires anything.
     pub requirements: Vec<Requirement>,
-    /// When each job should be done: one per job, or none at all.
+    /// When each job should be done: one per job, or empty.
     pub deadlines: Vec<Time>,
 }
 
 impl Workload {
-    /// Makes each job one that takes as many slots of one site as it took nodes.
+    /// Turns each job into one that takes as many slots of one site as it needed nodes.
     pub(crate) fn put_into_sites(&mut self, slots: Dimension) {
         if self.requirements.is_empty() {
             for job in &mut self.jobs {
@@ -121,18 +121,18 @@ impl Workload {
         }
     }
 
-    /// What the job at this position needs of its node.
+    /// What the job with this index requires of its node.
     pub fn requirement(&self, position: usize) -> Requirement {
         let known = self.requirements.get(position).copied();
         known.unwrap_or_else(Requirement::any)
     }
 
-    /// When the job at this position should be done, if it has a deadline.
+    /// The deadline of the job with this index, if it has one.
     pub fn deadline(&self, position: usize) -> Option<Time> {
         self.deadlines.get(position).copied()
     }
 
-    /// How long it is from the first submission to the last.
+    /// The time from the first submission to the last.
     pub fn span(&self) -> Span {
         match (self.jobs.first(), self.jobs.last()) {
             (Some(first), Some(last)) => last.at - first.at,

@@ -9,7 +9,7 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// The number of a name; `None` if the name says that it is not known.
+    /// The number of a name; `None` if the name stands for unknown.
     pub(super) fn number(&mut self, name: &[u8]) -> Option<u32> {
         if name.is_empty() || name == b"-1" {
             return None;

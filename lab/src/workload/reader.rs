@@ -1,4 +1,4 @@
-//! Opens a trace, finds out what it is, and reads it.
+//! Opens a trace, detects its format, and reads it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -20,17 +20,17 @@ use gridweave_sim::history::History;
 
 const BUFFER: usize = 128 * 1024;
 
-/// The most jobs that are read from a trace: they are kept in memory, and a small compressed file may hold any number of them. The
-/// largest log of the archives has not six million.
+/// The most jobs that are read from a trace: they are kept in memory, and a small compressed file may hold any number.
+/// The largest log of the archives has fewer than six million.
 pub const MOST_READ: usize = 10_000_000;
 
-/// How many lines without a record a trace may have in a row: a small compressed file may hold any number of empty ones.
+/// How many lines without a record may follow each other: a small compressed file may hold any number of empty ones.
 const MOST_WITHOUT_RECORD: u64 = 1_000_000;
 
-/// How far apart the first and the last submission of a trace may be.
+/// The longest time between the first and the last submission of a trace.
 const LONGEST_TRACE: Span = Span::from_secs(100 * 365 * 86_400);
 
-/// How a trace is written.
+/// The format of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -38,11 +38,11 @@ pub enum Format {
     Swf,
     /// The Grid Workload Format of the Grid Workloads Archive.
     Gwf,
-    /// opendc's comma-separated columns with names.
+    /// opendc's format: comma-separated columns with names.
     Opendc,
 }
 
-/// What becomes time zero of the workload.
+/// Which instant becomes time zero of the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Origin {
     /// The submission of the first usable job.
@@ -57,19 +57,19 @@ pub enum Origin {
 pub struct Trace {
     /// Its jobs.
     pub workload: Workload,
-    /// How it was written.
+    /// Its format.
     pub format: Format,
-    /// What it says about itself.
+    /// Its header.
     pub header: Header,
-    /// How far time zero of the workload lies after time zero of the file.
+    /// The time from time zero of the file to time zero of the workload.
     pub offset: Span,
-    /// What was left out.
+    /// The records that were left out.
     pub skipped: Skipped,
-    /// What was taken although it is unusual.
+    /// The records that were taken although they are unusual.
     pub oddities: Oddities,
 }
 
-/// Why a trace could not be read; nothing of it is returned then.
+/// Why a trace could not be read; no part of it is returned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -78,11 +78,11 @@ pub enum ReadError {
         "{name}: cannot be read{}: {cause}; check that the file exists and may be read", after(*line)
     )]
     Io {
-        /// The trace.
+        /// The name of the trace.
         name: String,
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Its gzip stream ends early or is damaged.
@@ -90,11 +90,11 @@ pub enum ReadError {
         "{name}: the compressed data is cut off or damaged{} ({cause}); download or compress it again", after(*line)
     )]
     Damaged {
-        /// The trace.
+        /// The name of the trace.
         name: String,
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
-        /// What the decoder said.
+        /// The error of the decoder.
         cause: io::Error,
     },
     /// It is compressed with something other than gzip.
@@ -102,59 +102,59 @@ pub enum ReadError {
         "{name}: compressed with {with}, which is not read here; decompress it, or compress it with gzip"
     )]
     OtherCompression {
-        /// The trace.
+        /// The name of the trace.
         name: String,
-        /// What it is compressed with.
+        /// The other compression.
         with: &'static str,
     },
-    /// It holds bytes that no text has.
+    /// It contains a zero byte, which no text has.
     #[error("{name}, line {line}: binary data; give a trace in SWF or GWF, which are text")]
     Binary {
-        /// The trace.
+        /// The name of the trace.
         name: String,
-        /// The offending line, from 1.
+        /// The line of the zero byte, from 1.
         line: u64,
     },
-    /// Its first line is none of any format.
+    /// Its first line fits no known format.
     #[error(
         "{name}, line {line}: neither a comment nor a record of SWF or GWF; give a trace in one of these formats"
     )]
     UnknownFormat {
-        /// The trace.
+        /// The name of the trace.
         name: String,
-        /// The offending line, from 1.
+        /// That line, from 1.
         line: u64,
     },
     /// It has more jobs than memory should hold.
     #[error("{name}, line {line}: more than {most} jobs; cut the trace into parts first")]
     TooManyJobs {
-        /// The trace.
+        /// The name of the trace.
         name: String,
-        /// The line of the first job that is too many, from 1.
+        /// The line of the first job beyond the limit, from 1.
         line: u64,
-        /// How many are read.
+        /// The limit.
         most: usize,
     },
-    /// There are lines and lines, and none is a record.
+    /// Too many lines in a row are no record.
     #[error(
         "{name}, line {line}: no record in the last {MOST_WITHOUT_RECORD} lines; give a trace in SWF or GWF"
     )]
     NoRecords {
-        /// The trace.
+        /// The name of the trace.
         name: String,
         /// The line at which reading ended, from 1.
         line: u64,
     },
-    /// A job was submitted so long after or before the others that it must be a mistake.
+    /// A job was submitted so much later than the first that it must be a mistake.
     #[error(
         "{name}, line {line}: submitted {years} years after the first job; correct the row, or remove it"
     )]
     TooFarApart {
-        /// The trace.
+        /// The name of the trace.
         name: String,
         /// The line of the last job, from 1.
         line: u64,
-        /// How far apart the two are.
+        /// How many years lie between the two.
         years: u64,
     },
     /// It is empty, or none of its records can be replayed.
@@ -162,7 +162,7 @@ pub enum ReadError {
         "{name}: no usable job in {lines} lines, {skipped}; a job needs a submit time, a run time and processors"
     )]
     NoUsableJob {
-        /// The trace.
+        /// The name of the trace.
         name: String,
         /// How many lines it has.
         lines: u64,
@@ -171,7 +171,7 @@ pub enum ReadError {
     },
 }
 
-/// Where reading ended, if it had begun.
+/// The text ` after line N`, or nothing if no line was read.
 fn after(line: u64) -> String {
     match line {
         0 => String::new(),
@@ -179,12 +179,12 @@ fn after(line: u64) -> String {
     }
 }
 
-/// Reads the trace at this path, which is also where its name comes from. It is read once, so it may be a pipe.
+/// Reads the trace at this path; its name is the file's. The file is read once, so it may be a pipe.
 pub fn read(path: impl AsRef<Path>, origin: Origin) -> Result<Trace, ReadError> {
     read_with_digest(path, origin).map(|(trace, _)| trace)
 }
 
-/// The same with a digest of all bytes of the file.
+/// The same, with a digest of all bytes of the file.
 pub fn read_with_digest(
     path: impl AsRef<Path>,
     origin: Origin,
@@ -201,13 +201,13 @@ pub fn read_with_digest(
         history: History::new(),
     };
     let mut trace = read_from(&shown, &mut file, origin)?;
-    // What lies behind the end of a compressed trace is part of the file.
+    // Bytes after the end of a compressed trace are part of the file, too.
     io::copy(&mut file, &mut io::sink()).map_err(unreadable)?;
     trace.workload.name = name_of(path);
     Ok((trace, file.history.digest()))
 }
 
-/// What is read, with a digest of it.
+/// A reader that keeps a digest of what was read.
 struct Digested<R> {
     source: R,
     history: History,
@@ -221,12 +221,12 @@ impl<R: Read> Read for Digested<R> {
     }
 }
 
-/// Reads a trace from bytes; `name` is what errors and output call it.
+/// Reads a trace from bytes; `name` is its name in errors and output.
 pub fn read_from(name: &str, source: impl Read, origin: Origin) -> Result<Trace, ReadError> {
     read_at_most(MOST_READ, name, source, origin)
 }
 
-/// The same, but refuses a trace with more jobs than this.
+/// The same, with a limit on the number of jobs.
 pub(super) fn read_at_most(
     most: usize,
     name: &str,
@@ -259,14 +259,14 @@ pub(super) fn read_at_most(
     }
 }
 
-/// One week of UniLu Gaia, 151 nodes with 2004 cores, which is part of the program (Joseph Emeras; Parallel Workloads
+/// One week of UniLu Gaia, 151 nodes with 2004 cores, built into the program (Joseph Emeras; Parallel Workloads
 /// Archive).
 pub fn bundled() -> Trace {
     let bytes: &[u8] = include_bytes!("../../data/unilu-gaia-7d.swf");
     read_from("unilu-gaia-7d", bytes, Origin::FirstJob).expect("the bundled trace is a good one")
 }
 
-/// Whatever goes wrong while a gzip stream is read is most likely its fault, and re-reading the file will not help.
+/// An error while a gzip stream is read most likely comes from the stream, so that reading it again does not help.
 fn damaged(error: ReadError) -> ReadError {
     match error {
         ReadError::Io { name, line, cause } => ReadError::Damaged { name, line, cause },
@@ -285,13 +285,13 @@ fn other_compression(head: &[u8]) -> Option<&'static str> {
     found.map(|&(_, name)| name)
 }
 
-/// A file name may hold anything, but an error is one line.
+/// A file name may contain anything, but an error is one line.
 fn printable(name: &str) -> String {
     let shown = |c: char| if c.is_control() { '?' } else { c };
     name.chars().map(shown).collect()
 }
 
-/// The file's name without what its format and compression add to it.
+/// The file's name without the extensions of format and compression.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = printable(&name.to_string_lossy());
@@ -307,7 +307,7 @@ fn name_of(path: &Path) -> String {
     }
 }
 
-/// How records are understood, once that is known.
+/// The parser for the detected format.
 enum Parser {
     Swf,
     Gwf(Box<Gwf>),
@@ -332,13 +332,13 @@ impl Parser {
     }
 }
 
-/// What the first line that is not blank shows the format to be.
+/// What the first line that is not blank shows about the format.
 enum Detected {
     /// The line is a comment.
     Comment(Parser),
     /// The line names the columns.
     ColumnNames(Parser),
-    /// The line is the first record already.
+    /// The line is the first record.
     Record(Parser),
     Unknown,
 }
@@ -363,7 +363,7 @@ fn detect(line: &[u8]) -> Detected {
     }
 }
 
-/// Without a header, many columns mean GWF, unless they are still too few and there is a number where GWF has a word.
+/// Without a header, many columns mean GWF, unless there are fewer than 29 and numbers where GWF has words.
 fn more_swf(columns: &Columns<'_>) -> bool {
     const JOB_STRUCTURE: usize = 19;
     columns.count() < 29
@@ -377,11 +377,11 @@ struct Reading<'a> {
     skipped: Skipped,
     oddities: Oddities,
     parser: Option<Parser>,
-    /// How many jobs there may be.
+    /// The most jobs.
     most: usize,
     /// The last line that was a record.
     last_record: u64,
-    /// The job that was submitted last, and its line.
+    /// The latest submission, and its line.
     latest: (Time, u64),
 }
 
@@ -542,8 +542,8 @@ impl Reading<'_> {
 }
 
 impl Trace {
-    /// When time zero of the workload was, in seconds since 1970, if the trace tells: its header in SWF, its submit times
-    /// in GWF.
+    /// Time zero of the workload, in seconds since 1970, if the trace says it: in its header (SWF), or in its submit
+    /// times (GWF).
     pub fn unix_start(&self) -> Option<u64> {
         match self.format {
             Format::Swf => {

@@ -1,4 +1,4 @@
-//! What makes a record of any format a job.
+//! Turns a record of any format into a job.
 
 use gridweave_core::time::{Span, Time};
 use serde::Serialize;
@@ -10,27 +10,28 @@ use super::skipped::Reason;
 /// The latest submit time that is believed: traces count seconds from their beginning or from 1970, and not for three thousand years.
 const LATEST: Span = Span::from_secs(100_000_000_000);
 
-/// The longest run time that is believed. Nodes gossip for as long as a job runs, so a slip in one row would cost hours.
+/// The longest run time that is accepted. Nodes gossip for as long as a job runs, so a typo in one row would cost
+/// hours.
 pub const LONGEST: Span = Span::from_secs(365 * 86_400);
 
 /// How many records were taken although something about them is unusual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Oddities {
-    /// Submitted before the record above it; sorted into its place.
+    /// Submitted before the record above; sorted into its place.
     pub out_of_order: u64,
-    /// No requested processors; those allocated are taken.
+    /// Without requested processors; the allocated ones are used.
     pub processors_as_allocated: u64,
-    /// No requested time.
+    /// Without a requested time.
     pub without_requested_time: u64,
-    /// Ran for longer than requested.
+    /// Longer than the requested time.
     pub above_requested_time: u64,
-    /// Fewer columns than the format has; what is missing counts as unknown.
+    /// With fewer columns than the format has; missing ones count as unknown.
     pub short: u64,
-    /// Marked as a part of a job that was stopped and continued; such a log may have a record of the whole as well.
+    /// Marked as part of a job that was stopped and continued; such a log may also have a record of the whole job.
     pub parts: u64,
 }
 
-/// The columns of a record that matter, still as text. SWF and GWF agree on them.
+/// The columns of a record that matter, as text. SWF and GWF agree on them.
 pub(super) struct Record<'a> {
     pub(super) number: &'a [u8],
     pub(super) submit: &'a [u8],
@@ -40,7 +41,7 @@ pub(super) struct Record<'a> {
     pub(super) requested_time: &'a [u8],
 }
 
-/// Who submitted a job, and where.
+/// The user, the group and the site of a submission.
 pub(super) struct Provenance {
     pub(super) user: u32,
     pub(super) group: u32,
@@ -48,7 +49,7 @@ pub(super) struct Provenance {
 }
 
 impl Provenance {
-    /// Nothing is known of either.
+    /// Unknown user, group and site.
     pub(super) const NOBODY: Self = Self {
         user: 0,
         group: 0,
@@ -57,7 +58,7 @@ impl Provenance {
 }
 
 impl Record<'_> {
-    /// The job, with its submit time as in the file.
+    /// The job; its submit time is that of the file.
     pub(super) fn to_submission(
         &self,
         provenance: &Provenance,
@@ -104,7 +105,7 @@ impl Record<'_> {
         Ok((count(allocated)?, Source::Allocated))
     }
 
-    /// A requested time is advice: one that cannot be read is none, and one without bound is cut.
+    /// A requested time is only advice: if it cannot be read, there is none, and a very long one is cut.
     fn requested_time(&self) -> Option<Span> {
         let requested = Decimal::parse(self.requested_time).filter(|n| n.is_positive())?;
         let span = Span::from_micros(requested.seconds_to_micros());
@@ -135,7 +136,7 @@ fn count(processors: Decimal) -> Result<u32, Reason> {
     u32::try_from(processors.round_up()).map_err(|_| Reason::OutOfRange)
 }
 
-/// A natural number that is an identity in the trace; `None` if it is unknown or not such a number.
+/// A number that identifies a user, group or site; `None` if it is unknown or not a whole number.
 pub(super) fn identity(field: &[u8]) -> Option<u32> {
     let whole = Decimal::parse(field).and_then(Decimal::to_whole)?;
     u32::try_from(whole).ok()

@@ -1,10 +1,10 @@
-//! What of a trace could not be replayed, and why.
+//! Records of a trace that cannot be replayed, and why.
 
 use core::fmt;
 
 use serde::Serialize;
 
-/// How many skipped lines are remembered one by one.
+/// How many skipped lines are listed one by one.
 const REMEMBERED: usize = 5;
 
 /// Why a record was left out.
@@ -12,17 +12,17 @@ const REMEMBERED: usize = 5;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// It ran for no time, or how long it ran is not known.
+    /// It ran for no time, or its run time is not known.
     NoRunTime,
-    /// It used no processors, or how many is not known.
+    /// It used no processors, or their number is not known.
     NoProcessors,
-    /// When it was submitted is not known.
+    /// Its submit time is not known.
     NoSubmitTime,
-    /// It ends before the columns that every record needs.
+    /// It lacks columns that every record needs.
     TooFewColumns,
     /// A column that every record needs is not a number.
     NotANumber,
-    /// A number is larger than any sensible trace has.
+    /// A number is larger than in any sensible trace.
     OutOfRange,
     /// It ran for longer than [`LONGEST`](super::LONGEST).
     RunsTooLong,
@@ -35,11 +35,11 @@ pub enum Reason {
 pub struct SkippedLine {
     /// Its number in the file, from 1.
     pub line: u64,
-    /// Why.
+    /// Why it was left out.
     pub reason: Reason,
 }
 
-/// How many records were left out for which reason, and the first few of them.
+/// How many records were left out for each reason, and the first few of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(into = "Listed")]
 pub struct Skipped {
@@ -47,7 +47,7 @@ pub struct Skipped {
     first: Vec<SkippedLine>,
 }
 
-/// The form in which it is written: reasons that did not occur are not mentioned.
+/// The serialised form: only reasons that occurred.
 #[derive(Serialize)]
 struct Listed {
     total: u64,
@@ -117,7 +117,7 @@ impl Skipped {
         self.counts.iter().sum()
     }
 
-    /// The first few, in the order of the file.
+    /// The first few skipped lines, in the order of the file.
     pub fn first(&self) -> &[SkippedLine] {
         &self.first
     }

@@ -8,7 +8,7 @@ use super::skipped::Reason;
 /// How many columns the format has.
 pub(super) const COLUMNS: usize = 18;
 
-/// Number, submit time, wait time, run time and allocated processors are the least that makes a job.
+/// A record needs at least number, submit time, wait time, run time and allocated processors.
 pub(super) const NEEDED: usize = 5;
 
 /// The job on this line.
@@ -29,7 +29,7 @@ pub(super) fn parse(line: &[u8], oddities: &mut Oddities) -> Result<Submission, 
     Ok(job)
 }
 
-/// The columns that SWF and GWF have in the same places.
+/// The columns that are at the same positions in SWF and GWF.
 pub(super) fn record<'a>(columns: &Columns<'a>) -> Record<'a> {
     Record {
         number: columns.column(1),

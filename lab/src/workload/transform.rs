@@ -1,4 +1,4 @@
-//! Cutting, scaling and compressing a workload.
+//! Cuts, scales and compresses a workload.
 
 use core::num::{NonZeroU32, NonZeroUsize};
 
@@ -7,14 +7,14 @@ use gridweave_core::time::{Span, Time};
 use super::{Submission, WorkUnit, Workload};
 use crate::outcome::Estimates;
 
-/// The most jobs that splitting may produce, which take some hundred megabytes; Curie's 295,540 would become 184 million.
+/// The most jobs that splitting may produce, some hundred megabytes; Curie's 295,540 would become 184 million.
 pub const MOST_JOBS: u64 = 5_000_000;
 
-/// What to change about a workload. Every change is optional; they are applied in the order of the fields.
+/// Changes to a workload. Every change is optional; they are applied in the order of the fields.
 ///
-/// The target load comes after all that leaves jobs out, so that it is the load of what is replayed; whole slots come after
-/// it, so that they are whole, and make the load a little higher. Splitting comes last and
-/// changes neither work nor times, so that whole jobs and their parts are the same jobs. All arithmetic is on whole numbers.
+/// The target load comes after all changes that leave jobs out, so that it is the load of what is replayed. Rounding to
+/// slots comes after it and raises the load a little. Splitting comes last and changes neither work nor times, so that
+/// whole jobs and their parts are the same jobs. All arithmetic is on whole numbers.
 ///
 /// ```
 /// use gridweave_lab::outcome::Estimates;
@@ -31,101 +31,102 @@ pub const MOST_JOBS: u64 = 5_000_000;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Transform {
-    /// Only jobs submitted then.
+    /// Only jobs submitted in this window.
     pub window: Option<Window>,
     /// Whole nodes instead of processors: each job takes as many nodes of so many cores as it needs, rounded up.
     pub cores_per_node: Option<NonZeroU32>,
-    /// No job larger than this.
+    /// The largest job.
     pub cap: Option<Cap>,
-    /// Only so many jobs, from the first.
+    /// Only the first so many jobs.
     pub first: Option<NonZeroUsize>,
-    /// Submit times, from time zero on, become so many times as long; to the billionth.
+    /// The factor for submit times, counted from time zero; exact to the billionth.
     pub stretch: Option<f64>,
-    /// Submit times drawn together or apart so that the load is this.
+    /// Submit times are scaled so that this is the load.
     pub load: Option<TargetLoad>,
-    /// Whole slots of this length: run times, requested times and times of submission are rounded up (PROTOCOLS D5).
+    /// Run times, requested times and submit times are rounded up to multiples of this (PROTOCOLS D5).
     pub slot: Option<Span>,
-    /// What becomes of jobs that need several processors.
+    /// How jobs that need several processors change.
     pub parallel: Parallel,
 }
 
-/// A part of the time of submissions, `[from, until)`; its start becomes time zero.
+/// An interval of submit times, `[from, until)`; its start becomes time zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// From when, after time zero.
+    /// The start, after time zero.
     pub from: Span,
-    /// Until when, after time zero; a job submitted right then is outside.
+    /// The end, after time zero; a job submitted at the end is outside.
     pub until: Span,
 }
 
-/// The largest job that may be.
+/// The largest size of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cap {
-    /// In nodes, or in processors if those were not turned into nodes.
+    /// The limit in nodes, or in processors if these were not turned into nodes.
     pub nodes: NonZeroU32,
-    /// What becomes of larger ones.
+    /// What happens to larger jobs.
     pub above: AboveCap,
 }
 
-/// What becomes of jobs above the cap.
+/// What happens to jobs above the cap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum AboveCap {
     /// They are left out, and counted.
     #[default]
     Drop,
-    /// They are made as large as may be, and counted; their run time stays, so they do less work.
+    /// They are cut to the cap, and counted; their run time stays, so they do less work.
     Clamp,
 }
 
-/// What becomes of jobs that need several processors.
+/// How jobs that need several processors change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Parallel {
     /// They stay as they are.
     #[default]
     Keep,
-    /// Each becomes as many serial jobs, submitted at the same time and running as long. All jobs are then numbered anew
-    /// from 1 in the order of submission, the parts of a job in succession.
+    /// Each becomes as many serial jobs, with the same submit time and run time. All jobs are then numbered anew from 1
+    /// in the order of submission; the parts of a job follow each other.
     Split,
 }
 
-/// The load that submit times are scaled to (PROTOCOLS D19).
+/// The load to which submit times are scaled (PROTOCOLS D19).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TargetLoad {
-    /// On so many nodes, or whatever else the unit counts.
+    /// The capacity of the grid: the number of nodes, or of other units.
     pub capacity: u64,
-    /// The load, to the millionth; 1 is as much as there is at baseline speed, so that faster nodes have less to do.
+    /// The load, exact to the millionth. 1 is the full capacity at baseline speed; faster nodes have less to do.
     pub load: f64,
-    /// What counts as the time that a job takes.
+    /// Which time of a job counts.
     pub by: Estimates,
-    /// What it takes for that time.
+    /// The unit of work.
     pub unit: WorkUnit,
 }
 
-/// A workload after its changes, with what they did to it.
+/// A transformed workload, and what was changed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Transformed {
     /// The jobs that are left.
     pub workload: Workload,
-    /// The number that each job, or the job it is a part of, had before jobs were numbered anew; empty if they were not.
+    /// The number of each job, or of the job that it is a part of, before jobs were numbered anew; empty if they were
+    /// not.
     pub original: Vec<u64>,
     /// How many jobs were submitted outside the window.
     pub outside_window: u64,
-    /// How many jobs were above the cap and left out.
+    /// How many jobs above the cap were left out.
     pub dropped: u64,
-    /// How many jobs were above the cap and made smaller.
+    /// How many jobs above the cap were cut to it.
     pub clamped: u64,
-    /// How many jobs came after the first so many.
+    /// How many jobs were left out after the first so many.
     pub beyond_first: u64,
 }
 
-/// Why a workload cannot be changed so.
+/// Why a workload cannot be changed in this way.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// There is no job to change.
+    /// The workload has no jobs.
     #[error("the workload has no jobs")]
     NoJobs,
-    /// Nothing was submitted in the window.
+    /// No job was submitted in the window.
     #[error(
         "no job was submitted from {from} {}; the last came at {last}: choose another window", end_of(*until)
     )]
@@ -134,7 +135,7 @@ pub enum TransformError {
         from: Span,
         /// Its end.
         until: Span,
-        /// The last submission of all.
+        /// The last submission of the whole workload.
         last: Time,
     },
     /// Every job is larger than the cap.
@@ -148,20 +149,20 @@ pub enum TransformError {
         "splitting makes {jobs} serial jobs, more than {MOST_JOBS}; take a shorter window or whole nodes first"
     )]
     TooManyParts {
-        /// How many it would make.
+        /// How many jobs it would make.
         jobs: u64,
     },
-    /// The target load is no load, or there are no nodes to load.
+    /// The target load is out of range, or there are no nodes.
     #[error(
         "a load of {load:?} on {capacity} nodes cannot be; give at least one node and a load from 0.000001 to 1000"
     )]
     BadLoad {
-        /// The target.
+        /// The target load.
         load: f64,
-        /// On so many nodes.
+        /// The number of nodes.
         capacity: u64,
     },
-    /// Times cannot be stretched so.
+    /// The factor for submit times is out of range.
     #[error(
         "submit times cannot become {factor} times as long; give a factor from 0.000001 to 1000000"
     )]
@@ -169,14 +170,14 @@ pub enum TransformError {
         /// The factor.
         factor: f64,
     },
-    /// All jobs were submitted at once, so there is no load to scale.
+    /// All jobs were submitted at once, so the load cannot be scaled.
     #[error(
         "all jobs were submitted at the same time, so their load cannot be changed; leave the load out"
     )]
     NoSpan,
 }
 
-/// The end of a window in words; one that is open goes on.
+/// The end of a window in words; an open window goes on.
 fn end_of(until: Span) -> String {
     if until == Span::MAX {
         "on".into()
@@ -186,7 +187,7 @@ fn end_of(until: Span) -> String {
 }
 
 impl Transform {
-    /// The changed workload.
+    /// Applies the changes.
     pub fn apply(&self, workload: Workload) -> Result<Transformed, TransformError> {
         if workload.jobs.is_empty() {
             return Err(TransformError::NoJobs);
@@ -269,7 +270,7 @@ impl Cap {
     }
 }
 
-/// Keeps the jobs that fit, with all that is known about them, and returns how many did not.
+/// Keeps the jobs that fit, with their requirements and deadlines, and returns how many did not.
 fn retain(workload: &mut Workload, fits: impl Fn(&Submission) -> bool) -> u64 {
     let kept: Vec<bool> = workload.jobs.iter().map(fits).collect();
     only(&kept, &mut workload.jobs);
@@ -304,7 +305,7 @@ fn split(done: &mut Transformed) -> Result<(), TransformError> {
     Ok(())
 }
 
-/// Each item as often as its job has processors.
+/// Repeats each item once for each processor of its job.
 fn repeated<T: Clone>(whole: &Workload, items: impl Iterator<Item = T>) -> Vec<T> {
     let pairs = items.zip(&whole.jobs);
     pairs
@@ -326,7 +327,7 @@ impl TargetLoad {
             load: self.load,
             capacity: self.capacity,
         };
-        // Comparing so that a NaN is refused, too.
+        // This comparison also refuses NaN.
         if self.capacity == 0 || !(1e-6..=1e3).contains(&self.load) {
             return Err(bad);
         }
@@ -335,7 +336,7 @@ impl TargetLoad {
         if span.is_zero() {
             return Err(TransformError::NoSpan);
         }
-        // Work over capacity is the load: the span at which it is the target follows, and all submit times scale alike.
+        // The load is work divided by capacity. So the target load gives the span, and all submit times scale alike.
         let work = workload
             .work_in(self.unit, self.by)
             .saturating_mul(1_000_000);
@@ -346,9 +347,9 @@ impl TargetLoad {
     }
 }
 
-/// Makes every time from zero to a submission so many times as long.
+/// Multiplies all submit times by this factor.
 fn stretch_by(workload: &mut Workload, factor: f64) -> Result<(), TransformError> {
-    // Comparing so that a NaN is refused, too.
+    // This comparison also refuses NaN.
     if !(1e-6..=1e6).contains(&factor) {
         return Err(TransformError::BadStretch { factor });
     }
@@ -360,7 +361,7 @@ fn stretch_by(workload: &mut Workload, factor: f64) -> Result<(), TransformError
     Ok(())
 }
 
-/// Moves submissions so that they take `scaled` in place of `span`. The first stays.
+/// Moves submissions so that they span `scaled` instead of `span`. The first one stays.
 fn stretch(workload: &mut Workload, span: Span, scaled: Span) {
     let first = workload.jobs.first().map_or(Time::ZERO, |job| job.at);
     move_submissions(workload, |at| {
@@ -379,7 +380,7 @@ fn round_up(workload: &mut Workload, slot: Span) {
     }
 }
 
-/// Moves each submission, in an order that stays; the time from it to its deadline stays, too.
+/// Moves each submission without a change of order; the time to its deadline stays the same.
 fn move_submissions(workload: &mut Workload, moved: impl Fn(Time) -> Time) {
     let mut deadlines = workload.deadlines.iter_mut();
     for job in &mut workload.jobs {

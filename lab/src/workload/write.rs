@@ -6,18 +6,18 @@ use gridweave_core::time::{Span, Time};
 
 use super::{Header, Submission, Trace, Transform, Workload};
 
-/// What is said about a workload in the header of its file, beside what its jobs show.
+/// What the header of the file says, beside what the jobs show.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept<'a> {
-    /// The header of the trace it came from; where it came from, whom to thank, notes and sites are copied.
+    /// The header of the source; its origin, acknowledgements, notes and partitions are copied.
     pub header: Option<&'a Header>,
-    /// When time zero was, in seconds since 1970.
+    /// Time zero, in seconds since 1970.
     pub unix_start: Option<u64>,
     /// How many processors there were.
     pub max_procs: Option<u32>,
 }
 
-/// What stays true when jobs are cut and scaled. Sizes and dates do not.
+/// The entries that stay true when jobs are cut and scaled. Sizes and dates do not.
 const COPIED: [&str; 9] = [
     "Computer",
     "Installation",
@@ -32,8 +32,8 @@ const COPIED: [&str; 9] = [
 
 /// Writes a workload in SWF, so that reading it from [`Origin::Source`](super::Origin::Source) gives the same jobs.
 ///
-/// Times that are no whole seconds are written with decimals, which this crate reads exactly and most others tolerate. The
-/// format has no place for requirements and deadlines; the header says so if there are any.
+/// Times that are not whole seconds have decimals, which this crate reads exactly and most others tolerate. SWF has no
+/// column for requirements and deadlines; the header says so if there are any.
 pub fn write(workload: &Workload, kept: &Kept<'_>, to: impl Write) -> io::Result<()> {
     let mut to = BufWriter::new(to);
     write_header(workload, kept, &mut to)?;
@@ -92,7 +92,7 @@ fn write_seconds(span: Span, to: &mut impl Write) -> io::Result<()> {
 }
 
 impl Trace {
-    /// What to write about this trace's workload after these changes.
+    /// The header for this trace after these changes.
     pub fn kept_after(&self, transform: &Transform) -> Kept<'_> {
         let moved = transform.window.map_or(Span::ZERO, |window| window.from);
         let start = self.unix_start();
@@ -102,7 +102,7 @@ impl Trace {
         let rounded = transform.slot.is_some();
         Kept {
             header: Some(&self.header),
-            // Times that were scaled or rounded are no dates any more.
+            // Scaled or rounded times are no dates any more.
             unix_start: start.filter(|_| !scaled && !rounded),
             max_procs: match transform.cores_per_node {
                 Some(cores) => procs.map(|procs| procs.div_ceil(cores.get())),

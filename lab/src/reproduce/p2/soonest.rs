@@ -57,8 +57,7 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let before = (f64::from(nodes) * JOBS_PER_NODE) as u32;
     for number in 0..before {
-        // All other jobs come early, while overlays settle, and have ended their iterations when the measured job
-        // comes.
+        // All other jobs come early while overlays settle, and end their iterations before the measured job comes.
         let at = Time::ZERO + CYCLE.times(5 + u64::from(number % 20));
         let (node, count) = (rng.below(nodes), 1 + rng.below(LARGEST.0));
         grid.submit(

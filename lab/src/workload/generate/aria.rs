@@ -14,13 +14,14 @@ use crate::config::setting::{section, words};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
-/// AMD64, POWER, IA-64, SPARC, MIPS and NEC, in tenths of a percent (P3 IV-B, after the TOP500 list of its time).
+/// The shares of AMD64, POWER, IA-64, SPARC, MIPS and NEC, in tenths of a percent (P3 IV-B, after the TOP500 of its
+/// time).
 const ARCHITECTURES: [(u64, u32); 6] = [(0, 872), (1, 110), (2, 12), (3, 2), (4, 2), (5, 2)];
 
-/// LINUX, SOLARIS, UNIX, WINDOWS and BSD, in tenths of a percent (P3 IV-B).
+/// The shares of LINUX, SOLARIS, UNIX, WINDOWS and BSD, in tenths of a percent (P3 IV-B).
 const SYSTEMS: [(u64, u32); 5] = [(0, 886), (1, 58), (2, 44), (3, 10), (4, 2)];
 
-/// Gigabytes of memory, and independently of disk, all as likely (P3 IV-B).
+/// Gigabytes of memory, and independently of disk; all are equally likely (P3 IV-B).
 const GIGABYTES: [(u64, u32); 5] = [(1, 1), (2, 1), (4, 1), (8, 1), (16, 1)];
 
 section! {
@@ -30,45 +31,45 @@ section! {
     /// `deadline_slack` 3 and 1 (PROTOCOLS A5); *Precise* and *Accuracy25* have an accuracy of 0 and 0.25; *AccuracyBad* has
     /// [`Drift::Late`].
     ///
-    /// The nodes of the grid have the categories `architecture` and `system`, the amounts `memory` and `disk` in gigabytes, and
-    /// the amount `slots`, of which each has one and each job takes one: a node runs one job at a time.
+    /// Nodes have the categories `architecture` and `system`, the amounts `memory` and `disk` in gigabytes, and the
+    /// amount `slots`. Each node has one slot and each job takes one, so a node runs one job at a time.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Aria {
         /// How many nodes there are.
         pub nodes: u32 = 500,
         /// How many jobs are submitted.
         pub jobs: u32 = 1000,
-        /// When the first is.
+        /// When the first job is submitted.
         pub start: Span = Span::from_secs(20 * 60),
-        /// How long after each the next is.
+        /// The time between two submissions.
         pub interval: Span = Span::from_secs(10),
         /// The mean of the normal distribution of estimated run times (ERT), before it is bounded.
         pub mean: Span = Span::from_secs(150 * 60),
-        /// Its standard deviation.
+        /// The standard deviation of that distribution.
         pub deviation: Span = Span::from_secs(75 * 60),
         /// The shortest estimate; what is drawn below it is drawn again (PROTOCOLS A6).
         pub shortest: Span = Span::from_secs(60 * 60),
         /// The longest estimate; what is drawn above it is drawn again.
         pub longest: Span = Span::from_secs(240 * 60),
-        /// How far actual run times are from estimates at most, as a part of these: P3's epsilon, from 0 to 0.5.
+        /// The largest error of estimates, as a part of the estimate: P3's epsilon, from 0 to 0.5.
         pub accuracy: f64 = 0.1,
-        /// To which side they are.
+        /// On which side of the estimate actual run times are.
         pub drift: Drift = Drift::Balanced,
-        /// How many times the distribution of estimates a job has beyond its estimate until its deadline; 0 for no deadlines.
+        /// The time from estimated end to deadline, in draws from the distribution of estimates; 0 for no deadlines.
         pub deadline_slack: u32 = 0,
-        /// What becomes of jobs that no node can run.
+        /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
     }
 }
 
 words! {
-    /// To which side of the estimate actual run times lie.
+    /// On which side of the estimate actual run times are.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Drift {
-        /// Evenly to both.
+        /// On both sides, evenly.
         #[default]
         Balanced = "balanced",
-        /// Always beyond it (P3's *AccuracyBad*).
+        /// Always above it (P3's *AccuracyBad*).
         Late = "late",
     }
 }
@@ -82,7 +83,7 @@ pub fn actual_run_time(job: &Submission, speed: Speed) -> Span {
     scaled.max(Span::from_micros(1))
 }
 
-/// The dimensions by name, so that a position is never written twice.
+/// The dimensions by name, so that no index is written twice.
 struct Places {
     dimensions: Dimensions,
     architecture: Dimension,
@@ -92,7 +93,7 @@ struct Places {
     slots: Dimension,
 }
 
-/// What is drawn alike for a node and for a job (P3 IV-D).
+/// The properties that are drawn in the same way for nodes and for jobs (P3 IV-D).
 struct Drawn {
     architecture: u64,
     system: u64,
@@ -151,7 +152,7 @@ impl Places {
 }
 
 impl Aria {
-    /// The jobs and the grid that follow from the parameters and this seed.
+    /// Generates the jobs and the grid for this seed.
     pub fn generate(&self, seed: u64) -> Result<(Workload, Grid), GenerateError> {
         self.check()?;
         let places = Places::new().expect("five dimensions with different names are dimensions");
@@ -175,7 +176,7 @@ impl Aria {
         let ordered = self.shortest <= self.mean && self.mean <= self.longest;
         require(ordered, "mean", "between shortest and longest")?;
         require(self.longest <= LONGEST, "longest", "at most 49 days")?;
-        // Else hardly any draw is within the bounds.
+        // Otherwise hardly any draw is within the bounds.
         let width = (self.longest - self.shortest).times(1_000);
         require(
             self.deviation <= width,
@@ -234,7 +235,7 @@ impl Aria {
         let within = (0..MOST_REDRAWS)
             .map(|_| draw::rounded(normal.sample(rng)))
             .find(|estimate| (self.shortest..=self.longest).contains(estimate));
-        // Bounds less than a millisecond apart may hold no draw at all.
+        // Bounds less than a millisecond apart may contain no draw at all.
         within.unwrap_or(self.mean)
     }
 
@@ -251,7 +252,7 @@ impl Aria {
     }
 }
 
-/// Uniform from 1 to 2 (PROTOCOLS A7).
+/// A speed, uniform from 1 to 2 (PROTOCOLS A7).
 fn draw_speed(rng: &mut Stream) -> Speed {
     let above = draw::millionths(rng);
     let millionths = NonZeroU32::MIN

@@ -1,4 +1,4 @@
-//! P4, section V.A: desktop machines with several cores, and jobs that say what they need of them, or do not.
+//! P4, section V.A: desktop computers with several cores, and jobs that may say what they require.
 
 use core::num::NonZeroU32;
 
@@ -15,26 +15,26 @@ use crate::config::setting::{section, words};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
-/// How many nodes or jobs in a hundred are at each level, from the lowest: many are low, few are high. P4 gives no numbers;
-/// with these, the default workload asks for about four fifths of what the cores can do, more or less by seed.
+/// The percentage of nodes or jobs at each level, from the lowest. P4 gives no numbers; with these, the default
+/// workload requests about four fifths of what the cores can do, depending on the seed.
 const SKEW: [(u64, u32); LEVELS] = [(0, 40), (1, 30), (2, 20), (3, 10)];
 const LEVELS: usize = 4;
 
-/// In thousandths of the canonical node's.
+/// Speeds, in thousandths of the canonical node's.
 const SPEEDS: [u64; LEVELS] = [500, 1000, 1500, 2000];
-/// In gigabytes.
+/// Memory, in gigabytes.
 const MEMORIES: [u64; LEVELS] = [1, 2, 4, 8];
-/// In gigabytes.
+/// Disk, in gigabytes.
 const DISKS: [u64; LEVELS] = [50, 100, 200, 400];
-/// As in P4.
+/// Cores, as in P4.
 const CORES: [u64; LEVELS] = [1, 2, 4, 8];
 
 section! {
     /// The parameters of P4's workloads.
     ///
-    /// The nodes of the grid have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that
-    /// does not say how many cores it needs takes one; in other dimensions it takes nothing then. Run times are those on a node
-    /// of speed 1, and jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
+    /// Nodes have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that does not
+    /// say how many cores it requires takes one; of other resources it then takes nothing. Run times are those on a
+    /// node of speed 1. Jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Desktop {
         /// How many nodes there are.
@@ -45,15 +45,15 @@ section! {
         pub node_variety: Variety = Variety::Clustered,
         /// How jobs differ.
         pub job_variety: Variety = Variety::Clustered,
-        /// How many different nodes, and how many different jobs, there are where they are clustered. P4 says "a small number".
+        /// How many kinds of nodes, and of jobs, there are if clustered. P4 says "a small number".
         pub clusters: u32 = 20,
-        /// How likely it is that a job says what it needs of each resource, from 0 to 1; P4 varies it from 0.2 to 0.8.
+        /// The probability that a job states a requirement, for each resource; P4 varies it from 0.2 to 0.8.
         pub constraint_ratio: f64 = 0.5,
-        /// The mean time between submissions, which is exponentially distributed (PROTOCOLS L14).
+        /// The mean of the exponentially distributed time between submissions (PROTOCOLS L14).
         pub mean_gap: Span = Span::from_secs(3),
-        /// The mean run time T; run times are uniform from half of it to one and a half.
+        /// The mean run time; run times are uniform from half of it to one and a half.
         pub mean_run_time: Span = Span::from_secs(3600),
-        /// What becomes of jobs that no node can run.
+        /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
     }
 }
@@ -62,15 +62,15 @@ words! {
     /// How nodes, or jobs, differ.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Variety {
-        /// There are few kinds, each of them many times.
+        /// There are few kinds, with many of each.
         #[default]
         Clustered = "clustered",
-        /// Each has values of its own.
+        /// Each has its own values.
         Mixed = "mixed",
     }
 }
 
-/// The dimensions by name, so that a position is never written twice.
+/// The dimensions by name, so that no index is written twice.
 struct Places {
     dimensions: Dimensions,
     speed: Dimension,
@@ -98,7 +98,7 @@ impl Places {
     }
 }
 
-/// A kind of node or job: its value of each resource.
+/// The value of each resource, for a node or a job.
 #[derive(Clone, Copy)]
 struct Values {
     speed: u64,
@@ -136,7 +136,7 @@ fn at_level(values: &[u64; LEVELS], level: u64) -> u64 {
     values.get(index).copied().unwrap_or_default()
 }
 
-/// Where nodes or jobs are drawn from.
+/// How nodes or jobs are drawn: each anew, or from a few kinds.
 enum Source {
     Each,
     Kinds(Vec<Values>),
@@ -161,8 +161,8 @@ impl Source {
     }
 }
 
-/// So many kinds. Each resource is dealt out over them in the proportions of the skew and in an order of its own: with so
-/// few independent draws, the capacity of grids would differ far more from seed to seed.
+/// Draws so many kinds. Each resource is dealt to them in the proportions of the skew, in a random order: with so few
+/// independent draws, the capacity of grids would differ far more between seeds.
 fn deal(clusters: u32, rng: &mut Stream) -> Vec<Values> {
     let mut hand = |values| {
         let mut hand: Vec<u64> = (0..clusters)
@@ -184,7 +184,7 @@ fn deal(clusters: u32, rng: &mut Stream) -> Vec<Values> {
         .collect()
 }
 
-/// The level of the middle of the part of the skewed distribution that this position stands for.
+/// The level of a position: the middle of its part of the skewed distribution.
 fn quantile(position: u32, count: u32) -> u64 {
     let middle = (2 * u64::from(position) + 1) * 100;
     let mut below = 0;
@@ -198,7 +198,7 @@ fn quantile(position: u32, count: u32) -> u64 {
 }
 
 impl Desktop {
-    /// The jobs and the grid that follow from the parameters and this seed.
+    /// Generates the jobs and the grid for this seed.
     pub fn generate(&self, seed: u64) -> Result<(Workload, Grid), GenerateError> {
         self.check()?;
         let places = Places::new().expect("four dimensions with different names are dimensions");
@@ -261,7 +261,7 @@ impl Desktop {
         Ok(workload)
     }
 
-    /// Each resource is named or not, independently of the others.
+    /// Decides for each resource, independently, whether the job states a requirement.
     fn constrain(&self, places: &Places, values: Values, rng: &mut Stream) -> Requirement {
         let resources = [
             (places.speed, values.speed),

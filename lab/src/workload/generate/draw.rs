@@ -1,4 +1,4 @@
-//! Draws that are the same on every machine.
+//! Random draws that are the same on every computer.
 
 use gridweave_core::rng::Choose;
 use gridweave_core::time::Span;
@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 /// A generator of random numbers.
 pub(super) type Stream = Xoshiro256PlusPlus;
 
-/// Streams for nodes and for jobs, so that the grid stays the same when the parameters of jobs change.
+/// Separate streams for nodes and for jobs, so that the grid stays the same when the parameters of jobs change.
 pub(super) fn streams(seed: u64) -> (Stream, Stream) {
     let mut root = Stream::seed_from_u64(seed);
     let nodes = Stream::seed_from_u64(root.next_u64());
@@ -19,7 +19,7 @@ pub(super) fn streams(seed: u64) -> (Stream, Stream) {
 /// The longest time that a uniform draw spans: 49 days, as milliseconds in 32 bits.
 pub(super) const LONGEST: Span = Span::from_millis(u32::MAX as u64);
 
-/// One of the values, each as likely as its weight says; zero if there are none.
+/// One of the values, with a probability by its weight; zero if there are none.
 pub(super) fn weighted(rng: &mut Stream, values: &[(u64, u32)]) -> u64 {
     let total = values.iter().map(|&(_, weight)| weight).sum();
     let mut left = rng.below(total);
@@ -44,19 +44,19 @@ pub(super) fn millionths(rng: &mut Stream) -> u32 {
     rng.below(1_000_001)
 }
 
-/// Whether something of this probability happens; decided to the millionth.
+/// True with this probability, exact to the millionth.
 pub(super) fn happens(rng: &mut Stream, probability: f64) -> bool {
     let threshold = (probability * 1e6 + 0.5) as u32;
     rng.below(1_000_000) < threshold
 }
 
-/// Seconds, rounded to milliseconds; nothing if they are negative.
+/// Seconds, rounded to milliseconds; zero if negative.
 pub(super) fn rounded(seconds: f64) -> Span {
     // Casts from floats saturate.
     Span::from_millis((seconds * 1e3 + 0.5) as u64)
 }
 
-/// As a number of seconds.
+/// A span as a number of seconds.
 pub(super) fn seconds(span: Span) -> f64 {
     span.as_micros() as f64 / 1e6
 }

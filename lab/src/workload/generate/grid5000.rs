@@ -1,4 +1,4 @@
-//! Parallel jobs with the load that P1 reports for its trace, which cannot be redistributed.
+//! Parallel jobs with the load that P1 reports for its trace, which must not be redistributed.
 
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
@@ -12,7 +12,7 @@ use crate::workload::{Submission, Workload};
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-/// How many jobs in a thousand need `2^k` nodes or more, but fewer than `2^(k + 1)`.
+/// How many of a thousand jobs need from `2^k` to `2^(k + 1) - 1` nodes.
 const NODES: [(u64, u32); 9] = [
     (0, 446),
     (1, 180),
@@ -25,7 +25,7 @@ const NODES: [(u64, u32); 9] = [
     (8, 2),
 ];
 
-/// How many jobs in a thousand run for `2^k` seconds or more, but less than `2^(k + 1)`, before run times are scaled.
+/// How many of a thousand jobs run from `2^k` to `2^(k + 1) - 1` seconds, before run times are scaled.
 const RUN_TIMES: [(u64, u32); 14] = [
     (3, 30),
     (4, 40),
@@ -53,7 +53,7 @@ const HOURS: [u64; 24] = [
 const WEEKDAYS: [u64; 7] = [110, 110, 110, 110, 110, 75, 75];
 
 section! {
-    /// The parameters of a synthetic workload that has what P1 publishes about its trace. It is not that trace.
+    /// The parameters of a synthetic workload with the published properties of P1's trace. It is not that trace.
     ///
     /// | P1 says | here |
     /// |---|---|
@@ -64,22 +64,21 @@ section! {
     /// | no job above 420 nodes | `largest` |
     /// | 1.5 % of jobs fail where 110 nodes can be found | about 1.5 % of jobs need more than 110 nodes |
     ///
-    /// P1 says nothing else. That there are 90,000 jobs, that sizes and run times are spread over powers of two, and that there
-    /// are more submissions by day than by night and on weekdays than at weekends is made up after common logs. Users, sites
-    /// and requested times are left out.
+    /// P1 says nothing else. The 90,000 jobs, sizes and run times spread over powers of two, and more submissions by
+    /// day and on weekdays follow common logs. There are no users, sites and requested times.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Grid5000Like {
-        /// How many nodes the load is for, and the grid has.
+        /// How many nodes the grid has, and the load is for.
         pub nodes: u32 = 5000,
         /// How many jobs are submitted.
         pub jobs: u32 = 90_000,
-        /// For how many days, from a Monday at midnight.
+        /// The number of days, from a Monday at midnight.
         pub days: u32 = 82,
-        /// The mean load; 1 is as much as there is.
+        /// The mean load; 1 is the full capacity.
         pub load: f64 = 0.28,
-        /// For how many days it is calm.
+        /// The number of calm days at the beginning.
         pub calm_days: u32 = 67,
-        /// The load in that time.
+        /// The load on calm days.
         pub calm_load: f64 = 0.15,
         /// The most nodes that a job needs.
         pub largest: u32 = 420,
@@ -87,7 +86,7 @@ section! {
 }
 
 impl Grid5000Like {
-    /// The jobs and the grid that follow from the parameters and this seed.
+    /// Generates the jobs and the grid for this seed.
     pub fn generate(&self, seed: u64) -> Result<(Workload, Grid), GenerateError> {
         self.check()?;
         let (_, mut rng) = draw::streams(seed);
@@ -119,7 +118,7 @@ impl Grid5000Like {
         require(largest, "largest", "from 1 to nodes")
     }
 
-    /// Times of submission in order, drawn from the course of the load over days, weeks and the whole.
+    /// Submit times in order, drawn by the load over the day, the week and the whole time.
     fn draw_times(&self, rng: &mut Stream) -> Vec<Time> {
         let mut until: Vec<u32> = Vec::new();
         let mut total = 0_u32;
@@ -138,7 +137,8 @@ impl Grid5000Like {
         times
     }
 
-    /// How likely an hour is: up to 16 for each thousandth of the peak, so that ten years of hours add up within 32 bits.
+    /// The weight of an hour: up to 16 for each thousandth of the peak, so that ten years of hours add up within 32
+    /// bits.
     fn weight(&self, hour: u64) -> u32 {
         let daily = HOURS.get((hour % 24) as usize).copied().unwrap_or(100);
         let weekday = (hour / 24) % 7;
@@ -148,7 +148,7 @@ impl Grid5000Like {
         u32::try_from(thousandths * daily * weekly / 1_000).unwrap_or(u32::MAX)
     }
 
-    /// The load on a day: level while it is calm, then rising so that the mean over all days is as it should be.
+    /// The load on a day: constant on calm days, then rising so that the mean over all days is right.
     fn load_at(&self, day: f64) -> f64 {
         let (days, calm_days) = (f64::from(self.days), f64::from(self.calm_days));
         let busy_days = days - calm_days;
@@ -164,7 +164,7 @@ impl Grid5000Like {
         Submission::new(number, at, run_time, nodes.min(self.largest))
     }
 
-    /// Scales run times, in whole seconds, so that all jobs together are the load of all days.
+    /// Scales run times, in whole seconds, so that all jobs together make the load.
     fn scale_run_times(&self, jobs: &mut [Submission]) {
         let available = u128::from(self.nodes) * u128::from(u64::from(self.days) * DAY);
         let wanted = available * (self.load * 1e6 + 0.5) as u128 / 1_000_000;
@@ -179,8 +179,8 @@ impl Grid5000Like {
     }
 }
 
-/// A power of two as likely as its weight says, or a number above it and below the next. Half of the draws are the power
-/// itself, which is what users ask for.
+/// A power of two, drawn by weight. Half of the draws are the power itself, as users request; the others are between it
+/// and the next.
 fn draw_octave(weights: &[(u64, u32)], rng: &mut Stream) -> u64 {
     let power = 1_u32 << draw::weighted(rng, weights);
     if rng.below(2) == 0 {

@@ -1,12 +1,12 @@
-//! Workloads drawn from the distributions that the papers give, and the grids they run on.
+//! Workloads drawn from the distributions of the papers, with their grids.
 //!
 //! - [`Aria`]: P3's 1000 jobs on 500 nodes that differ in hardware and system.
-//! - [`Desktop`]: P4's 5000 jobs on 1000 desktop machines with several cores.
+//! - [`Desktop`]: P4's 5000 jobs on 1000 desktop computers with several cores.
 //! - [`Grid5000Like`]: 82 days of parallel jobs on 5000 equal nodes, with the load that P1 reports.
 //!
-//! Each is a set of parameters whose defaults are the paper's, and the same parameters and seed give the same jobs on every
-//! machine: choices are whole numbers, and what is drawn from a continuous distribution is rounded to milliseconds, far
-//! coarser than what implementations of `exp` and `ln` differ by.
+//! Each is a set of parameters; the defaults are the paper's. The same parameters and seed give the same jobs on every
+//! computer: choices are whole numbers, and draws from continuous distributions are rounded to milliseconds, far
+//! coarser than the differences between implementations of `exp` and `ln`.
 //!
 //! ```
 //! use gridweave_lab::workload::generate::Aria;
@@ -33,26 +33,26 @@ use crate::grid::Profile;
 /// The most jobs that a generator makes, and the most nodes if they are equal.
 pub const LARGEST: u32 = 10_000_000;
 
-/// The most nodes that a generator makes if they differ: each of them takes memory.
+/// The most nodes that a generator makes if they differ: each takes memory.
 pub const MOST_MIXED_NODES: u32 = 1_000_000;
 
-/// How often a job is redrawn before its generator gives up.
+/// How often a job is drawn again before its generator gives up.
 const MOST_REDRAWS: u32 = 100_000;
 
 words! {
-    /// What becomes of a job that no node could ever run (PROTOCOLS A4).
+    /// What happens to a job that no node can ever run (PROTOCOLS A4).
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Infeasible {
         /// It is drawn again.
         #[default]
         Redraw = "redraw",
-        /// It is submitted all the same.
+        /// It is submitted nevertheless.
         Keep = "keep",
     }
 }
 
 impl Infeasible {
-    /// What a job asks for, drawn again until one of the nodes can run it, unless it may stay as it is.
+    /// Draws a requirement, again and again until a node can meet it, unless infeasible jobs are kept.
     fn redraw(
         self,
         job: u64,
@@ -71,29 +71,29 @@ impl Infeasible {
     }
 }
 
-/// Why nothing can be generated.
+/// Why a workload cannot be generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
-    /// A parameter makes no sense.
+    /// A parameter is out of range.
     #[error("{parameter} must be {expected}")]
     Parameter {
-        /// Which one, as it is called in configuration files.
+        /// The name of the parameter in configuration files.
         parameter: &'static str,
-        /// What it must be.
+        /// The accepted range.
         expected: &'static str,
     },
-    /// No node can run any job that was drawn.
+    /// No node can run a job, however often it is drawn.
     #[error(
         "no node can run job {job}, however often it is drawn; use more nodes, or keep infeasible jobs"
     )]
     Infeasible {
-        /// Its number.
+        /// The number of the job.
         job: u64,
     },
 }
 
-/// Refuses a parameter unless this holds.
+/// Refuses a parameter unless `holds`.
 fn require(
     holds: bool,
     parameter: &'static str,
@@ -108,7 +108,7 @@ fn require(
     })
 }
 
-/// Refuses a number of nodes that differ that is zero or beyond memory.
+/// Refuses zero, or too many nodes that differ.
 fn require_mixed(count: u32, parameter: &'static str) -> Result<(), GenerateError> {
     require(
         (1..=MOST_MIXED_NODES).contains(&count),
@@ -117,7 +117,7 @@ fn require_mixed(count: u32, parameter: &'static str) -> Result<(), GenerateErro
     )
 }
 
-/// Refuses a number of jobs or nodes that is zero or beyond memory.
+/// Refuses zero, or too many jobs or equal nodes.
 fn require_count(count: u32, parameter: &'static str) -> Result<(), GenerateError> {
     require(
         (1..=LARGEST).contains(&count),
