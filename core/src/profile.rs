@@ -107,7 +107,7 @@ mod tests {
     use crate::time::Time;
 
     #[test]
-    fn the_farthest_points_are_as_far_apart_as_they_are() {
+    fn distance_and_latency_are_right_at_the_largest_values() {
         let (low, high) = (Coordinate::at([i32::MIN; 3]), Coordinate::at([i32::MAX; 3]));
         let side = f64::from(u32::MAX);
         assert!((low.distance(high) / (side * 3_f64.sqrt()) - 1.0).abs() < 1e-12);

@@ -62,7 +62,7 @@ pub trait Choose: Rng {
 
 impl<R: Rng + ?Sized> Choose for R {}
 
-/// For tests: of several things, the first is always chosen.
+/// For tests: every choice takes the first option.
 #[cfg(test)]
 pub(crate) struct Zeros;
 

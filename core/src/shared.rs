@@ -1,28 +1,28 @@
-//! One immutable value behind a pointer, for messages that many get.
+//! An immutable value behind a pointer, for a message with many receivers.
 
 use alloc::sync::Arc;
 
-/// Something large that travels behind one pointer and is shared when cloned.
+/// A large value behind a pointer; clones share it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T: Clone> Shared<T> {
-    /// Puts it there.
+    /// Moves a value behind a pointer.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
 
-    /// A look at it.
+    /// The value.
     pub fn get(&self) -> &T {
         &self.0
     }
 
-    /// Whether the two are one, not only equal.
+    /// Whether both share one value; equal values in two places do not count.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Takes it out, or a copy if others share it.
+    /// Takes the value out, or a copy if it is shared.
     pub fn take(self) -> T {
         Arc::unwrap_or_clone(self.0)
     }

@@ -1,4 +1,4 @@
-//! A map for the few things that one node keeps.
+//! A sorted map, for the few entries that one node keeps.
 
 use alloc::vec::{self, Vec};
 use core::fmt::{self, Debug};
@@ -6,8 +6,8 @@ use core::mem;
 
 /// A map that is one vector, sorted by key.
 ///
-/// A node has few timers and records, so a search is short and an insertion moves little. It takes a fraction of a
-/// tree's memory, and of the time to compile one for each pair of types.
+/// A node has few timers and records, so a search is short and an insertion moves little. It takes a fraction of the
+/// memory of a tree, and of its time to compile for each pair of types.
 ///
 /// ```
 /// use gridweave_core::sorted::SortedMap;
@@ -23,7 +23,7 @@ use core::mem;
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> SortedMap<K, V> {
-    /// An empty map, which takes no memory elsewhere.
+    /// An empty map; it allocates nothing.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
@@ -81,7 +81,7 @@ impl<K: Copy + Ord, V> SortedMap<K, V> {
         self.find(key).is_ok()
     }
 
-    /// Sets the value of a key, and returns the one that it had.
+    /// Sets the value of a key, and returns its old value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok(index) => {

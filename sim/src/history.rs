@@ -37,7 +37,7 @@ pub fn encoded(value: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// So many bytes are hashed at once, or a little more.
+/// How many bytes are hashed at once, or a little more.
 const BLOCK: usize = 4096;
 
 impl History {
@@ -88,7 +88,7 @@ impl History {
         self.len = end;
     }
 
-    /// Lets there be room for so many bytes that are not hashed yet.
+    /// Makes room for `len` bytes that are not hashed yet.
     #[inline]
     fn make_room(&mut self, len: usize) {
         if len > self.recent.len() {

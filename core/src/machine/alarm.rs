@@ -1,15 +1,15 @@
 use super::{Context, Machine};
 use crate::time::Time;
 
-/// The timer of a machine that does, whenever it rings, all that is due.
+/// The only timer of a machine that, whenever it rings, does all that is due.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Alarm {
-    /// For when it is set, if it is.
+    /// The time for which it is set, if it is set.
     at: Option<Time>,
 }
 
 impl Alarm {
-    /// Sets the timer for the first of these times, unless it is set for that already. The end of time never comes.
+    /// Sets the timer for the first of these times, unless it is set for that already. [`Time::MAX`] means never.
     pub(crate) fn set<M: Machine>(
         &mut self,
         due: impl Iterator<Item = Time>,

@@ -4,15 +4,15 @@ use super::{Effect, EffectQueue, Event, Machine, TimerQueue, Violation};
 use crate::sorted::SortedMap;
 use crate::time::Time;
 
-/// One node: a machine, its timers, its records, and the effects that it still has to see executed.
+/// One node: a machine, its timers, its records, and its pending effects.
 ///
-/// A host feeds events with [`handle`](Self::handle), [`fire`](Self::fire) and [`start`](Self::start), and then executes
-/// the effects one at a time with [`execute`](Self::execute). Timers and records are kept here; what leaves the node, a
-/// message or a notice, is the caller's to deliver, and so is writing a record to a real disk.
+/// A host feeds events with [`handle`](Self::handle), [`fire`](Self::fire) and [`start`](Self::start), and then
+/// executes the effects one at a time with [`execute`](Self::execute). Timers and records are kept here. The caller
+/// delivers messages and notices, and writes records to a real disk.
 ///
-/// [`crash`](Self::crash) may come between any two effects. It takes all but the records, with which the node
-/// [starts](Self::start) again. Two nodes that went different ways to the same situation are equal, so a model checker can
-/// keep this type in its states.
+/// [`crash`](Self::crash) may come between any two effects. It drops all but the records, with which the node
+/// [starts](Self::start) again. Two nodes in the same situation are equal, however they came there, so a model checker
+/// can keep this type in its states.
 ///
 /// ```
 /// use gridweave_core::heartbeat::{Command, Detector, Message, Notice};
@@ -90,8 +90,8 @@ impl<M: Machine> Host<M> {
         self.feed(Event::Start, now, rng);
     }
 
-    /// The machine handles an event; its effects are pending behind those that still are. Nothing happens while the node
-    /// is down.
+    /// The machine handles an event. Its effects are appended to the pending ones. Nothing happens while the node is
+    /// down.
     ///
     /// A timer that is fed is no longer set, and a record that is fed as restored is on the disk.
     pub fn handle(&mut self, event: Event<M>, now: Time, rng: &mut dyn Rng) {
@@ -118,7 +118,7 @@ impl<M: Machine> Host<M> {
         }
     }
 
-    /// Executes the next pending effect as far as it concerns timers and records, and returns it for the rest.
+    /// Takes the next pending effect, carries it out if it concerns a timer or a record, and returns it to the caller.
     pub fn execute(&mut self) -> Option<Effect<M>> {
         let effect = self.pending.pop()?;
         match &effect {
@@ -135,7 +135,7 @@ impl<M: Machine> Host<M> {
         Some(effect)
     }
 
-    /// The node goes down: its machine, its timers and its pending effects are gone, its records are not.
+    /// The node goes down: it loses its machine, its timers and its pending effects, and keeps its records.
     pub fn crash(&mut self) {
         self.machine = None;
         self.timers = TimerQueue::new();

@@ -4,8 +4,8 @@ use crate::time::Time;
 
 /// How a child machine's output becomes its parent's.
 ///
-/// Mind that two children of a parent need messages, timers and keys of their own in it, so that what comes back finds its
-/// child.
+/// If a parent has two children, each needs messages, timers and keys of its own in the parent, so that the parent can
+/// give each event to the right child.
 pub trait Embed<Child: Machine, Parent: Machine> {
     /// The parent's message that carries the child's.
     fn message(&mut self, message: Child::Message) -> Parent::Message;
@@ -19,9 +19,9 @@ pub trait Embed<Child: Machine, Parent: Machine> {
     /// The parent's record that carries the child's.
     fn record(&mut self, record: Child::Record) -> Parent::Record;
 
-    /// What becomes of a notice. Whatever is pushed takes its place among the child's effects, in order: the notice itself,
-    /// or what has to last before the child goes on. To act on it later, keep it in `self`; the parent looks after the
-    /// child has returned.
+    /// Handles a notice of the child. Effects pushed here stand among the child's effects, in order: the notice itself,
+    /// or a record that must be durable before the child's next effect. To act later, keep the notice in `self` until
+    /// the child has returned.
     fn notice(&mut self, notice: Child::Notice, cx: &mut dyn Context<Parent>);
 }
 
@@ -92,7 +92,7 @@ where
         });
     }
 
-    /// The same as to push it, with the message moved once less.
+    /// Like pushing the effect, but moves the message once less.
     fn send(&mut self, to: NodeId, message: Child::Message) {
         let message = self.embed.message(message);
         self.parent.send(to, message);

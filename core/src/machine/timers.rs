@@ -6,10 +6,10 @@ use core::hash::{BuildHasherDefault, Hash, Hasher};
 use crate::hashing::FixedMap;
 use crate::time::Time;
 
-/// The pending timers of a host, due in the order of time; of two that are due at once, the lesser one.
+/// The pending timers of a host, in the order of time; of two that are due at once, the smaller one comes first.
 ///
-/// At most one of equal timers is pending: setting it again replaces it. Two queues with the same pending timers are
-/// equal, however they came about.
+/// At most one of several equal timers is pending: setting it again replaces it. Two queues with the same pending
+/// timers are equal, whatever happened before.
 ///
 /// ```
 /// use gridweave_core::machine::TimerQueue;
@@ -25,7 +25,7 @@ use crate::time::Time;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TimerQueue<T: Ord> {
-    /// Every pending timer, and some that were replaced or cancelled; never one of those on top.
+    /// Every pending timer, and some stale ones, replaced or cancelled; the top is never stale.
     due: BinaryHeap<Reverse<(Time, T)>>,
     /// When each pending timer is due.
     times: FixedMap<T, Time>,
@@ -40,7 +40,7 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
         }
     }
 
-    /// Sets the timer, or moves it if it is pending. One set for [`Time::MAX`] is never due, and so not kept.
+    /// Sets the timer, or moves it if it is pending. [`Time::MAX`] means never: such a timer is not kept.
     pub fn wake(&mut self, at: Time, timer: T) {
         if at == Time::MAX {
             return self.cancel(timer);
@@ -77,7 +77,7 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
         Some((at, timer))
     }
 
-    /// Every pending timer and when it is due, the next one first. It is sorted for that.
+    /// Every pending timer and when it is due, the next one first. Each call sorts them.
     pub fn iter(&self) -> vec::IntoIter<(Time, T)> {
         let entries = self.due.iter().map(|Reverse(entry)| *entry);
         let mut pending: Vec<(Time, T)> = entries.filter(|entry| !self.is_stale(entry)).collect();
@@ -100,7 +100,7 @@ impl<T: Copy + Ord + Hash> TimerQueue<T> {
         self.times.get(timer) != Some(at)
     }
 
-    /// Drops what was replaced or cancelled: from the top always, from below once it is most of the queue.
+    /// Drops stale timers: from the top always, from below once they are most of the queue.
     fn drop_stale(&mut self) {
         while self
             .due
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_replaced_takes_no_room_for_long() {
+    fn replaced_timers_are_dropped_before_they_take_much_room() {
         let mut timers = TimerQueue::new();
         for second in 1..1000 {
             timers.wake(Time::from_secs(1), 'a');
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_what_is_pending_in_it() {
+    fn queues_with_the_same_pending_timers_are_equal() {
         let mut timers = TimerQueue::new();
         timers.wake(Time::from_secs(1), 'a');
         timers.wake(Time::from_secs(2), 'a');

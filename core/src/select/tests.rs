@@ -255,7 +255,7 @@ fn soonest_starts_when_enough_nodes_are_free_and_prefers_nodes_that_the_job_has(
 }
 
 #[test]
-fn what_is_bred_is_golden() {
+fn the_genetic_algorithm_finds_the_golden_set() {
     let (nodes, profiles) = (names(100), profiles(100, 1));
     let starts = Starts::at(Time::ZERO, 100);
     let bred = select(
@@ -268,10 +268,10 @@ fn what_is_bred_is_golden() {
 }
 const GOLDEN: [u32; 8] = [8, 15, 18, 29, 37, 52, 69, 90];
 
-/// The sets that each part of a search comes upon, for each objective, on nodes of which some are busy: the seeds, and what becomes of the
-/// first nodes by swaps, as one number each.
+/// For each objective, on nodes of which some are busy: the seeds as one number, and the set that swaps make of the
+/// first nodes.
 #[test]
-fn what_is_found_by_greed_is_golden() {
+fn greedy_seeds_and_swaps_give_the_golden_sets() {
     let (nodes, profiles) = (names(60), profiles(60, 3));
     let schedules: Vec<_> = (0..60_u64)
         .map(|node| busy(&[(node % 7, node % 7 + 5 + node % 3)]))
@@ -384,7 +384,7 @@ fn a_mask_has_just_the_starts_at_which_a_candidate_is_free() {
 }
 
 #[test]
-fn the_farthest_are_those_that_are_least_close() {
+fn farthest_costs_the_negative_of_closest() {
     let (nodes, profiles) = (names(3), profiles(3, 1));
     let set = Set::new(&nodes, &profiles, &[0, 1, 2], Time::ZERO, Time::ZERO);
     assert!(Closest.estimate(&set) > 0.0 && Closest.cost(&set) > 0.0);

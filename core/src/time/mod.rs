@@ -74,7 +74,7 @@ impl Time {
         self.0 / MICROS_PER_SEC
     }
 
-    /// The first instant at which this one has passed by every clock within `max_skew`, and whatever was due then has been done.
+    /// The first instant at which every clock within `max_skew` is past this one.
     pub const fn passed(self, max_skew: Span) -> Self {
         Self(self.0.saturating_add(max_skew.0).saturating_add(1))
     }

@@ -37,7 +37,7 @@ fn moving(period: Span, jobs: u8) -> Config {
 }
 
 #[test]
-fn aria_advertises_less_often_than_it_collects_offers_and_something() {
+fn aria_refuses_a_rescheduling_period_within_the_window_or_without_jobs() {
     let window = Config::DEFAULT.window;
     let longer = window + Span::from_micros(1);
     assert_eq!(built(moving(longer, 1)), Ok(()));
@@ -104,7 +104,7 @@ fn aria_tells_which_of_its_parts_is_misconfigured() {
 }
 
 #[test]
-fn every_no_has_words_of_its_own() {
+fn every_refusal_and_failure_has_its_own_text() {
     let refusals = [
         Refusal::Known,
         Refusal::TooLarge,
@@ -129,7 +129,7 @@ fn every_no_has_words_of_its_own() {
 }
 
 #[test]
-fn a_job_that_takes_no_time_is_none() {
+fn a_job_with_a_zero_estimate_is_refused() {
     let (id, one) = (JobId::new(1), Demand::Nodes(NonZeroU32::MIN));
     assert_eq!(Job::new(id, one, Span::ZERO), Err(JobError::ZeroEstimate));
     assert!(Job::new(id, one, Span::from_micros(1)).is_ok());

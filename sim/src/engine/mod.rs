@@ -93,7 +93,7 @@ impl<M> Simulated for M where
 /// What a simulation may be told of its machines, for speed and for statistics; nothing else depends on it.
 #[derive(Clone, Copy)]
 pub struct Hints<M: Simulated> {
-    /// How many things a message carries, for kinds that carry several.
+    /// How many items a message carries, for kinds that carry several.
     pub items: fn(&M::Message) -> u32,
     /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so that it is in
     /// the cache then. Worth it for machines of several cache lines of which there are many.
@@ -264,12 +264,12 @@ impl<M: Simulated> Simulation<M> {
         self.world.traffic.count_per(window);
     }
 
-    /// Asks machines whether their invariants hold, or no longer does.
+    /// Sets how often machines are asked whether their invariants hold.
     pub fn check(&mut self, checking: Checking) {
         self.checking = checking;
     }
 
-    /// Gives a command to a node at a time; one that is past means now.
+    /// Gives a command to a node at a time; a time that is past means now.
     pub fn command(&mut self, at: Time, node: NodeId, command: M::Command) {
         let slot = self.commands.insert(command);
         self.plan(at, node, What::Command(slot));
@@ -277,7 +277,7 @@ impl<M: Simulated> Simulation<M> {
 
     /// Gives a command to a node at a time and lets it act at once, before anything else that is due then.
     ///
-    /// Nothing may be due before that time: it counts as the time of the next event if it is later, and as now if it is past.
+    /// No event may be due before `at`: a later `at` counts as the time of the next event, and a past one as now.
     pub fn command_first(&mut self, at: Time, node: NodeId, command: M::Command) {
         let latest = self.next_at().unwrap_or(Time::MAX);
         self.world.now = at.min(latest).max(self.world.now);
@@ -291,7 +291,7 @@ impl<M: Simulated> Simulation<M> {
         self.plan(at, node, What::Fault(Fault::Crash));
     }
 
-    /// Lets a node go down in the middle of what it does: from a time on it executes so many more effects, and no other.
+    /// Lets a node go down in the middle of its effects: from a time on it executes `effects` more, and then goes down.
     pub fn crash_after(&mut self, at: Time, node: NodeId, effects: u32) {
         self.plan(at, node, What::Fault(Fault::Doom(effects)));
     }
@@ -315,7 +315,7 @@ impl<M: Simulated> Simulation<M> {
         node
     }
 
-    /// Puts something into the queue, unless the node does not exist: then it is as if nothing had been asked.
+    /// Queues an event for a node. If the node does not exist, this does nothing.
     fn plan(&mut self, at: Time, node: NodeId, what: What) {
         match self.number(node) {
             Some(number) => {
@@ -339,7 +339,7 @@ impl<M: Simulated> Simulation<M> {
         Some(number).filter(|number| *number < self.world.nodes)
     }
 
-    /// Handles everything that is due by a time, and lets the clock be that late.
+    /// Handles all events that are due by a time, and sets the clock to that time.
     pub fn run_until(&mut self, until: Time) {
         while self.next_at().is_some_and(|at| at <= until) {
             self.step();

@@ -14,7 +14,7 @@ pub struct KindTraffic {
     pub messages: u64,
     /// How many bytes they have, encoded.
     pub bytes: u64,
-    /// How many things they carry: as many as there are messages, unless the protocol says otherwise.
+    /// How many items they carry: one for each message, unless the protocol says otherwise.
     pub items: u64,
 }
 
@@ -163,7 +163,7 @@ pub fn is_of(name: &str, kinds: &[&str]) -> bool {
     })
 }
 
-/// Counts for stretches of time that are equally long; each becomes twice as long rather than that there are too many.
+/// Counts for windows of equal width. When there would be too many windows, their width doubles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Windows<T> {
     width: Span,

@@ -1,7 +1,7 @@
-//! Values as bytes: postcard's format, written here because every message of a simulation passes through.
+//! Encodes values in postcard's format. It has its own encoder for speed: every message of a simulation is encoded.
 //!
-//! Postcard's own serializer hands over a number at a time as a slice of unknown length, and to append those took as long as all
-//! else that happens to a message of some numbers. Here numbers are written as whole words of which the rest is written over.
+//! Postcard's serializer hands over each number as a slice of unknown length. Appending these took as long as all other
+//! work on a small message. Here a number is written as a whole word, and the next number overwrites the unused bytes.
 
 use postcard::Error;
 use serde::ser::{
@@ -9,11 +9,11 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// So many bytes more than the encoding has must there be for it.
+/// The room for an encoding must be this many bytes longer than the encoding.
 pub(super) const SPARE: usize = 8;
 
-/// Writes the encoding of a value to the beginning of a place, and returns how many bytes it has. If the place has not that many
-/// and [`SPARE`] more, then what is there means nothing.
+/// Writes the encoding of a value to the beginning of `to`, and returns its length. If `to` is not at least [`SPARE`]
+/// bytes longer than that, its contents mean nothing.
 ///
 /// # Panics
 /// If the value's own `Serialize` fails; those of plain data never do.
@@ -26,7 +26,7 @@ pub(super) fn write(value: &impl Serialize, to: &mut [u8]) -> usize {
     encoder.len
 }
 
-/// Counts all bytes, and writes those that there is room for: to make room here would cost more than to write.
+/// Counts all bytes, and writes them while there is room: making room here would cost more than writing.
 struct Encoder<'a> {
     to: &'a mut [u8],
     len: usize,
@@ -35,7 +35,7 @@ struct Encoder<'a> {
 type Done = Result<(), Error>;
 
 impl Encoder<'_> {
-    /// Writes these bytes, of which only the first `len` count: as many as are written at once.
+    /// Writes all these bytes at once; only the first `len` of them count.
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
         let rest = self.to.get_mut(self.len..).unwrap_or_default();
@@ -72,7 +72,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The name of a node, as a rule: which of the two lengths it has is anyone's guess, so nothing asks.
+    /// Mostly the id of a node. Both lengths are common, so there is no branch on the length.
     #[inline(always)]
     fn number_of_two_or_three_bytes(&mut self, number: u32) {
         let third = u32::from(number >= 1 << 14);

@@ -136,7 +136,7 @@ struct Execution {
     outcome: Outcome,
 }
 
-/// Runs jobs on the nodes of a grid, and watches them. The job of number `n` is the `n`th that the watch was told of.
+/// Runs jobs on the nodes of a grid, and watches them. Job `n` is the `n`th job that was added to the watch, from 0.
 pub struct Host<'a, G: Grid + ?Sized> {
     /// The nodes.
     pub grid: &'a mut G,
@@ -150,7 +150,7 @@ pub struct Host<'a, G: Grid + ?Sized> {
 }
 
 impl<'a, G: Grid + ?Sized> Host<'a, G> {
-    /// Nothing runs.
+    /// A host on which nothing runs yet.
     pub fn new(grid: &'a mut G, watch: Watch) -> Self {
         Self {
             grid,
@@ -167,7 +167,7 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         self.executions.next_at()
     }
 
-    /// A job begins on a node and runs for so long, if nothing stops it. Whether it does: not if that breaks a promise.
+    /// Begins a job on a node; it runs for `takes` unless it is stopped. False if the start breaks an invariant.
     pub fn begin(
         &mut self,
         at: Time,
@@ -195,7 +195,7 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         true
     }
 
-    /// Ends the execution that is due, unless it was stopped: the machine is told before anything else happens. Whether it was.
+    /// Ends the next execution, and tells the machine before any other event. False if it was stopped before.
     pub fn end_next(&mut self) -> bool {
         let Some((at, slot)) = self.executions.pop() else {
             return false;

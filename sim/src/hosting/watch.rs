@@ -29,14 +29,14 @@ pub enum Rooms {
     Whole,
     /// A node runs what it has room for.
     Shared {
-        /// In what.
+        /// The dimensions of the grid.
         dimensions: Dimensions,
         /// What each node has.
         nodes: Vec<Capability>,
     },
 }
 
-/// What is promised of a scheduler.
+/// What a scheduler must keep to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Terms {
     /// For how long a job may run on some of its nodes only, if jobs run on several.
@@ -89,14 +89,14 @@ struct LastWord {
     crashes: u32,
 }
 
-/// What a last word is worth.
+/// How an outcome that a node tells is judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Word {
     /// It is the first.
     First,
-    /// A node that went down since it said it says the same again.
+    /// The same again, from a node that went down since it first said it.
     Repeated,
-    /// It must not be said.
+    /// It breaks an invariant.
     Wrong,
 }
 
@@ -194,7 +194,7 @@ impl Watch {
         }
     }
 
-    /// Takes down a job; they are numbered as they come.
+    /// Adds a job. Jobs are numbered in the order of these calls.
     pub fn add(&mut self, wish: Wish) {
         self.jobs.push(Watched {
             wish,
@@ -206,22 +206,22 @@ impl Watch {
         });
     }
 
-    /// The first thing that should not have happened.
+    /// The first breach.
     pub fn breach(&self) -> Option<&Breach> {
         self.breaches.first()
     }
 
-    /// All that should not have happened; the first thousand.
+    /// All breaches, up to the first thousand.
     pub fn breaches(&self) -> &[Breach] {
         &self.breaches
     }
 
-    /// How much should not have happened.
+    /// How many breaches there were.
     pub const fn broken(&self) -> u64 {
         self.broken
     }
 
-    /// How often a last word was said again by a node that had gone down.
+    /// How often a node that had gone down told an outcome again.
     pub const fn repeated(&self) -> u64 {
         self.repeated
     }
@@ -231,7 +231,7 @@ impl Watch {
         self.running
     }
 
-    /// Takes down that an invariant does not hold, if it was promised.
+    /// Records a breach, if the invariant is one that must hold.
     pub fn object(&mut self, invariant: Invariant, at: Time, node: Option<NodeId>, what: String) {
         if !self.terms.kept.contains(&invariant) {
             return;
@@ -252,12 +252,12 @@ impl Watch {
         self.jobs[job].home = Some(home);
     }
 
-    /// A node would not take a job, and is not asked again.
+    /// A node did not take a job: the job has no submitter now.
     pub fn not_taken(&mut self, job: usize) {
         self.jobs[job].home = None;
     }
 
-    /// Where a job was submitted.
+    /// The node at which a job was submitted.
     pub fn home(&self, job: usize) -> Option<NodeId> {
         self.jobs[job].home
     }
@@ -267,7 +267,7 @@ impl Watch {
         self.jobs[job].unwanted = true;
     }
 
-    /// What was said of a job at last.
+    /// The outcome that was told of a job.
     pub fn last_word(&self, job: usize) -> Option<News> {
         self.jobs[job].said.map(|said| said.news)
     }
