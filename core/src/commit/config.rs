@@ -169,8 +169,7 @@ impl Config {
         self.patience().max(self.renewal().unwrap_or(Span::ZERO))
     }
 
-    /// How long before the end of a reservation more time is asked for: long enough for all retries, and for a round
-    /// trip.
+    /// How long before the end of a reservation more time is asked for: enough for all retries and for a round trip.
     pub(super) fn notice_of_overrun(&self) -> Span {
         self.patience().max(self.max_delay.times(2))
     }

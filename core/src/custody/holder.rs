@@ -54,7 +54,7 @@ pub(super) enum State {
 /// A job that this node is asked to take, by its home or by its last holder. The sender may be this node itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Gift {
-    /// The job.
+    /// The job to take.
     pub job: Shared<Job>,
     /// A number from its last holder to this node.
     pub carried: u32,

@@ -265,7 +265,7 @@ impl Custody {
         self.tasks.iter().map(|task| task.job.get().id)
     }
 
-    /// The jobs that this node has, and those that it had and of which their homes may not know that yet.
+    /// The jobs that this node has, or had before and still remembers.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.held.iter().map(|held| held.job.get().id)
     }

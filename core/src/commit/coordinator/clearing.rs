@@ -72,7 +72,7 @@ impl Work {
         }
     }
 
-    /// Asks the nodes that have not answered again, except those that must have let go by now.
+    /// Repeats the request to nodes that have not answered. Nodes that must have let go by now are dropped.
     pub(super) fn clear_again(&mut self, task: &mut Task) {
         let before = task.old.len();
         let now = self.now;

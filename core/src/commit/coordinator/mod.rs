@@ -44,7 +44,7 @@ pub struct Due;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Get a job its time: the first candidate whose nodes all hold theirs. If a node is lost before the start, a spare
+    /// Get a job its time: the first candidate whose nodes all hold it. If a node is lost before the start, a spare
     /// takes its place.
     Place {
         /// The job to place.
@@ -118,7 +118,7 @@ pub enum Setback {
     Refused {
         /// The node that refused.
         node: NodeId,
-        /// Why it refused.
+        /// Why the node refused.
         reason: Refused,
         /// The earliest start at which the job would fit there, if there is one.
         next_free: Option<Time>,
