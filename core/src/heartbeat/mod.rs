@@ -176,45 +176,45 @@ pub struct Tick {
     round: u32,
 }
 
-/// What a detector may be asked.
+/// What the host asks of a detector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
     /// Watch this peer from the next tick on; nothing changes if it is watched already.
     Watch(NodeId),
-    /// Watch it no more.
+    /// Stop watching this peer.
     Unwatch(NodeId),
 }
 
-/// What a detector tells.
+/// What a detector tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// This peer left too many pings unanswered.
+    /// A peer left too many pings unanswered.
     Suspected {
-        /// Which.
+        /// The peer that may be down.
         peer: NodeId,
     },
     /// A suspected peer answers, in the life it was known in or for the first time.
     Returned {
-        /// Which.
+        /// The peer that answers.
         peer: NodeId,
     },
     /// A peer answers in a later life than the one it was known in.
     Restarted {
-        /// Which.
+        /// The peer that restarted.
         peer: NodeId,
         /// Its new life.
         incarnation: Incarnation,
     },
     /// A peer is not watched: it is this node itself, or as many as fit are watched already.
     NotWatched {
-        /// Which.
+        /// The peer that was to be watched.
         peer: NodeId,
     },
 }
 
-/// Why there is no such detector.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -285,7 +285,7 @@ impl<const N: usize> Detector<N> {
             return;
         };
         let incarnation = last.map_or(Incarnation::default(), Incarnation::next);
-        // Grids start many nodes at once; an eighth of a period apart they do not ping at once.
+        // Grids start many nodes at once. Random eighths of a period keep them from pinging all at once.
         let phase = u64::from(cx.rng().below(8)).saturating_add(1);
         let due = cx.now() + Span::from_micros(self.period.as_micros() / 8).times(phase);
         self.life = Life::Started {
@@ -370,13 +370,13 @@ impl<const N: usize> Detector<N> {
                 // A pong that was long under way says nothing about now.
                 let fresh = present.wrapping_sub(round) < u32::from(self.limit);
                 if asker == incarnation && fresh {
-                    self.heard(from, answerer, cx);
+                    self.on_pong(from, answerer, cx);
                 }
             }
         }
     }
 
-    fn heard(&mut self, from: NodeId, life: Incarnation, cx: &mut dyn Context<Self>) {
+    fn on_pong(&mut self, from: NodeId, life: Incarnation, cx: &mut dyn Context<Self>) {
         let Ok(index) = self.index_of(from) else {
             return;
         };
@@ -400,12 +400,12 @@ impl<const N: usize> Detector<N> {
         watched.trust = Trust::Trusted { unanswered: 0 };
     }
 
-    fn unreachable(&mut self, to: NodeId) {
+    fn on_unreachable(&mut self, to: NodeId) {
         let Ok(index) = self.index_of(to) else { return };
         let Some(watched) = self.peers.get_mut(index) else {
             return;
         };
-        // The transport's word shortens the wait to one last ping. It does not replace it, for the transport may be wrong.
+        // The transport may be wrong, so its word only shortens the wait to one last ping.
         if let Trust::Trusted { unanswered } = watched.trust {
             let unanswered = unanswered.max(self.limit.saturating_sub(1));
             watched.trust = Trust::Trusted { unanswered };
@@ -445,7 +445,7 @@ impl<const N: usize> Machine for Detector<N> {
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),
-            Event::Unreachable { to } => self.unreachable(to),
+            Event::Unreachable { to } => self.on_unreachable(to),
             Event::Timer(tick) => self.tick(tick, cx),
             Event::Command(Command::Watch(peer)) => self.watch(peer, cx),
             Event::Command(Command::Unwatch(peer)) => self.unwatch(peer),

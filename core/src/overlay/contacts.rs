@@ -1,9 +1,9 @@
-//! The peers that a node asks when it has lost the others.
+//! Contacts: the peers that a node asks when it has lost its neighbours.
 //!
-//! While nothing passes between two parts of an overlay, each forgets the other; and a node whose neighbours leave one by one
-//! ends up with none. So a node keeps a few peers beside its neighbours: some that it had lately, and the last few that did not
-//! answer. New ones come in front, and an old one goes only when there is no more room, so what a node knows never shrinks to
-//! the last neighbour that it had. They are on disk: a node that restarts has heard of none of them yet, and asks them all.
+//! While no message passes between two islands, each forgets the other. A node whose neighbours leave one by one ends
+//! up with none. So a node keeps a few peers beside its neighbours: some that it had lately, and the last few that did
+//! not answer. New contacts come first, and an old one goes only when there is no more room. So the contacts never
+//! shrink to the last neighbour. They are on disk, and a node that restarts asks them all.
 
 use core::mem;
 
@@ -11,36 +11,36 @@ use heapless::Vec;
 
 use crate::id::NodeId;
 
-/// How many peers a node keeps, and writes down.
+/// How many contacts a node keeps, and writes to disk.
 pub const KNOWN: usize = 8;
 
-/// Of how many neighbours a node makes a note at a time: half of what it keeps, so that the other half may be older.
+/// How many neighbours become contacts at a time: half of what a node keeps, so that the other half may be older.
 pub(super) const HALF: usize = KNOWN / 2;
 
-/// In every so many cycles one of them is asked again. The number is odd: two nodes that have only each other in CYCLON have a link
-/// in every second cycle.
+/// In every so many cycles a contact is asked again. The number is odd, for two nodes that have only each other in
+/// CYCLON have a link in every second cycle.
 pub(super) const ASK_AGAIN: u32 = 7;
 
-/// The peers that a node writes down.
+/// The contacts that a node writes to disk.
 pub type Known = Vec<NodeId, KNOWN>;
 
 /// The peers that a node can ask for help.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Contacts {
-    /// Those that it had or met, the newest first.
+    /// Introducers and earlier neighbours, the newest first.
     known: Known,
-    /// The last few that did not answer, in the order in which they are asked again.
+    /// The last few peers that did not answer, in the order in which they are asked again.
     missed: Known,
-    /// How many of those known have been asked in this round.
+    /// The index behind the peer of `known` that was asked last.
     asked: u8,
-    /// Whether one of those that did not answer was asked last.
+    /// Whether the last turn of [`Self::due`] went to a missed peer.
     asked_missed: bool,
-    /// Whether any are on disk.
+    /// Whether any contact is on disk.
     is_written: bool,
 }
 
 impl Contacts {
-    /// What a node has on disk. None of them has answered in this life.
+    /// The contacts that a node has on disk. All count as missed, for none has answered in this life.
     pub(super) fn restored(me: NodeId, known: Known) -> Self {
         let known = distinct(known.into_iter().filter(|peer| *peer != me));
         Self {
@@ -51,23 +51,23 @@ impl Contacts {
         }
     }
 
-    /// Those that it had or met, the newest first.
+    /// Introducers and earlier neighbours, the newest first.
     pub(super) fn known(&self) -> &Known {
         &self.known
     }
 
-    /// Those that did not answer.
+    /// The last few peers that did not answer.
     pub(super) fn missed(&self) -> &[NodeId] {
         &self.missed
     }
 
-    /// These are in front from now on; of those known before, the newest stay as long as there is room.
+    /// Puts these peers first. Of those known before, the newest stay while there is room.
     pub(super) fn note(&mut self, fresh: impl IntoIterator<Item = NodeId>) {
         let before = mem::take(&mut self.known);
         self.known = distinct(fresh.into_iter().chain(before));
     }
 
-    /// What is to be on disk, if anything: these first, then as many of those known and of those that did not answer.
+    /// What to write to disk, if anything: `fresh` peers, half of the known ones, missed ones, then other known ones.
     pub(super) fn record(&mut self, fresh: impl IntoIterator<Item = NodeId>) -> Option<Known> {
         let known = self.known.iter().take(HALF);
         let rest = known.chain(&self.missed).chain(&self.known).copied();
@@ -76,13 +76,13 @@ impl Contacts {
         Some(record).filter(|record| !record.is_empty())
     }
 
-    /// Whether any are on disk.
+    /// Whether any contact is on disk.
     pub(super) const fn is_written(&self) -> bool {
         self.is_written
     }
 
-    /// This peer has not answered: for the first time, then it comes next and another may be given up; or again, then it comes
-    /// last.
+    /// This peer has not answered. If it is missed already, it comes last. Else it comes next, and the last missed peer
+    /// may be given up.
     pub(super) fn miss(&mut self, peer: NodeId) {
         if self.defer(peer) {
             return;
@@ -93,7 +93,7 @@ impl Contacts {
         let _ = self.missed.insert(0, peer);
     }
 
-    /// This peer, if it is one of those that did not answer, comes last of them. Whether it is.
+    /// Puts this peer last among the missed ones, if it is one of them. Returns whether it is.
     pub(super) fn defer(&mut self, peer: NodeId) -> bool {
         let is_missed = self.missed.contains(&peer);
         if is_missed {
@@ -108,19 +108,19 @@ impl Contacts {
         self.missed.retain(|missed| *missed != peer);
     }
 
-    /// The peer to ask again in this cycle, if any: the first wanted one of those that did not answer.
+    /// The missed peer to ask again in this cycle, if any: the first that is wanted.
     pub(super) fn missed_due(&self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let mut wanted = self.missed.iter().copied().filter(|peer| wanted(*peer));
         wanted.next().filter(|_| cycle.is_multiple_of(ASK_AGAIN))
     }
 
-    /// The same, and every second time one of those known: whoever is asked must not keep the others from their turns.
+    /// The contact to ask again in this cycle, if any: a missed one and a known one in turns, so that both get theirs.
     pub(super) fn due(&mut self, cycle: u32, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         if !cycle.is_multiple_of(ASK_AGAIN) {
             return None;
         }
         let missed = self.missed_due(cycle, &wanted);
-        // In its first cycle a node has just been told of them.
+        // In its first cycle, a node has only just got its known contacts.
         let known_first = cycle > 0 && (self.asked_missed || missed.is_none());
         let known = known_first.then(|| self.next_known(wanted)).flatten();
         let asked = known.or(missed);
@@ -130,8 +130,8 @@ impl Contacts {
         asked
     }
 
-    /// The next peer that a node without neighbours asks: in each round those known and one of the others that did not
-    /// answer, which comes last if it still does not. None after that, and then the next round begins.
+    /// The next peer that a node without neighbours asks. A round has all known contacts, and then the first missed one
+    /// that is not known. After that comes none, and the next round begins.
     pub(super) fn next_for_help(&mut self) -> Option<NodeId> {
         let other = self.missed.iter().find(|it| !self.known.contains(it));
         let next = self.known.iter().chain(other).nth(self.asked.into());
@@ -139,7 +139,7 @@ impl Contacts {
         next.copied()
     }
 
-    /// The next wanted one of those known, each in turn.
+    /// The next known contact that is wanted, each in turn.
     pub(super) fn next_known(&mut self, wanted: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let from = usize::from(self.asked).checked_rem(self.known.len())?;
         let indices = (from..self.known.len()).chain(0..from);
@@ -149,20 +149,20 @@ impl Contacts {
         Some(peer)
     }
 
-    /// All of them, those known first.
+    /// All contacts, the known ones first.
     #[cfg(feature = "alloc")]
     pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         let others = self.missed.iter().filter(|it| !self.known.contains(it));
         self.known.iter().chain(others).copied()
     }
 
-    /// Whether this is one of those that a node without neighbours asks.
+    /// Whether this peer is a contact, known or missed.
     pub(super) fn contains(&self, peer: NodeId) -> bool {
         self.known.contains(&peer) || self.missed.contains(&peer)
     }
 }
 
-/// The first of these, each once, as many as a node keeps.
+/// The first of these peers, each once, as many as a node keeps.
 fn distinct(peers: impl Iterator<Item = NodeId>) -> Known {
     let mut distinct = Known::new();
     for peer in peers {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_missed_again_comes_last_and_is_given_up_first() {
+    fn a_peer_that_is_missed_again_comes_last_and_is_given_up_first() {
         let id = NodeId::new;
         let mut contacts = Contacts::default();
         let due =
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_what_is_on_disk_may_be_of_those_who_did_not_answer() {
+    fn half_of_the_contacts_on_disk_may_be_peers_that_did_not_answer() {
         let mut contacts = Contacts::default();
         assert_eq!(contacts.record([]), None);
         assert!(!contacts.is_written());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_neighbours_asks_everyone_in_turn() {
+    fn a_node_without_neighbours_asks_all_contacts_in_turn() {
         let mut contacts = Contacts::restored(NodeId::new(2), ids([1, 2, 3]));
         contacts.miss(NodeId::new(5));
         contacts.miss(NodeId::new(4));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_known_each_wanted_one_has_its_turn() {
+    fn each_known_contact_that_is_wanted_has_its_turn() {
         let mut contacts = Contacts::default();
         assert_eq!(contacts.next_known(|_| true), None);
         contacts.note(ids([1, 2, 3, 4]));

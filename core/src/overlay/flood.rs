@@ -1,11 +1,11 @@
 //! Selective flooding: a message that reaches many nodes over a few links of each (PROTOCOLS 4.4).
 //!
-//! Whoever hears a message for the first time deals with it, and may pass it on to a few neighbours by chance, but not to the one that
-//! it came from. It stops after so many hops. Whoever hears it again does nothing. Whether a message is passed on at all is its user's
-//! business: always, or only by those that it was not meant for.
+//! A node that receives a message for the first time handles it, and may pass it on to a few random neighbours, but not
+//! to the sender. The message stops after a number of hops. A node that receives it again does nothing. The scheduler
+//! decides whether a node passes a message on: always, or only if the message does not match the node.
 //!
-//! Nothing here is a machine. A [`Header`] travels with the user's message, a [`Reach`] says how far and how wide it goes, and each node
-//! keeps what it has [`Seen`].
+//! Nothing here is a machine. A [`Header`] travels with the scheduler's message, a [`Reach`] says how far and how wide
+//! it goes, and each node keeps the floods that it has [`Seen`].
 //!
 //! ```
 //! use gridweave_core::id::NodeId;
@@ -44,13 +44,13 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FloodId {
-    /// Where it begins.
+    /// The node at which it begins.
     pub origin: NodeId,
-    /// The origin's number for what it is about.
+    /// The origin's number for the subject of the message.
     pub sequence: u64,
-    /// What sort of message it is, as its user counts them.
+    /// The kind of message, numbered by the scheduler.
     pub kind: u8,
-    /// How often the same was flooded before.
+    /// How often the same message was flooded before.
     pub round: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct FloodId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Header {
-    /// Which flood it belongs to.
+    /// The flood that it belongs to.
     pub id: FloodId,
     /// How many hops it may still take.
     pub ttl: u8,
@@ -67,7 +67,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header with which it is passed on, unless it has gone far enough. A liar's `ttl` counts only up to one's own measure.
+    /// The header to pass on; none if the message has gone far enough. A liar's `ttl` is cut to that of `reach`.
     #[must_use]
     pub fn onward(&self, reach: Reach) -> Option<Self> {
         let ttl = self.ttl.min(reach.ttl).checked_sub(1)?;
@@ -91,7 +91,7 @@ impl Reach {
     /// P3's requests, which look for offers: nine hops, four neighbours.
     pub const REQUEST: Self = Self { ttl: 9, fan_out: 4 };
 
-    /// P3's news of jobs that wait, which look for better offers: eight hops, two neighbours.
+    /// P3's adverts of waiting jobs, which look for better offers: eight hops, two neighbours.
     pub const INFORM: Self = Self { ttl: 8, fan_out: 2 };
 
     /// The header of a new flood, where it begins.
@@ -104,7 +104,7 @@ impl Reach {
         }
     }
 
-    /// To whom a message goes from here: neighbours by chance, in random order, and not whom it came from.
+    /// The neighbours to which a message goes from here: chosen at random, in random order, never the sender.
     pub fn targets(
         self,
         neighbours: impl IntoIterator<Item = NodeId>,
@@ -130,18 +130,19 @@ pub enum Sight {
 
 /// Which floods a node has heard of lately.
 ///
-/// It forgets each after a while, and those heard of first if there are too many: who makes up names can make it forget, but not grow.
+/// It forgets each flood after a while, and the earliest if there are too many. A liar that makes up names can make it
+/// forget, but not grow.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Seen {
     keep: Span,
     most: u32,
     known: BTreeSet<FloodId>,
-    /// The same with the time at which each is forgotten, in the order in which they came.
+    /// The same floods in the order in which they came, each with the time at which it is forgotten.
     order: VecDeque<(Time, FloodId)>,
 }
 
 impl Seen {
-    /// Remembers at most so many, each for so long.
+    /// Remembers at most `most` floods, each for the time `keep`.
     pub const fn new(keep: Span, most: u32) -> Self {
         Self {
             keep,
@@ -151,13 +152,13 @@ impl Seen {
         }
     }
 
-    /// Remembers each for as long as it can be on its way: twice its hops, each with the longest delay.
+    /// Remembers each flood as long as a copy can be on its way: twice its hops, each with the longest delay.
     pub const fn covering(reach: Reach, longest_delay: Span, most: u32) -> Self {
         let hops = (reach.ttl as u64).saturating_mul(2);
         Self::new(longest_delay.times(hops), most)
     }
 
-    /// Hears of a flood. Hearing of it again does not make it last.
+    /// Notes a flood, and says whether it is new. Seeing it again does not make it last longer.
     pub fn see(&mut self, id: FloodId, now: Time) -> Sight {
         self.expire(now);
         if self.known.contains(&id) && !canary!(FloodsSeenAgain) {
@@ -179,13 +180,14 @@ impl Seen {
         self.known.contains(&id)
     }
 
-    /// Whether it would have to forget one that may still be on its way. Who passes on others then keeps them going round for ever.
+    /// Whether a new flood would displace one that may still be on its way. If a full node passes on new floods, they
+    /// may go round for ever.
     pub fn is_full(&mut self, now: Time) -> bool {
         self.expire(now);
         self.most > 0 && self.order.len() >= self.most as usize
     }
 
-    /// Forgets those whose time is over.
+    /// Forgets the floods whose time is over.
     pub fn expire(&mut self, now: Time) {
         while self.order.front().is_some_and(|(until, _)| *until <= now) {
             self.forget_first();
@@ -198,12 +200,12 @@ impl Seen {
         }
     }
 
-    /// How many it remembers.
+    /// How many floods it remembers.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether it remembers none.
+    /// Whether it remembers no flood.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

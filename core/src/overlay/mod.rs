@@ -1,20 +1,20 @@
-//! Who knows whom: the networks that nodes weave over the one that carries their messages.
+//! Overlays: which nodes know each other, on top of the network that carries their messages.
 //!
-//! A grid that nobody runs has no list of its nodes. Each node knows a few others, its [`View`](view::View), and an overlay
-//! keeps these few alive, well mixed and connected while nodes come and go. A scheduler finds its candidates through them.
+//! A grid without a centre has no list of its nodes. Each node knows a few peers, its [`View`](view::View). An overlay
+//! keeps these links alive, well mixed and connected while nodes come and go. A scheduler finds its candidates there.
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`view`] | the links that a node has: bounded, distinct, never to itself |
-//! | `blatant` | links that ants lay and take away, so that nobody is far from anybody (needs `alloc`) |
+//! | `blatant` | links that ants add and remove, so that all ways are short (needs `alloc`) |
 //! | `can` | a space of capabilities that is cut into zones, one for each node around its own point (needs `alloc`) |
 //! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
-//! | `flood` | messages that reach many over a few links of each (needs `alloc`) |
-//! | [`vicinity`] | links to those that are nearest, under any distance, found through links that look random |
+//! | `flood` | messages that reach many nodes over a few links of each (needs `alloc`) |
+//! | [`vicinity`] | links to the nearest nodes, under any distance, found through random links |
 //! | [`vivaldi`] | where a node is in the space of network delays, from the delays that it observes |
 //!
-//! What a node knows about its neighbours, such as their schedules, is not part of an overlay. The notices of an overlay tell when a
-//! neighbour comes and goes, so that its user can keep such things beside it.
+//! What a node knows about its neighbours, such as their schedules, is not part of an overlay. The notices of an
+//! overlay tell when a neighbour comes and goes, so that a scheduler can keep such things beside it.
 //!
 //! ```
 //! use gridweave_core::id::{Incarnation, NodeId};

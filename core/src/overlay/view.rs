@@ -1,7 +1,7 @@
-//! The links that a node has: at most so many, to distinct nodes, none to itself.
+//! The links of a node: a limited number, to distinct nodes, none to the node itself.
 //!
-//! A view is a plain value of fixed size. Ids lie in an array of their own, because a search looks only at them. Links are kept in
-//! the order of ids, so that equal views are equal values.
+//! A view is a plain value of fixed size. Ids lie in an array of their own, because a search looks only at them. Links
+//! are kept in the order of ids, so that equal views are equal values.
 
 #[cfg(test)]
 mod tests;
@@ -12,15 +12,15 @@ use crate::id::{Incarnation, NodeId};
 use crate::machine::Violation;
 use crate::rng::Choose;
 
-/// What a node knows of another: that it was there, in which life, and how long ago that was news.
+/// What a node knows of a peer: that it was up, in which life, and how old that news is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Link {
-    /// The node it leads to.
+    /// The node that it leads to.
     pub id: NodeId,
     /// That node's life when it made the link.
     pub incarnation: Incarnation,
-    /// For how many cycles the link has been around, wherever it was; saturates.
+    /// How many cycles old the link is, counted at all nodes that had it; saturates.
     pub age: u16,
 }
 
@@ -39,7 +39,7 @@ pub struct View<const C: usize> {
     facts: [Facts; C],
 }
 
-/// What lies behind the last id.
+/// The id in the free places behind the last link.
 const NOBODY: NodeId = NodeId::new(u64::MAX);
 
 /// What a link says about the node that it leads to.
@@ -83,7 +83,7 @@ impl From<Link> for Facts {
     }
 }
 
-/// Why a link is not in a view now. The view is as it was.
+/// Why a link was not added. The view has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NotInserted {
@@ -118,8 +118,8 @@ pub enum Refreshed {
     LaterLife,
 }
 
-/// Links to be added, each with how many of those that are there have a smaller id. Each is where it comes in the order of ids
-/// among those received, so in between may be none.
+/// Links to be added, each with the number of present links that have a smaller id. Its index is its rank by id among
+/// the received links, so some entries may be empty.
 type Added<const C: usize> = [Option<(usize, Link)>; C];
 
 /// A change that an exchange of links made to a view.
@@ -216,8 +216,8 @@ impl<const C: usize> View<C> {
         index < self.len() && self.ids.get(index) == Some(&id)
     }
 
-    /// How many ids are smaller: first by fours, then one by one. It counts rather than branches, for where an id belongs is
-    /// anyone's guess, and a processor's is wrong half of the time.
+    /// How many ids are smaller: first by fours, then one by one. It counts and does not branch, for a processor would
+    /// mispredict half of the branches.
     #[inline]
     fn count_below(&self, id: NodeId) -> usize {
         const STEP: usize = 4;
@@ -256,22 +256,22 @@ impl<const C: usize> View<C> {
         Ok(())
     }
 
-    /// Puts a link in place of the one to another node, which is returned. Nothing changes if there is no such link, or if the
-    /// new one leads to the owner or to a node that is known.
+    /// Puts a link in place of the one to another node, which is returned. Nothing changes if there is no such link, or
+    /// if the new one leads to the owner or to a node that is known.
     pub fn replace(&mut self, old: NodeId, link: Link) -> Option<Link> {
         if link.id == self.owner {
             return None;
         }
         let (gone, index) = (self.index_of(old).ok()?, self.index_of(link.id).err()?);
         let replaced = self.at(gone)?;
-        // The places behind the old link are one less without it.
+        // Without the old link, the indices behind it are one less.
         let index = index.saturating_sub(usize::from(index > gone));
         shift(&mut self.ids, gone, index, link.id);
         shift(&mut self.facts, gone, index, link.into());
         Some(replaced)
     }
 
-    /// Takes the link to a node out, if there is one.
+    /// Removes the link to a node, if there is one.
     pub fn remove(&mut self, id: NodeId) -> Option<Link> {
         let index = self.index_of(id).ok()?;
         let link = self.at(index)?;
@@ -282,8 +282,8 @@ impl<const C: usize> View<C> {
         Some(link)
     }
 
-    /// Takes what is newer from another link to the same node: the smaller age, the later life. News of an earlier life is
-    /// none (PROTOCOLS 1.3, 1.4).
+    /// Takes what is newer from another link to the same node: the smaller age, the later life. News of an earlier life
+    /// is ignored (PROTOCOLS 1.3, 1.4).
     pub fn refresh(&mut self, news: Link) -> Refreshed {
         match self.index_of(news.id) {
             Ok(index) => self.refresh_at(index, news),
@@ -296,11 +296,11 @@ impl<const C: usize> View<C> {
         facts.map_or(Refreshed::Unknown, |facts| facts.refresh(news))
     }
 
-    /// Takes in the links of a message, at most `C`: what is known is refreshed, and what is new goes into free places and then in
-    /// place of those given in return, as long as there are some that the message did not bring as well.
+    /// Takes in the links of a message, at most `C`. Links to known nodes are refreshed. New links go into free places,
+    /// and then in place of links that were given in return and that the message did not bring back.
     ///
-    /// It is as if the links came one after the other, and `tell` hears of each change in that order. But the others are moved
-    /// only once.
+    /// The result is as if the links came one after the other, and `tell` gets the changes in that order. But the
+    /// present links are moved only once.
     pub fn take_in(&mut self, received: &[Link], given: &[NodeId], mut tell: impl FnMut(Change)) {
         let received = received.get(..C).unwrap_or(received);
         let mut fate = [Fate::Kept; C];
@@ -352,7 +352,7 @@ impl<const C: usize> View<C> {
         self.rebuild(&fate, added.get(..received.len()).unwrap_or(&added));
     }
 
-    /// The next of the links given that nothing speaks for, which is gone now.
+    /// Marks the next given link that the message did not bring back as gone, and returns its node.
     fn make_room(
         &self,
         given: &mut core::slice::Iter<'_, NodeId>,
@@ -370,7 +370,7 @@ impl<const C: usize> View<C> {
         })
     }
 
-    /// Moves the links that stay, and puts in between those that are added.
+    /// Moves the links that stay, and puts the added links between them.
     fn rebuild(&mut self, fate: &[Fate; C], added: &[Option<(usize, Link)>]) {
         let mut added_before = [0_u8; C];
         for (index, _) in added.iter().flatten() {
@@ -386,8 +386,8 @@ impl<const C: usize> View<C> {
         for ((id, facts), ((fate, more), before)) in old.zip(about) {
             *before = kept;
             new = new.wrapping_add(usize::from(*more));
-            // What is gone is written, too, to be written over by what comes there or, behind the last, by nothing: that is
-            // faster than to ask.
+            // A link that is gone is written, too. The next link overwrites it, or behind the last one the empty entry:
+            // that is faster than a branch.
             self.put(kept.wrapping_add(new), *id, *facts);
             kept = kept.wrapping_add(usize::from(*fate != Fate::Gone));
         }
@@ -410,7 +410,7 @@ impl<const C: usize> View<C> {
         }
     }
 
-    /// Lets all links be a cycle older.
+    /// Makes all links a cycle older.
     pub fn grow_older(&mut self) {
         let len = self.len();
         for facts in self.facts.iter_mut().take(len) {
@@ -418,14 +418,14 @@ impl<const C: usize> View<C> {
         }
     }
 
-    /// The oldest link; of several, one by chance.
+    /// The oldest link; of several, a random one.
     pub fn oldest<R: rand_core::Rng + ?Sized>(&self, rng: &mut R) -> Option<Link> {
         let ages = || self.facts.iter().take(self.len()).map(|facts| facts.age);
         let most = ages().max()?;
         let mut oldest = [0_u8; C];
         let mut count = 0_usize;
         for (index, age) in (0..).zip(ages()) {
-            // Written over by the next if it is none of the oldest, which is faster than to ask.
+            // If it is not one of the oldest, the next one overwrites it: that is faster than a branch.
             if let Some(free) = oldest.get_mut(count) {
                 *free = index;
             }
@@ -435,12 +435,12 @@ impl<const C: usize> View<C> {
         self.at(usize::from(*chosen))
     }
 
-    /// One of the links, by chance.
+    /// A random link.
     pub fn pick<R: rand_core::Rng + ?Sized>(&self, rng: &mut R) -> Option<Link> {
         self.at(rng.index(self.len()))
     }
 
-    /// So many of the links, by chance, in random order and without replacement; fewer if there are fewer, or `L` is less.
+    /// `count` random links, in random order and without replacement; fewer if there are fewer, or `L` is less.
     pub fn sample<const L: usize>(
         &self,
         count: usize,
@@ -484,7 +484,7 @@ impl<const C: usize> View<C> {
     }
 }
 
-/// Takes the value at one place out and puts another in at a place that is counted without it; those between move by one.
+/// Removes the value at `gone`, and inserts another at `index`, counted without it. The values between move by one.
 fn shift<T: Copy>(slots: &mut [T], gone: usize, index: usize, value: T) {
     let (first, last) = (gone.min(index), gone.max(index));
     let Some(moved) = slots.get_mut(first..=last) else {

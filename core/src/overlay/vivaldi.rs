@@ -1,30 +1,30 @@
 //! Vivaldi: where a node is in the space of network delays, from the delays that it observes (PROTOCOLS 6, F11).
 //!
-//! Each node has a [`Coordinate`] such that the delay between two nodes is about what their coordinates predict. When a node
-//! has measured a round trip to a peer, it moves a little: away from the peer if the trip took longer than predicted, towards
-//! it if it was shorter. How far depends on how sure both are of where they are. No node is special, and no node needs to
-//! know many others.
+//! Each node has a [`Coordinate`] such that the delay between two nodes is about what their coordinates predict. When a
+//! node has measured a round trip to a peer, it moves a little: away from the peer if the trip took longer than
+//! predicted, towards the peer if it took less. How far depends on how sure both are of their places. No node is
+//! special, and no node needs to know many others.
 //!
-//! A [`Vivaldi`] is a value and not a machine. Whoever exchanges messages anyway has round trips to observe, and carries
-//! coordinates and errors in what it says.
+//! A [`Vivaldi`] is a value and not a machine. A machine that exchanges messages anyway observes their round trips, and
+//! carries coordinates and errors in its messages.
 //!
-//! What coordinates predict is a round trip, because that is what is observed.
+//! Coordinates predict round trips, because these are observed.
 //!
 //! # Guards
-//! Peers may lie about where they are and how sure they are, and may hold an answer back. Nothing here can tell a lie from a bad
-//! network, but a lie does little:
-//! - No round trip is [zero or beyond ten seconds](MAX_ROUND_TRIP), and no peer is farther out than that: such samples are refused.
-//! - A surprise counts only up to [`SURPRISE`] times the middle one of the last few surprises. Few liars among many
-//!   honest peers do not move that, so they push no farther than an honest one might. If the network itself has changed,
-//!   all surprises are large, and after half a dozen samples they count.
+//! Peers may lie about where they are and how sure they are, and may hold an answer back. Nothing here can tell a lie
+//! from a bad network, but a lie does little:
+//! - A sample is refused if its round trip is [zero or beyond ten seconds](MAX_ROUND_TRIP), or its peer farther out.
+//! - A surprise counts only up to [`SURPRISE`] times the median of the last few surprises. A few liars among many
+//!   honest peers do not move the median, so they push no farther than an honest peer might. If the network itself has
+//!   changed, all surprises are large, and after half a dozen samples they count.
 //! - One sample moves a node by no more than [`Config::step`].
-//! - A node is never entirely sure and never less sure than at its beginning, and one sample changes that by no more than a
-//!   quarter of the whole range.
+//! - A node is never entirely sure and never less sure than at its beginning. One sample changes its error by no more
+//!   than a quarter of the whole range.
 //! - Points and heights stay within ten seconds, and heights above [`Config::floor`].
 //!
 //! # Numbers
-//! Places are kept in 65,536ths of a microsecond and errors in millionths, so that equal states are equal values and steps are not lost to
-//! rounding. What lies between is computed in `f64` with square roots from `libm`, the same everywhere.
+//! Places are kept in 65,536ths of a microsecond and errors in millionths, so that equal states are equal values and
+//! steps are not lost to rounding. Steps are computed in `f64` with square roots from `libm`, the same everywhere.
 //!
 //! ```
 //! use gridweave_core::overlay::vivaldi::{Config, Vivaldi};
@@ -55,10 +55,10 @@ use crate::time::Span;
 /// The longest round trip that is believed, and the farthest that a node is from the middle in any direction.
 pub const MAX_ROUND_TRIP: Span = Span::from_secs(10);
 
-/// How sure a node is at first, and the least sure it can be, in thousandths.
+/// The error of a node at first, and the largest that it can have, in thousandths.
 pub const MAX_ERROR: u16 = 1_500;
 
-/// How many times the middle one of the last surprises counts, at most.
+/// A surprise counts at most as so many times the median of the last surprises.
 pub const SURPRISE: u8 = 4;
 
 /// How many surprises are remembered.
@@ -77,11 +77,11 @@ const MILLIONTHS_PER_THOUSANDTH: u32 = 1_000;
 /// How fast a node learns; all nodes of a grid have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// Which part of a surprise a node moves by if it is sure of its place and the peer much more so, `cc`, in thousandths; up to
-    /// 1,000.
+    /// Which part of a surprise a node moves by, if it is sure of its place and the peer much more so, `cc`; in
+    /// thousandths, up to 1,000.
     pub gain: u16,
-    /// The same for a node that is off by half or more: it has no place to lose, so it may hurry. In between, the part grows
-    /// with the error. Not less than the gain, up to 1,000.
+    /// The same for a node that is off by half or more: its place is wrong anyway, so it may move fast. In between, the
+    /// part grows with the error. Not less than the gain, up to 1,000.
     pub haste: u16,
     /// How fast a node changes its mind about its own error, `ce`, in thousandths; up to 1,000.
     pub learning: u16,
@@ -92,8 +92,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual values: a quarter of a surprise, all of it at first; 10 microseconds of height; no more than 100 milliseconds
-    /// at once.
+    /// The usual values: a quarter of a surprise, all of it at first; 10 microseconds of height; no more than
+    /// 100 milliseconds at once.
     pub const DEFAULT: Self = Self {
         haste: 1_000,
         ..Self::STEADY
@@ -141,11 +141,11 @@ pub struct Vivaldi {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum BadSample {
-    /// No round trip takes no time.
+    /// The round trip took no time.
     Zero,
     /// It took longer than [`MAX_ROUND_TRIP`].
     TooLong,
-    /// The peer says that it is where no node is.
+    /// The peer claims a place farther out than any node can be.
     TooFar,
 }
 
@@ -162,8 +162,8 @@ impl fmt::Display for BadSample {
 impl core::error::Error for BadSample {}
 
 impl Vivaldi {
-    /// A node in the middle of everything, which is as unsure of that as can be. Values of the configuration that are out of
-    /// bounds count as the bounds.
+    /// A node at the origin, with the largest error. Values of the configuration that are out of bounds count as the
+    /// bounds.
     pub fn new(config: Config) -> Self {
         let config = config.within_bounds();
         Self {
@@ -189,7 +189,7 @@ impl Vivaldi {
         u16::try_from(thousandths).unwrap_or(MAX_ERROR)
     }
 
-    /// Takes in a round trip to a peer, with what the peer says of its own place and error. A peer with error 0 is where it says.
+    /// Takes in a round trip to a peer, with the place and the error that the peer tells; with error 0 it is certain.
     ///
     /// Draws three choices if both are in the same place, else none.
     pub fn observe(
@@ -240,7 +240,7 @@ impl Vivaldi {
         apart
     }
 
-    /// What this sample says about the node's own error counts as far as its weight goes.
+    /// Changes the node's own error by what this sample says about it, in proportion to the weight.
     fn learn(&mut self, weight: f64, relative: f64) {
         let most = f64::from(MAX_ERROR) / 1_000.0;
         let part = f64::from(self.config.learning) / 1_000.0 * weight;
@@ -252,7 +252,7 @@ impl Vivaldi {
         self.error = millionths.clamp(least, most);
     }
 
-    /// Moves so many times this way.
+    /// Moves by `times` times this vector.
     fn push(&mut self, way: [f64; Coordinate::DIMENSIONS], times: f64) {
         let most = micros(MAX_ROUND_TRIP);
         for (part, way) in self.point.iter_mut().zip(way) {

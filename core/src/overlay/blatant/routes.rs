@@ -1,7 +1,7 @@
 //! Distances in the part of the overlay that a node knows.
 //!
-//! One breadth-first search from a node finds, for each node in reach, the two shortest ways that begin with different neighbours.
-//! The first is its distance. The second, for a neighbour, is the way around the link to it.
+//! One breadth-first search from a node finds, for each node in reach, the two shortest ways that begin with different
+//! neighbours. The first is its distance. The second, for a neighbour, is the way around the link to it.
 
 use alloc::vec;
 use alloc::vec::Vec;

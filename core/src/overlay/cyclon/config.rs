@@ -2,46 +2,46 @@ use core::fmt;
 
 use crate::time::Span;
 
-/// The times and sizes of the overlay; nodes with different ones get along.
+/// The times and sizes of the overlay. Nodes may have different values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// The most links of a node, `c` in the paper.
     pub view: u8,
     /// The most links in a message, `l` in the paper.
     pub shuffle: u8,
-    /// How often a node begins an exchange.
+    /// The time between two exchanges that a node begins.
     pub period: Span,
     /// How long it waits for the answer; many round trips less than the period.
     pub timeout: Span,
     /// How many steps a joining walk takes; about the average path length.
     pub walk: u8,
-    /// After how many cycles with an empty view a node asks somebody it knew to introduce it again.
+    /// After how many cycles with an empty view a node asks a contact to introduce it again.
     pub patience: u8,
-    /// How many cycles pass between two times that a node writes down whom it knows.
+    /// How many cycles pass between two writes of the contacts.
     pub remember: u16,
     /// Which links make room for those received.
     pub replacement: Replacement,
     /// Whether the host is told of each link that comes and goes.
     pub changes: Changes,
-    /// How many peers that nobody can choose for it a node keeps, against eclipse; at most [`MOST_SAMPLES`](super::MOST_SAMPLES), none by default.
+    /// How many peers a node samples against eclipse; at most [`MOST_SAMPLES`](super::MOST_SAMPLES), none by default.
     pub samples: u8,
 }
 
 /// Which links make room for those received, once the view is full (PROTOCOLS 1.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Replacement {
-    /// Those sent, unless the same exchange brought a link to the same node. No exchange cuts the overlay in two.
+    /// The links sent, unless the same exchange brought a link to the same node. No exchange cuts the overlay in two.
     Recommended,
-    /// Those sent, as the paper has it. When both sides send the same link, both may drop it.
+    /// All links sent, as the paper has it. If both sides send the same link, both may drop it.
     Literal,
 }
 
 /// Whether the host is told of each link that comes and goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Changes {
-    /// It is.
+    /// The host gets a notice of each change.
     Told,
-    /// It is not, and looks at the view when it needs to.
+    /// The host gets no notices, and looks at the view when it needs to.
     Untold,
 }
 
@@ -91,7 +91,7 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -103,7 +103,7 @@ pub enum ConfigError {
     ShortPeriod,
     /// The timeout is zero, or not shorter than the period.
     Timeout,
-    /// Something would be done every zero cycles.
+    /// The patience or `remember` is zero.
     ZeroCycles,
     /// There are more samples than there is room for.
     Samples,

@@ -1,7 +1,7 @@
 //! Joining by random walks, and coming back from an empty view (PROTOCOLS 1.4, 1.5).
 //!
-//! A walk ends at a node that gives one of its links to the new node and takes one to it instead. So the new node gets about as
-//! many links as others have, about as many lead to it, and nobody else's standing changes.
+//! A walk ends at a node that gives one of its links to the joiner, and takes one to the joiner instead. So the joiner
+//! gets about as many links as other nodes have, about as many lead to it, and little changes for the others.
 
 use super::{Cyclon, Key, Life, Message, Notice, Record};
 use crate::id::{Incarnation, NodeId};
@@ -10,7 +10,7 @@ use crate::overlay::contacts::{ASK_AGAIN, HALF};
 use crate::overlay::view::{Link, Links, NotInserted, Refreshed};
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
-    /// Asks a node to introduce this one, and remembers whom it asked.
+    /// Asks a node for an introduction, and keeps it as a contact.
     pub(super) fn join(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(_) = self.life else {
             return;
@@ -34,7 +34,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         cx.send(introducer, Message::Join { incarnation });
     }
 
-    /// Writes down a few of those in the view, for a time when it is empty.
+    /// Writes a few peers of the view to disk as contacts, for a time when the view is empty.
     pub(super) fn remember(&mut self, cx: &mut dyn Context<Self>) {
         let few: Links<HALF> = self.view.sample(HALF, cx.rng());
         if !few.is_empty() {
@@ -49,8 +49,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A cycle with an empty view: after some of them, or when it is time to ask again anyway, the next of those known is asked for
-    /// help. They may all be gone, so after them the host is told.
+    /// A cycle with an empty view. After some of them, and in every seventh cycle, this node asks the next contact for
+    /// help. The contacts may all be gone, so when all were asked, it tells the host.
     pub(super) fn spend_cycle_alone(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -67,7 +67,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// The one asked for help is not there: another is asked in the next cycle.
+    /// A contact cannot be reached: if the view is empty, this node asks the next contact in the next cycle.
     pub(super) fn hurry(&mut self, to: NodeId) {
         if let Life::Gossiping(gossip) = &mut self.life
             && self.contacts.contains(to)
@@ -76,8 +76,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Sends out as many walks as a view has links. One ends here at once if there is room, or nowhere else to go.
-    pub(super) fn introduce(
+    /// Sends out as many walks for a joiner as a view has links. If the view has room, one of them ends here at once.
+    pub(super) fn on_join(
         &mut self,
         joiner: NodeId,
         incarnation: Incarnation,
@@ -104,8 +104,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A walk comes by. What it claims to have left counts only up to this node's own measure.
-    pub(super) fn walk(
+    /// A walk arrives, and goes on or ends. Its remaining steps are cut to this node's own limit.
+    pub(super) fn on_join_walk(
         &mut self,
         joiner: NodeId,
         incarnation: Incarnation,
@@ -132,14 +132,14 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         self.end_walk(joiner, incarnation, spare, cx);
     }
 
-    /// Where a walk goes from here: anywhere but to whom it is for.
+    /// The next node of a walk: a random peer of the view, but not the joiner.
     fn step(&self, joiner: NodeId, cx: &mut dyn Context<Self>) -> Option<NodeId> {
         let mut two: Links<2> = self.view.sample(2, cx.rng());
         two.retain(|link| link.id != joiner);
         two.first().map(|link| link.id)
     }
 
-    /// A walk ends. Where the new node is known already, or is this one, it goes on while it can.
+    /// A walk ends here. If the joiner is in the view already, or is this node, the walk goes on with its spare steps.
     fn end_walk(
         &mut self,
         joiner: NodeId,
@@ -173,7 +173,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Takes a link to the new node, and gives it one: to this node if there is room for both, else another.
+    /// Takes a link to the joiner, and gives it one: a link to this node if the view has room, else one of the view.
     fn trade(&mut self, joiner: Link, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &self.life else {
             return;
@@ -202,8 +202,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A gift, if this life has asked for it. Who gets a link twice takes one to the giver instead, so that two walks count as two.
-    pub(super) fn receive_gift(
+    /// Takes in a given link, if this life asked for it. If the link is known, one to the giver comes in instead.
+    pub(super) fn on_join_give(
         &mut self,
         from: NodeId,
         joiner: Incarnation,

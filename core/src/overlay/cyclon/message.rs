@@ -24,22 +24,22 @@ pub enum Message<const L: usize> {
         /// The joiner's life.
         incarnation: Incarnation,
     },
-    /// A random walk that looks for a node to link to a new one.
+    /// A random walk that looks for a node to trade links with a joiner.
     JoinWalk {
-        /// The new node.
+        /// The node that joins.
         joiner: NodeId,
-        /// Its life.
+        /// The joiner's life.
         incarnation: Incarnation,
         /// How many steps the walk has left.
         ttl: u8,
-        /// How many more it may take if it ends where the new node is known.
+        /// How many more steps it may take if it ends where the joiner is known.
         spare: u8,
     },
-    /// To the new node, from the end of a walk: I have a link to you now, and here is one for you.
+    /// To the joiner, from the end of a walk: I have a link to you now, and here is one for you.
     JoinGive {
-        /// The new node's life.
+        /// The joiner's life.
         joiner: Incarnation,
-        /// The link.
+        /// The link for the joiner.
         link: Link,
         /// The giver's life.
         giver: Incarnation,
@@ -57,7 +57,7 @@ impl<const L: usize> Message<L> {
     }
 }
 
-/// The name of an exchange, unique among those that a node begins.
+/// The name of an exchange, unique among the exchanges that a node begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ExchangeId {

@@ -1,9 +1,9 @@
-//! CYCLON: links that are shuffled all the time, so that the overlay looks like a random graph (PROTOCOLS 1).
+//! CYCLON: nodes exchange links all the time, so that the overlay looks like a random graph (PROTOCOLS 1).
 //!
-//! Every period a node takes the oldest of its links, which leads to some peer, and sends that peer a few of its other links and
-//! a fresh one to itself. The peer answers with a few of its own. Both put what they got where there is room, and then in place of
-//! what they gave. So links travel, everyone is known to about as many, and a link to a node that is gone
-//! is sooner or later the oldest, tried once, and never seen again.
+//! Every period a node takes its oldest link out of the view. It sends the peer of that link a few other links and a
+//! fresh one to itself. The peer answers with a few of its own. Both put the received links into free places, and then
+//! in place of the links that they sent. So links travel, and about as many lead to each node. A link to a node that is
+//! gone sooner or later is the oldest, is tried once, and is dropped.
 //!
 //! ```text
 //!   asker                                            peer
@@ -16,27 +16,27 @@
 //! ```
 //!
 //! # Rules
-//! - No answer in time, an answer to nothing that was asked, or word that the peer is not there: the peer stays out, all else stays.
-//!   The time limit needs no timer, for nothing happens when it passes.
-//! - While it waits, a node answers others. What it has sent and given away since is not replaced a second time.
-//! - A link that comes in twice keeps the smaller age and the later life. Ages are never reset: that would keep links to the dead alive.
-//! - A new node asks one that is in to introduce it ([`Command::Join`]). After some cycles with no link at all it asks one of
-//!   a few that it knew, which it has on disk; so does a node that restarts, at its first cycle.
-//! - In every seventh cycle a node asks, in place of the oldest, a peer that it had once and does not see: by turns one of the last
-//!   few that did not answer, and one of those that it has on disk. So two halves that have forgotten each other while nothing passed
-//!   between them become one again.
-//! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and nothing is said or answered.
-//! - Leaving is silence.
+//! - If the peer does not answer in time or cannot be reached, it stays out of the view, and nothing else changes. An
+//!   answer to no request is ignored. The time limit needs no timer, for nothing happens when it passes.
+//! - A node that waits for an answer answers other peers. A link that it sent and has lost since is not replaced again.
+//! - If a link to a known node comes in, the smaller age and the later life count. Ages are never reset, for that would
+//!   keep links to dead nodes alive.
+//! - A joiner asks a node of the overlay to introduce it ([`Command::Join`]). After some cycles without any link, a
+//!   node asks a contact that it has on disk. A node that restarts does so in its first cycle.
+//! - In every seventh cycle a node asks a contact that is not in its view, in place of the oldest: in turns one that
+//!   did not answer, and one of the others. So two islands that have forgotten each other become one again.
+//! - [`Command::Freeze`] makes the overlay static: the view stays as it is, and the node sends and answers nothing.
+//! - A leaver tells no peer; it falls silent.
 //!
 //! # What holds after faults
-//! Once messages arrive again, the overlay becomes one if that can be at all: if there is a way between any two nodes that are up along
-//! links and along the peers that nodes keep ([`Cyclon::known`], [`Cyclon::missed`]). A node without links asks one of those every
-//! [`Config::patience`] cycles; a node with links asks each of them within 112 cycles, or those that it only met within 896 if its view
-//! is full.
+//! Once messages arrive again, the overlay becomes one, if all nodes that are up are connected by links and contacts
+//! ([`Cyclon::known`], [`Cyclon::missed`]). A node without links asks one contact every [`Config::patience`] cycles. A
+//! node with links asks each contact within 112 cycles. If its view is full, it asks those of [`Cyclon::known`] only in
+//! every 112th cycle, in turns with those of [`Cyclon::missed`].
 //!
-//! Who lies can place links to whom it likes: nothing here authenticates anyone. With [`Config::samples`] a part of each view, and half of the exchanges,
-//! are with peers that nobody can choose. Who lies cannot make a view or a message grow, a walk go
-//! on, or a node keep a link to itself.
+//! A liar can place links to any node, for nothing here authenticates a sender. With [`Config::samples`], a part of
+//! each view and half of the exchanges are with peers that no liar can choose. A liar cannot make a view or a message
+//! grow, make a walk go on, or make a node keep a link to itself.
 //!
 //! # Example
 //! Three nodes, of which two ask the first to introduce them, here without delay in between.
@@ -110,14 +110,14 @@ const PHASES: u32 = 256;
 
 /// A node of the overlay, with at most `C` links, of which it sends at most `L` at once.
 ///
-/// Most effects per event: `C` messages, one of them with a notice and a gift, when it introduces a node; `2 L + 1` for a shuffle
-/// that comes in, `2 L` for its answer, four on a timer and `C + 1` more with samples, `C + 1` when it leaves, three otherwise.
+/// Most effects per event: `C` messages, one of them with a notice and a gift, when it introduces a node; `2 L + 1` for
+/// a shuffle, `2 L` for its answer, four on a timer and `C + 1` more with samples, `C + 1` to leave, three otherwise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Cyclon<const C: usize, const L: usize> {
     config: Config,
     view: View<C>,
     contacts: Contacts,
-    /// Against eclipse, if that is wanted.
+    /// Sampled peers against eclipse, if [`Config::samples`] asks for some.
     samples: Option<Kept>,
     life: Life<L>,
 }
@@ -146,7 +146,7 @@ struct Gossip<const L: usize> {
     exchange: Exchange<L>,
     /// How many cycles in a row had no link to begin with.
     empty_cycles: u8,
-    /// How many of the links that were asked for in joining have not come.
+    /// How many of the links that this node asked for when it joined have not come.
     awaited_gifts: u8,
 }
 
@@ -159,7 +159,7 @@ enum Exchange<const L: usize> {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Pending<const L: usize> {
     cycle: u32,
-    /// The link to whom was asked, which is out of the view.
+    /// The link to the peer that was asked; it is out of the view.
     peer: Link,
     /// Whether it was in the view before.
     was_linked: bool,
@@ -177,54 +177,54 @@ impl<const L: usize> Pending<L> {
     }
 }
 
-/// The timer of a cycle; that of an earlier one does nothing.
+/// The timer of one cycle. The timer of any other cycle does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timer {
     cycle: u32,
 }
 
-/// What a node may be asked. Before its start and after it left, it obeys nothing.
+/// What the host asks of a node. Before its start and after it left, a node ignores commands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Have this node introduce it.
+    /// Ask this node for an introduction to the overlay.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,
     },
-    /// Link to this node if there is room: how a host lays out an overlay by hand.
+    /// Add a link to this node, if there is room. So a host lays out an overlay by hand.
     Meet(NodeId),
-    /// Keep the view as it is, and say and answer nothing. Who was asked and has not answered is put back if there is room.
+    /// Keep the view as it is, and send and answer nothing. A link that is out for an exchange is put back if it fits.
     Freeze,
-    /// Go on as before.
+    /// End a freeze.
     Thaw,
-    /// Stop for good, and forget everyone.
+    /// Stop for good, and forget all links and contacts.
     Leave,
 }
 
-/// What a node tells.
+/// What a node tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// There is a link to this peer now.
+    /// A link was added to the view.
     Entered {
-        /// Which.
+        /// The peer that it leads to.
         peer: NodeId,
     },
-    /// There is no link to this peer any more.
+    /// A link was taken out of the view.
     Left {
-        /// Which.
+        /// The peer that it led to.
         peer: NodeId,
     },
-    /// A peer in the view has begun a later life than the one it was known in, and what was known of that one is old.
+    /// A peer in the view has begun a later life: what was known of its earlier life is out of date.
     Restarted {
-        /// Which.
+        /// The peer that restarted.
         peer: NodeId,
         /// Its new life.
         incarnation: Incarnation,
     },
-    /// The view has been empty for a while, and all who are known have been asked: a command to join would help.
+    /// The view has been empty for a while, and all contacts were asked: a command to join would help.
     Alone,
 }
 
@@ -238,7 +238,7 @@ impl From<Change> for Notice {
     }
 }
 
-/// Under what a node keeps its records.
+/// The keys of a node's records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
@@ -276,12 +276,12 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         &self.view
     }
 
-    /// The peers that it had or that introduced it, the newest first: it asks them if its view is empty or they are not in it for long.
+    /// Contacts, the newest first: introducers and some peers of the view. They are asked if they are not in the view.
     pub fn known(&self) -> &[NodeId] {
         self.contacts.known()
     }
 
-    /// The last few that did not answer, and are asked again.
+    /// The last few peers that did not answer; they are asked again.
     pub fn missed(&self) -> &[NodeId] {
         self.contacts.missed()
     }
@@ -296,7 +296,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Whom it waits for, if an exchange is under way.
+    /// The peer whose answer it waits for, if an exchange is under way.
     pub const fn waits_for(&self) -> Option<NodeId> {
         match &self.life {
             Life::Gossiping(Gossip {
@@ -333,7 +333,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             cycle,
             due,
             exchange: Exchange::Idle,
-            // Who comes back with an empty view need not wait to ask those it knew.
+            // After a restart or a thaw, a node with an empty view asks a contact in its first cycle.
             empty_cycles: self.config.patience,
             awaited_gifts: 0,
         });
@@ -345,20 +345,20 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             return;
         }
         match message {
-            Message::Shuffle { exchange, links } => self.answer(from, exchange, &links, cx),
-            Message::Shuffled { exchange, links } => self.answered(from, exchange, &links, cx),
-            Message::Join { incarnation } => self.introduce(from, incarnation, cx),
+            Message::Shuffle { exchange, links } => self.on_shuffle(from, exchange, &links, cx),
+            Message::Shuffled { exchange, links } => self.on_shuffled(from, exchange, &links, cx),
+            Message::Join { incarnation } => self.on_join(from, incarnation, cx),
             Message::JoinWalk {
                 joiner,
                 incarnation,
                 ttl,
                 spare,
-            } => self.walk(joiner, incarnation, ttl, spare, cx),
+            } => self.on_join_walk(joiner, incarnation, ttl, spare, cx),
             Message::JoinGive {
                 joiner,
                 link,
                 giver,
-            } => self.receive_gift(from, joiner, link, giver, cx),
+            } => self.on_join_give(from, joiner, link, giver, cx),
         }
     }
 
@@ -421,7 +421,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Adds a link to the view, or takes from it what is news.
+    /// Adds a link to the view, or refreshes the one that is there.
     fn learn(&mut self, link: Link, cx: &mut dyn Context<Self>) -> Result<(), NotInserted> {
         self.hear_of(&[link]);
         let inserted = self.view.insert(link);
@@ -438,7 +438,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         inserted
     }
 
-    /// Tells of a change in the view, to a host that wants to know.
+    /// Tells the host of a change in the view, if [`Config::changes`] asks for that.
     fn tell(&self, change: Notice, cx: &mut dyn Context<Self>) {
         match self.config.changes {
             Changes::Told => cx.notify(change),

@@ -1,8 +1,8 @@
-//! A defence against eclipse: a few peers that nobody can choose for a node.
+//! A defence against eclipse: a few peers that no liar can choose for a node.
 //!
-//! Who lies can send links to its accomplices only, again and again, until views have hardly any other. So a node may keep, beside its view, for each of some
-//! secret keys the peer that comes first in the order of that key among all that it ever heard of (Bortnikov et al., *Brahms*, 2009). It does not
-//! matter how often somebody is named: who is named once has the same chance as who is named a thousand times.
+//! A liar can send links to its accomplices only, until views have hardly any others. So a node may keep samples beside
+//! its view. A sample has a secret key, and keeps the peer that comes first in the order of that key, of all that the
+//! node heard of (Bortnikov et al., *Brahms*, 2009). How often a peer is named makes no difference.
 
 use core::hash::Hasher;
 
@@ -13,23 +13,23 @@ use crate::machine::Context;
 use crate::overlay::view::Link;
 use crate::rng::Choose;
 
-/// The most peers that a node keeps so: none without an allocator, which would have to find room for them in every node.
+/// The most samples of a node. Without an allocator there are none, for every node would need room for them.
 pub const MOST_SAMPLES: usize = if cfg!(feature = "alloc") { 32 } else { 0 };
 
-/// How many exchanges that others begin change a view in one cycle, if there are samples: who shuffles more often than it may is answered.
+/// With samples, how many exchanges that peers begin may change the view in a cycle. Further ones leave it as it is.
 pub(super) const MOST_TAKEN: u8 = 1;
 
-/// Out of the way of nodes that keep none.
+/// In a box if possible, so that a node without samples stays small.
 #[cfg(feature = "alloc")]
 pub(super) type Kept = alloc::boxed::Box<Samples>;
 #[cfg(not(feature = "alloc"))]
 pub(super) type Kept = Samples;
 
-/// The peers that come first, each in an order of its own.
+/// The samples of a node: each keeps the peer that is first in the order of its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Samples {
     list: heapless::Vec<Sample, MOST_SAMPLES>,
-    /// How many exchanges that others began changed the view in this cycle.
+    /// How many exchanges that peers began changed the view in this cycle.
     pub taken: u8,
 }
 
@@ -53,7 +53,7 @@ impl Sample {
     }
 }
 
-/// The place of a node in the order of a key.
+/// The rank of a node in the order of a key; the lowest is first.
 fn rank(key: u64, id: NodeId) -> u64 {
     let mut mix = Mix::default();
     mix.write_u64(key);
@@ -62,7 +62,7 @@ fn rank(key: u64, id: NodeId) -> u64 {
 }
 
 impl Samples {
-    /// New orders, without anybody.
+    /// Draws the keys; no peer is sampled yet.
     pub(super) fn draw(count: u8, rng: &mut (impl rand_core::Rng + ?Sized)) -> Kept {
         let mut samples = Self::default();
         for _ in 0..count {
@@ -84,7 +84,7 @@ impl Samples {
         }
     }
 
-    /// Somebody is not there, so another comes first.
+    /// Drops a peer that is not there, so that others can be sampled.
     pub(super) fn forget(&mut self, id: NodeId) {
         for sample in &mut self.list {
             sample.first = sample.first.filter(|first| first.id != id);
@@ -104,13 +104,13 @@ impl Samples {
 }
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
-    /// The peers that nobody could choose for this node, if it keeps some.
+    /// The sampled peers, which no liar could choose for this node; none without [`Config::samples`](super::Config).
     pub fn samples(&self) -> impl Iterator<Item = NodeId> + '_ {
         let samples = self.samples.iter();
         samples.flat_map(|samples| samples.peers().map(|link| link.id))
     }
 
-    /// Takes note of whom a message named.
+    /// Offers these links to all samples.
     pub(super) fn hear_of(&mut self, links: &[Link]) {
         let me = self.view.owner();
         if let Some(samples) = &mut self.samples {
@@ -120,8 +120,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// A cycle begins: puts some of the peers that nobody chose into half of the view, and returns with whom to exchange links, every second time
-    /// one of them. That also tells whether they are there.
+    /// Puts sampled peers into up to half of the view when a cycle begins. In every second cycle, returns one of them
+    /// as the partner of the exchange, which also shows whether it is up.
     pub(super) fn draw_samples(&mut self, cycle: u32, cx: &mut dyn Context<Self>) -> Option<Link> {
         let samples = self.samples.as_mut()?;
         samples.begin_cycle();

@@ -11,11 +11,11 @@ use crate::machine::Context;
 use crate::overlay::contacts::ASK_AGAIN;
 use crate::overlay::view::{Link, Links, NotInserted};
 
-/// In every so many cycles a node whose view is full asks one of those that it met once.
+/// A node whose view is full asks a known contact only in every so many cycles.
 const SELDOM: u32 = 16 * ASK_AGAIN;
 
 impl<const C: usize, const L: usize> Cyclon<C, L> {
-    /// A cycle begins, if it is this one's turn.
+    /// Runs a cycle, if its turn has come.
     pub(super) fn cycle(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -41,10 +41,10 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 samples.forget(pending.peer.id);
             }
         }
-        // A node that has no links at all does not go on as if it had, but asks for help.
+        // A node with an empty view asks for help instead.
         let view = &self.view;
         let is_out = |peer| !view.is_empty() && !view.contains(peer);
-        // A node whose view is full is hardly on an island, and should not prefer those that it met first.
+        // A node whose view is full is hardly on an island, and should not prefer its first contacts.
         let again = match view.is_full() && !cycle.is_multiple_of(SELDOM) {
             true => self.contacts.missed_due(cycle, is_out),
             false => self.contacts.due(cycle, is_out),
@@ -97,8 +97,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Answers with links from before the merge, so that none of the asker's goes back.
-    pub(super) fn answer(
+    /// Answers with links from before the merge, so that none of the asker's links goes back.
+    pub(super) fn on_shuffle(
         &mut self,
         from: NodeId,
         exchange: ExchangeId,
@@ -122,8 +122,8 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         self.merge(received, &sent, cx);
     }
 
-    /// The answer, if it is the one waited for and in time.
-    pub(super) fn answered(
+    /// Takes in an answer, if this node waits for it and it is in time.
+    pub(super) fn on_shuffled(
         &mut self,
         from: NodeId,
         exchange: ExchangeId,
@@ -153,11 +153,11 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Steps 6 and 7. A second link to a node in one message finds the first in the view, and one to this node is none.
+    /// Steps 6 and 7. A second link to a node in one message refreshes the first, and a link to this node is ignored.
     fn merge(&mut self, received: &[Link], sent: &[NodeId], cx: &mut dyn Context<Self>) {
         let most = usize::from(self.config.shuffle);
         let received = received.get(..most).unwrap_or(received);
-        // What was sent was sampled in random order, so it may be replaced in this one.
+        // The links sent are in random order, so they may be replaced in that order.
         match self.config.replacement {
             Replacement::Recommended => {
                 let changes = self.config.changes;
@@ -170,7 +170,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// Replaces whatever was sent, even what was received in turn.
+    /// Replaces any link that was sent, even if the exchange brought it back.
     fn merge_literally(&mut self, received: &[Link], sent: &[NodeId], cx: &mut dyn Context<Self>) {
         let mut replaceable = sent.iter();
         for &link in received {
@@ -183,7 +183,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         }
     }
 
-    /// The transport says that the peer is not there: as if the time for its answer were over.
+    /// The transport cannot reach the peer: the exchange ends as if its time were over.
     pub(super) fn give_up_exchange(&mut self, to: NodeId) {
         if let Life::Gossiping(gossip) = &mut self.life
             && let Exchange::Waiting(pending) = &gossip.exchange

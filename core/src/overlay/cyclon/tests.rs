@@ -35,7 +35,7 @@ impl Bench {
         Self::new(Time::from_secs(100), build)
     }
 
-    /// Started, with links of these ages.
+    /// A started node with links of these ages.
     fn with_config(config: Config, links: &[(u64, u16)]) -> Self {
         let mut bench = Self::unborn(config);
         bench.feed(Event::Start);
@@ -49,7 +49,7 @@ impl Bench {
         Self::with_config(CONFIG, links)
     }
 
-    /// Past its first cycle, in which it has asked the oldest of these, 9, and sent 1 and 2.
+    /// A node after its first cycle, in which it asked its oldest link, 9, and sent 1 and 2.
     fn waiting() -> Self {
         let mut bench = Self::with(&[(1, 0), (2, 0), (3, 0), (9, 5)]);
         bench.cycle(0);
@@ -214,7 +214,7 @@ fn an_answer_fills_empty_places_and_then_those_of_what_was_sent() {
 }
 
 #[test]
-fn an_answer_counts_once_in_time_and_from_whom_was_asked() {
+fn an_answer_counts_once_in_time_and_from_the_peer_that_was_asked() {
     let mut bench = Bench::waiting();
     let answer = shuffled(0, &[(11, 4)]);
     bench.ignores_message(8, answer.clone());
@@ -270,7 +270,7 @@ fn timers_of_other_cycles_do_nothing_and_early_ones_come_again() {
 }
 
 #[test]
-fn who_is_asked_answers_from_before_the_merge_and_ages_nothing() {
+fn an_asked_node_answers_from_before_the_merge_and_ages_nothing() {
     let mut bench = Bench::with(&[(1, 7), (2, 8), (3, 9)]);
     assert_eq!(
         bench.hear(9, shuffle(&[(9, 0), (11, 1), (12, 2)])),
@@ -287,7 +287,7 @@ fn who_is_asked_answers_from_before_the_merge_and_ages_nothing() {
 }
 
 #[test]
-fn who_waits_answers_and_does_not_replace_what_is_gone() {
+fn a_waiting_node_answers_and_does_not_replace_links_that_are_gone() {
     let mut bench = Bench::waiting();
     bench.hear(7, shuffle(&[(7, 0), (21, 0), (22, 0)]));
     assert_eq!(bench.links(), [(3, 1), (7, 0), (21, 0), (22, 0)]);
@@ -296,7 +296,7 @@ fn who_waits_answers_and_does_not_replace_what_is_gone() {
 }
 
 #[test]
-fn two_that_ask_each_other_at_once_end_up_linked_both_ways() {
+fn a_node_that_is_asked_by_the_peer_it_asked_ends_up_with_a_link_to_it() {
     let mut bench = Bench::with(&[(9, 5)]);
     bench.cycle(0);
     assert_eq!(
@@ -308,7 +308,7 @@ fn two_that_ask_each_other_at_once_end_up_linked_both_ways() {
 }
 
 #[test]
-fn what_both_sides_sent_is_kept_as_recommended_and_may_go_literally() {
+fn a_link_that_both_sides_sent_is_kept_as_recommended_and_may_go_literally() {
     let full = [(1, 1), (2, 1), (3, 1), (4, 1)];
     let message = || shuffle(&[(1, 0), (9, 0), (11, 0)]);
     let mut recommended = Bench::with(&full);
@@ -368,14 +368,14 @@ fn hostile_shuffles_are_cut_down_to_what_is_allowed() {
         ..CONFIG
     };
     let mut bench = Bench::with_config(config, &[]);
-    // Its own link, one twice, and one more than two.
+    // A link to the node itself, one link twice, and one link too many.
     bench.hear(9, shuffle(&[(50, 0), (11, u16::MAX), (12, 0)]));
     assert_eq!(bench.links(), [(11, u16::MAX)]);
     bench.hear(9, shuffle(&[(13, 1), (13, 0)]));
     assert_eq!(bench.links(), [(11, u16::MAX), (13, 0)]);
     bench.cycle(0);
     assert_eq!(bench.machine().waits_for(), Some(id(11)), "ages saturate");
-    // From itself, as it were.
+    // Messages that claim to come from the node itself.
     bench.ignores_message(50, shuffle(&[(14, 0)]));
     bench.ignores_message(50, Message::Join { incarnation: BORN });
 }
@@ -425,7 +425,7 @@ fn an_introducer_with_room_is_the_end_of_one_walk() {
 }
 
 #[test]
-fn a_walk_goes_on_and_never_to_whom_it_is_for() {
+fn a_walk_goes_on_but_never_to_the_joiner() {
     let mut bench = Bench::with(&[(1, 0), (2, 0)]);
     assert_eq!(bench.hear(7, walk(9, 2, 3)), [send(1, walk(9, 1, 3))]);
     assert_eq!(bench.hear(7, walk(1, 2, 3)), [send(2, walk(1, 1, 3))]);
@@ -489,7 +489,7 @@ fn gifts_count_only_when_asked_for_and_only_so_many() {
 }
 
 #[test]
-fn after_empty_cycles_somebody_known_is_asked() {
+fn after_empty_cycles_a_contact_is_asked() {
     let mut bench = Bench::with(&[]);
     bench.feed(join(8));
     assert_eq!(bench.cycle(0), [wake(1)]);
@@ -497,14 +497,14 @@ fn after_empty_cycles_somebody_known_is_asked() {
     assert_eq!(bench.cycle(1), [wake(2), ask.clone()]);
     assert_eq!(bench.cycle(2), [wake(3)]);
     assert_eq!(bench.feed(Event::Unreachable { to: id(8) }), []);
-    // Nobody else is known, and it may be gone for good.
+    // It is the only contact, and may be gone for good.
     assert_eq!(bench.cycle(3), [wake(4), Effect::Notify(Notice::Alone)]);
     assert_eq!(bench.cycle(4), [wake(5)]);
     assert_eq!(bench.cycle(5), [wake(6), ask]);
 }
 
 #[test]
-fn who_knows_nobody_says_so() {
+fn a_node_without_contacts_tells_its_host() {
     let mut bench = Bench::with(&[]);
     assert_eq!(bench.cycle(0), [wake(1), Effect::Notify(Notice::Alone)]);
     assert_eq!(bench.cycle(1), [wake(2)]);
@@ -512,7 +512,7 @@ fn who_knows_nobody_says_so() {
 }
 
 #[test]
-fn a_restart_is_a_later_life_that_asks_those_it_knew() {
+fn a_restarted_node_asks_its_contacts_in_its_next_life() {
     let mut bench = Bench::unborn(CONFIG);
     let known = Record::Known([id(50), id(8)].into_iter().collect());
     let life = Record::Incarnation(Incarnation::new(4));
@@ -529,7 +529,7 @@ fn a_restart_is_a_later_life_that_asks_those_it_knew() {
 }
 
 #[test]
-fn those_known_are_written_down_every_so_many_cycles() {
+fn contacts_are_written_to_disk_every_so_many_cycles() {
     let mut bench = Bench::with_config(
         Config {
             remember: 2,
@@ -547,7 +547,7 @@ fn those_known_are_written_down_every_so_many_cycles() {
 }
 
 #[test]
-fn a_frozen_view_stays_as_it_is_with_whom_was_asked_back_in_it() {
+fn a_frozen_view_stays_as_it_is_with_the_asked_peer_back_in_it() {
     let mut bench = Bench::waiting();
     let effects = bench.feed(Event::Command(Command::Freeze));
     assert_eq!(effects, [Effect::Cancel(Timer { cycle: 1 }), entered(9)]);
@@ -568,7 +568,7 @@ fn a_frozen_view_stays_as_it_is_with_whom_was_asked_back_in_it() {
 }
 
 #[test]
-fn who_leaves_says_nothing_any_more() {
+fn a_leaver_forgets_its_links_and_sends_nothing_any_more() {
     let mut bench = Bench::waiting();
     let effects = bench.feed(Event::Command(Command::Leave));
     let cancel = Effect::Cancel(Timer { cycle: 1 });
@@ -667,7 +667,7 @@ fn values_that_cannot_work_are_refused() {
     assert!(Cyclon::<20, 8>::new(ME, Config::DEFAULT).is_ok());
 }
 
-/// The sample of a node that has heard of these, in this order.
+/// The sample of a node that heard of these peers, in this order.
 fn sample_of(heard: &[u64]) -> Vec<NodeId> {
     let mut bench = Bench::with_config(SAMPLING, &[]);
     for &peer in heard {
@@ -677,7 +677,7 @@ fn sample_of(heard: &[u64]) -> Vec<NodeId> {
 }
 
 #[test]
-fn a_sample_depends_on_who_was_heard_of_and_not_on_how_often_or_when() {
+fn a_sample_depends_on_which_peers_were_named_and_not_on_how_often_or_when() {
     let sample = sample_of(&[1, 2, 3, 4]);
     assert_eq!(sample.len(), 1);
     assert_eq!(sample_of(&[4, 3, 3, 3, 2, 1, 1, 3, 2]), sample);
@@ -713,7 +713,7 @@ fn a_sample_is_asked_every_second_cycle_and_dropped_if_it_does_not_answer() {
 }
 
 #[test]
-fn with_samples_one_exchange_of_others_changes_a_view_in_a_cycle() {
+fn with_samples_one_exchange_that_a_peer_begins_changes_the_view_in_a_cycle() {
     let mut bench = Bench::with_config(SAMPLING, &[]);
     bench.hear(1, shuffle(&[(1, 0)]));
     let did = bench.hear(2, shuffle(&[(2, 0)]));
@@ -776,13 +776,13 @@ fn messages_survive_their_encoding_and_too_many_links_do_not() {
 }
 
 #[test]
-fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
+fn the_last_peers_that_did_not_answer_are_asked_again_until_they_do() {
     let mut bench = Bench::with(&[(1, 9), (2, 8), (3, 7), (4, 0)]);
     let mut asked = Vec::new();
     for cycle in 0..72 {
         bench.cycle(cycle);
         asked.push(bench.machine().waits_for().map(NodeId::get));
-        // Only 4 is there, and 3 again later.
+        // Only 4 answers, and later 3.
         let Some(peer) = bench.machine().waits_for() else {
             continue;
         };
@@ -796,8 +796,7 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
         }
     }
     assert_eq!(asked[..4], [1, 2, 3, 4].map(Some));
-    // Each of those that did not answer has its turn, and one that does is not asked again. Between them each of those known
-    // has its turn, as long as it is not in the view.
+    // Each missed peer has its turn until it answers. In between, known contacts that are not in the view have theirs.
     let again: Vec<_> = asked[7..].iter().step_by(7).flatten().copied().collect();
     assert_eq!(again, [3, 1, 2, 2, 3, 3, 1, 1, 2, 2]);
     let others = asked[4..].iter().filter(|peer| **peer != Some(4));
@@ -805,7 +804,7 @@ fn the_last_who_did_not_answer_are_asked_again_until_they_do() {
 }
 
 #[test]
-fn who_is_asked_again_does_not_come_into_a_frozen_view() {
+fn a_missed_peer_that_is_asked_again_does_not_enter_a_frozen_view() {
     let mut bench = Bench::with(&[(1, 0)]);
     bench.machine_mut().contacts.miss(id(9));
     bench.cycle(0);

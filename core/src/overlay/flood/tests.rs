@@ -31,7 +31,7 @@ fn a_message_takes_as_many_hops_as_it_may() {
 }
 
 #[test]
-fn it_goes_to_a_few_others_and_never_back() {
+fn a_message_goes_to_a_few_neighbours_and_never_back() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let neighbours = [1, 2, 3, 4, 5, 6].map(NodeId::new);
     let sender = NodeId::new(3);
@@ -45,7 +45,7 @@ fn it_goes_to_a_few_others_and_never_back() {
         assert_eq!(targets.len(), 4);
     }
     assert_eq!(chosen.len(), 5);
-    // Who has fewer neighbours than it may ask asks all the others.
+    // If there are fewer neighbours than the fan-out, the message goes to all but the sender.
     let few = &neighbours[..3];
     let targets = Reach::REQUEST.targets(few.iter().copied(), Some(sender), &mut rng);
     assert_eq!(targets.len(), 2);
@@ -91,13 +91,13 @@ fn the_same_in_another_round_or_of_another_kind_is_new() {
 }
 
 #[test]
-fn names_made_up_do_not_make_it_grow() {
+fn made_up_names_do_not_make_it_grow() {
     let mut seen = Seen::new(Span::from_secs(10), 64);
     for sequence in 0..10_000 {
         assert_eq!(seen.see(flood(sequence), Time::ZERO), Sight::First);
         assert!(seen.len() <= 64 && seen.known.len() == seen.order.len());
     }
-    // Those heard of last are known.
+    // The latest floods are remembered.
     for sequence in 9_936..10_000 {
         assert_eq!(seen.see(flood(sequence), Time::ZERO), Sight::Again);
     }
@@ -109,7 +109,7 @@ fn names_made_up_do_not_make_it_grow() {
 }
 
 #[test]
-fn it_is_full_until_the_first_is_over() {
+fn it_is_full_until_the_time_of_the_first_flood_is_over() {
     let mut seen = Seen::new(Span::from_secs(10), 2);
     for sequence in 0..2 {
         assert!(!seen.is_full(Time::from_secs(sequence)));
@@ -118,7 +118,7 @@ fn it_is_full_until_the_first_is_over() {
     assert!(seen.is_full(Time::from_micros(9_999_999)));
     assert!(!seen.is_full(Time::from_secs(10)));
     assert_eq!(seen.len(), 1);
-    // Where nothing is remembered, nothing is forgotten too early.
+    // If no flood is remembered, none is forgotten too early.
     assert!(!Seen::new(Span::MAX, 0).is_full(Time::ZERO));
 }
 

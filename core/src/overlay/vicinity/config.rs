@@ -2,30 +2,30 @@ use core::fmt;
 
 use crate::time::Span;
 
-/// The times and sizes of the layer; nodes with different ones get along.
+/// The times and sizes of the layer. Nodes may have different values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// The most links of a node, `Kv` in PROTOCOLS 2.
     pub links: u8,
     /// The most descriptors in a message, the sender's own among them, `g` in PROTOCOLS 2.
     pub gossip: u8,
-    /// How often a node begins an exchange; the same as that of the random layer, for ages count cycles of both.
+    /// The time between two exchanges that a node begins. The random layer has the same, for ages count cycles of both.
     pub period: Span,
     /// How long it waits for the answer.
     pub timeout: Span,
     /// Up to how many cycles old a descriptor may be; older ones are dropped.
     pub max_age: u16,
-    /// What the peers of the random layer are good for.
+    /// How the peers of the random layer are used.
     pub feed: Feed,
 }
 
-/// What the peers of the random layer are good for.
+/// How the peers of the random layer are used.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Feed {
-    /// They are sent and kept as all others are, if they are near enough. Without them clusters never find each other.
+    /// They are sent and kept like all others, if they are near enough. Without them clusters never find each other.
     Always,
-    /// A node begins with them when it has no link at all, and looks at them for nothing else: how an experiment shows what they
-    /// are good for.
+    /// A node uses them only when it has no link at all. With this an experiment shows what the random layer is good
+    /// for.
     WhenEmpty,
 }
 
@@ -68,7 +68,7 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a configuration is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -80,7 +80,7 @@ pub enum ConfigError {
     ShortPeriod,
     /// The timeout is zero, or not shorter than the period.
     Timeout,
-    /// Every descriptor would be too old after one cycle.
+    /// The maximal age is zero: every descriptor would be too old after one cycle.
     MaxAge,
 }
 

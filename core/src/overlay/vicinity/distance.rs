@@ -1,4 +1,4 @@
-//! Who is near whom: what the layer is built for, and the only thing that it must be told (PROTOCOLS 2.2).
+//! Distances: what makes two nodes near, which is all that the layer must be told (PROTOCOLS 2.2).
 
 use core::cmp::Reverse;
 
@@ -6,10 +6,10 @@ use crate::machine::Data;
 use crate::profile::Profile;
 use crate::time::{Interval, Span, Time};
 
-/// How near others are to a node, by what they tell of themselves.
+/// Ranks nodes by how near they are to a target, from their profiles.
 ///
-/// It need not be a distance in a space, nor the same both ways. It must only put the others in an order for each target, and always
-/// the same one. Ties need no care: [`nearest`](super::nearest) breaks them.
+/// It need not be a distance in a space, nor the same both ways. It must only order the nodes for each target, and
+/// always alike. Ties need no care: [`nearest`](super::nearest) breaks them.
 pub trait Distance<P>: Data {
     /// How far away: the smaller, the nearer.
     type Rank: Data + Ord + Copy;
@@ -18,7 +18,7 @@ pub trait Distance<P>: Data {
     fn rank(&self, target: &P, other: &P) -> Self::Rank;
 }
 
-/// Nodes with short delays between them are near: by their coordinates, heights and all.
+/// Nodes with short delays between them are near, as their coordinates predict, heights included.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Proximity;
 
@@ -30,8 +30,8 @@ impl Distance<Profile> for Proximity {
     }
 }
 
-/// Nodes that are free at the same time are near: the longer both first free windows overlap, the nearer, and of equals the one that
-/// is free earlier.
+/// Nodes that are free at the same time are near: the longer both first free windows overlap, the nearer. Of equals,
+/// the node that is free earlier is nearer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FirstFree;
 

@@ -11,7 +11,7 @@ use crate::rng::Choose;
 impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     Vicinity<P, D, V, G, R>
 {
-    /// A cycle begins, if it is this one's turn.
+    /// Runs a cycle, if its turn has come.
     pub(super) fn cycle(&mut self, cycle: u32, cx: &mut dyn Context<Self>) {
         let Life::Gossiping(gossip) = &mut self.life else {
             return;
@@ -44,7 +44,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         }
     }
 
-    /// Step 1, and whoever is too old is gone. What was heard of random peers does not get younger either, until it is heard anew.
+    /// Step 1: all descriptors are a cycle older, also those of random peers. Descriptors that are too old are dropped.
     fn grow_older(&mut self) {
         let max_age = self.config.max_age;
         for peer in self.view.iter_mut().chain(&mut self.random) {
@@ -54,7 +54,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         self.random.retain(|peer| peer.age <= max_age);
     }
 
-    /// Step 2: the oldest link, of several one by chance, is out of the view now.
+    /// Step 2: takes the oldest link out of the view; of several, a random one.
     fn take_oldest(&mut self, cx: &mut dyn Context<Self>) -> Option<Descriptor<P>> {
         let most = self.view.iter().map(|peer| peer.age).max()?;
         let oldest = || (0..).zip(&self.view).filter(|(_, peer)| peer.age == most);
@@ -63,7 +63,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         (index < self.view.len()).then(|| self.view.remove(index))
     }
 
-    /// Step 3.
+    /// Step 3: sends the request, and waits for the reply.
     fn ask(&mut self, peer: &Descriptor<P>, exchange: ExchangeId, cx: &mut dyn Context<Self>) {
         let descriptors = self.nearest_to(peer);
         if let Life::Gossiping(gossip) = &mut self.life {
@@ -80,7 +80,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         cx.send(peer.id, request);
     }
 
-    /// What a message to this peer has: its sender's own descriptor, and the nearest to the peer.
+    /// The descriptors of a message to this peer: this node's own first, then the nearest to the peer.
     fn nearest_to(&self, peer: &Descriptor<P>) -> Descriptors<P, G> {
         let target = Target {
             id: peer.id,
@@ -94,7 +94,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         descriptors
     }
 
-    /// The random peers, if they count as all others do.
+    /// The random peers that take part in a selection.
     fn fed(&self) -> &[Descriptor<P>] {
         match self.config.feed {
             Feed::Always => &self.random,
@@ -126,16 +126,16 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
             Message::Request {
                 exchange,
                 descriptors,
-            } => self.answer(from, exchange, descriptors, cx),
+            } => self.on_request(from, exchange, descriptors, cx),
             Message::Reply {
                 exchange,
                 descriptors,
-            } => self.answered(from, exchange, descriptors, cx),
+            } => self.on_reply(from, exchange, descriptors, cx),
         }
     }
 
-    /// Step 4: the answer has what was known before the request. Who says nothing of itself cannot be told who is near it.
-    fn answer(
+    /// Step 4: replies with what was known before. A request without the asker's own descriptor first is ignored.
+    fn on_request(
         &mut self,
         from: NodeId,
         exchange: ExchangeId,
@@ -157,8 +157,8 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         self.merge(received);
     }
 
-    /// The answer, if it is the one waited for and in time.
-    fn answered(
+    /// Takes in a reply, if this node waits for it and it is in time.
+    fn on_reply(
         &mut self,
         from: NodeId,
         answered: ExchangeId,
@@ -185,7 +185,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         }
     }
 
-    /// Takes in no more than a message may have, and nothing that is too old; what it says of this node itself is no news.
+    /// Takes in descriptors: no more than a message may have, none that is too old, and none of this node itself.
     fn merge(&mut self, mut received: Descriptors<P, G>) {
         let max_age = self.config.max_age;
         received.truncate(usize::from(self.config.gossip));
@@ -193,8 +193,8 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         self.keep_nearest(&received);
     }
 
-    /// The transport says that a node is not there: as if the time for its answer were over, and no link leads there any more.
-    pub(super) fn give_up(&mut self, to: NodeId) {
+    /// The transport cannot reach a node: its link is removed, and an exchange with it ends.
+    pub(super) fn on_unreachable(&mut self, to: NodeId) {
         self.view.retain(|peer| peer.id != to);
         if let Life::Gossiping(gossip) = &mut self.life
             && let Exchange::Waiting { peer, .. } = gossip.exchange

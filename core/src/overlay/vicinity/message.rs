@@ -1,12 +1,12 @@
 use crate::id::NodeId;
 
-/// What a node knows of another: what that one told of itself, and how long ago that was news.
+/// What a node knows of another node: its profile, and how old that is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Descriptor<P> {
     /// The node that it describes.
     pub id: NodeId,
-    /// For how many cycles it has been around, wherever it was; saturates.
+    /// How many cycles old it is, counted at all nodes that had it; saturates.
     pub age: u16,
     /// The number of the profile: of two profiles of a node, the one with the larger number counts.
     pub version: u64,
@@ -15,8 +15,8 @@ pub struct Descriptor<P> {
 }
 
 impl<P> Descriptor<P> {
-    /// Whether this one counts, and not another one of the same node that was found after it: the later profile, and of the same
-    /// profile the younger word.
+    /// Whether this descriptor counts, and not `later`, which is of the same node and was found after it: the later
+    /// profile counts, and of one profile the younger descriptor.
     pub(super) fn outdoes(&self, later: &Self) -> bool {
         (self.version, later.age) >= (later.version, self.age)
     }
@@ -29,14 +29,14 @@ pub type Descriptors<P, const N: usize> = heapless::Vec<Descriptor<P>, N>;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message<P, const G: usize> {
-    /// Who of those you know is near me? Here are some who are near you.
+    /// Which nodes that you know are near me? Here are some near you.
     Request {
         /// The asker's name for the exchange.
         exchange: ExchangeId,
         /// The asker's own descriptor, first, and those of the nearest to the peer that it knows.
         descriptors: Descriptors<P, G>,
     },
-    /// Here are some who are near you.
+    /// Here are some nodes near you.
     Reply {
         /// The asker's name for the exchange.
         exchange: ExchangeId,
@@ -45,7 +45,7 @@ pub enum Message<P, const G: usize> {
     },
 }
 
-/// The name of an exchange, unique among those that a node begins in one life: the number of its cycle.
+/// The name of an exchange, unique among the exchanges that a node begins in one life: the number of its cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -1,9 +1,9 @@
-//! VICINITY: each node finds and keeps those that are nearest to it, under any distance (PROTOCOLS 2).
+//! VICINITY: each node finds the nodes that are nearest to it, under any distance, and links to them (PROTOCOLS 2).
 //!
-//! Every node tells something of itself, its *profile*: where it is, when it is free, what it costs. A [`Distance`] says how near
-//! two profiles are. Every period a node takes the oldest of its links, which leads to some peer, and sends that peer its
-//! own descriptor and those of the nodes it knows that are nearest *to the peer*. The peer answers in kind. Both keep the nearest of
-//! what they had, what came, and whom the random layer below knows at the moment.
+//! Every node tells a *profile* of itself: where it is, when it is free, what it costs. A [`Distance`] says how near
+//! two profiles are. Every period a node takes its oldest link out of the view. It sends the peer of that link its own
+//! descriptor, and of the nodes that it knows those nearest *to the peer*. The peer answers in kind. Both keep the
+//! nearest of what they had, what came, and the present peers of the random layer below.
 //!
 //! ```text
 //!   asker                                                    peer
@@ -16,23 +16,24 @@
 //! ```
 //!
 //! # Rules
-//! - No answer in time, an answer to nothing that was asked, or word that the peer is not there: the peer stays out. The time limit needs
-//!   no timer, for nothing happens when it passes.
-//! - Ages are never reset, and a descriptor beyond [`Config::max_age`] is dropped: so the dead are forgotten. Only a node itself makes
-//!   young descriptors of it.
-//! - The host says whom the random layer knows ([`Command::Random`]), with their profiles, which it carries beside that layer's
-//!   messages. Both layers have the same period, so that their ages mean the same.
-//! - The host numbers the profiles of its node ([`Command::Profile`]). Numbers must grow from life to life, too: the time will do.
-//!   When the profile changes, the view is the nearest of who is known, at once.
-//! - A node with no link begins anew with its random peers. With neither, it waits until somebody asks it.
-//! - Leaving is silence.
+//! - If the peer does not answer in time or cannot be reached, it stays out of the view. An answer to no request is
+//!   ignored. The time limit needs no timer, for nothing happens when it passes.
+//! - Ages are never reset, and a descriptor older than [`Config::max_age`] is dropped. So dead nodes are forgotten, for
+//!   only a node itself makes young descriptors of itself.
+//! - The host tells the peers of the random layer ([`Command::Random`]), with their profiles, which it carries beside
+//!   that layer's messages. Both layers have the same period, so that their ages mean the same.
+//! - The host numbers the profiles of its node ([`Command::Profile`]). Numbers must grow from life to life, too: the
+//!   time will do. When the profile changes, the view becomes the nearest of the known peers at once.
+//! - A node without links begins anew with its random peers. If it has none either, it waits for a request.
+//! - A leaver tells no peer; it falls silent.
 //!
 //! # What holds after faults
-//! This layer heals with the random one. Once that is one overlay again and messages arrive, every node has the nearest of those who
-//! are up, and nobody who is gone: their descriptors are too old after [`Config::max_age`] cycles.
+//! This layer heals with the random layer. Once that is one overlay again and messages arrive, every node has links to
+//! the nearest nodes that are up, and none to nodes that are gone: these are too old after [`Config::max_age`] cycles.
 //!
-//! Who lies can tell anything of anyone, itself included: nothing here authenticates anyone. What it said of others lasts until it is too
-//! old, for of two profiles the one with the larger number counts. It cannot make a view or a message grow, or a node keep a link to itself.
+//! A liar can tell any profile of any node, for nothing here authenticates a sender. What it told of other nodes lasts
+//! until it is too old, for of two profiles the one with the larger number counts. A liar cannot make a view or a
+//! message grow, or make a node keep a link to itself.
 //!
 //! # A distance of one's own
 //! ```
@@ -88,7 +89,7 @@ use crate::time::{Span, Time};
 /// Into how many parts a period is divided to let nodes begin at different times.
 const PHASES: u32 = 256;
 
-/// A node of the layer, with at most `V` links, which sends at most `G` descriptors at once and hears of at most `R` random peers.
+/// A node of the layer, with at most `V` links, at most `G` descriptors in a message and at most `R` random peers.
 ///
 /// Most effects per event: two on a timer, one otherwise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -123,7 +124,7 @@ struct Gossip {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Exchange {
     Idle,
-    /// Who was asked is out of the view.
+    /// The link to the peer that was asked is out of the view.
     Waiting {
         exchange: ExchangeId,
         peer: NodeId,
@@ -131,34 +132,34 @@ enum Exchange {
     },
 }
 
-/// The timer of a cycle; that of an earlier one does nothing.
+/// The timer of one cycle. The timer of any other cycle does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timer {
     cycle: u32,
 }
 
-/// What a node may be asked. After it left, it obeys nothing.
+/// What the host asks of a node. After it left, a node ignores commands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command<P, const R: usize> {
-    /// The random layer knows these now, and no others. They are looked at when the next descriptors are sent or kept.
+    /// The random layer has these peers now, and no others. They count when descriptors are next sent or kept.
     Random(Descriptors<P, R>),
-    /// The node tells this of itself now. Nothing changes unless the number is larger than before.
+    /// The node has a new profile. Nothing changes unless the number is larger than before.
     Profile {
-        /// What it tells.
+        /// What the node tells of itself from now on.
         profile: P,
-        /// The number of that.
+        /// The number of the profile.
         version: u64,
     },
-    /// Stop for good, and forget everyone.
+    /// Stop for good, and forget all peers.
     Leave,
 }
 
 impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
     Vicinity<P, D, V, G, R>
 {
-    /// A node without links, which tells this of itself.
+    /// A node without links, with its first profile and the number of that.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -178,7 +179,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         })
     }
 
-    /// Who it is.
+    /// The id of this node.
     pub const fn id(&self) -> NodeId {
         self.me
     }
@@ -188,12 +189,12 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         self.config
     }
 
-    /// Whom it has links to, nearest first.
+    /// Descriptors of the peers that it has links to, nearest first.
     pub fn view(&self) -> &[Descriptor<P>] {
         &self.view
     }
 
-    /// Whom the random layer knew when the host last said so, in the order of ids.
+    /// The peers of the random layer that the host told last and that are not too old, in the order of ids.
     pub fn random(&self) -> &[Descriptor<P>] {
         &self.random
     }
@@ -204,22 +205,22 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         known.find(|descriptor| descriptor.id == id)
     }
 
-    /// What it tells of itself.
+    /// What this node tells of itself.
     pub const fn profile(&self) -> &P {
         &self.profile
     }
 
-    /// The number of what it tells of itself.
+    /// The number of its profile.
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// What is near.
+    /// The distance by which it ranks peers.
     pub const fn distance(&self) -> &D {
         &self.distance
     }
 
-    /// Whom it waits for, if an exchange is under way.
+    /// The peer whose answer it waits for, if an exchange is under way.
     pub const fn waits_for(&self) -> Option<NodeId> {
         match &self.life {
             Life::Gossiping(Gossip {
@@ -230,7 +231,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         }
     }
 
-    /// Its own descriptor, brand new.
+    /// Its own descriptor, of age zero.
     pub fn own(&self) -> Descriptor<P> {
         Descriptor {
             id: self.me,
@@ -273,7 +274,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         }
     }
 
-    /// The random layer knows these now.
+    /// Takes these peers of the random layer in place of the earlier ones.
     fn hear_of(&mut self, peers: Descriptors<P, R>) {
         self.random = peers;
         let (me, max_age) = (self.me, self.config.max_age);
@@ -315,7 +316,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize> Ma
         match event {
             Event::Start => self.start(cx),
             Event::Message { from, message } => self.message(from, message, cx),
-            Event::Unreachable { to } => self.give_up(to),
+            Event::Unreachable { to } => self.on_unreachable(to),
             Event::Timer(timer) => self.cycle(timer.cycle, cx),
             Event::Command(command) => self.obey(command, cx),
             Event::Restored(key, _) => match key {},

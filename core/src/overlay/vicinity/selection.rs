@@ -5,16 +5,16 @@ use core::cmp::Ordering;
 use super::{Descriptor, Descriptors, Distance};
 use crate::id::NodeId;
 
-/// Whom descriptors are chosen for.
+/// The node for which descriptors are chosen.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Target<'a, P> {
-    /// Who it is; it is never among its own nearest.
+    /// Its id; a node is never among its own nearest.
     pub id: NodeId,
-    /// What it tells of itself.
+    /// Its profile, from which the distances are.
     pub profile: &'a P,
 }
 
-// By hand, for what it tells of itself need not be `Copy`.
+// By hand, for a profile need not be `Copy`.
 impl<P> Clone for Target<'_, P> {
     fn clone(&self) -> Self {
         *self
@@ -31,9 +31,9 @@ struct Ranked<'a, P, Rank> {
 
 /// The nearest of some pools to a target, nearest first: at most `most`, and no more than `K`.
 ///
-/// Of several descriptors of a node, only that with the largest version counts, of those the youngest, and of those the first.
-/// Among equally near ones the order is by a fixed hash of both ids, so that it is the same at every node but not for every target.
-/// The rank of each descriptor is computed once.
+/// Of several descriptors of a node, the one with the largest version counts, of these the youngest, and of these the
+/// first. Equally near nodes are ordered by a fixed hash of both ids: the order is the same at every node, but not for
+/// every target. The rank of each descriptor is computed once.
 pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
     distance: &D,
     target: Target<'_, P>,
@@ -57,7 +57,7 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         let rank = distance.rank(target.profile, &descriptor.profile);
         let key = (rank, tie_break(target.id, descriptor.id));
         let full = ranked.len() >= most;
-        // Most are too far, and need not be looked for elsewhere.
+        // Most candidates are too far: no need to look for their other descriptors.
         let too_far = full && ranked.last().is_some_and(|farthest| farthest.key <= key);
         if too_far || twice.may_have(descriptor.id) && is_outdone(descriptor, pools, at) {
             continue;
@@ -74,12 +74,12 @@ pub fn nearest<P: Clone, D: Distance<P>, const K: usize>(
         .collect()
 }
 
-/// Which nodes may have several descriptors: those whose place in a small table was hit twice.
+/// The nodes that may have several descriptors: two or more descriptors hit their bit in a small table.
 ///
-/// Most have one, and need not be looked for among all the others.
+/// Most nodes have one, and need no search among all the others.
 struct Twice([u64; PLACES / 64]);
 
-/// Several times as many as there are descriptors in most selections, so that few others share their places.
+/// Several times as many bits as most selections have descriptors, so that few nodes share a bit.
 const PLACES: usize = 512;
 
 impl Twice {
@@ -107,7 +107,7 @@ impl Twice {
     }
 }
 
-/// Whether another descriptor of the same node counts instead of this one, which is at this place of this pool.
+/// Whether another descriptor of the same node counts instead of this one; `at` is its pool and its index there.
 fn is_outdone<P>(
     descriptor: &Descriptor<P>,
     pools: &[&[Descriptor<P>]],
@@ -126,9 +126,9 @@ fn is_outdone<P>(
     })
 }
 
-/// Orders those that are equally near: different for different others, and another order for each target.
+/// Orders nodes that are equally near to a target: no two have the same value, and each target has its own order.
 ///
-/// If it were the same order for all, and everybody equally near, then all would link to the same few.
+/// If all targets had the same order, and all nodes were equally near, then all would link to the same few.
 pub(super) const fn tie_break(target: NodeId, other: NodeId) -> u64 {
     mix(other.get() ^ mix(target.get()))
 }

@@ -35,13 +35,13 @@ const FIRST: Time = Time::from_secs(101);
 type Bench = Driver<Small>;
 
 impl Bench {
-    /// Started, at place 500, with no links.
+    /// A started node at place 500, without links.
     fn with_config(config: Config) -> Self {
         let build = move || Small::new(id(ME), config, Line, 500, 7).unwrap();
         Self::started(Time::from_secs(100), build).0
     }
 
-    /// Started, with links of these ids and ages; the place of a node is ten times its id.
+    /// A started node with links of these ids and ages; the place of a node is ten times its id.
     fn with(links: &[(u64, u16)]) -> Self {
         let mut bench = Self::with_config(CONFIG);
         for &(id, age) in links {
@@ -52,7 +52,7 @@ impl Bench {
         bench
     }
 
-    /// Past its first cycle, in which it has asked the oldest of these, 9.
+    /// A node after its first cycle, in which it asked its oldest link, 9.
     fn waiting() -> Self {
         let mut bench = Self::with(&[(40, 0), (48, 0), (9, 5)]);
         bench.cycle(0);
@@ -141,7 +141,7 @@ fn the_oldest_is_asked_with_the_nearest_to_it_and_is_out_of_the_view() {
 }
 
 #[test]
-fn of_equally_old_ones_the_choice_decides() {
+fn of_equally_old_links_the_random_choice_decides() {
     let mut bench = Bench::with(&[(40, 3), (48, 3), (60, 3)]);
     bench.cycle(0);
     assert_eq!(
@@ -195,7 +195,7 @@ fn without_the_feed_random_peers_only_begin_a_view() {
 }
 
 #[test]
-fn who_does_not_answer_in_time_stays_out() {
+fn a_peer_that_does_not_answer_in_time_stays_out() {
     let mut bench = Bench::waiting();
     bench.now = FIRST + Span::from_millis(2_001);
     assert_eq!(bench.hear(9, reply(0, &[peer(9, 0)])), []);
@@ -227,7 +227,7 @@ fn an_answer_to_nothing_that_was_asked_is_ignored() {
 }
 
 #[test]
-fn who_is_not_there_is_given_up_and_no_link_leads_there() {
+fn an_unreachable_peer_is_given_up_and_its_link_removed() {
     let mut bench = Bench::waiting();
     assert_eq!(bench.feed(Event::Unreachable { to: id(9) }), []);
     assert_eq!(bench.machine().waits_for(), None);
@@ -271,7 +271,7 @@ fn hostile_descriptors_change_nothing_that_they_may_not() {
         ..CONFIG
     };
     let mut bench = Bench::with_config(config);
-    // More than it may be, itself, somebody twice, somebody too old.
+    // Too many descriptors, one of the node itself, two of one node, and some that are too old.
     bench.hear(49, request(0, &[peer(49, 0), peer(ME, 0), peer(48, 0)]));
     assert_eq!(bench.links(), [(49, 0)]);
     bench.hear(49, request(0, &[peer(49, 0), peer(49, 3)]));
@@ -284,7 +284,7 @@ fn hostile_descriptors_change_nothing_that_they_may_not() {
 }
 
 #[test]
-fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_word() {
+fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_descriptor() {
     let mut bench = Bench::with(&[(49, 4)]);
     let said = |age, version, profile| Descriptor {
         id: id(49),
@@ -304,7 +304,7 @@ fn of_two_profiles_the_later_counts_and_of_one_profile_the_younger_word() {
 }
 
 #[test]
-fn the_old_are_forgotten_wherever_they_are() {
+fn descriptors_that_are_too_old_are_dropped_from_both_layers() {
     let mut bench = Bench::with(&[(40, 9), (48, 7)]);
     bench.hear_of(&[peer(41, 9), peer(42, 8), peer(43, 10)]);
     assert_eq!(ids(bench.machine().random()), [(41, 9), (42, 8)]);
@@ -315,7 +315,7 @@ fn the_old_are_forgotten_wherever_they_are() {
 }
 
 #[test]
-fn what_the_random_layer_knows_is_put_in_order() {
+fn random_peers_are_sorted_and_each_is_kept_once() {
     let mut bench = Bench::with(&[]);
     let newer = Descriptor {
         version: 1,
@@ -334,7 +334,7 @@ fn what_the_random_layer_knows_is_put_in_order() {
 }
 
 #[test]
-fn with_nobody_at_all_a_cycle_passes_in_silence() {
+fn without_any_known_peer_a_cycle_sends_nothing() {
     let mut bench = Bench::with(&[]);
     assert_eq!(bench.cycle(0), [wake(1)]);
     assert_eq!(bench.cycle(1), [wake(2)]);
@@ -367,7 +367,7 @@ fn a_new_profile_brings_the_view_in_order_at_once() {
 }
 
 #[test]
-fn timers_are_hints() {
+fn an_early_timer_is_set_again_and_other_cycles_timers_do_nothing() {
     let mut bench = Bench::with(&[(40, 0)]);
     bench.ignores(Event::Timer(Timer { cycle: 1 }));
     bench.now = Time::from_secs(100);
@@ -389,7 +389,7 @@ fn the_next_cycle_ends_an_exchange_that_was_not_answered() {
 }
 
 #[test]
-fn who_leaves_says_nothing_and_forgets_everyone() {
+fn a_leaver_sends_nothing_and_forgets_all_peers() {
     let mut bench = Bench::waiting();
     bench.hear_of(&[peer(41, 0)]);
     let cancelled = Effect::Cancel(Timer { cycle: 1 });
@@ -407,7 +407,7 @@ fn who_leaves_says_nothing_and_forgets_everyone() {
 }
 
 #[test]
-fn before_its_start_a_node_says_nothing_but_may_be_told() {
+fn before_its_start_a_node_sends_nothing_but_takes_random_peers() {
     let build = || Small::new(id(ME), CONFIG, Line, 500, 7).unwrap();
     let mut bench = Bench::new(Time::from_secs(100), build);
     let from = id(9);
@@ -447,7 +447,7 @@ fn values_that_cannot_work_are_refused() {
 }
 
 #[test]
-fn ties_are_broken_alike_everywhere_but_not_alike_for_all() {
+fn ties_are_broken_alike_for_one_target_but_not_alike_for_all() {
     let same: Vec<Descriptor<u32>> = (1..=8)
         .map(|number| Descriptor {
             profile: 0,
@@ -468,7 +468,7 @@ fn ties_are_broken_alike_everywhere_but_not_alike_for_all() {
 }
 
 #[test]
-fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
+fn nodes_are_near_if_the_delay_is_short_or_if_they_are_free_at_the_same_time() {
     let at = |x, height| {
         let coordinate = Coordinate::at([x, 0, 0]).raised(Span::from_micros(height));
         Profile::at(coordinate)
@@ -495,7 +495,7 @@ fn near_is_who_is_a_short_way_off_or_free_at_the_same_time() {
 }
 
 #[test]
-fn a_random_peer_that_is_there_twice_is_told() {
+fn check_finds_a_random_peer_that_is_there_twice() {
     let mut bench = Bench::with(&[]);
     bench.machine_mut().random = [peer(1, 0), peer(2, 0)].into_iter().collect();
     assert_eq!(bench.machine().check(), Ok(()));

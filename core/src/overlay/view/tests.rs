@@ -40,7 +40,7 @@ fn links_are_kept_in_the_order_of_ids_whatever_the_order_they_came_in() {
 }
 
 #[test]
-fn what_was_taken_out_leaves_no_trace() {
+fn a_removed_link_leaves_no_trace() {
     let [a, b, c] = [link(9, 1, 3), link(2, 0, 7), link(4, 5, 1)];
     let mut one = view(&[a, b, c]);
     assert_eq!(one.remove(c.id), Some(c));
@@ -107,7 +107,7 @@ fn ages_grow_and_saturate() {
 }
 
 #[test]
-fn the_oldest_is_chosen_and_of_several_each_at_times() {
+fn the_oldest_link_is_chosen_and_of_several_each_about_as_often() {
     let view = view(&[link(1, 0, 3), link(2, 0, 7), link(3, 0, 7), link(4, 0, 0)]);
     let mut rng = rng();
     let mut chosen = [0_u32; 5];
@@ -158,7 +158,7 @@ fn a_link_takes_the_place_of_any_other() {
 }
 
 #[test]
-fn a_link_that_cannot_be_takes_no_place() {
+fn a_replacement_that_is_not_allowed_changes_nothing() {
     let links = [1, 3, 7].map(|id| link(id, 0, 0));
     let mut one = view(&links);
     for (old, new) in [(1, 5), (1, 3), (1, 1), (2, 4)] {
@@ -167,7 +167,7 @@ fn a_link_that_cannot_be_takes_no_place() {
     assert_eq!(one, view(&links));
 }
 
-/// Links one after the other, each put where there is room or in place of the next that was given and did not come in.
+/// Takes in links one after the other: into free places, then in place of the next given link that did not come in.
 fn take_in_one_by_one(view: &mut View<4>, received: &[Link], given: &[NodeId]) -> Vec<Change> {
     let mut changes = Vec::new();
     let came_in = |id: &NodeId| received.iter().any(|link| link.id == *id);
@@ -193,7 +193,7 @@ fn take_in_one_by_one(view: &mut View<4>, received: &[Link], given: &[NodeId]) -
 }
 
 #[test]
-fn what_comes_in_together_is_taken_in_as_if_one_by_one() {
+fn links_that_come_in_together_are_taken_in_as_if_one_by_one() {
     let mut rng = rng();
     let mut any = |count: u32| -> Vec<Link> {
         let mut one = || link(rng.below(9).into(), rng.below(3), rng.below(4) as u16);
@@ -225,7 +225,7 @@ fn what_comes_in_together_is_taken_in_as_if_one_by_one() {
 }
 
 #[test]
-fn the_largest_id_is_one_like_the_others() {
+fn the_largest_id_is_treated_like_any_other() {
     let largest = link(u64::MAX, 1, 2);
     let mut view = view(&[link(1, 0, 0)]);
     assert!(!view.contains(largest.id));

@@ -218,8 +218,8 @@ fn values_out_of_bounds_count_as_the_bounds() {
     assert_eq!(Vivaldi::new(wild), Vivaldi::new(tame));
 }
 
-/// The median relative error of nodes at random in a plane or a cube with sides of 100 ms, with heights of up to 5 ms, each of which
-/// has observed so many others by chance.
+/// The median relative error of nodes at random places in a plane or a cube with sides of 100 ms, with heights of up to
+/// 5 ms, after each has observed `samples` random others.
 fn error_in_space(dimensions: usize, samples: usize, config: Config, seed: u64) -> f64 {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let places: Vec<Coordinate> = (0..100)
