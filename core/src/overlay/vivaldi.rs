@@ -70,7 +70,7 @@ const SMALL_SURPRISE: f64 = 1_000.0;
 /// The parts of a microsecond that places are kept in.
 const PARTS: f64 = 65_536.0;
 
-/// The parts of one that errors are kept in, and those of a thousandth.
+/// Errors are kept in millionths of one.
 const MILLIONTHS: f64 = 1_000_000.0;
 const MILLIONTHS_PER_THOUSANDTH: u32 = 1_000;
 
