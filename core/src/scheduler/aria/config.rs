@@ -9,75 +9,75 @@ use crate::time::Span;
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// What keeps nodes in touch.
+    /// The overlay over which floods go.
     pub overlay: Overlay,
-    /// How far the search for a first site goes.
+    /// How far the REQUEST for a first site is flooded.
     pub request: Reach,
-    /// How far the news of a job that waits goes.
+    /// How far the INFORM about a waiting job is flooded.
     pub inform: Reach,
-    /// Who passes a message on (PROTOCOLS A1).
+    /// Which nodes pass a flood on (PROTOCOLS A1).
     pub forward: Forward,
-    /// How long offers are waited for: at least as long as a message may take to the farthest node and back (PROTOCOLS A3).
+    /// How long offers are collected: at least the time of a message to the farthest node and back (PROTOCOLS A3).
     pub window: Span,
     /// Whether a site that advertises a job waits for all offers (PROTOCOLS A13).
     pub taking: Taking,
-    /// How often offers are asked for before a job fails: when there are none, and when whoever had it is lost (PROTOCOLS A4).
+    /// How many rounds of asking for offers a job has: after a round without offers or a lost holder (PROTOCOLS A4).
     pub rounds: u8,
-    /// How long to wait after a round without offers; twice as long after the next one.
+    /// How long to wait after a round without offers; doubled after each further one.
     pub pause: Span,
-    /// Whether jobs that wait are moved, and which.
+    /// How waiting jobs are moved; `None`: they are not.
     pub rescheduling: Option<Rescheduling>,
     /// How lateness is counted for jobs with deadlines (PROTOCOLS A9).
     pub lateness: Lateness,
-    /// For how long a site may have a job without word from its initiator; asked for three times in that span.
+    /// How long a site may have a job without word from its home; a site asks three times in that span.
     pub lease: Span,
-    /// How far two clocks may be apart. Beyond that, a job may run twice.
+    /// The largest difference of two clocks. If it is larger, a job may run twice.
     pub max_skew: Span,
     /// How long to wait for an answer before asking again.
     pub retry: Span,
     /// How often to ask again.
     pub retries: u8,
-    /// How long a site tries to tell of a job that ended.
+    /// How long a site tries to report the end of a job.
     pub retention: Span,
-    /// The longest that a message is expected to travel one hop.
+    /// The longest expected delay of a message over one hop.
     pub max_delay: Span,
-    /// The most jobs that a node sees to as their initiator.
+    /// The most jobs of which a node is the home.
     pub tasks: u16,
-    /// The most jobs that a site has.
+    /// The most jobs that a site holds.
     pub held: u16,
     /// The most floods that a node remembers.
     pub floods: u16,
 }
 
-/// What keeps nodes in touch.
+/// The overlay over which floods go.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Overlay {
-    /// Ants that lay links, as in the paper.
+    /// BLATANT-S, as in the paper: ants lay links.
     Blatant(blatant::Config),
-    /// Random views that are exchanged.
+    /// Cyclon: nodes exchange random views.
     Cyclon(cyclon::Config),
-    /// The links that a node begins with stay.
+    /// A node keeps the links with which it starts.
     Fixed,
 }
 
-/// Who passes a message on.
+/// Which nodes pass a flood on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Forward {
-    /// Those that it is not meant for, as in the paper. If all neighbours of a node match a job, it asks no others.
+    /// Nodes that do not match the job, as in the paper. If all neighbours of a submitter match, it asks no others.
     Unmatched,
-    /// Those, and the others as long as it has taken at most so many hops. So a node whose neighbours all match asks a few more than them,
-    /// and one where all nodes match does not ask everyone.
+    /// Nodes that do not match, and matching nodes up to this number of hops. If all neighbours of a submitter match, a
+    /// few more nodes are asked; if all nodes match, the flood does not reach all of them.
     Near(u8),
-    /// Everyone.
+    /// All nodes.
     Always,
 }
 
 /// Whether a site that advertises a job waits for all offers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Taking {
-    /// It does, and takes the best.
+    /// The site waits for all offers and takes the best.
     Best,
-    /// The first one that is better has it.
+    /// The site takes the first offer that is better.
     First,
 }
 
@@ -86,9 +86,9 @@ pub enum Taking {
 pub struct Rescheduling {
     /// How often a site advertises.
     pub period: Span,
-    /// At most how many jobs at a time (PROTOCOLS A14).
+    /// The most jobs that are advertised at a time (PROTOCOLS A14).
     pub jobs: u8,
-    /// By how much another site must be better (PROTOCOLS A12).
+    /// By how much the cost at another site must be less (PROTOCOLS A12).
     pub threshold: Span,
 }
 
@@ -133,7 +133,7 @@ impl Config {
             retry: self.retry,
             retries: self.retries,
             retention: self.retention,
-            // Longer than offers are waited for, so that it is the window that ends a search.
+            // Longer than the window for offers, so that the window ends a search.
             search: self.window.times(2),
             rounds: self.rounds,
             pause: self.pause,
@@ -143,7 +143,7 @@ impl Config {
         }
     }
 
-    /// Of the two sorts of floods, that which goes farther.
+    /// The reach of the kind of flood that goes farther.
     pub(super) const fn farthest(&self) -> Reach {
         if self.request.ttl >= self.inform.ttl {
             self.request
@@ -160,7 +160,7 @@ impl Config {
         {
             return Err(ConfigError::Rescheduling);
         }
-        // Else the farthest who hear of a job, and those beyond a slow link, are heard too late (PROTOCOLS A3).
+        // Else offers of the farthest nodes, and of nodes behind a slow link, come too late (PROTOCOLS A3).
         let there_and_back = (self.farthest().ttl as u64).saturating_mul(2);
         if self.window.as_micros() < self.max_delay.times(there_and_back).as_micros() {
             return Err(ConfigError::ShortWindow);
@@ -175,19 +175,19 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such node.
+/// Why a node cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Jobs are advertised less often than offers are collected, and at least one at a time.
+    /// The period between adverts must be longer than the window for offers, with at least one job at a time.
     Rescheduling,
-    /// Offers are waited for at least as long as a flood may take to the farthest node and back: twice its hops times the longest delay.
+    /// The window for offers must be at least twice the hops of a flood times the longest delay.
     ShortWindow,
-    /// It cannot be decided who has a job, or offers are not waited for.
+    /// Custody refuses its configuration, for example because the window for offers is zero.
     Custody(custody::ConfigError),
-    /// The ants are misconfigured.
+    /// The BLATANT-S overlay refuses its configuration.
     Blatant(blatant::ConfigError),
-    /// The gossip is misconfigured.
+    /// The Cyclon overlay refuses its configuration.
     Cyclon(cyclon::ConfigError),
 }
 

@@ -1,4 +1,4 @@
-//! The custody of jobs as a part of a node: who has a job is decided there, and what that means for floods and the site here.
+//! Custody as a part of a node: it decides which site has a job; this file carries that out for floods and the site.
 
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ impl<S: LocalScheduler> Embed<Custody, Aria<S>> for AsCustody {
     fn record(&mut self, record: custody::Record) -> Record {
         Record::Custody(record)
     }
-    /// What a host is told is told at once: behind it the job may be forgotten, and who crashes in between must say it again.
+    /// News go to the host at once, before effects that forget the job: after a crash in between they are told again.
     fn notice(&mut self, notice: custody::Notice, cx: &mut dyn Context<Aria<S>>) {
         if let custody::Notice::Tell(told) = &notice {
             cx.notify(*told);
@@ -35,7 +35,7 @@ impl<S: LocalScheduler> Embed<Custody, Aria<S>> for AsCustody {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    /// Has custody handle an event, and does what follows from it.
+    /// Lets custody handle an event, handles its notices, and starts jobs if there is room.
     pub(super) fn in_custody(&mut self, event: Event<Custody>, cx: &mut dyn Context<Self>) {
         if self.follow_custody(event, cx) == Room::Freed {
             self.start_jobs(cx);
@@ -46,7 +46,7 @@ impl<S: LocalScheduler> Aria<S> {
         self.in_custody(Event::Command(command), cx);
     }
 
-    /// The same, but what may start because of it is the caller's to start.
+    /// Like `in_custody`, but the caller starts jobs if there is room.
     pub(super) fn follow_custody(
         &mut self,
         event: Event<Custody>,
@@ -57,7 +57,7 @@ impl<S: LocalScheduler> Aria<S> {
         let mut room = Room::AsBefore;
         for notice in embed.notices {
             match notice {
-                // It was told.
+                // `AsCustody` has told the host.
                 custody::Notice::Tell(told) => {
                     if told.news.is_last() {
                         self.end_search(told.job, cx);
@@ -81,10 +81,10 @@ impl<S: LocalScheduler> Aria<S> {
         room
     }
 
-    /// A site that offered to take a job does (PROTOCOLS A15), unless there is no room any more.
+    /// Takes a job that was given to this site (PROTOCOLS A15), unless there is no room any more.
     fn answer_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
         let job = gift.job.get();
-        // Whether it can have another is asked by the custody: what it has already needs no room.
+        // Custody checks its own room itself: a job that this site has already needs no more.
         let taking = if !self.leaving && self.suits(job) {
             let start = self.start_if_taken(job, cx.now());
             Taking::Takes { start }
@@ -95,10 +95,10 @@ impl<S: LocalScheduler> Aria<S> {
     }
 }
 
-/// What a job that is dropped means for those that wait.
+/// Whether a dropped job made room for waiting jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
     AsBefore,
-    /// Something may start.
+    /// A waiting job may be able to start.
     Freed,
 }

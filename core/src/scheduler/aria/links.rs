@@ -1,4 +1,4 @@
-//! The overlay of a node, whichever it is.
+//! The overlay of a node: one of three kinds behind one machine.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,77 +13,77 @@ use crate::scheduler::Bootstrap;
 /// The most links of a random view.
 const VIEW: usize = 20;
 
-/// The most of them in a message.
+/// The most links in a message of a random view.
 pub(crate) const SHUFFLE: usize = 8;
 
 /// The links of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Links {
-    /// Laid by ants.
+    /// Links that ants lay.
     Blatant(Box<Blatant>),
-    /// Drawn by gossip.
+    /// Links from random views.
     Cyclon(Box<Cyclon<VIEW, SHUFFLE>>),
-    /// Given, in the order of ids.
+    /// Links that the host gave, in the order of ids.
     Fixed(Vec<NodeId>),
 }
 
-/// What overlays say.
+/// The messages of overlays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// Ants.
+    /// A message of BLATANT-S.
     Blatant(blatant::Message),
-    /// Gossip.
+    /// A message of Cyclon.
     Cyclon(cyclon::Message<SHUFFLE>),
 }
 
-/// What they are woken with.
+/// The timers of overlays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// Ants.
+    /// A timer of BLATANT-S.
     Blatant(blatant::Timer),
-    /// Gossip.
+    /// A timer of Cyclon.
     Cyclon(cyclon::Timer),
 }
 
-/// The names of their records.
+/// The keys of the records of overlays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Ants.
+    /// A key of BLATANT-S.
     Blatant(blatant::Key),
-    /// Gossip.
+    /// A key of Cyclon.
     Cyclon(cyclon::Key),
 }
 
-/// Their records.
+/// What overlays keep on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Ants.
+    /// A record of BLATANT-S.
     Blatant(blatant::Record),
-    /// Gossip.
+    /// A record of Cyclon.
     Cyclon(cyclon::Record),
 }
 
-/// What is asked of them.
+/// The commands to an overlay.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Command {
-    /// Have this node introduce it.
+    /// Join through this introducer.
     Join(NodeId),
-    /// Have a link to this node.
+    /// Add a link to this node.
     Meet(NodeId),
-    /// Stop for good.
+    /// Leave the overlay for good.
     Leave,
 }
 
-/// What they tell: that there is nobody to ask.
+/// The notice of an overlay that it has no links and no contacts left to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Alone;
 
 impl Links {
-    /// A node without links.
+    /// An overlay of this kind, without links.
     pub fn new(me: NodeId, overlay: Overlay) -> Result<Self, ConfigError> {
         Ok(match overlay {
             Overlay::Blatant(config) => {
@@ -98,7 +98,7 @@ impl Links {
         })
     }
 
-    /// Whom a message may be passed on to.
+    /// The nodes to which a flood may be passed on.
     pub fn neighbours(&self) -> Vec<NodeId> {
         match self {
             Self::Blatant(ants) => ants.neighbours().collect(),
@@ -108,7 +108,7 @@ impl Links {
     }
 }
 
-/// What a node begins with.
+/// The commands that the overlay gets at the start.
 pub(super) fn commands(bootstrap: &Bootstrap) -> impl Iterator<Item = Command> + '_ {
     let (introducer, peers) = match bootstrap {
         Bootstrap::Alone => (None, &[][..]),
@@ -163,7 +163,7 @@ impl Embed<Cyclon<VIEW, SHUFFLE>, Links> for AsCyclon {
     }
 }
 
-/// The event as it is for the ants, if it is theirs.
+/// The event for BLATANT-S; `None` if it belongs to another overlay.
 fn for_blatant(event: Event<Links>) -> Option<Event<Blatant>> {
     Some(match event {
         Event::Start => Event::Start,
@@ -183,7 +183,7 @@ fn for_blatant(event: Event<Links>) -> Option<Event<Blatant>> {
     })
 }
 
-/// The event as it is for the gossip, if it is its.
+/// The event for Cyclon; `None` if it belongs to another overlay.
 fn for_cyclon(event: Event<Links>) -> Option<Event<Cyclon<VIEW, SHUFFLE>>> {
     Some(match event {
         Event::Start => Event::Start,

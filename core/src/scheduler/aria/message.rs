@@ -5,35 +5,35 @@ use crate::overlay::flood::{FloodId, Header};
 use crate::queue::Cost;
 use crate::shared::Shared;
 
-/// What nodes say to each other: the four messages of P3's Table I, and those with which nothing is lost or run twice.
+/// The messages between nodes: the four of P3's Table I, and those of custody, by which no job is lost or runs twice.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// Of the overlay.
+    /// A message of the overlay.
     Overlay(links::Message),
-    /// REQUEST: what would you take for this job? The flood's origin is its initiator.
+    /// REQUEST: asks for the cost of a job at the receiver. The origin of the flood is the job's submitter.
     Request {
-        /// How it travels.
+        /// The name of the flood and its hops.
         header: Header,
         /// The job.
         job: Shared<Job>,
     },
-    /// INFORM: would you take this job for less? The flood's origin is the site that has it.
+    /// INFORM: asks for a lower cost. The origin of the flood is the site that has the job.
     Inform {
-        /// How it travels.
+        /// The name of the flood and its hops.
         header: Header,
         /// The job.
         job: Shared<Job>,
-        /// What it costs where it is.
+        /// The cost of the job at the origin.
         cost: Cost,
     },
-    /// ACCEPT: I would, for this.
+    /// ACCEPT: an offer of the sender.
     Accept {
         /// The flood that it answers.
         flood: FloodId,
-        /// What it would cost.
+        /// The cost of the job at the sender.
         cost: Cost,
     },
-    /// Who has a job. P3's ASSIGN is [`Give`](custody::Message::Give), and its NOTIFY a [`Report`](custody::Message::Report) to the initiator.
+    /// Custody: ASSIGN is [`Give`](custody::Message::Give), NOTIFY a [`Report`](custody::Message::Report) to the home.
     Custody(custody::Message),
 }

@@ -1,18 +1,19 @@
-//! ARiA: sites with schedulers of their own bid for jobs, and for jobs that wait elsewhere (P3; PROTOCOLS 4.4, A1 to A25).
+//! ARiA: sites with local schedulers bid for new jobs, and for jobs that wait elsewhere (P3; PROTOCOLS 4.4, A1 to A25).
 //!
-//! Where a job is submitted, a REQUEST is flooded over the overlay. Each site that could run the job answers with an ACCEPT and what it
-//! would cost there: the time until it is done, or its lateness if it has a deadline. The job is ASSIGNed to the cheapest. While it waits
-//! there, its site floods an INFORM from time to time, and whoever would have it done sooner gets it.
+//! The submitter of a job (P3: initiator) floods a REQUEST over the overlay. Each site that could run the job answers
+//! with an ACCEPT and its cost there: the time until it is done, or its lateness if it has a deadline. The job is
+//! ASSIGNed to the cheapest site. While it waits there, that site floods an INFORM periodically; a site that would
+//! finish the job sooner gets it.
 //!
 //! ```text
-//!  initiator                        a site                          another site
+//!  submitter                        a site                          another site
 //!  REQUEST ────── flooded ────────▶ matches
 //!          ◀─────────────── ACCEPT  (cost)
-//!  ASSIGN ─────────────────────────▶ writes it down
+//!  ASSIGN ─────────────────────────▶ persists it
 //!          ◀─────────────── NOTIFY  (term)
-//!  Granted ────────────────────────▶ queues it ── INFORM ─ flooded ─▶ would have it done sooner
+//!  Granted ────────────────────────▶ queues it ── INFORM ─ flooded ─▶ would finish it sooner
 //!                                    still so?  ◀─────────── ACCEPT
-//!                                    out of the queue ─── ASSIGN ──▶ writes it down
+//!                                    out of the queue ─── ASSIGN ──▶ persists it
 //!                                    remembers that ◀─── ASSIGN_ACK
 //!          ◀──────────────────────────────────────────────── NOTIFY  (next term)
 //!  Granted ───────────────────────────────────────────────────────▶ queues it, runs it
@@ -20,20 +21,20 @@
 //! ```
 //!
 //! # Rules
-//! - Who has a job is decided by [`custody`], so that none is lost and none runs twice (PROTOCOLS A16). A job's home is its initiator, its
-//!   holder a site. ASSIGN is [`Give`](custody::Message::Give), ASSIGN_ACK an [`Answer`](custody::Message::Answer), NOTIFY a
-//!   [`Report`](custody::Message::Report).
-//! - Without a lease a site queues nothing, starts nothing, and stops what runs. One that has lost the initiator of a job lets go of the job
-//!   when its lease is over, and says so ([`News::Orphaned`]): the initiator may have given it to another. If the initiator is gone for
-//!   good, the job is lost with it.
-//! - A site that gives a job away takes it out of its queue, writes that down, and only then sends it.
-//! - A job that nobody offers to run is asked for [`Config::rounds`] times, and then fails. One that is lost with its site is placed anew.
-//! - A node that leaves takes no job, gives away what waits (where jobs are moved at all), does what runs, and stays in the overlay until all
-//!   of that is done.
+//! - [`custody`] decides which site has a job, so that no job is lost and none runs twice (PROTOCOLS A16). The home of
+//!   a job is its submitter, its holder a site. ASSIGN is [`Give`](custody::Message::Give), ASSIGN_ACK an
+//!   [`Answer`](custody::Message::Answer), NOTIFY a [`Report`](custody::Message::Report).
+//! - Without a lease a site does not queue or start a job, and stops it if it runs. If a site hears nothing from the
+//!   home of a job, it drops the job when the lease ends, and tells its host ([`News::Orphaned`]): the home may have
+//!   given the job to another site. If the home is gone for good, the job is lost.
+//! - A site that gives a job away takes it out of its queue, persists that, and only then sends it.
+//! - After [`Config::rounds`] floods without an offer a job fails. A job that is lost with its site is placed anew.
+//! - A leaver takes no jobs, gives away waiting jobs (if jobs are moved at all), finishes running jobs, and stays in
+//!   the overlay until all of that is done.
 //!
-//! A node that lies can have jobs that it does not run, or not let others have theirs: nothing here authenticates anyone.
+//! A liar can take jobs and not run them, or keep jobs from other sites: messages are not authenticated here.
 //!
-//! The scheduler of a site is whatever implements [`LocalScheduler`]; [`crate::queue::SiteQueue`] does. `examples/aria.rs` has another one.
+//! The local scheduler of a site is a [`LocalScheduler`]: [`crate::queue::SiteQueue`], or that of `examples/aria.rs`.
 
 mod config;
 mod holding;
@@ -73,8 +74,8 @@ use search::Search;
 
 /// A node of the grid: a site with a scheduler of its own, where jobs can be submitted.
 ///
-/// Most effects per event, beside those of the overlay and of custody: two for each neighbour that a flood goes to, and two for each job
-/// that starts, is searched a site for or is advertised.
+/// Most effects per event, beside those of the overlay and of custody: two for each neighbour that a flood goes to, and
+/// two for each job that starts, is searched for or is advertised.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Aria<S: LocalScheduler> {
     me: NodeId,
@@ -83,55 +84,55 @@ pub struct Aria<S: LocalScheduler> {
     links: Links,
     site: Site<S>,
     seen: Seen,
-    /// The number of its last flood.
+    /// The number of this node's last flood.
     floods: u32,
-    /// How many floods it did not pass on.
+    /// How many floods this node did not pass on because it had no room to remember them.
     cut_off: u64,
-    /// Who has the jobs that were submitted here, and which jobs this site has.
+    /// The jobs that were submitted here, with their holders, and the jobs that this site holds.
     custody: Custody,
-    /// The jobs that were submitted here and that offers are collected for.
+    /// Jobs that were submitted here and collect offers.
     searches: Questions<Search>,
-    /// The jobs that wait here and that others are asked a better price for.
+    /// Jobs that wait here and are advertised to other sites.
     adverts: Questions<Advert>,
     advertise_at: Time,
     leaving: bool,
 }
 
-/// What a node is woken with.
+/// Why a node is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// By the overlay.
+    /// A timer of the overlay.
     Overlay(links::Timer),
-    /// About who has a job.
+    /// A timer of custody.
     Custody(custody::Timer),
-    /// The offers for a job that was submitted here are in.
+    /// The window for offers for a job that was submitted here is over.
     Search(JobId),
-    /// The offers for a job that waits here are in.
+    /// The window for offers for a job that waits here is over.
     Advert(JobId),
-    /// It is time to advertise.
+    /// The period between adverts is over.
     Advertise,
-    /// The site's scheduler may start something.
+    /// The site's scheduler may be able to start a job.
     Local,
 }
 
-/// The name of a record.
+/// The key of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Of the overlay.
+    /// A key of the overlay.
     Overlay(links::Key),
-    /// A job that was submitted here, or that is at this site.
+    /// The key of a job that was submitted here, or that this site holds.
     Custody(custody::Key),
 }
 
-/// What a node must not forget in a crash.
+/// What a node keeps on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Of the overlay.
+    /// A record of the overlay.
     Overlay(links::Record),
-    /// About a job that was submitted here, or that is at this site.
+    /// The record of a job that was submitted here, or that this site holds.
     Custody(custody::Record),
 }
 
@@ -160,7 +161,7 @@ impl<S: LocalScheduler> Embed<Links, Aria<S>> for AsLinks {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    /// A node without jobs. The configuration is that of all nodes.
+    /// A node without jobs. All nodes of a grid have the same configuration.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -189,52 +190,52 @@ impl<S: LocalScheduler> Aria<S> {
         })
     }
 
-    /// Which node this is.
+    /// The id of this node.
     pub const fn id(&self) -> NodeId {
         self.me
     }
 
-    /// Its links.
+    /// The overlay with this node's links.
     pub const fn links(&self) -> &Links {
         &self.links
     }
 
-    /// What it has, and its own scheduler.
+    /// The capabilities and the local scheduler of this node.
     pub const fn site(&self) -> &Site<S> {
         &self.site
     }
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.custody.tasks()
     }
 
-    /// The jobs that are at this site, or were and nobody knows it yet.
+    /// The jobs that this site holds, or held and whose homes do not know the end yet.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.custody.held()
     }
 
-    /// Whether this node has asked others about a job and still collects their answers.
+    /// Whether this node collects offers for a job.
     pub const fn awaits_answers(&self) -> bool {
         self.searches.len() > 0 || self.adverts.len() > 0
     }
 
-    /// Where a job that was submitted here is, if it was granted to somebody.
+    /// The holder of a job that was submitted here, if it was granted to a site.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
         self.custody.holder(job)
     }
 
-    /// Until when this site may have a job, if its initiator has said so.
+    /// Until when this site may have a job, if its home has granted it.
     pub fn lease(&self, job: JobId) -> Option<Time> {
         self.custody.lease(job)
     }
 
-    /// What happened to jobs here in this life.
+    /// Counters of custody at this node, in this life.
     pub const fn counts(&self) -> custody::Counts {
         self.custody.counts()
     }
 
-    /// How often a flood came by in this life that was not passed on, because there was no room to remember it.
+    /// How many floods this node did not pass on in this life, because it had no room to remember them.
     pub const fn cut_off(&self) -> u64 {
         self.cut_off
     }
@@ -251,7 +252,7 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     fn start(&mut self, cx: &mut dyn Context<Self>) {
-        // In milliseconds, so that no flood has the name of one in an earlier life: nobody would listen.
+        // The clock in milliseconds: peers ignore a flood with the name of one from an earlier life.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.overlay(Event::Start, cx);
         let met: Vec<links::Command> = links::commands(&self.bootstrap).collect();
@@ -267,10 +268,10 @@ impl<S: LocalScheduler> Aria<S> {
         match message {
             Message::Overlay(message) => self.overlay(Event::Message { from, message }, cx),
             Message::Request { header, job } => {
-                self.hear_flood(from, Kind::Request, header, &job, Cost::MAX, cx);
+                self.on_flood(from, Kind::Request, header, &job, Cost::MAX, cx);
             }
             Message::Inform { header, job, cost } => {
-                self.hear_flood(from, Kind::Inform, header, &job, cost, cx);
+                self.on_flood(from, Kind::Inform, header, &job, cost, cx);
             }
             Message::Accept { flood, cost } => {
                 let offer = Offer { cost, node: from };
@@ -280,7 +281,7 @@ impl<S: LocalScheduler> Aria<S> {
                 if flood.kind == Kind::Request.number() {
                     self.searches.hear(flood, offer);
                 } else {
-                    self.better_offer(flood, offer, cx);
+                    self.on_advert_offer(flood, offer, cx);
                 }
             }
             Message::Custody(message) => self.in_custody(Event::Message { from, message }, cx),
@@ -291,7 +292,7 @@ impl<S: LocalScheduler> Aria<S> {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
             job::Command::Cancel(job) => self.tell_custody(custody::Command::Cancel(job), cx),
-            job::Command::Ended { job, outcome } => self.ended_here(job, outcome, cx),
+            job::Command::Ended { job, outcome } => self.on_ended(job, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.advertise_at = cx.now();
@@ -308,12 +309,12 @@ impl<S: LocalScheduler> Aria<S> {
             (Key::Custody(key), Record::Custody(record)) => {
                 self.in_custody(Event::Restored(key, record), cx);
             }
-            // No such pair was ever written.
+            // A key and a record of different parts are never written together.
             _ => {}
         }
     }
 
-    /// A node that leaves is gone from the overlay once nobody needs it any more.
+    /// A leaver leaves the overlay when it holds no job and is the home of none.
     fn depart(&mut self, cx: &mut dyn Context<Self>) {
         if self.leaving && self.custody.is_empty() {
             self.overlay(Event::Command(links::Command::Leave), cx);

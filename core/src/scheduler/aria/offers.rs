@@ -6,24 +6,24 @@ use crate::overlay::flood::FloodId;
 use crate::queue::Cost;
 use crate::time::Time;
 
-/// How many offers are kept for a job: the best ones.
+/// The most offers that are kept for a job: the best ones.
 pub const MOST_OFFERS: usize = MOST_CANDIDATES;
 
-/// What a node would take for a job.
+/// An offer of a site for a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Offer {
-    /// What it would cost.
+    /// The cost of the job at the site.
     pub(super) cost: Cost,
-    /// Who.
+    /// The site that offers.
     pub(super) node: NodeId,
 }
 
-/// The best offers for a job, the cheapest first; of two that ask the same, that of the lower id.
+/// The best offers for a job, the cheapest first; ties are broken by the lower id.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Offers(heapless::Vec<Offer, MOST_OFFERS>);
 
 impl Offers {
-    /// Hears an offer. The last one of a node counts.
+    /// Adds an offer. It replaces an earlier one of the same node.
     pub(super) fn hear(&mut self, offer: Offer) {
         self.0.retain(|known| known.node != offer.node);
         let index = match canary!(LastOfferFirst) {
@@ -36,7 +36,7 @@ impl Offers {
             }
             self.0.pop();
         }
-        // There is room now.
+        // This succeeds: there is room now.
         let _ = self.0.insert(index, offer);
     }
 
@@ -44,21 +44,21 @@ impl Offers {
         self.0.first().copied()
     }
 
-    /// Who offered, the cheapest first.
+    /// The nodes that offered, the cheapest first.
     pub(super) fn candidates(&self) -> Candidates {
         self.0.iter().map(|offer| offer.node).collect()
     }
 }
 
-/// A flood that asks for offers for a job, and what came of it so far.
+/// A flood that asks for offers for a job, and the offers so far.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Question<About> {
-    /// Its name, which has that of the job in it.
+    /// The name of the flood, which contains the id of the job.
     pub(super) flood: FloodId,
-    /// What else is to be known when the offers are in.
+    /// What else is needed when the window is over.
     pub(super) about: About,
     pub(super) offers: Offers,
-    /// Until when offers are waited for.
+    /// Until when offers are collected.
     pub(super) until: Time,
 }
 
@@ -94,7 +94,7 @@ impl<About> Questions<About> {
         self.0.binary_search_by_key(&job, Question::job)
     }
 
-    /// Asks. What was asked about the same job before is asked no more.
+    /// Adds a question. It replaces an earlier one about the same job.
     pub(super) fn ask(&mut self, question: Question<About>) {
         match self.index_of(question.job()) {
             Ok(at) => {
@@ -106,12 +106,12 @@ impl<About> Questions<About> {
         }
     }
 
-    /// What is asked about a job.
+    /// The open question about a job.
     pub(super) fn about(&self, job: JobId) -> Option<&Question<About>> {
         self.0.get(self.index_of(job).ok()?)
     }
 
-    /// Hears an offer, if it answers something that is still asked. Whether it does.
+    /// Adds an offer to the question that it answers. Returns whether there is one.
     pub(super) fn hear(&mut self, flood: FloodId, offer: Offer) -> bool {
         let index = self.index_of(JobId::new(flood.sequence));
         let asked = index.ok().and_then(|at| self.0.get_mut(at));
@@ -122,7 +122,7 @@ impl<About> Questions<About> {
         true
     }
 
-    /// Asks no more about a job.
+    /// Takes out the question about a job.
     pub(super) fn close(&mut self, job: JobId) -> Option<Question<About>> {
         let at = self.index_of(job).ok()?;
         Some(self.0.remove(at))

@@ -1,4 +1,4 @@
-//! Floods that come by: an offer to whoever asks, and the message to a few neighbours.
+//! Floods: a node answers the origin with an offer, and passes the flood on to a few neighbours.
 
 use super::config::Forward;
 use super::{Aria, Message};
@@ -9,7 +9,7 @@ use crate::overlay::flood::{FloodId, Header, Reach, Sight};
 use crate::queue::{Cost, LocalScheduler, QueuedJob, offer};
 use crate::shared::Shared;
 
-/// What a flood looks for.
+/// The kind of a flood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Request,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its number in the name of a flood.
+    /// The number of the kind in the name of a flood.
     pub(super) const fn number(self) -> u8 {
         match self {
             Self::Request => 0,
@@ -27,7 +27,7 @@ impl Kind {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    /// Begins a flood about a job, and names it.
+    /// Begins a flood about a job. Returns its name.
     pub(super) fn flood(
         &mut self,
         kind: Kind,
@@ -43,7 +43,7 @@ impl<S: LocalScheduler> Aria<S> {
             round: self.floods,
         };
         let header = self.reach(kind).begin(id);
-        // Its own are known by their origin, so that none of others has to be forgotten for it.
+        // A node knows its own floods by their origin, so it forgets no other flood for them.
         if !self.seen.is_full(cx.now()) {
             self.seen.see(id, cx.now());
         }
@@ -51,8 +51,8 @@ impl<S: LocalScheduler> Aria<S> {
         id
     }
 
-    /// A flood comes by.
-    pub(super) fn hear_flood(
+    /// Handles a flood of another node.
+    pub(super) fn on_flood(
         &mut self,
         from: NodeId,
         kind: Kind,
@@ -61,15 +61,15 @@ impl<S: LocalScheduler> Aria<S> {
         cost: Cost,
         cx: &mut dyn Context<Self>,
     ) {
-        // A name that does not fit its message would answer to something else.
+        // If the name does not fit the message, an offer would answer another question.
         let sound = header.id.kind == kind.number() && header.id.sequence == job.get().id.get();
-        // What began here may come back after a restart.
+        // After a restart a node may receive its own flood.
         let own = header.id.origin == self.me;
         if !sound || own {
             return;
         }
-        // One that is forgotten while it is on its way would be passed on again and again. So what comes when there is no room to
-        // remember it is answered, and goes no farther.
+        // A flood that is forgotten while it is on its way would be passed on again and again. So if there is no room
+        // to remember it, it is answered but not passed on.
         let is_full = self.seen.is_full(cx.now());
         let is_known = if is_full {
             self.seen.contains(header.id)
@@ -104,7 +104,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// What this site would take for a job now.
+    /// The cost of a job at this site if it arrived now.
     pub(super) fn price(&self, job: &Job, cx: &mut dyn Context<Self>) -> Cost {
         let queued = QueuedJob::arriving(job, cx.now());
         offer(&self.site.local, cx.now(), &queued, self.config.lateness)

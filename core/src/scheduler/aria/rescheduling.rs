@@ -1,4 +1,4 @@
-//! Jobs that wait are offered to others who may run them sooner (P3 III-D).
+//! Waiting jobs are advertised to sites that may run them sooner (P3 III-D).
 
 use alloc::vec::Vec;
 
@@ -14,22 +14,22 @@ use crate::queue::{Change, Cost, LocalScheduler, QueuedJob, present_cost};
 use crate::rng::Choose;
 use crate::time::{Span, Time};
 
-/// Into how many parts the period is divided to let sites advertise at different times.
+/// The number of phases in a period, so that sites advertise at different times.
 const PHASES: u64 = 256;
 
-/// What a question is about that offers a job to others: nothing else is to be known.
+/// A question that advertises a job needs nothing beside the offers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Advert;
 
 impl<S: LocalScheduler> Aria<S> {
-    /// By how much another site must be better.
+    /// By how much the cost at another site must be less.
     pub(super) fn threshold(&self) -> Span {
         self.config
             .rescheduling
             .map_or(Span::MAX, |rescheduling| rescheduling.threshold)
     }
 
-    /// When a node starts, it advertises after a part of the period, so that sites do not all do so at once (PROTOCOLS A14).
+    /// Sets the first advert at a random phase of the period: sites should not all advertise together (PROTOCOLS A14).
     pub(super) fn begin_advertising(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(rescheduling) = self.config.rescheduling {
             let part = Span::from_micros(rescheduling.period.as_micros() / PHASES);
@@ -39,7 +39,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Floods an INFORM for the jobs that most need it, if it is time.
+    /// Floods an INFORM for each of the jobs most in need, if the period is over.
     pub(super) fn advertise(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(rescheduling) = self.config.rescheduling else {
@@ -61,7 +61,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Those that wait: first those with deadlines, the least time to spare first; then those that have waited longest.
+    /// Waiting jobs: first jobs with deadlines, the least time to spare first; then the jobs that were submitted first.
     fn most_in_need(&self, count: usize, now: Time) -> Vec<JobId> {
         let mut waiting: Vec<(bool, i128, JobId)> = self
             .custody
@@ -105,7 +105,7 @@ impl<S: LocalScheduler> Aria<S> {
         cx.wake(until, Timer::Advert(job));
     }
 
-    /// What a job that waits here costs; one that leaves gives everything away.
+    /// The cost of a job that waits here. At a leaver it is the maximum, so that any offer is better.
     fn cost_here(&self, job: JobId, now: Time) -> Option<Cost> {
         let queued = QueuedJob::from(self.custody.job(job)?.get());
         if self.leaving {
@@ -114,8 +114,8 @@ impl<S: LocalScheduler> Aria<S> {
         present_cost(&self.site.local, now, &queued, self.config.lateness)
     }
 
-    /// A node would take a job that was advertised.
-    pub(super) fn better_offer(
+    /// Handles an offer for a job that was advertised.
+    pub(super) fn on_advert_offer(
         &mut self,
         flood: FloodId,
         offer: Offer,
@@ -123,13 +123,13 @@ impl<S: LocalScheduler> Aria<S> {
     ) {
         let job = JobId::new(flood.sequence);
         let heard = offer.node != self.me && self.adverts.hear(flood, offer);
-        // One that is no better any more is not the last: others may be.
+        // If this offer is not better any more, wait for others.
         if heard && self.config.taking == Taking::First && self.is_better(offer, job, cx.now()) {
             self.take_best_offer(job, cx);
         }
     }
 
-    /// It may be time to take the best offer for a job that was advertised.
+    /// Takes the best offer for an advertised job, if the window is over.
     pub(super) fn close_advert(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         match self.adverts.about(job).map(|advert| advert.until) {
             Some(until) if cx.now() < until => cx.wake(until, Timer::Advert(job)),
@@ -138,13 +138,13 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Whether a job would be done so much sooner elsewhere that it should go there.
+    /// Whether an offer beats the cost here by the threshold.
     fn is_better(&self, offer: Offer, job: JobId, now: Time) -> bool {
         let here = self.cost_here(job, now);
         here.is_some_and(|here| offer.cost.beats(here, self.threshold()))
     }
 
-    /// The job goes to who offered best, out of the queue, if that is still better than here (PROTOCOLS A12).
+    /// Gives the job to the best offer, out of the queue, if that still beats the cost here (PROTOCOLS A12).
     fn take_best_offer(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(advert) = self.end_advert(job, cx) else {
             return;
@@ -159,7 +159,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// A job is not offered to others any more.
+    /// Ends the advert of a job.
     pub(super) fn end_advert(
         &mut self,
         job: JobId,

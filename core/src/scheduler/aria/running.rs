@@ -1,4 +1,4 @@
-//! A job at the site that runs it, behind the site's own scheduler.
+//! A job at the site that holds it: the local scheduler queues and starts it.
 
 use super::{Aria, Timer};
 use crate::custody::{Command, Ending};
@@ -14,25 +14,25 @@ impl<S: LocalScheduler> Aria<S> {
         !self.leaving && self.custody.has_room() && self.suits(job)
     }
 
-    /// Whether this site could queue a job, beside all that it has taken and that are not granted to it yet.
+    /// Whether this site could queue a job, in addition to the jobs that it has taken but that are not granted yet.
     pub(super) fn suits(&self, job: &Job) -> bool {
         let taken = || self.custody.not_granted().filter(|id| *id != job.id);
         self.site.takes(job) && self.site.local.room() > taken().count()
     }
 
-    /// When a job would start that came now.
+    /// When a job would start if it arrived now.
     pub(super) fn start_if_taken(&self, job: &Job, now: Time) -> Option<Time> {
         let queued = QueuedJob::arriving(job, now);
         let with = Change::With(&queued);
         expected(&self.site.local, now, with, job.id).map(|job| job.start)
     }
 
-    /// A job may be here, since then, so it is queued.
+    /// Queues a job that was granted to this site. `arrived` is its arrival in the queue.
     pub(super) fn enqueue(&mut self, job: &Job, arrived: Time, cx: &mut dyn Context<Self>) {
         let (id, now) = (job.id, cx.now());
         let queued = QueuedJob::arriving(job, arrived);
         if self.site.local.push(now, queued).is_err() {
-            // The room that there was is gone. Its initiator finds another place.
+            // The room that there was is gone. The home of the job finds another site.
             let ending = Ending::Withdrawn;
             self.tell_custody(Command::Ended { job: id, ending }, cx);
             return;
@@ -42,12 +42,12 @@ impl<S: LocalScheduler> Aria<S> {
         self.start_jobs(cx);
     }
 
-    /// Starts what is to start, and asks to be woken when more may be.
+    /// Starts all jobs that can start, and sets a timer for the next ones.
     pub(super) fn start_jobs(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         while let Some(job) = self.site.local.start_next(now) {
             self.end_advert(job, cx);
-            // If it may not, the custody says that it is dropped, and so it is taken from those that run: the next one may start.
+            // If the job may not start, custody drops it, which frees its processors: the next job may start.
             self.follow_custody(Event::Command(Command::Start(job)), cx);
         }
         match self.site.local.look_again(now) {
@@ -56,8 +56,8 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// The host says that a job has ended by itself.
-    pub(super) fn ended_here(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
+    /// Handles the end of a job, as the host reports it.
+    pub(super) fn on_ended(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
         if self.site.local.finish(cx.now(), job).is_err() {
             return;
         }
@@ -69,7 +69,7 @@ impl<S: LocalScheduler> Aria<S> {
         self.start_jobs(cx);
     }
 
-    /// Takes a job that is over here from those that wait or run. Whether it was there.
+    /// Removes a job from the queue or from the running jobs. Returns whether it was there.
     pub(super) fn remove(&mut self, job: JobId, cx: &mut dyn Context<Self>) -> bool {
         self.end_advert(job, cx);
         let now = cx.now();

@@ -1,4 +1,4 @@
-//! A job where it was submitted: a REQUEST is flooded, and who offered best is to take it.
+//! A job at its submitter: it floods a REQUEST, and gives the job to the site with the best offer.
 
 use super::offers::{Offer, Question};
 use super::relay::Kind;
@@ -14,7 +14,7 @@ use crate::shared::Shared;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Search {
     job: Shared<Job>,
-    /// How often the job was given away before.
+    /// How often the home gave the job away before.
     attempt: u32,
 }
 
@@ -31,9 +31,9 @@ impl<S: LocalScheduler> Aria<S> {
         self.tell_custody(Command::Keep { job, tenure, until }, cx);
     }
 
-    /// Why a job is not taken up, if that can be seen from the job alone.
+    /// Why this node refuses a new job; `None` if it takes it.
     fn refusal(&self, job: &Job, cx: &mut dyn Context<Self>) -> Option<Refusal> {
-        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        // `Known` comes first: a host that submits again after a crash must not take the job to another node as well.
         if self.custody.answers_for(job.id) {
             Some(Refusal::Known)
         } else if self.leaving {
@@ -47,7 +47,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Somebody is to be found who takes a job.
+    /// Begins to collect offers for a job.
     pub(super) fn search(&mut self, job: Shared<Job>, attempt: u32, cx: &mut dyn Context<Self>) {
         let id = job.get().id;
         let flood = self.flood(Kind::Request, &job, Cost::MAX, cx);
@@ -57,7 +57,7 @@ impl<S: LocalScheduler> Aria<S> {
         cx.wake(until, Timer::Search(id));
     }
 
-    /// If all offers are in, and this node's own, the best are those who may take the job.
+    /// If the window is over, adds this node's own offer and hands the best offers to custody.
     pub(super) fn close_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(until) = self.searches.about(job).map(|search| search.until) else {
             return;
@@ -72,7 +72,7 @@ impl<S: LocalScheduler> Aria<S> {
         else {
             return;
         };
-        // The initiator is a candidate like all others, at no cost of messages (PROTOCOLS A2).
+        // The submitter is a candidate like all others, but needs no messages (PROTOCOLS A2).
         if self.takes(about.job.get()) {
             let (cost, node) = (self.price(about.job.get(), cx), self.me);
             offers.hear(Offer { cost, node });
@@ -86,7 +86,7 @@ impl<S: LocalScheduler> Aria<S> {
         self.tell_custody(found, cx);
     }
 
-    /// A job that was searched for has its last word.
+    /// Ends the search for a job that has its outcome.
     pub(super) fn end_search(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         if self.searches.close(job).is_some() {
             cx.cancel(Timer::Search(job));

@@ -6,35 +6,35 @@ use crate::resource::{Capability, Dimensions};
 /// The most organisations that a site belongs to.
 pub const MOST_ORGANISATIONS: usize = 8;
 
-/// What a node has, whose it is, and what decides there what runs when.
+/// The capabilities of a node, the organisations that it serves, and its local scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Site<S> {
-    /// What can be described at all, the same on all nodes.
+    /// The dimensions of capabilities, the same on all nodes.
     pub dimensions: Dimensions,
-    /// What the site has: architecture, memory, disk, operating system.
+    /// What the site has, for example architecture, memory, disk and operating system.
     pub capability: Capability,
-    /// Whose it is.
+    /// The organisations of the site.
     pub membership: Membership,
-    /// Its own scheduler.
+    /// The local scheduler, which decides which job runs when.
     pub local: S,
 }
 
-/// Which virtual organisations a site belongs to, and whom it serves.
+/// The virtual organisations of a site, and whether it serves others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Membership {
-    /// The organisations.
+    /// The organisations that the site belongs to; it always serves them.
     pub organisations: heapless::Vec<OrganisationId, MOST_ORGANISATIONS>,
-    /// Whom it serves.
+    /// Whether the site serves other organisations.
     pub serves: Serves,
 }
 
-/// Whom a site serves.
+/// Which users a site serves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Serves {
-    /// Everyone who does not mind where a job runs.
+    /// All users, if the scope of the job is the whole grid.
     #[default]
     Everyone,
-    /// Its own organisations.
+    /// Only users of its own organisations.
     Members,
 }
 
@@ -58,13 +58,13 @@ impl<S: LocalScheduler> Site<S> {
         self.matches(job) && self.local.admits(&QueuedJob::from(job)).is_ok()
     }
 
-    /// Why nobody can run a job, if that can be seen from the job alone.
+    /// Why no site can run a job, if the job alone shows it.
     pub(super) fn refusal(&self, job: &Job) -> Option<Refusal> {
         if let Some(dimension) = self.dimensions.unknown_in(&job.requirement) {
             return Some(Refusal::unknown(dimension));
         }
         match job.demand {
-            // One processor of one site, or several of one.
+            // A job gets one or more processors of one site, never several sites.
             Demand::Nodes(count) if count.get() > 1 => Some(Refusal::UnsupportedDemand),
             Demand::Nodes(_) | Demand::Cores(_) => None,
         }

@@ -1,28 +1,28 @@
-//! The desk of a node: takes jobs, has places for them confirmed, and gives each its last word.
+//! The desk of a node: takes jobs, has their placements confirmed, and tells the outcome of each.
 //!
-//! A scheduler that reserves time on several nodes finds places; what happens to a job before and after that is the same
-//! for all of them, and is here. The scheduler is told to search ([`Notice::Search`]), and answers with places
-//! ([`Command::Place`]) or that there is none ([`Command::NotFound`]). Places are confirmed with [`commit`].
+//! A scheduler that reserves time on several nodes finds placements; the desk does the rest, which is the same for all
+//! such schedulers. It tells the scheduler to search ([`Notice::Search`]). The scheduler answers with placements
+//! ([`Command::Place`]) or with none ([`Command::NotFound`]). Placements are confirmed with [`commit`].
 //!
 //! ```text
 //!  host          scheduler                      desk                       commit
-//!   Submit ─────▶ Submit ─────────────────────▶ writes it down
-//!                 looks for places ◀──── Search
+//!   Submit ─────▶ Submit ─────────────────────▶ persists it
+//!                 finds placements ◀──── Search
 //!                 Place ──────────────────────▶ Place ───────────────────▶ Prepare …
 //!   Accepted ◀─────────────────────────── Job ◀─────────────────── Placed
-//!                 looks for a better one,
+//!                 finds a better one,
 //!                 Improve ────────────────────▶ Improve ─────────────────▶ Prepare …
 //!   Finished ◀─────────────────────────── Job ◀───────────────── Finished
 //! ```
 //!
 //! # Rules
-//! - A job is searched a place for [`Config::rounds`] times, each time that it has none; then it fails. One that has got a place is
-//!   given as many again, unless it had started: what is lost again and again after its start, as a job that never ends in
-//!   its time is, fails when they are used up. So does one that has lost 64 places before its start: its nodes do not keep their word.
-//! - A job that is cancelled has its last word when none of its nodes has anything of it.
-//! - A node that leaves takes no job and no time of another's, and does what it has.
-//! - What was submitted and what its submitter was told survives a crash. The last word on a job may then come twice, but never
-//!   another one.
+//! - A job without a placement is searched for up to [`Config::rounds`] times; then it fails. Each placement gives the
+//!   job all its rounds again, with two exceptions: if it had started before (it may never end in its time), and if it
+//!   has lost 64 placements (its nodes do not keep their reservations).
+//! - The outcome of a cancelled job is told when none of its nodes has a hold or a reservation for it any more.
+//! - A leaver takes no jobs, gives no new holds, and goes on with the jobs it has.
+//! - Submitted jobs, and what their hosts were told, survive a crash. The outcome of a job may then be told twice, but
+//!   never two different outcomes.
 
 mod task;
 #[cfg(test)]
@@ -44,15 +44,15 @@ use task::Task;
 /// The rules of a desk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// How often a place is searched for before a job fails.
+    /// How many searches for a placement are made before a job fails.
     pub rounds: u8,
     /// What becomes of a job that ran when one of its nodes was lost.
     pub after_loss: AfterLoss,
-    /// How places are confirmed.
+    /// How placements are confirmed.
     pub commit: commit::Config,
 }
 
-/// Where jobs are submitted, in a node that others may reserve time on.
+/// The part of a node where jobs are submitted and where coordinators reserve time.
 ///
 /// Most effects per event, beside those of the commit: four for each job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -64,113 +64,113 @@ pub struct Desk<P: Policy = Everyone> {
     leaving: bool,
 }
 
-/// What a scheduler asks of its desk.
+/// The commands of a scheduler to its desk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Command {
-    /// Run this job.
+    /// Take a new job.
     Submit {
-        /// Which.
+        /// The new job.
         job: Job,
-        /// Why this scheduler does not take it, if so.
+        /// Why this scheduler refuses the job; `None` if it takes it.
         refused: Option<Refusal>,
     },
-    /// Run it no more.
+    /// Cancel this job.
     Cancel(JobId),
-    /// The job that this node was told to start has ended by itself.
+    /// A job that runs on this node has ended by itself.
     Ended {
-        /// Which.
+        /// The job that ended.
         job: JobId,
-        /// How.
+        /// Whether it is done or broke.
         outcome: Outcome,
     },
-    /// Take nothing new.
+    /// Take no new jobs and no new holds.
     Leave,
-    /// Here are places for a job.
+    /// Have a placement confirmed, for a job that has none.
     Place {
-        /// Which.
+        /// The job to place.
         job: JobId,
-        /// When and where, best first.
+        /// The placements to try, best first.
         candidates: Vec<Candidate>,
-        /// Nodes that could stand in for a lost one.
+        /// Nodes that can stand in for one that is lost before the start.
         spares: Vec<NodeId>,
     },
-    /// There is no place for a job.
+    /// The search has found no placement.
     NotFound {
-        /// Which.
+        /// The job that was searched for.
         job: JobId,
-        /// Why there will be none; if it is not known, one is searched for again.
+        /// Why the job fails; `None` to search again.
         refusal: Option<Refusal>,
     },
-    /// Here is a better place for a job that has one.
+    /// Have a better placement confirmed, for a job that has one.
     Improve {
-        /// Which.
+        /// The job to move.
         job: JobId,
-        /// When and where.
+        /// The better placement.
         candidate: Candidate,
     },
 }
 
-/// What a desk tells its scheduler.
+/// The notices of a desk to its scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
-    /// For the host, about a job.
+    /// A notice for the host, about a job.
     Job(job::Notice),
-    /// A place for this job is wanted.
+    /// Search a placement.
     Search {
-        /// Which.
+        /// The job without a placement.
         job: JobId,
-        /// How often one will still be wanted if none is found now.
+        /// How many more searches there may be if this one finds nothing.
         left: u8,
-        /// Why the last place came to nothing, if there was one.
+        /// Why the last placement failed, if there was one.
         setback: Option<Setback>,
     },
-    /// A job has a place.
+    /// A placement is confirmed.
     Placed {
-        /// Which.
+        /// The job that was placed.
         job: JobId,
-        /// When it starts.
+        /// The start of the placement.
         start: Time,
     },
-    /// A better place could not be had.
+    /// A better placement was not confirmed.
     Kept {
-        /// For which job.
+        /// The job, which keeps the placement that it has, if any.
         job: JobId,
-        /// Why, if it was tried.
+        /// Why the better placement failed; `None` if it was not tried.
         setback: Option<Setback>,
     },
-    /// No place is wanted for this job any more.
+    /// The search for a job is over.
     Done {
-        /// Which.
+        /// The job that needs no placement any more.
         job: JobId,
     },
-    /// What others have reserved here has changed.
+    /// The reservations at this node have changed.
     Changed,
 }
 
-/// The name of a record.
+/// The key of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Key {
-    /// Of the commit.
+    /// A key of the commit.
     Commit(commit::Key),
     /// A job that was submitted here.
     Job(JobId),
 }
 
-/// What a desk must not forget in a crash.
+/// What a desk keeps on disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// Of the commit.
+    /// A record of the commit.
     Commit(commit::Record),
-    /// A job that was submitted here, and how far it is.
+    /// A job that was submitted here, and its stage.
     Job(Job, Stage),
 }
 
 /// The commit as a part of a desk.
 struct AsCommit<'a> {
     tasks: &'a mut Vec<Task>,
-    /// What the coordinator says, to be acted on when it is done.
+    /// Notices of the coordinator, handled after the commit has returned.
     heard: Vec<coordinator::Notice>,
 }
 
@@ -190,7 +190,7 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
     fn notice(&mut self, notice: commit::Notice, cx: &mut dyn Context<Desk<P>>) {
         match notice {
             commit::Notice::Coordinator(coordinator::Notice::Finished { job }) => {
-                // Told and forgotten here before the coordinator forgets it, so that no later life runs it again.
+                // The job is told and forgotten here before the coordinator forgets it: no later life runs it again.
                 if let Ok(index) = task::index_of(self.tasks, job) {
                     self.tasks.remove(index);
                     tell(job, News::Finished, cx);
@@ -213,13 +213,13 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
     }
 }
 
-/// Tells the host something of a job.
+/// Tells the host news of a job.
 fn tell<P: Policy>(job: JobId, news: News, cx: &mut dyn Context<Desk<P>>) {
     cx.notify(Notice::Job(job::Notice { job, news }));
 }
 
 impl<P: Policy> Desk<P> {
-    /// A desk without jobs. The configuration is that of all nodes; see [`commit::Config::checked`].
+    /// A desk without jobs. All nodes of a grid have the same configuration; see [`commit::Config::checked`].
     pub fn new(config: Config, policy: P) -> Self {
         Self {
             config,
@@ -229,51 +229,50 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    /// Its schedule, and what it has in common with others.
+    /// This node as a participant, with its schedule, and as a coordinator.
     pub const fn commitments(&self) -> &commit::Node<P> {
         &self.node
     }
 
-    /// The jobs that were submitted here and have no last word yet.
+    /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = &Job> + '_ {
         self.tasks.iter().map(|task| &task.job)
     }
 
-    /// One of them.
+    /// A job that was submitted here and has no outcome yet.
     pub fn job(&self, job: JobId) -> Option<&Job> {
         let index = task::index_of(&self.tasks, job).ok()?;
         self.tasks.get(index).map(|task| &task.job)
     }
 
-    /// How far one of them is.
+    /// The stage of a job that was submitted here and has no outcome yet.
     pub fn stage(&self, job: JobId) -> Option<Stage> {
         let index = task::index_of(&self.tasks, job).ok()?;
         self.tasks.get(index).map(|task| task.stage)
     }
 
-    /// Whether it takes nothing new.
+    /// Whether this node is a leaver.
     pub const fn is_leaving(&self) -> bool {
         self.leaving
     }
 
-    /// What others may know of this node's schedule: when it is committed from `from` on, in at most so many windows, under a
-    /// number of the caller's.
+    /// This node's schedule as it is told to peers: its reservations from `from` on, in at most `most` windows.
     ///
-    /// Holds are left out: most become commitments or nothing within a few round trips, and whoever wants the same time
-    /// meanwhile is refused.
+    /// Holds are left out: most of them are committed or aborted within a few round trips. A coordinator that wants the
+    /// same time meanwhile is refused.
     pub fn snapshot(&self, version: u64, from: Time, most: usize) -> Snapshot {
         let most = most.min(Snapshot::MAX_WINDOWS);
         let (windows, horizon) = if self.leaving {
-            // It has no time for anyone any more.
+            // A leaver is busy for ever.
             (Vec::new(), Time::ZERO)
         } else {
             committed(self.node.participant.schedule(), from, most)
         };
-        // They are sorted and apart as commitments are, so this does not fail.
+        // `committed` gives windows that are sorted and do not touch, so this does not fail.
         Snapshot::new(version, horizon, &windows).unwrap_or_else(|_| Snapshot::empty(version))
     }
 
-    /// Lets the commit handle something, and acts on what it has to say.
+    /// Lets the commit handle an event, then handles its notices.
     fn confirm(&mut self, event: Event<commit::Node<P>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsCommit {
             tasks: &mut self.tasks,
@@ -281,7 +280,7 @@ impl<P: Policy> Desk<P> {
         };
         self.node.handle(event, &mut cx.lift(&mut embed));
         for notice in embed.heard {
-            self.coordinated(notice, cx);
+            self.on_coordinator_notice(notice, cx);
         }
     }
 
@@ -370,7 +369,7 @@ impl<P: Policy> Machine for Desk<P> {
                     self.tasks.insert(index, Task::new(job, stage));
                 }
             }
-            // No such pair was ever written.
+            // A key and a record that do not match are never written together.
             Event::Restored(..) => {}
         }
     }
@@ -385,8 +384,8 @@ impl<P: Policy> Machine for Desk<P> {
     }
 }
 
-/// When a node is committed from `from` on, as windows with a gap between any two, at most so many; and from when on it
-/// is not said.
+/// The committed time of a node from `from` on, as at most `most` windows that do not touch; and the horizon, from
+/// which on nothing is said.
 fn committed(
     schedule: &Schedule<Vec<Reservation>>,
     from: Time,

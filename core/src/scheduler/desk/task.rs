@@ -1,4 +1,4 @@
-//! A job that was submitted here, from its submission to its last word.
+//! A job that was submitted here, from its submission to its outcome.
 
 use alloc::vec::Vec;
 
@@ -10,42 +10,42 @@ use crate::job::{Demand, Failure, Job, News, Refusal, Scope};
 use crate::machine::Context;
 use crate::time::Time;
 
-/// A job that was submitted here and has no last word yet.
+/// A job that was submitted here and has no outcome yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Job,
     pub(super) stage: Stage,
-    /// How often a place may still be searched for.
+    /// How many searches for a placement are left.
     left: u8,
-    /// It was to begin and was lost: it may be too long for its time, whatever that is.
+    /// Whether an earlier placement had started and was lost. The job may never end in its time.
     is_lost: bool,
-    /// How many places it has lost before it was to begin.
+    /// How many placements the job has lost.
     places_lost: u8,
 }
 
-/// After so many lost places a job has only the rounds that are left: those who promise it theirs and take it back would keep it from
-/// its last word for ever.
+/// After this many lost placements a job gets no new rounds: nodes that commit and then drop the job would delay its
+/// outcome for ever.
 const MOST_PLACES_LOST: u8 = 64;
 
-/// How far a job is, as far as it must not be forgotten.
+/// How far a job is, as it is kept on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Stage {
-    /// Its submitter has been told nothing.
+    /// The host has been told nothing.
     Open,
-    /// Its submitter was told that it starts then.
+    /// The host was told that the job has a placement.
     Accepted {
-        /// When.
+        /// The start that the host was told.
         start: Time,
     },
-    /// Its submitter does not want it any more.
+    /// The user has cancelled the job.
     Cancelled,
-    /// It has failed, and its submitter was told so, or would have been.
+    /// The job has failed. The host was told so, or a crash came first.
     Failed(Failure),
 }
 
 impl Task {
-    /// Of which nothing is being done yet.
+    /// A task that has no rounds yet.
     pub(super) const fn new(job: Job, stage: Stage) -> Self {
         Self {
             job,
@@ -60,7 +60,7 @@ impl Task {
         Record::Job(self.job, self.stage)
     }
 
-    /// Why it will not be done, if there is no place left to try.
+    /// Why the job fails when its rounds are used up.
     fn failure(&self) -> Failure {
         match self.stage {
             Stage::Accepted { .. } => Failure::NodeLost,
@@ -68,18 +68,18 @@ impl Task {
         }
     }
 
-    /// Whether it was to begin by now.
+    /// Whether the start that the host was told has passed.
     fn has_started(&self, now: Time) -> bool {
         matches!(self.stage, Stage::Accepted { start } if start <= now)
     }
 }
 
-/// Where a job is among tasks, or would be.
+/// The index of a job among tasks, or the index at which it would be inserted.
 pub(super) fn index_of(tasks: &[Task], job: JobId) -> Result<usize, usize> {
     tasks.binary_search_by_key(&job, |task| task.job.id)
 }
 
-/// Why nobody who reserves whole nodes takes a job, if so.
+/// Why a scheduler that reserves whole nodes refuses a job; `None` if it does not.
 fn refusal(job: &Job, most_nodes: u16) -> Option<Refusal> {
     if let Some((dimension, _)) = job.requirement.named().next() {
         return Some(Refusal::unknown(dimension));
@@ -111,7 +111,7 @@ impl<P: Policy> Desk<P> {
     ) {
         let index = index_of(&self.tasks, job.id);
         let room = self.tasks.len() < usize::from(self.config.commit.tasks);
-        // Known first: who is asked again after a crash must not have the job go elsewhere, too.
+        // `Known` comes first: a host that submits again after a crash must not take the job to another node as well.
         let refused = if index.is_ok() {
             Some(Refusal::Known)
         } else if self.leaving {
@@ -136,8 +136,8 @@ impl<P: Policy> Desk<P> {
         self.search(job.id, None, cx);
     }
 
-    /// Takes up jobs from disk. One that no place was decided on for, or that has lost its place, is searched a new one for,
-    /// whatever its coordinator still has to clear up.
+    /// Goes on with jobs from disk. If no placement of a job was decided, or it has lost its placement, a new one is
+    /// searched, even while the coordinator still clears up earlier attempts.
     pub(super) fn resume(&mut self, cx: &mut dyn Context<Self>) {
         let tasks = self.tasks.iter();
         let open: Vec<(JobId, Stage)> = tasks.map(|task| (task.job.id, task.stage)).collect();
@@ -152,7 +152,7 @@ impl<P: Policy> Desk<P> {
                         task.left = rounds;
                     }
                     let placing = self.node.coordinator.is_placing(job);
-                    // What the coordinator has of it is an attempt that came to nothing, and may have run.
+                    // The coordinator clears up an attempt that has failed, and that may have run.
                     let is_clearing = !placing && self.is_coordinated(job);
                     if is_clearing && self.is_given_up(job, cx.now()) {
                         self.fail(job, Failure::NodeLost, cx);
@@ -164,7 +164,7 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    /// Whether a job without a place may have run, and must not begin again.
+    /// Whether a job without a placement may have run, and must not start again.
     fn is_given_up(&mut self, job: JobId, now: Time) -> bool {
         let gives_up = self.config.after_loss == AfterLoss::GiveUp;
         let task = self.task_mut(job).filter(|_| gives_up);
@@ -175,7 +175,7 @@ impl<P: Policy> Desk<P> {
         self.node.coordinator.jobs().any(|known| known == job)
     }
 
-    /// Wants a place for a job, if it may; this is why the last one came to nothing.
+    /// Asks for a search if a round is left, else fails the job. `setback` says why the last placement failed.
     pub(super) fn search(
         &mut self,
         job: JobId,
@@ -217,19 +217,23 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    /// Has the nodes of a job let go of it; its last word comes when they have.
+    /// Has the nodes of a job release it. The outcome is told when all of them have.
     fn release(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         cx.notify(Notice::Done { job });
         self.coordinate(coordinator::Command::Release { job }, cx);
     }
 
-    /// What the coordinator has to say, once it is done with what it does.
-    pub(super) fn coordinated(&mut self, notice: coordinator::Notice, cx: &mut dyn Context<Self>) {
+    /// Handles a notice of the coordinator.
+    pub(super) fn on_coordinator_notice(
+        &mut self,
+        notice: coordinator::Notice,
+        cx: &mut dyn Context<Self>,
+    ) {
         match notice {
             coordinator::Notice::Placed { attempt, interval } => {
-                self.placed(attempt.job, interval.start(), cx);
+                self.on_placed(attempt.job, interval.start(), cx);
             }
-            coordinator::Notice::Unplaced { job, setback } => self.unplaced(job, setback, cx),
+            coordinator::Notice::Unplaced { job, setback } => self.on_unplaced(job, setback, cx),
             coordinator::Notice::Cleared { job } => {
                 let cancelled = |task: &mut Task| task.stage == Stage::Cancelled;
                 if self.task_mut(job).is_some_and(cancelled) {
@@ -239,18 +243,18 @@ impl<P: Policy> Desk<P> {
             coordinator::Notice::Kept { job, setback } => {
                 cx.notify(Notice::Kept { job, setback });
             }
-            // It was told where it happened.
+            // `AsCommit` has told the host.
             coordinator::Notice::Finished { .. } => {}
         }
     }
 
-    fn placed(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
+    fn on_placed(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
         let rounds = self.config.rounds;
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        // What started and was lost has only the rounds that are left, also when a better place than the next is found.
+        // A job that had started and was lost gets no new rounds, even if its new placement is improved later.
         task.is_lost |= task.has_started(now);
         let news = match task.stage {
             Stage::Open => Some(News::Accepted { start }),
@@ -269,17 +273,17 @@ impl<P: Policy> Desk<P> {
         cx.notify(Notice::Placed { job, start });
     }
 
-    fn unplaced(&mut self, job: JobId, setback: Setback, cx: &mut dyn Context<Self>) {
+    fn on_unplaced(&mut self, job: JobId, setback: Setback, cx: &mut dyn Context<Self>) {
         let given_up = self.is_given_up(job, cx.now());
         let rounds = self.config.rounds;
         let Some(task) = self.task_mut(job) else {
             return;
         };
         if task.stage == Stage::Cancelled {
-            // It has its last word when nothing of it is left.
+            // The outcome is told when all nodes have released the job.
             return;
         }
-        // Those after it are of the search for another.
+        // Only the first setback after a placement is its loss; later ones belong to the search for another.
         let first = task.left == rounds;
         if first && matches!(task.stage, Stage::Accepted { .. }) {
             task.places_lost = task.places_lost.saturating_add(1);
@@ -297,7 +301,7 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    /// The last word on a job that will not be done. It lasts before it is said, so that no other is said after a crash.
+    /// Ends a job with a failure. It is persisted before it is told, so that no other outcome is told after a crash.
     pub(super) fn fail(&mut self, job: JobId, failure: Failure, cx: &mut dyn Context<Self>) {
         if let Some(task) = self.task_mut(job) {
             task.stage = Stage::Failed(failure);
@@ -306,7 +310,7 @@ impl<P: Policy> Desk<P> {
         self.close(job, News::Failed(failure), cx);
     }
 
-    /// The last word on a job.
+    /// Tells the outcome of a job and forgets it.
     fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if let Ok(index) = index_of(&self.tasks, job) {
             self.tasks.remove(index);

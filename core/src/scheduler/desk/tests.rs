@@ -1,4 +1,4 @@
-//! What schedulers have in common; the rest is tested with each of them.
+//! The desk alone; the rest is tested with each scheduler.
 
 use core::num::NonZeroU32;
 use std::vec::Vec;
@@ -26,7 +26,7 @@ impl Bench {
         Self::started(Time::ZERO, move || Desk::new(config, Everyone)).0
     }
 
-    /// With a job for so many nodes.
+    /// A desk with a job for `count` nodes.
     fn with_job(count: u32) -> Self {
         let mut bench = Self::empty();
         bench.order(Command::Submit {
@@ -36,7 +36,7 @@ impl Bench {
         bench
     }
 
-    /// What a command leads to, as notices.
+    /// The notices that a command leads to.
     fn order(&mut self, command: Command) -> Vec<Notice> {
         notices(self.feed(Event::Command(command)))
     }
@@ -94,7 +94,7 @@ fn failed(refusal: Refusal) -> Notice {
 }
 
 #[test]
-fn a_place_is_wanted_as_often_as_the_rules_say() {
+fn a_job_is_searched_for_as_many_rounds_as_configured() {
     let mut bench = Bench::empty();
     let submit = Command::Submit {
         job: job(1),
@@ -110,7 +110,7 @@ fn a_place_is_wanted_as_often_as_the_rules_say() {
 }
 
 #[test]
-fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
+fn a_job_is_refused_with_the_reason_of_the_desk_or_else_of_the_scheduler() {
     let refused = Some(Refusal::UnsupportedCriterion);
     let mut bench = Bench::empty();
     let submit = |count, refused| Command::Submit {
@@ -130,7 +130,7 @@ fn what_a_scheduler_refuses_is_refused_unless_the_desk_has_a_better_reason() {
 }
 
 #[test]
-fn who_leaves_says_of_a_job_that_it_has_that_it_is_known() {
+fn a_leaver_refuses_a_job_that_it_has_as_known() {
     let mut bench = Bench::with_job(1);
     bench.order(Command::Leave);
     let again = Command::Submit {
@@ -141,7 +141,7 @@ fn who_leaves_says_of_a_job_that_it_has_that_it_is_known() {
 }
 
 #[test]
-fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
+fn the_node_that_refused_a_placement_is_named_in_the_next_search() {
     let mut bench = Bench::with_job(2);
     let place = Command::Place {
         job: JOB,
@@ -165,11 +165,11 @@ fn who_refuses_a_place_is_named_when_another_one_is_wanted() {
 }
 
 #[test]
-fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_between() {
+fn a_job_that_is_lost_after_each_start_fails_even_if_its_placements_are_improved() {
     let mut bench = Bench::with_job(1);
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         bench.at(60 * minute);
-        notices(bench.act(|desk, cx| desk.coordinated(notice, cx)))
+        notices(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)))
     };
     let placed = |start| coordinator::Notice::Placed {
         attempt: Attempt::new(JOB, Epoch::new(1)),
@@ -181,7 +181,7 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
     let lost = coordinator::Notice::Unplaced { job: JOB, setback };
     coordinated(0, placed(5));
     assert_eq!(coordinated(6, lost), [search(1, Some(setback))]);
-    // A place, and a better one, before the job begins.
+    // A placement, and a better one, before the job starts.
     coordinated(6, placed(9));
     coordinated(6, placed(8));
     assert_eq!(coordinated(9, lost), [search(0, Some(setback))]);
@@ -195,23 +195,24 @@ fn a_job_that_is_lost_again_and_again_fails_though_better_places_are_found_in_be
 }
 
 #[test]
-fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
+fn a_job_that_has_not_started_gets_all_its_rounds_again_with_each_placement() {
     let mut bench = Bench::with_job(1);
-    let mut coordinated =
-        |notice: coordinator::Notice| notices(bench.act(|desk, cx| desk.coordinated(notice, cx)));
+    let mut coordinated = |notice: coordinator::Notice| {
+        notices(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)))
+    };
     let placed = coordinator::Notice::Placed {
         attempt: Attempt::new(JOB, Epoch::new(1)),
         interval: minutes(5, 6),
     };
     let node = NodeId::new(1);
     let setback = Setback::Lost { node };
-    // At the same time as before, which is no news.
+    // The start is the same each time, so there is no news for the host.
     let lost = coordinator::Notice::Unplaced { job: JOB, setback };
     for _ in 0..64 {
         coordinated(placed);
         assert_eq!(coordinated(lost), [search(1, Some(setback))]);
     }
-    // Not for ever.
+    // After 64 lost placements there are no new rounds.
     coordinated(placed);
     assert_eq!(coordinated(lost), [search(0, Some(setback))]);
     coordinated(placed);
@@ -222,7 +223,7 @@ fn a_job_that_has_not_begun_has_all_its_rounds_again_with_each_place() {
 }
 
 #[test]
-fn a_job_that_was_accepted_is_not_said_to_be_refused() {
+fn an_accepted_job_fails_as_lost_and_not_as_refused() {
     let mut bench = Bench::with_job(1);
     let mut effects = Vec::new();
     let attempt = Attempt::new(JOB, Epoch::new(1));
@@ -232,7 +233,7 @@ fn a_job_that_was_accepted_is_not_said_to_be_refused() {
         setback: Setback::Full,
     };
     for notice in [coordinator::Notice::Placed { attempt, interval }, full] {
-        effects.extend(bench.act(|desk, cx| desk.coordinated(notice, cx)));
+        effects.extend(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)));
     }
     let told = notices(effects);
     let failed = News::Failed(Failure::NodeLost);
@@ -241,7 +242,7 @@ fn a_job_that_was_accepted_is_not_said_to_be_refused() {
 }
 
 #[test]
-fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
+fn a_job_without_a_placement_is_not_improved_and_an_unknown_job_is_not_placed() {
     let improve = || Command::Improve {
         job: JOB,
         candidate: candidate(&[1]),
@@ -262,7 +263,7 @@ fn a_job_without_a_place_keeps_none_and_an_unknown_job_gets_none() {
 }
 
 #[test]
-fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
+fn a_snapshot_has_the_committed_time_in_no_more_windows_than_wanted() {
     let mut bench = Bench::empty();
     for (number, (interval, is_committed)) in (1..).zip([
         (minutes(1, 2), true),
@@ -299,7 +300,7 @@ fn others_are_told_what_is_committed_in_no_more_windows_than_wanted() {
 }
 
 #[test]
-fn a_job_that_is_there_twice_is_told() {
+fn a_duplicate_job_is_a_violation() {
     let mut bench = Bench::with_job(1);
     let twice = bench.machine().tasks[0].clone();
     bench.machine_mut().tasks.push(twice);

@@ -1,15 +1,15 @@
-//! Messages of liars.
+//! Messages that only a liar sends.
 
 use super::*;
 
 #[test]
-fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
+fn a_site_takes_no_more_jobs_than_its_limit() {
     let mut bench = Bench::idle();
     for name in 0..100 {
         bench.hear(1, assign(named(name), name, u32::MAX, u32::MAX));
     }
     assert_eq!(bench.machine().held().count(), 3);
-    // And forgets them when nobody answers for them.
+    // The site forgets jobs whose homes do not answer.
     bench.ring_until(100);
     assert_eq!(
         (bench.machine().held().count(), bench.host.records().len()),
@@ -18,7 +18,7 @@ fn whatever_is_assigned_a_site_has_no_more_than_it_may() {
 }
 
 #[test]
-fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
+fn a_site_counts_claimed_jobs_when_it_takes_another() {
     let mut bench = Bench::boot(|| {
         let mut node = site(CONFIG, 0, Membership::default());
         node.site.local = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 1);
@@ -34,20 +34,20 @@ fn a_site_takes_no_more_than_there_is_room_for_beside_what_it_has_claimed() {
     });
     let did = bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
     assert_eq!(did, [Send(OWNER, no)]);
-    // Nor does it offer to, so that it passes the question on.
+    // The site does not offer either, so it passes the REQUEST on.
     let did = bench.hear(1, asked(named(8)));
     assert!(
         matches!(&did[..], [Send(2, Message::Request { .. })]),
         "{did:?}"
     );
-    // What it has taken already needs no more room.
+    // A job that the site has already needs no more room.
     assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)).len(), 1);
     let did = bench.hear(OWNER, verdict(1, 0, granted(600)));
     assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
 }
 
 #[test]
-fn what_there_is_no_room_to_remember_is_answered_and_goes_no_farther() {
+fn a_flood_that_cannot_be_remembered_is_answered_but_not_passed_on() {
     let mut bench = Bench::boot(|| {
         let forward = Forward::Always;
         site(Config { forward, ..CONFIG }, 0, Membership::default())
@@ -60,18 +60,18 @@ fn what_there_is_no_room_to_remember_is_answered_and_goes_no_farther() {
     assert!(offer(&bench.hear(1, asked(named(16)))));
     assert!(offer(&bench.hear(2, asked(named(16)))));
     assert_eq!(bench.machine().cut_off(), 2);
-    // A flood of its own makes it forget none either.
+    // A flood of its own does not make it forget others.
     assert_eq!(bench.submit().len(), 3);
     for name in 0..16 {
         assert_eq!(bench.hear(2, asked(named(name))), []);
     }
     assert_eq!(bench.machine().cut_off(), 2);
-    // There is room when the others have gone all their way.
+    // There is room again when the other floods are over.
     assert_eq!(bench.at(5).hear(1, asked(named(16))).len(), 2);
 }
 
 #[test]
-fn a_flood_that_seems_to_come_from_here_is_not_answered() {
+fn a_forged_flood_with_this_node_as_origin_is_not_answered() {
     let mut bench = Bench::idle();
     let forged = Message::Request {
         header: Reach::REQUEST.begin(flood(0, 77)),
@@ -81,7 +81,7 @@ fn a_flood_that_seems_to_come_from_here_is_not_answered() {
 }
 
 #[test]
-fn a_flood_under_a_name_that_does_not_fit_is_not_heard() {
+fn a_flood_whose_name_does_not_fit_its_job_is_ignored() {
     let mut bench = Bench::idle();
     let header = |kind, sequence| {
         let origin = id(OWNER);
@@ -100,7 +100,7 @@ fn a_flood_under_a_name_that_does_not_fit_is_not_heard() {
 }
 
 #[test]
-fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
+fn a_job_with_the_highest_number_of_moves_is_dropped() {
     let mut bench = Bench::busy();
     bench.hear(1, assign(job(), OWNER, 1, u32::MAX));
     bench.hear(OWNER, verdict(1, u32::MAX, granted(600)));
@@ -110,7 +110,7 @@ fn a_job_that_was_moved_as_often_as_can_be_counted_is_let_go() {
 }
 
 #[test]
-fn answers_to_what_was_not_asked_change_nothing() {
+fn answers_without_a_question_change_nothing() {
     let mut bench = Bench::submitting();
     bench.given();
     let before = bench.machine().clone();

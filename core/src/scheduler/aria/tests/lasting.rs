@@ -1,18 +1,18 @@
-//! What a crash between any two effects leaves.
+//! What is left after a crash between two effects.
 
 use super::*;
 
 #[test]
-fn a_job_that_nobody_was_given_is_asked_about_anew() {
+fn after_a_restart_a_job_without_a_holder_is_searched_for_again() {
     let mut bench = Bench::submitting();
     bench.submit();
-    // Under another name than before, or nobody would listen.
+    // The flood has a new name; peers would ignore the old one.
     let did = bench.at(2).restart();
     assert_eq!(did, [Send(1, request(2001)), Send(2, request(2001))]);
 }
 
 #[test]
-fn a_job_that_was_given_is_waited_for_a_whole_lease() {
+fn after_a_restart_a_home_waits_a_whole_lease_for_the_holder() {
     let mut bench = Bench::submitting();
     bench.given();
     assert_eq!(bench.at(100).restart(), []);
@@ -26,7 +26,7 @@ fn a_job_that_was_given_is_waited_for_a_whole_lease() {
 }
 
 #[test]
-fn a_job_that_is_withdrawn_still_is() {
+fn after_a_restart_a_withdrawn_job_is_still_withdrawn() {
     let mut bench = Bench::submitting();
     bench.given();
     bench.cancel();
@@ -35,7 +35,7 @@ fn a_job_that_is_withdrawn_still_is() {
 }
 
 #[test]
-fn no_other_last_word_is_said_after_a_crash() {
+fn no_other_outcome_is_told_after_a_crash() {
     let cancel = Event::Command(Command::Cancel(JOB));
     let mut bench = Bench::submitting();
     bench.submit();
@@ -55,7 +55,7 @@ fn no_other_last_word_is_said_after_a_crash() {
 }
 
 #[test]
-fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
+fn after_a_restart_a_site_claims_waiting_jobs_again_and_has_lost_running_ones() {
     let mut bench = Bench::busy();
     bench.granted(600);
     let claim = Send(OWNER, notify(1, 0, UNKNOWN));
@@ -75,7 +75,7 @@ fn a_site_claims_anew_what_waited_and_has_lost_what_ran() {
 }
 
 #[test]
-fn what_was_given_away_is_offered_again_and_not_run() {
+fn after_a_restart_a_job_that_was_given_away_is_given_again_and_not_run() {
     let mut bench = Bench::busy();
     bench.granted(600);
     bench.ring_until(1);
@@ -88,7 +88,7 @@ fn what_was_given_away_is_offered_again_and_not_run() {
 }
 
 #[test]
-fn links_that_are_there_twice_are_told() {
+fn duplicate_links_are_a_violation() {
     let mut bench = Bench::idle();
     assert_eq!(bench.machine().check(), Ok(()));
     bench.machine_mut().links = Links::Fixed([1, 1].map(id).to_vec());
@@ -96,7 +96,7 @@ fn links_that_are_there_twice_are_told() {
 }
 
 #[test]
-fn as_many_floods_are_remembered_as_may_be() {
+fn no_more_floods_are_remembered_than_the_limit() {
     let mut bench = Bench::busy();
     for round in 1..=u32::from(CONFIG.floods) + 4 {
         let id = FloodId {

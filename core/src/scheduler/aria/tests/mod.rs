@@ -1,4 +1,4 @@
-//! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and of several things the first is always chosen.
+//! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and random choices always take the first.
 
 use core::num::NonZeroU32;
 use std::vec;
@@ -49,7 +49,7 @@ const CONFIG: Config = Config {
     ..Config::DEFAULT
 };
 
-/// What a node did: as effects, but a record only by its name, and no timers.
+/// What a node did: its effects, with records only by their keys, and without timers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Did {
     Persist(Key),
@@ -74,7 +74,7 @@ impl Shown<Node> for Did {
 
 type Bench = Driver<Node, Did>;
 
-/// A site with one processor, free from then on, with neighbours 1 and 2.
+/// A site with one processor, free from `free_from` on, with neighbours 1 and 2.
 fn site(config: Config, free_from: u64, membership: Membership) -> Node {
     let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 8);
     let local = match Interval::new(Time::ZERO, second(free_from)) {
@@ -92,7 +92,7 @@ fn site(config: Config, free_from: u64, membership: Membership) -> Node {
     Aria::new(id(ME), config, peers, site).unwrap()
 }
 
-fn nobodys() -> Membership {
+fn members_only() -> Membership {
     Membership {
         serves: Serves::Members,
         ..Membership::default()
@@ -106,17 +106,17 @@ impl Bench {
         bench
     }
 
-    /// A site that runs what it gets at once.
+    /// A site that starts a job immediately.
     fn idle() -> Self {
         Self::boot(|| site(CONFIG, 0, Membership::default()))
     }
 
-    /// A node that runs nothing.
+    /// A node that only submits jobs.
     fn submitting() -> Self {
-        Self::boot(|| site(CONFIG, 0, nobodys()))
+        Self::boot(|| site(CONFIG, 0, members_only()))
     }
 
-    /// A site that is free after a thousand seconds.
+    /// A site that is busy for the first thousand seconds.
     fn busy() -> Self {
         Self::boot(|| site(CONFIG, 1000, Membership::default()))
     }
@@ -133,13 +133,13 @@ impl Bench {
         self.obey(Command::Ended { job: JOB, outcome })
     }
 
-    /// The job of the owner comes here and is granted until then.
+    /// The job of the home, `OWNER`, comes here and is granted until `until`.
     fn granted(&mut self, until: u64) -> Effects {
         self.hear(OWNER, assign(job(), OWNER, 1, 0));
         self.hear(OWNER, verdict(1, 0, granted(until)))
     }
 
-    /// The job that was submitted here is given to node 1 at second 5, which has it since second 6.
+    /// The job that was submitted here is given to node 1 at second 5 and granted at second 6.
     fn given(&mut self) {
         self.submit();
         self.hear(1, accept(flood(0, 1), 100));
@@ -169,7 +169,7 @@ fn job() -> Job {
     Job::new(JOB, Demand::Nodes(NonZeroU32::MIN), Span::from_secs(100)).unwrap()
 }
 
-/// The same under another name.
+/// The same job under another id.
 fn named(name: u64) -> Job {
     let mut job = job();
     job.id = JobId::new(name);
@@ -184,7 +184,7 @@ fn term(attempt: u32, moves: u32) -> Term {
     }
 }
 
-/// The name of this node's flood.
+/// The name of a flood of this node.
 fn flood(kind: u8, round: u32) -> FloodId {
     FloodId {
         origin: id(ME),
@@ -194,7 +194,7 @@ fn flood(kind: u8, round: u32) -> FloodId {
     }
 }
 
-/// A flood from here as it goes out.
+/// The header of a flood of this node as it is sent.
 fn sent(reach: Reach, flood: FloodId) -> Header {
     reach.begin(flood).onward(reach).unwrap()
 }
@@ -214,7 +214,7 @@ fn inform(round: u32, cost: i64) -> Message {
     }
 }
 
-/// A question of the owner about a job.
+/// A REQUEST of `OWNER` for a job.
 fn asked(job: Job) -> Message {
     let id = FloodId {
         origin: id(OWNER),
@@ -254,7 +254,7 @@ fn ack(attempt: u32, moves: u32, answer: Answer) -> Message {
     })
 }
 
-/// From the first time that a node has the job.
+/// The claim when a node takes the job for the first time.
 const FIRST: Claim = Claim::new(1);
 
 fn notify(attempt: u32, moves: u32, standing: Standing) -> Message {
@@ -270,7 +270,7 @@ fn claimed(claim: Claim, attempt: u32, moves: u32, standing: Standing) -> Messag
     })
 }
 
-/// It waits, and when it starts is not known yet.
+/// The job waits, and its start is not known yet.
 const UNKNOWN: Standing = Standing::Waiting { start: None };
 
 fn waiting(start: u64) -> Standing {
@@ -302,7 +302,7 @@ fn refused(refusal: Refusal) -> Effects {
     vec![Tell(News::Failed(Failure::Refused(refusal)))]
 }
 
-/// What is done when a job has its last word.
+/// The effects when the outcome of a job is told.
 fn last(news: News) -> Effects {
     vec![Persist(TASK), Tell(news), Forget(TASK)]
 }

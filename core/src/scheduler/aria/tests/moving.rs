@@ -1,8 +1,8 @@
-//! A job that waits is offered to others.
+//! A waiting job is advertised to other sites.
 
 use super::*;
 
-/// A site that is busy until a thousand has a job that waits; at second 1 it is advertised.
+/// A site that is busy until 1000 has a waiting job and advertises it at second 1.
 fn advertised() -> Bench {
     let mut bench = Bench::busy();
     assert_eq!(bench.granted(600), []);
@@ -12,7 +12,7 @@ fn advertised() -> Bench {
     bench
 }
 
-/// The same, and node 1 was asked to take it at second 6.
+/// Like `advertised`; the job is given to node 1 at second 6.
 fn given_away() -> Bench {
     let mut bench = advertised();
     bench.hear(1, accept(flood(1, 1), 100));
@@ -23,13 +23,13 @@ fn given_away() -> Bench {
 }
 
 #[test]
-fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
+fn a_job_goes_to_the_best_offer_that_beats_its_cost_by_the_threshold() {
     let mut bench = advertised();
     bench.hear(1, accept(flood(1, 1), 300));
     bench.hear(2, accept(flood(1, 1), 200));
     let assign = Send(2, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.ring_until(6), [Persist(HELD), assign]);
-    // At second 6 it costs 1094 here.
+    // At second 6 the job costs 1094 here.
     let mut bench = advertised();
     bench.hear(1, accept(flood(1, 1), 1065));
     assert_eq!(bench.ring_until(6), []);
@@ -38,14 +38,14 @@ fn a_job_goes_to_the_best_of_those_that_are_better_by_the_threshold() {
 }
 
 #[test]
-fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
+fn with_taking_first_the_first_offer_that_beats_the_threshold_gets_the_job() {
     let mut bench = Bench::boot(|| {
         let taking = Taking::First;
         site(Config { taking, ..CONFIG }, 1000, Membership::default())
     });
     bench.granted(600);
     bench.ring_until(1);
-    // At second 1 it costs 1099 here.
+    // At second 1 the job costs 1099 here.
     assert_eq!(bench.hear(1, accept(flood(1, 1), 1070)), []);
     let assign = Send(2, assign(job(), OWNER, 1, 1));
     let did = bench.hear(2, accept(flood(1, 1), 1069));
@@ -54,20 +54,20 @@ fn where_the_first_that_is_better_has_a_job_one_that_is_not_is_waited_past() {
 }
 
 #[test]
-fn what_started_meanwhile_stays() {
+fn a_job_that_started_meanwhile_stays() {
     let mut bench = Bench::boot(|| site(CONFIG, 3, Membership::default()));
     bench.granted(600);
     assert_eq!(bench.ring_until(1).len(), 2);
     bench.hear(1, accept(flood(1, 1), 1));
     assert_eq!(bench.ring_until(3), [Persist(HELD), Tell(News::Started)]);
-    // Whatever is offered now comes too late.
+    // An offer after the start comes too late.
     assert_eq!(bench.hear(2, accept(flood(1, 1), 1)), []);
     assert_eq!(bench.ring_until(6), []);
     assert_eq!(bench.machine().site().local.running().len(), 1);
 }
 
 #[test]
-fn an_advertised_job_is_let_go_with_its_lease() {
+fn an_advertised_job_is_dropped_when_its_lease_ends() {
     let mut bench = Bench::busy();
     bench.granted(3);
     bench.ring_until(1);
@@ -81,29 +81,29 @@ fn an_advertised_job_is_let_go_with_its_lease() {
 }
 
 #[test]
-fn a_job_that_another_took_is_remembered_for_a_lease() {
+fn a_job_that_another_site_took_is_remembered_for_a_lease() {
     let mut bench = given_away();
     assert_eq!(bench.hear(1, ack(1, 1, Answer::Taken)), []);
-    // An old assignment does not bring it back.
+    // An old assignment does not bring the job back.
     assert_eq!(bench.hear(OWNER, assign(job(), OWNER, 1, 0)), []);
     assert_eq!(bench.ring_until(606), []);
     assert_eq!(bench.ring_until(607), [Forget(HELD)]);
 }
 
 #[test]
-fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
+fn a_job_that_was_given_away_and_not_taken_is_claimed_under_the_next_term() {
     let claim = || vec![Persist(HELD), Send(OWNER, notify(1, 1, UNKNOWN))];
     let mut bench = given_away();
     assert_eq!(bench.hear(1, ack(1, 1, Answer::NotTaken)), claim());
     let mut bench = given_away();
     let did = bench.feed(Event::Unreachable { to: id(1) });
     assert_eq!(did, claim());
-    // In silence, once more before that.
+    // If node 1 is silent, the job is given once more before that.
     let mut bench = given_away();
     let again = Send(1, assign(job(), OWNER, 1, 1));
     assert_eq!(bench.ring_until(9), [again]);
     assert_eq!(bench.ring_until(12), claim());
-    // An old grant is none, and the new one puts it into the queue again.
+    // An old grant has no effect; the new one puts the job into the queue again.
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(600))), []);
     assert_eq!(bench.machine().site().local.waiting(), []);
     let start = Send(OWNER, notify(1, 1, waiting(1000)));
@@ -111,7 +111,7 @@ fn a_job_that_nobody_took_is_claimed_under_the_next_term() {
     assert_eq!(bench.machine().site().local.waiting().len(), 1);
 }
 
-/// This job of the owner is granted for the first time, as the one with this number.
+/// `OWNER` grants a job under this claim, after this number of moves.
 fn grant(bench: &mut Bench, name: u64, claim: u64, moves: u32) {
     let granted = custody::Message::Verdict {
         job: JobId::new(name),
@@ -128,18 +128,18 @@ fn queued(bench: &Bench) -> Vec<u64> {
 }
 
 #[test]
-fn a_job_that_comes_back_has_its_place_in_the_order_of_arrival() {
+fn a_job_that_comes_back_is_queued_by_its_first_arrival() {
     let mut bench = advertised();
     bench.hear(OWNER, assign(named(5), OWNER, 1, 0));
     grant(&mut bench, 5, 2, 0);
     assert_eq!(queued(&bench), [7, 5]);
-    // Node 1 offers much, and does not take it.
+    // Node 1 makes a good offer and then does not take the job.
     bench.hear(1, accept(flood(1, 1), 1));
     bench.ring_until(12);
     assert_eq!(queued(&bench), [5]);
     grant(&mut bench, 7, 1, 1);
     assert_eq!(queued(&bench), [7, 5]);
-    // So it is after a crash, whoever is granted first.
+    // The same holds after a crash, in whichever order the jobs are granted.
     bench.restart();
     assert_eq!(queued(&bench), [0; 0]);
     grant(&mut bench, 5, 2, 0);
@@ -148,10 +148,10 @@ fn a_job_that_comes_back_has_its_place_in_the_order_of_arrival() {
 }
 
 #[test]
-fn what_was_given_away_and_wanted_back_in_vain_does_not_come_back_by_old_messages() {
+fn old_messages_do_not_bring_back_a_job_that_another_site_has_claimed() {
     let mut bench = given_away();
     bench.feed(Event::Unreachable { to: id(1) });
-    // Another claimed it first.
+    // Another site has claimed the job first.
     let did = bench.hear(OWNER, verdict(1, 1, Ruling::Over));
     assert_eq!(did, [Forget(HELD)]);
     // The first assignment and its grant come a second time.
@@ -164,7 +164,7 @@ fn what_was_given_away_and_wanted_back_in_vain_does_not_come_back_by_old_message
 }
 
 #[test]
-fn who_takes_a_job_from_another_tells_both() {
+fn a_site_that_takes_a_job_tells_the_giver_and_the_home() {
     let mut bench = Bench::idle();
     let did = bench.hear(1, assign(job(), OWNER, 1, 1));
     assert_eq!(
@@ -175,7 +175,7 @@ fn who_takes_a_job_from_another_tells_both() {
             Send(OWNER, notify(1, 1, waiting(0)))
         ]
     );
-    // What runs is not taken again, nor given back by an old message.
+    // A running job is not taken again, nor given back by an old message.
     bench.hear(OWNER, verdict(1, 1, granted(600)));
     let did = bench.hear(2, assign(job(), OWNER, 1, 2));
     assert_eq!(did, [Send(2, ack(1, 2, Answer::NotTaken))]);
@@ -183,7 +183,7 @@ fn who_takes_a_job_from_another_tells_both() {
 }
 
 #[test]
-fn the_longest_in_the_grid_is_advertised_first() {
+fn the_job_that_was_submitted_first_is_advertised_first() {
     let mut bench = Bench::busy();
     for (name, submitted) in [(7, 3), (8, 1), (9, 2)] {
         let mut job = named(name);
@@ -207,7 +207,7 @@ fn the_longest_in_the_grid_is_advertised_first() {
 }
 
 #[test]
-fn who_leaves_gives_away_what_waits_and_takes_nothing() {
+fn a_leaver_gives_away_waiting_jobs_and_then_leaves_the_overlay() {
     let mut bench = Bench::busy();
     bench.granted(600);
     let did = bench.obey(Command::Leave);

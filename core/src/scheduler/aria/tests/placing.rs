@@ -1,10 +1,10 @@
-//! A job where it was submitted.
+//! A job at its submitter.
 
 use super::*;
 use crate::job::Criterion;
 
 #[test]
-fn a_job_is_written_down_and_asked_about() {
+fn a_job_is_persisted_before_its_request_is_flooded() {
     let mut bench = Bench::submitting();
     let did = bench.submit();
     assert_eq!(
@@ -15,7 +15,7 @@ fn a_job_is_written_down_and_asked_about() {
 }
 
 #[test]
-fn the_cheapest_has_it_and_of_two_the_lower_id() {
+fn a_job_goes_to_the_cheapest_offer_and_then_to_the_lower_id() {
     let mut bench = Bench::submitting();
     bench.submit();
     for (node, cost) in [(4, 90), (3, 80), (2, 80), (1, 100)] {
@@ -23,19 +23,19 @@ fn the_cheapest_has_it_and_of_two_the_lower_id() {
     }
     let mine = assign(job(), ME, 1, 0);
     assert_eq!(bench.ring_until(5), [Persist(TASK), Send(2, mine.clone())]);
-    // It does not answer, is asked again, and then the next one is, under a later term.
+    // Node 2 is silent and is asked again; then the next node is asked, under a later term.
     let next = |node, attempt| vec![Persist(TASK), Send(node, assign(job(), ME, attempt, 0))];
     assert_eq!(bench.ring_until(8), [Send(2, mine)]);
     assert_eq!(bench.ring_until(11), next(3, 2));
     assert_eq!(bench.hear(3, ack(2, 0, Answer::NotTaken)), next(4, 3));
     assert_eq!(bench.feed(Event::Unreachable { to: id(4) }), next(1, 4));
-    // Who comes late is told so.
+    // A late claim of node 2 is refused.
     let over = Send(2, verdict(1, 0, Ruling::Over));
     assert_eq!(bench.hear(2, notify(1, 0, waiting(11))), [over]);
 }
 
 #[test]
-fn the_initiator_is_a_candidate_at_no_cost_of_messages() {
+fn the_submitter_is_a_candidate_without_messages() {
     let mut bench = Bench::idle();
     bench.submit();
     bench.hear(1, accept(flood(0, 1), 101));
@@ -61,7 +61,7 @@ fn the_initiator_is_a_candidate_at_no_cost_of_messages() {
 }
 
 #[test]
-fn a_job_that_nobody_offers_to_run_fails_after_its_rounds() {
+fn a_job_without_offers_fails_after_its_rounds() {
     let mut bench = Bench::submitting();
     bench.submit();
     assert_eq!(bench.ring_until(14), []);
@@ -69,7 +69,7 @@ fn a_job_that_nobody_offers_to_run_fails_after_its_rounds() {
         bench.ring_until(15),
         [Send(1, request(2)), Send(2, request(2))]
     );
-    // An answer to the first question is none to the second.
+    // An offer for the first flood does not count for the second.
     bench.hear(1, accept(flood(0, 1), 1));
     let failed = News::Failed(Failure::Refused(Refusal::NoMatch));
     assert_eq!(bench.ring_until(20), last(failed));
@@ -77,7 +77,7 @@ fn a_job_that_nobody_offers_to_run_fails_after_its_rounds() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_by_name() {
+fn an_unsupported_job_is_refused_with_the_reason() {
     let mut bench = Bench::submitting();
     bench.at(10);
     let mut submit = |change: fn(&mut Job)| {
@@ -120,7 +120,7 @@ fn what_cannot_be_run_is_refused_by_name() {
 }
 
 #[test]
-fn who_leaves_or_holds_as_many_jobs_as_may_be_offers_nothing() {
+fn a_leaver_and_a_full_site_offer_nothing() {
     let offers = |bench: &mut Bench| {
         let did = bench.hear(OWNER, asked(named(8)));
         let mut offers = did.iter();
@@ -138,7 +138,7 @@ fn who_leaves_or_holds_as_many_jobs_as_may_be_offers_nothing() {
 }
 
 #[test]
-fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
+fn only_the_holder_and_the_site_it_gives_the_job_to_are_granted_the_job() {
     let mut bench = Bench::submitting();
     bench.given();
     assert_eq!(bench.machine().holder(JOB), Some(id(1)));
@@ -153,19 +153,19 @@ fn who_was_given_a_job_has_it_and_whom_it_gives_it_to_and_nobody_else() {
     assert_eq!(did, [Persist(TASK), Tell(News::Moved { start }), grant]);
     assert_eq!(bench.hear(1, notify(1, 1, waiting(30))), over(1, 1, 1));
     assert_eq!(bench.hear(1, notify(1, 0, waiting(30))), over(1, 1, 0));
-    // What ended elsewhere does not count.
+    // An end that a former holder reports does not count.
     let elsewhere = notify(1, 0, ended(Ending::Done));
     assert_eq!(bench.hear(1, elsewhere), over(1, 1, 0));
     let mut expected = last(News::Finished);
     expected.extend(over(2, 1, 1));
     assert_eq!(bench.hear(2, notify(1, 1, ended(Ending::Done))), expected);
-    // Again, as its answer may be lost.
+    // A repeated report is answered again, because the first answer may be lost.
     let again = bench.hear(2, notify(1, 1, ended(Ending::Done)));
     assert_eq!(again, over(2, 1, 1));
 }
 
 #[test]
-fn who_had_a_job_and_takes_it_again_by_an_old_assignment_does_not_get_it() {
+fn a_claim_from_a_repeated_assignment_is_refused() {
     let mut bench = Bench::submitting();
     bench.given();
     let again = Claim::new(2);
@@ -183,7 +183,7 @@ fn who_had_a_job_and_takes_it_again_by_an_old_assignment_does_not_get_it() {
 }
 
 #[test]
-fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
+fn a_job_is_placed_again_only_after_its_lease_and_the_skew() {
     let mut bench = Bench::submitting();
     bench.given();
     let renewed = bench.at(100).hear(1, notify(1, 0, Standing::Running));
@@ -195,7 +195,7 @@ fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
         [Persist(TASK), Send(1, request(2)), Send(2, request(2))]
     );
     assert_eq!(bench.machine().counts().placed_again, 1);
-    // Whoever had it may not go on.
+    // The former holder must stop.
     let over = Send(1, verdict(1, 0, Ruling::Over));
     assert_eq!(bench.hear(1, notify(1, 0, Standing::Running)), [over]);
     bench.hear(2, accept(flood(0, 2), 1));
@@ -204,7 +204,7 @@ fn a_job_is_placed_again_only_when_its_lease_and_skew_are_over() {
 }
 
 #[test]
-fn a_job_that_was_lost_with_its_node_is_placed_at_once_and_one_that_broke_fails() {
+fn a_job_lost_with_its_site_is_placed_again_immediately_and_a_broken_job_fails() {
     let mut bench = Bench::submitting();
     bench.given();
     let did = bench.hear(1, notify(1, 0, ended(Ending::Lost)));
@@ -226,7 +226,7 @@ fn a_job_that_was_lost_with_its_node_is_placed_at_once_and_one_that_broke_fails(
 }
 
 #[test]
-fn what_nobody_was_granted_is_cancelled_at_once() {
+fn a_job_that_is_not_granted_is_cancelled_immediately() {
     let mut bench = Bench::submitting();
     bench.submit();
     assert_eq!(bench.cancel(), last(News::Cancelled));
@@ -238,7 +238,7 @@ fn what_nobody_was_granted_is_cancelled_at_once() {
 }
 
 #[test]
-fn what_was_granted_is_cancelled_when_its_site_says_so_or_its_lease_is_over() {
+fn a_granted_job_is_cancelled_when_its_site_confirms_or_its_lease_ends() {
     let withdraw = || Send(1, verdict(1, 0, Ruling::Withdraw));
     let mut bench = Bench::submitting();
     bench.given();
@@ -257,7 +257,7 @@ fn what_was_granted_is_cancelled_when_its_site_says_so_or_its_lease_is_over() {
     assert_eq!(running, [withdraw()]);
     assert_eq!(bench.ring_until(608), last(News::Cancelled));
 
-    // What was done before that was done.
+    // A job that was done before the cancellation is finished.
     let mut bench = Bench::submitting();
     bench.given();
     bench.cancel();

@@ -1,11 +1,11 @@
-//! A job at the site that runs it.
+//! A job at the site that holds it.
 
 use super::*;
 use crate::id::OrganisationId;
 use crate::job::Scope;
 
 #[test]
-fn a_site_offers_what_a_job_costs_there_and_does_not_pass_it_on() {
+fn a_matching_site_offers_its_cost_and_does_not_pass_the_flood_on() {
     let mut bench = Bench::busy();
     let flood = FloodId {
         origin: id(OWNER),
@@ -15,12 +15,12 @@ fn a_site_offers_what_a_job_costs_there_and_does_not_pass_it_on() {
     };
     let offer = Send(OWNER, accept(flood, 1100));
     assert_eq!(bench.hear(1, asked(job())), [offer]);
-    // Once.
+    // The same flood is answered once.
     assert_eq!(bench.hear(2, asked(job())), []);
 }
 
 #[test]
-fn who_cannot_run_a_job_passes_it_on_to_others_than_it_came_from() {
+fn a_node_that_cannot_run_a_job_passes_the_flood_on_but_not_to_its_sender() {
     let mut bench = Bench::submitting();
     let Message::Request { header, job: of } = asked(job()) else {
         unreachable!("it is a question");
@@ -30,7 +30,7 @@ fn who_cannot_run_a_job_passes_it_on_to_others_than_it_came_from() {
         job: of,
     };
     assert_eq!(bench.hear(1, asked(job())), [Send(2, onward.clone())]);
-    // And so does everyone, if that is the rule.
+    // With `Always`, a matching site passes the flood on too.
     let mut bench = Bench::boot(|| {
         let forward = Forward::Always;
         site(Config { forward, ..CONFIG }, 0, Membership::default())
@@ -40,7 +40,7 @@ fn who_cannot_run_a_job_passes_it_on_to_others_than_it_came_from() {
 }
 
 #[test]
-fn a_site_serves_whom_it_is_for() {
+fn a_site_serves_only_the_users_that_its_membership_allows() {
     let ours = |serves| {
         let mut organisations = heapless::Vec::new();
         organisations.push(OrganisationId::new(3)).unwrap();
@@ -62,23 +62,23 @@ fn a_site_serves_whom_it_is_for() {
     assert!(!answers(&open, 4, Scope::Organisation));
     assert!(answers(&closed, 3, Scope::Grid) && answers(&closed, 3, Scope::Organisation));
     assert!(!answers(&closed, 4, Scope::Grid));
-    // Who is not served is not taken in either.
+    // A site does not take a job of a user that it does not serve.
     let mut bench = Bench::submitting();
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
     assert_eq!(did, [Send(OWNER, ack(1, 0, Answer::NotTaken))]);
 }
 
 #[test]
-fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known() {
+fn a_job_is_not_queued_before_its_grant_nor_forgotten_before_the_home_knows_its_end() {
     let mut bench = Bench::idle();
     bench.at(10);
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
     let claim = || Send(OWNER, notify(1, 0, waiting(10)));
     assert_eq!(did, [Persist(HELD), claim()]);
     assert_eq!(bench.machine().site().local.waiting(), []);
-    // Asked again, it says so again when it would anyway.
+    // A repeated assignment does not cause an extra claim.
     assert_eq!(bench.hear(OWNER, assign(job(), OWNER, 1, 0)), []);
-    // Only its owner grants it, and only under its term.
+    // Only the home grants the job, and only under its term.
     assert_eq!(bench.hear(1, verdict(1, 0, granted(610))), []);
     assert_eq!(bench.hear(OWNER, verdict(2, 0, granted(610))), []);
     let did = bench.hear(OWNER, verdict(1, 0, granted(610)));
@@ -95,7 +95,7 @@ fn nothing_is_queued_before_it_is_granted_nor_forgotten_before_its_end_is_known(
 }
 
 #[test]
-fn a_claim_that_nobody_answers_is_repeated_as_often_as_may_be() {
+fn a_claim_without_an_answer_is_repeated_and_then_the_job_is_orphaned() {
     let mut bench = Bench::idle();
     bench.hear(OWNER, assign(job(), OWNER, 1, 0));
     assert_eq!(bench.ring_until(3), [Send(OWNER, notify(1, 0, waiting(0)))]);
@@ -105,7 +105,7 @@ fn a_claim_that_nobody_answers_is_repeated_as_often_as_may_be() {
 }
 
 #[test]
-fn who_asks_nothing_again_still_claims_what_it_is_given() {
+fn a_site_without_retries_still_claims_a_job() {
     let mut bench = Bench::boot(|| {
         let retries = 0;
         site(Config { retries, ..CONFIG }, 0, Membership::default())
@@ -116,7 +116,7 @@ fn who_asks_nothing_again_still_claims_what_it_is_given() {
 }
 
 #[test]
-fn a_lease_is_renewed_and_what_runs_stops_when_it_is_over() {
+fn a_lease_is_renewed_and_the_job_stops_when_it_ends() {
     let mut bench = Bench::idle();
     let running = Send(OWNER, notify(1, 0, Standing::Running));
     bench.granted(600);
@@ -124,7 +124,7 @@ fn a_lease_is_renewed_and_what_runs_stops_when_it_is_over() {
     assert_eq!(bench.ring_until(200), vec![running.clone()]);
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(800))), []);
     assert_eq!(bench.ring_until(399), []);
-    // Then nobody answers: again and again, the more often the less time is left.
+    // Then the home is silent. The site repeats, more often when less time is left.
     let asked = bench.ring_until(797);
     assert!(asked.len() > 10 && asked.iter().all(|did| *did == running));
     let end = bench.ring_until(800);
@@ -134,7 +134,7 @@ fn a_lease_is_renewed_and_what_runs_stops_when_it_is_over() {
 }
 
 #[test]
-fn a_grant_that_comes_too_late_grants_nothing() {
+fn a_grant_that_comes_too_late_has_no_effect() {
     let mut bench = Bench::idle();
     bench.at(610).hear(OWNER, assign(job(), OWNER, 1, 0));
     assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(610))), []);
@@ -145,7 +145,7 @@ fn a_grant_that_comes_too_late_grants_nothing() {
 fn a_job_stops_with_its_lease_however_little_was_left_when_it_was_granted() {
     let mut bench = Bench::idle();
     bench.granted(20);
-    // What is granted for less than a lease is asked for in time, too.
+    // A grant shorter than a lease is renewed in time too.
     let running = Send(OWNER, notify(1, 0, Standing::Running));
     assert_eq!(bench.ring_until(10), vec![running.clone()]);
     let mut did = bench.ring_until(20);
@@ -157,7 +157,7 @@ fn a_job_stops_with_its_lease_however_little_was_left_when_it_was_granted() {
 }
 
 #[test]
-fn a_grant_that_comes_again_puts_no_renewal_off() {
+fn a_repeated_grant_does_not_delay_the_renewal() {
     let mut bench = Bench::idle();
     bench.granted(600);
     bench.at(199).hear(OWNER, verdict(1, 0, granted(600)));
@@ -166,24 +166,24 @@ fn a_grant_that_comes_again_puts_no_renewal_off() {
 }
 
 #[test]
-fn nobody_grants_more_than_a_lease() {
+fn a_grant_is_cut_to_one_lease_and_the_skew() {
     let mut bench = Bench::idle();
     bench.granted(1_000_000);
     assert_eq!(bench.machine().lease(JOB), Some(second(601)));
 }
 
 #[test]
-fn what_comes_to_its_turn_after_its_lease_is_not_started() {
+fn a_job_whose_lease_has_ended_is_not_started() {
     let mut bench = Bench::busy();
     assert_eq!(bench.granted(600), []);
-    // The timers of this host are late.
+    // The host delivers its timers late.
     let did = bench.at(1000).feed(Event::Timer(Timer::Local));
     assert_eq!(did, [Forget(HELD), Tell(News::Orphaned)]);
     assert_eq!(bench.machine().site().local.running(), []);
 }
 
 #[test]
-fn what_is_withdrawn_stops_and_its_owner_hears_of_it() {
+fn a_withdrawn_job_stops_and_its_home_is_told() {
     let withdraw = || verdict(1, 0, Ruling::Withdraw);
     let withdrawn = || Send(OWNER, notify(1, 0, ended(Ending::Withdrawn)));
     let mut bench = Bench::idle();
@@ -192,9 +192,9 @@ fn what_is_withdrawn_stops_and_its_owner_hears_of_it() {
         bench.hear(OWNER, withdraw()),
         [Tell(News::Stopped), Forget(HELD), withdrawn()]
     );
-    // Where there is nothing of it.
+    // The same at a site that does not have the job.
     assert_eq!(bench.hear(OWNER, withdraw()), [withdrawn()]);
-    // Where it is done.
+    // A job that is done is reported as done.
     let mut bench = Bench::idle();
     bench.granted(600);
     bench.end(Outcome::Done);
@@ -203,13 +203,13 @@ fn what_is_withdrawn_stops_and_its_owner_hears_of_it() {
 }
 
 #[test]
-fn who_let_a_job_go_and_is_given_it_by_an_old_assignment_does_not_start_it_under_an_old_grant() {
+fn an_old_assignment_and_an_old_grant_do_not_start_a_job_again() {
     let mut bench = Bench::idle();
     bench.granted(600);
     bench.end(Outcome::Done);
     bench.hear(OWNER, verdict(1, 0, Ruling::Over));
     assert_eq!(bench.machine().held().count(), 0);
-    // Both messages come a second time. It claims the job, but as another time that it has it.
+    // Both messages come a second time. The site claims the job, but with a new claim number.
     let did = bench.at(10).hear(OWNER, assign(job(), OWNER, 1, 0));
     let anew = claimed(Claim::new(2), 1, 0, waiting(10));
     assert_eq!(did, [Persist(HELD), Send(OWNER, anew)]);
