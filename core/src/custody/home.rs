@@ -411,7 +411,7 @@ impl Custody {
             },
             Phase::Held { holding, .. } => {
                 let attempt = holding.term.attempt;
-                // A holder does not report a start at once. If the job was granted, its silent holder may have started it.
+                // A holder reports a start late. If the job was granted, its silent holder may have started it.
                 task.past.started |= holding.claim.is_some();
                 self.place_again(job, attempt, cx);
             }
