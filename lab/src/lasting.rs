@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_is_refused() {
+    fn a_text_that_is_no_length_of_time_is_refused() {
         for text in [
             "",
             "5",

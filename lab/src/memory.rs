@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// How many bytes this process may still take: what the machine has, and what its limits leave. `None` where the system does not tell.
+/// How many bytes this process may still take, by free memory and by its limits. `None` if the system does not tell.
 pub(crate) fn free_bytes() -> Option<u64> {
     let machine = kilobytes("/proc/meminfo", "MemAvailable:");
     let group = number("/sys/fs/cgroup/memory.max").map(|most| {

@@ -56,7 +56,7 @@ words! {
         /// The exact run time.
         #[default]
         Exact = "exact",
-        /// What the user asked for; a job that takes longer just does. Centralised schedulers take it for [`Extend`](Self::Extend).
+        /// The requested time; a job may run longer. Centralised schedulers use [`Extend`](Self::Extend) instead.
         Overrun = "overrun",
     }
 }

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_is_known_to_about_as_many_as_cyclon_promises() {
+    fn in_degrees_spread_as_little_as_cyclon_promises() {
         let deviation = |cycles| {
             let mut known = vec![0_f64; 1000];
             for peer in warmed_up(1000, 20, 8, cycles, 5).iter().flatten() {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_smaller_than_the_degree_know_everybody() {
+    fn in_a_grid_smaller_than_the_degree_each_node_knows_all_others() {
         assert!(warmed_up(0, 20, 8, 50, 1).is_empty());
         assert_eq!(*warmed_up(1, 20, 8, 50, 1), [Box::from([])]);
         assert_eq!(*warmed_up(2, 20, 8, 50, 1), [[1], [0]].map(Box::from));

@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_toml_cannot_hold_is_refused_and_never_dropped() {
+    fn a_value_that_toml_cannot_hold_is_refused() {
         let config = Config {
             seed: u64::MAX,
             ..Config::default()
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_one_line_that_names_them() {
+    fn a_mistake_is_reported_in_one_line_that_names_it() {
         let config = Config::default();
         for (setting, named) in [
             ("seed", "key=value"),

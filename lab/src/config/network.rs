@@ -218,7 +218,7 @@ mod tests {
     use gridweave_core::time::Time;
 
     #[test]
-    fn files_that_are_none_are_refused_by_name() {
+    fn missing_files_and_devices_are_refused_by_name() {
         let refused = |delay| {
             let config = NetworkConfig {
                 delay,

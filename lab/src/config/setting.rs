@@ -120,7 +120,7 @@ pub(crate) fn word(value: &Value, words: &[&str]) -> Result<usize, Wrong> {
     found.ok_or_else(|| Wrong::not(&format!("one of {}", words.join(", ")), value))
 }
 
-/// A struct that is a table of a configuration, each key with what it is if left out: `section! { struct Type { field: u8 = 1, } }`.
+/// A struct that is a table of a configuration, with defaults: `section! { struct Type { field: u8 = 1, } }`.
 macro_rules! section {
     (@default) => { Default::default() };
     (@default $default:expr) => { $default };
@@ -198,7 +198,7 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-/// Words that stand for values: `names!(Type { Value = "word" })`. Values without a word cannot be written, and none that is read is one.
+/// Words that stand for values: `names!(Type { Value = "word" })`. With `else`, other values are not written.
 macro_rules! names {
     ($type:ty { $($value:ident = $word:literal),* $(,)? } $(also { $($other:ident = $alias:literal),* })? $(else $rest:pat)?) => {
         impl $crate::config::setting::Setting for $type {
@@ -237,7 +237,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Tables that say of which kind they are: `kinds!(Type by "kind" { Variant { field } = "word" })`. All fields of a kind must be given.
+/// Tables with a tag for their kind: `kinds!(Type by "kind" { Variant { field } = "word" })`. All fields are required.
 macro_rules! kinds {
     ($type:ident by $tag:literal { $($variant:ident { $($field:ident),* } = $word:literal),* $(,)? }) => {
         impl $crate::config::setting::Setting for $type {

@@ -124,7 +124,7 @@ fn a_job_that_the_scheduler_cannot_honour_is_rejected() {
 }
 
 #[test]
-fn jobs_that_nobody_answers_for_are_lost_and_counted() {
+fn jobs_whose_messages_are_lost_are_lost_and_counted() {
     let workload = workload(20, 1);
     let network = NetworkConfig {
         loss: 0.5,

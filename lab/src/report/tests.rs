@@ -45,7 +45,7 @@ fn a_page_is_the_same_for_the_same_run() {
 }
 
 #[test]
-fn a_page_asks_nobody_for_anything() {
+fn a_page_loads_nothing_from_elsewhere() {
     let (prepared, results) = made(SHORT);
     let text = text(&page(&prepared, &results));
     for word in [
@@ -167,7 +167,7 @@ fn what_was_sent_adds_up() {
 }
 
 #[test]
-fn nodes_that_keep_links_are_known_as_often_as_they_know() {
+fn in_degrees_are_counted_only_if_nodes_keep_links() {
     let (_, results) = made(SHORT);
     let degrees = &results.run.in_degrees;
     assert_eq!(degrees.len(), 400);
@@ -180,7 +180,7 @@ fn nodes_that_keep_links_are_known_as_often_as_they_know() {
 }
 
 #[test]
-fn where_jobs_ran_is_left_out_where_it_does_not_fit() {
+fn places_of_jobs_are_left_out_if_they_do_not_fit() {
     let (prepared, results) = made(SHORT);
     let track = Track::of(&prepared, &results);
     let size = track.places.as_ref().unwrap().size();

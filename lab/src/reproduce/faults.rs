@@ -17,8 +17,8 @@ pub(super) const CASES: [(&str, &str); 4] = [
     ("and 10 % crash for ever", "crash"),
 ];
 
-/// Applies the case of this name. A tenth of `nodes` nodes crash one after the other within `lasting` seconds, from half
-/// an hour on. `heed` sets how often nodes look for lost peers.
+/// Applies the case of this name. A tenth of `nodes` nodes crash one after the other within `lasting` seconds, from
+/// half an hour on. `heed` sets how often nodes look for lost peers.
 pub(super) fn apply(
     case: &str,
     config: &mut Config,

@@ -181,7 +181,7 @@ fn nothing_is_made_up_after_a_stop() {
 }
 
 #[test]
-fn nobody_has_waited_if_nothing_ran() {
+fn without_a_run_job_there_is_no_wait() {
     let (workload, run) = stopped_early();
     let grid = Grid::Uniform(4);
     let summary = Summary::new(&facts(&workload, &grid), &run, &[], Span::from_secs(10));
@@ -191,7 +191,7 @@ fn nobody_has_waited_if_nothing_ran() {
 }
 
 #[test]
-fn a_deadline_is_missed_only_by_those_whose_time_is_over() {
+fn a_job_that_still_has_time_has_not_missed_its_deadline() {
     let (mut workload, run) = stopped_early();
     workload.deadlines = [10, 100, 600].map(Time::from_secs).into();
     let grid = Grid::Uniform(4);
@@ -200,7 +200,7 @@ fn a_deadline_is_missed_only_by_those_whose_time_is_over() {
 }
 
 #[test]
-fn those_who_join_count_and_so_does_what_is_sent_after_the_last_job() {
+fn joiners_and_messages_after_the_last_job_count() {
     let (workload, mut run) = small();
     let grid = Grid::Uniform(4);
     let facts = Facts {
@@ -271,7 +271,7 @@ fn a_draft_that_is_given_up_takes_the_folders_around_it_along() {
 }
 
 #[test]
-fn what_cannot_take_its_place_is_kept_and_told() {
+fn results_that_cannot_be_published_are_kept_and_the_error_says_where() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("out");
     let draft = Draft::new(&place).unwrap();
@@ -359,7 +359,7 @@ fn a_folder_appears_whole_replaces_its_own_kind_and_spares_others() {
 }
 
 #[test]
-fn names_that_we_write_do_not_make_a_folder_ours() {
+fn file_names_alone_do_not_make_a_folder_replaceable() {
     let home = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| {
         let file = home.path().join(name);

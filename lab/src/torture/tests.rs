@@ -120,7 +120,7 @@ fn nothing_breaks_in_240_seeds_and_all_that_should_go_wrong_does() {
 }
 
 #[test]
-fn what_once_broke_holds() {
+fn seeds_that_once_broke_an_invariant_hold() {
     let once = [
         // A liar's offer of a place in 200 days was taken.
         (Scheduler::Asap, 0),
@@ -142,7 +142,7 @@ fn what_once_broke_holds() {
         (Scheduler::Desktop, 8327),
         // A liar made up many neighbours. When they were missed, peers were asked about all of them at once.
         (Scheduler::Desktop, 9839),
-        // A node that was home and owner of a job ran it again after a restart: word of the restored job came after its end.
+        // After a restart, the home and owner of a job ran it again: word of the restored job came after its end.
         (Scheduler::Desktop, 1291),
         // With clocks exactly `max_skew` apart, the home gave a job away at the instant at which its holder let it go.
         (Scheduler::Desktop, 182_669_587_424_327),
@@ -209,7 +209,7 @@ fn a_bug_that_is_put_in_is_caught_and_made_small() {
 /// The first job that is long enough may not be the first of all; then all jobs before it are needed, too.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
-fn a_job_that_some_sit_out_is_caught() {
+fn a_gang_that_starts_incomplete_is_caught() {
     for scheduler in [Scheduler::Asap, Scheduler::Criteria] {
         let report = caught(Flaw::SitsOut, scheduler);
         let breach = report.breach.as_ref().expect("it was caught");
@@ -220,7 +220,7 @@ fn a_job_that_some_sit_out_is_caught() {
 }
 
 #[test]
-fn what_never_stops_is_caught() {
+fn a_job_that_never_stops_is_caught() {
     let report = caught(Flaw::NeverStops, Scheduler::Criteria);
     let breach = report.breach.as_ref().expect("it was caught");
     let still_runs = [
@@ -248,7 +248,7 @@ fn nodes_that_write_nothing_down_are_caught_by_crashes_and_by_nothing_else() {
 }
 
 #[test]
-fn what_is_left_out_does_not_happen_and_shifts_nothing_else() {
+fn leaving_a_fault_out_changes_no_other_part_of_a_scenario() {
     for seed in 0..50 {
         let whole = Scenario::new(&Request::new(seed));
         for fault in whole.faults.iter().copied() {
@@ -277,7 +277,7 @@ fn what_is_left_out_does_not_happen_and_shifts_nothing_else() {
 }
 
 #[test]
-fn clocks_differ_by_no_more_than_is_promised_unless_they_are_to() {
+fn clocks_differ_by_at_most_max_skew_unless_far_clocks_are_picked() {
     let mut seen = [0, 0];
     for seed in 0..200 {
         let scenario = Scenario::new(&Request::new(seed));

@@ -105,8 +105,7 @@ impl Decimal {
         }
     }
 
-    /// Some converters write `1.3e+06`. Rounding in `f64` is the same everywhere, and such numbers are not exact
-    /// anyway.
+    /// Some converters write `1.3e+06`. Rounding in `f64` is the same everywhere, and such numbers are inexact anyway.
     fn with_exponent(field: &[u8]) -> Option<Self> {
         let plain = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
         if !field.iter().all(plain) {

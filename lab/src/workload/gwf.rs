@@ -1,5 +1,5 @@
-//! The Grid Workload Format: 29 columns separated by tabs or blanks, comments after `#`, -1 for unknown, text from column
-//! 12 on; and opendc's workflow format, which goes by the same name but has named, comma-separated columns (PROTOCOLS
+//! The Grid Workload Format: 29 columns separated by tabs or blanks, comments after `#`, -1 for unknown, text from
+//! column 12 on. Also opendc's workflow format, which has the same name but named, comma-separated columns (PROTOCOLS
 //! section 8).
 
 use super::Submission;

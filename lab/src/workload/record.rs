@@ -7,11 +7,10 @@ use super::Submission;
 use super::field::Decimal;
 use super::skipped::Reason;
 
-/// The latest submit time that is believed: traces count seconds from their beginning or from 1970, and not for three thousand years.
+/// The latest submit time that is accepted. Traces count seconds from their beginning or from 1970.
 const LATEST: Span = Span::from_secs(100_000_000_000);
 
-/// The longest run time that is accepted. Nodes gossip for as long as a job runs, so a typo in one row would cost
-/// hours.
+/// The longest run time that is accepted. Nodes gossip while a job runs, so a typo in one row would cost hours.
 pub const LONGEST: Span = Span::from_secs(365 * 86_400);
 
 /// How many records were taken although something about them is unusual.

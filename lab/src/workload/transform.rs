@@ -106,8 +106,7 @@ pub struct TargetLoad {
 pub struct Transformed {
     /// The jobs that are left.
     pub workload: Workload,
-    /// The number of each job, or of the job that it is a part of, before jobs were numbered anew; empty if they were
-    /// not.
+    /// The number of each job, or of the job it is a part of, before jobs were numbered anew; empty if they were not.
     pub original: Vec<u64>,
     /// How many jobs were submitted outside the window.
     pub outside_window: u64,

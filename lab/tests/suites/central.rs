@@ -1,4 +1,4 @@
-//! The centralised schedulers at their edges: what they refuse, reject and leave unfinished, and what the digest covers.
+//! The limits of the centralised schedulers: what they refuse, reject and leave unfinished, and what the digest covers.
 
 use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement, Speed};
 use gridweave_core::time::{Span, Time};
@@ -90,7 +90,7 @@ fn only_greedy_takes_nodes_that_differ() {
 }
 
 #[test]
-fn a_job_that_can_never_run_is_rejected_and_holds_up_nobody() {
+fn a_job_that_can_never_run_is_rejected_and_delays_no_other() {
     let nothing = Submission {
         processors: 0,
         ..job(3, 0, 1, 5)
@@ -166,7 +166,7 @@ fn a_job_is_killed_when_its_time_is_up() {
 
 #[test]
 fn the_digest_covers_every_arrival_start_and_end_in_order() {
-    // The end of one job and the arrival of two others fall together: the end comes first.
+    // One job ends when two others arrive: the end comes first.
     let jobs = workload(vec![
         job(70, 0, 4, 10),
         job(80, 10, 9, 5),
@@ -246,7 +246,7 @@ fn a_run_that_is_stopped_at_once_submits_nothing() {
     }
 }
 
-/// Asks for a stop when this job starts.
+/// An observer that stops the run when this job starts.
 struct StopAt<'a>(usize, &'a Monitor);
 
 impl Observer for StopAt<'_> {
@@ -259,7 +259,7 @@ impl Observer for StopAt<'_> {
 
 #[test]
 fn a_run_that_is_stopped_keeps_what_was_done_and_says_what_runs() {
-    // One job after another, one second each, so that three events make a job.
+    // One job after another, one second each, so that each job has three events.
     let jobs = workload((0..5000).map(|number| job(number, 0, 1, 1)).collect());
     for central in Central::ALL {
         let monitor = Monitor::default();

@@ -1,4 +1,4 @@
-//! What the tests of the program have in common: a folder to work in.
+//! A folder to work in, for the tests of the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder to work in, and the program in it.
+/// A temporary folder in which the program runs.
 pub(crate) struct Desk(TempDir);
 
 impl Desk {
@@ -28,7 +28,7 @@ impl Desk {
         self.0.path().join(name)
     }
 
-    /// The program with these arguments, between which there are spaces.
+    /// The program with these arguments, separated by spaces.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridweave"));
         command.args(line.split(' ')).current_dir(self.0.path());
@@ -39,7 +39,7 @@ impl Desk {
         self.command(line).output().expect("the program runs")
     }
 
-    /// Begins it, to be asked to end.
+    /// Starts the program in the background.
     #[cfg(unix)]
     pub(crate) fn begin(&self, line: &str) -> Child {
         let mut command = self.command(line);
@@ -47,7 +47,7 @@ impl Desk {
         command.spawn().expect("the program runs")
     }
 
-    /// Waits until there is something that was not there before.
+    /// Waits until the folder has more than so many entries.
     #[cfg(unix)]
     pub(crate) fn await_more_than(&self, entries: usize) {
         for _ in 0..600 {
@@ -58,7 +58,7 @@ impl Desk {
         }
     }
 
-    /// Runs it and expects it to succeed; returns what it printed.
+    /// Runs the program, asserts that it succeeds, and returns what it printed.
     pub(crate) fn good(&self, line: &str) -> String {
         let output = self.run(line);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -66,7 +66,7 @@ impl Desk {
         String::from_utf8(output.stdout).expect("output is text")
     }
 
-    /// Runs it and expects it to refuse: exit status 2, one line on stderr, nothing on stdout, nothing left behind.
+    /// Runs the program and asserts that it refuses: status 2, one line on stderr, nothing on stdout, no new file.
     pub(crate) fn bad(&self, line: &str) -> String {
         let before = self.list();
         let output = self.run(line);
@@ -78,7 +78,7 @@ impl Desk {
         errors
     }
 
-    /// Everything in the folder, by path.
+    /// All entries of the folder, by path.
     pub(crate) fn list(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.0.path().to_owned()];
@@ -153,7 +153,7 @@ pub(crate) fn pause(millis: u64) {
     std::thread::sleep(std::time::Duration::from_millis(millis));
 }
 
-/// Waits for a program that was asked to end, and expects it to say that it was.
+/// Waits for an interrupted program, and asserts its exit status.
 #[cfg(unix)]
 pub(crate) fn await_interrupted(child: &mut Child) {
     let status = child.wait().expect("the program ends");

@@ -1,4 +1,4 @@
-//! `gridweave reproduce` as a user meets it.
+//! `gridweave reproduce`, as a user sees it.
 
 use std::fs;
 
@@ -6,8 +6,7 @@ use crate::desk::{Desk, json};
 #[cfg(unix)]
 use crate::desk::{await_interrupted, send};
 
-/// Every part of a paper, on a grid that is small enough for a test.
-/// A debug build takes ten times as long, and has a smaller grid.
+/// The number of nodes of quick reproductions. A debug build takes ten times as long, and has a smaller grid.
 const NODES: &str = if cfg!(debug_assertions) { "24" } else { "60" };
 
 fn reproduce(more: &str) -> String {
@@ -36,7 +35,7 @@ fn a_reproduction_has_every_part_and_repeats() {
         assert!(csv.lines().count() > 1, "{part}");
         assert!(report["parts"][part]["runs"][0].is_string(), "{part}");
     }
-    // What the paper says stands beside what was measured.
+    // Published values are beside measured ones.
     let policies = &report["parts"]["table1"]["tables"][0]["rows"];
     assert_eq!(policies[2]["published schedules"], 72_000_000.0);
     let polled = policies[2]["measured schedules"].as_f64();
@@ -49,7 +48,7 @@ fn a_reproduction_has_every_part_and_repeats() {
     assert_eq!(overlays[0]["push and pull alike"], "yes");
     assert_eq!(overlays[1]["push and pull alike"], "yes");
 
-    // Some parts alone are the same as among all.
+    // Parts made alone are the same as among all.
     desk.good(&reproduce("--only baselines,fig4 --out some"));
     for file in [
         "p1/fig4.csv",
@@ -81,7 +80,7 @@ fn a_reproduction_under_several_seeds_has_confidence_intervals() {
     assert!(row["wait s, 95 %"]["ci95"].as_f64() > Some(0.0), "{row}");
     let file = desk.path("gridweave-reproduce-p1/p1/runs/plain-push-seed-6.toml");
     assert!(file.is_file());
-    // A second time replaces the first.
+    // A second reproduction replaces the first.
     desk.good(&reproduce("--only fig5"));
     assert!(!file.exists());
     assert!(desk.path("gridweave-reproduce-p1/p1/fig5.csv").is_file());
@@ -104,15 +103,15 @@ fn a_reproduction_refuses_what_it_does_not_know() {
     desk.make_folder("taken");
     desk.write("taken/notes.txt", b"not a result");
     desk.bad(&reproduce("--only fig5 --out taken"));
-    // Of all papers, the folder of the last is looked at before the first is made.
+    // With all papers, the folder of the last one is checked before the first one is made.
     desk.make_folder("papers/p4");
     desk.write("papers/p4/notes.txt", b"not a result");
     let error = desk.bad("reproduce all --quick --out papers");
     assert!(error.contains("papers/p4"), "{error}");
-    // A part that was asked for by name is made, or nothing is.
+    // A part that was named is made, or the command fails.
     let error = desk.bad("reproduce p3 --quick --only trace");
     assert!(error.contains("--only trace"), "{error}");
-    // One paper does not replace another.
+    // The results of one paper do not replace those of another.
     desk.write("taken/p1.json", b"{}");
     let error = desk.bad("reproduce p3 --quick --only fig1 --out taken");
     assert!(error.contains("holds results of p1"), "{error}");
@@ -141,12 +140,12 @@ fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
         assert_eq!(run["violations"], 0, "{run}");
         assert_eq!(run["jobs"]["lost"], 0, "{run}");
     }
-    // Published figures stand beside ours.
+    // Published figures are beside measured ones.
     let deadlines = &report["parts"]["fig4"]["tables"][0]["rows"];
     assert_eq!(deadlines[1]["published missed"], 4.0);
 }
 
-/// Ctrl-C in the middle leaves nothing: half of a table says nothing about a paper.
+/// Ctrl-C leaves no results: half of a table says nothing about a paper.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_reproduction_leaves_nothing() {
@@ -192,7 +191,7 @@ fn nodes_that_join_one_by_one_share_the_space_before_the_first_job_comes() {
     assert_eq!(desk.summary(out)["faults"]["starts"], 29);
 }
 
-/// Runs a small grid of desktops, and looks at its pictures.
+/// Runs a small `desktop` grid, and checks its snapshots.
 fn zones_are_whole(more: &str) -> (Desk, &'static str) {
     let (desk, out) = (Desk::new(), "drawn");
     let sizes =
@@ -206,7 +205,7 @@ fn zones_are_whole(more: &str) -> (Desk, &'static str) {
     for (hour, picture) in pictures.iter().enumerate() {
         assert_eq!(picture["at"], 3600.0 * hour as f64);
         let nodes = picture["nodes"].as_array().expect("there are nodes");
-        // The zones of all nodes are the whole space.
+        // The zones of all nodes fill the space.
         let volume = |node: &serde_json::Value| -> f64 {
             let zone = node["zone"].as_array().expect("there is a zone");
             let lengths = zone

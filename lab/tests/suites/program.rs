@@ -18,7 +18,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory can be written")
 }
 
-/// The names of what is in a folder.
+/// The names of all entries of a folder.
 fn names(folder: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let names = entries.map(|entry| entry.expect("the entry is readable").file_name());
@@ -27,7 +27,7 @@ fn names(folder: &Path) -> Vec<OsString> {
     names
 }
 
-/// The files of two folders, except for what may differ.
+/// Asserts that two folders have the same files, except `engine.json`.
 fn same_files(one: &Path, other: &Path) {
     let names = (names(one), names(other));
     assert!(!names.0.is_empty());
@@ -70,7 +70,7 @@ fn help_shows_examples_and_every_command() {
 #[test]
 fn a_comparison_has_all_schedulers_and_repeats() {
     let desk = Desk::new();
-    // What the bare command does, on a smaller grid, with the first jobs and hours of the bundled week and few heartbeats.
+    // The bare command, on a smaller grid, with the first jobs and hours of the bundled week and few heartbeats.
     let first = "compare --set workload.first=60 --nodes 200 --set grid.until=2h --set desktop.heartbeat=1d";
     let text = desk.good(first);
     for word in [
@@ -104,7 +104,7 @@ fn a_comparison_has_all_schedulers_and_repeats() {
     assert!(desk.path("gridweave-out/report.html").is_file());
     let easy = desk.summary("gridweave-out/gangs/central-easy");
     assert_eq!(easy["jobs"]["completed"], 60);
-    // A second time the old results are replaced, and the new ones are the same.
+    // A second run replaces the old results with equal ones.
     fs::rename(desk.path("gridweave-out"), desk.path("kept")).expect("folders can be renamed");
     desk.good(first);
     desk.good(first);
@@ -155,7 +155,7 @@ fn a_network_and_faults_reach_a_decentralised_scheduler() {
         [network.delay]\nkind = 'plane'\nside = '100ms'\n[[faults]]\nwhat = 'crash'\nat = '1h'\nnode = 3\n";
     desk.write("run.toml", config);
     let output = desk.run("run --config run.toml --json");
-    // Random placement has no answer to lost messages, so jobs are lost.
+    // Random placement does not handle lost messages, so jobs are lost.
     assert_eq!(output.status.code(), Some(1));
     let printed = json(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(printed, desk.summary("gridweave-out"));
@@ -308,7 +308,7 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
             line.chars().count() < 2100 && !line.contains('\u{1b}'),
             "{line}"
         );
-        // The system's reason is told once.
+        // The reason of the system is printed once.
         assert!(line.matches("(os error").count() < 2, "{line}");
     }
 }
@@ -357,7 +357,7 @@ fn bad_usage_is_told_by_name() {
     assert_eq!(desk.list(), Vec::<PathBuf>::new());
 }
 
-/// A run that takes long.
+/// A long run.
 #[cfg(unix)]
 const LONG: &str = "run --scheduler random --workload grid5000-like --set workload.grid5000_like.jobs=40000 \
     --set workload.shape=serial";
@@ -368,7 +368,7 @@ const LONG: &str = "run --scheduler random --workload grid5000-like --set worklo
 fn an_interrupted_run_leaves_whole_partial_files() {
     let desk = Desk::new();
     let mut child = desk.begin(&format!("{LONG} --out out"));
-    // It reads and generates first; a draft beside the result tells that it has begun.
+    // It generates the workload first. A draft beside the result shows that the run has begun.
     desk.await_more_than(0);
     pause(200);
     send("-INT", &child);
@@ -384,7 +384,7 @@ fn an_interrupted_run_leaves_whole_partial_files() {
     assert!(report.contains("\"partial\":true") && report.ends_with("</html>\n"));
 }
 
-/// Of several runs some are missing then, and the joint summary says so in the shape that it always has.
+/// If several runs are interrupted, some are missing, and the joint summary says so in its usual form.
 #[cfg(unix)]
 #[test]
 fn interrupted_runs_say_how_many_are_missing() {
@@ -402,10 +402,10 @@ fn interrupted_runs_say_how_many_are_missing() {
     assert!(desk.path("out/report.html").is_file());
 }
 
-/// Asked twice, it ends without results and leaves nothing behind.
+/// On a second request to end, the program ends without results and leaves nothing behind.
 #[cfg(unix)]
 #[test]
-fn asked_twice_to_end_the_program_leaves_nothing_behind() {
+fn a_second_request_to_end_leaves_nothing_behind() {
     let desk = Desk::new();
     let mut child = desk.begin(&format!("{LONG} --runs 9 --out out"));
     desk.await_more_than(0);
@@ -415,7 +415,7 @@ fn asked_twice_to_end_the_program_leaves_nothing_behind() {
     assert!(!desk.path("out").exists() || desk.path("out/summary.json").is_file());
     let hidden = |path: &PathBuf| path.to_string_lossy().contains("/.gridweave-");
     assert!(!desk.list().iter().any(hidden), "{:?}", desk.list());
-    // Nor does it leave the folders around its draft, or a part of a file.
+    // The folders around its draft, and half-written files, are removed, too.
     let generate = "trace generate grid5000-like x.swf.gz --set workload.grid5000_like.jobs=300000";
     for line in [&format!("{LONG} --out a/b/out"), generate] {
         let desk = Desk::new();
@@ -430,10 +430,10 @@ fn asked_twice_to_end_the_program_leaves_nothing_behind() {
     }
 }
 
-/// Whenever it is asked, an earlier result stays whole, or a new one takes its place that is whole, too.
+/// At any time of the request, the old result stays whole, or a whole new one has replaced it.
 #[cfg(unix)]
 #[test]
-fn asked_twice_to_end_the_program_leaves_whole_results() {
+fn a_second_request_to_end_leaves_whole_results() {
     let desk = Desk::with_trace();
     desk.good("run --trace log.swf --out out");
     let compare = "compare --set workload.first=300 --schedulers central-easy,asap --out out";
@@ -444,7 +444,7 @@ fn asked_twice_to_end_the_program_leaves_whole_results() {
         pause(100 * number);
         send("-INT", &child);
         pause(2 * number);
-        // It may have ended already.
+        // The program may have ended already.
         let _ = Command::new("kill")
             .args(["-INT", &child.id().to_string()])
             .stderr(Stdio::null())
@@ -474,15 +474,15 @@ fn asked_twice_to_end_the_program_leaves_whole_results() {
     }
 }
 
-/// Before runs begin there is nothing to wait for.
+/// Before runs begin, there is nothing to finish.
 #[cfg(unix)]
 #[test]
-fn a_program_that_reads_ends_at_once_when_asked() {
+fn a_program_that_still_reads_ends_at_once_on_request() {
     let desk = Desk::new();
     let made = Command::new("mkfifo").arg(desk.path("pipe.swf")).status();
     assert!(made.expect("mkfifo is there").success());
     let mut child = desk.begin("trace info pipe.swf");
-    // Once somebody writes, it reads, and waits for more than a line.
+    // Once the test opens the pipe, the program reads, and waits for more than one line.
     let mut pipe = fs::OpenOptions::new()
         .write(true)
         .open(desk.path("pipe.swf"))
@@ -495,13 +495,13 @@ fn a_program_that_reads_ends_at_once_when_asked() {
         }
         pause(50);
     }
-    // One that did not listen reads to the end, and fails for another reason.
+    // A program that ignored the request would read to the end, and fail with another status.
     drop(pipe);
     await_interrupted(&mut child);
 }
 
 #[test]
-fn nothing_but_our_own_results_is_replaced() {
+fn only_results_of_this_program_are_replaced() {
     let desk = Desk::with_trace();
     desk.make_folder("project");
     desk.write("project/config.toml", b"[package]");
@@ -510,7 +510,7 @@ fn nothing_but_our_own_results_is_replaced() {
     let line = desk.bad(&run("project"));
     assert!(line.contains("no output of gridweave"), "{line}");
     assert!(desk.path("project/thesis.tex").is_file());
-    // Names that we write, too, do not make it ours, at whatever depth.
+    // Files with the names of results do not make a folder replaceable, at any depth.
     desk.make_folder("P/jobs");
     desk.write("P/config.toml", b"scheduler = 'central-easy'\n");
     desk.write("P/jobs/thesis.tex", b"years of work");
@@ -519,7 +519,7 @@ fn nothing_but_our_own_results_is_replaced() {
     desk.remove("P/jobs/thesis.tex");
     fs::remove_dir(desk.path("P/jobs")).expect("it is there");
     assert!(desk.bad(inside).contains("no output of gridweave"));
-    // Something that was put beside results keeps them from being replaced, too.
+    // A foreign file beside results keeps them from being replaced, too.
     desk.good(&run("out"));
     desk.write("out/notes.txt", b"");
     desk.bad(&run("out"));
@@ -527,10 +527,10 @@ fn nothing_but_our_own_results_is_replaced() {
     desk.good(&run("out/."));
 }
 
-/// That what is said cannot be written is an error, and does not lose the results.
+/// If output cannot be printed, that is an error, but the results are kept.
 #[cfg(unix)]
 #[test]
-fn results_outlive_those_who_listen() {
+fn results_are_kept_if_output_cannot_be_printed() {
     let desk = Desk::with_trace();
     for (number, line) in [
         "run --trace log.swf --json",
@@ -555,10 +555,10 @@ fn results_outlive_those_who_listen() {
     }
 }
 
-/// Where nothing but standard output has what was asked for, it is an error if that takes nothing.
+/// If a command only prints, and its output cannot be written, that is an error.
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_said_is_an_error() {
+fn output_that_cannot_be_printed_is_an_error() {
     let desk = Desk::with_trace();
     desk.write("run.toml", b"scheduler = 'central-easy'\n");
     for line in [
@@ -579,7 +579,7 @@ fn what_cannot_be_said_is_an_error() {
         assert_eq!(output_full.status.code(), Some(2), "{line}");
         assert!(errors.contains("standard output: "), "{line}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{errors}");
-        // Who does not listen any more does not mind.
+        // If the reader has closed the pipe, that is no error.
         let (reader, writer) = std::io::pipe().expect("a pipe can be made");
         drop(reader);
         let closed = output(writer.into());
@@ -588,7 +588,7 @@ fn what_cannot_be_said_is_an_error() {
     }
 }
 
-/// What is read from a pipe is read once, and is pinned like any other.
+/// A trace from a pipe is read once, and its digest is stored like that of a file.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_as_good_as_a_file() {
@@ -596,7 +596,7 @@ fn a_pipe_is_as_good_as_a_file() {
     desk.write("bad.toml", b"sched = 5\n");
     desk.write("run.toml", b"[workload]\nfirst = 7\n");
     let piped = |line: &str, file: &str| {
-        // Not a file as standard input, which could be read twice.
+        // A pipe, since a file as standard input could be read twice.
         let mut child = desk
             .command(line)
             .stdin(Stdio::piped())
@@ -605,7 +605,7 @@ fn a_pipe_is_as_good_as_a_file() {
             .spawn()
             .expect("the program runs");
         let mut stdin = child.stdin.take().expect("it is piped");
-        // It may be refused before it is read.
+        // The program may refuse the command before it reads.
         let _ = stdin.write_all(desk.read(file).as_bytes());
         drop(stdin);
         child.wait_with_output().expect("the program ends")
@@ -629,7 +629,7 @@ fn a_pipe_is_as_good_as_a_file() {
     );
     let wrong = piped("validate /dev/stdin", "bad.toml");
     assert_eq!(wrong.status.code(), Some(2));
-    // What is read for many runs is refused.
+    // A pipe is refused if several runs would read it.
     desk.write(
         "sweep.toml",
         b"[base.workload]\nsource = 'trace'\ntrace = '/dev/stdin'\n[vary]\nseed = [1, 2]\n",
@@ -664,7 +664,7 @@ fn wide_jobs_are_compared_whole_if_they_cannot_be_split() {
 }
 
 #[test]
-fn nobody_waits_where_nothing_ran() {
+fn a_row_without_a_run_job_shows_no_waits() {
     let desk = Desk::new();
     desk.write(
         "wide.swf",
@@ -680,7 +680,7 @@ fn nobody_waits_where_nothing_ran() {
 }
 
 #[test]
-fn lost_jobs_are_told_also_if_nothing_else_is() {
+fn lost_jobs_are_reported_even_if_quiet() {
     let desk = Desk::with_trace();
     let output = desk.run(
         "run --quiet --trace log.swf --scheduler random --set network.loss=0.5 --set workload.shape=serial",
@@ -731,7 +731,7 @@ fn both_tables_of_a_comparison_have_the_same_jobs() {
         "compare --trace log.swf --quiet --set workload.max_nodes=4 --set grid.cores_per_node=2 \
          --set workload.first=20 --set workload.load=0.5",
     );
-    // When jobs were submitted, how long they ran and on how many nodes, one entry per node.
+    // For each node of each job: when it was submitted, and how long it ran.
     let parts = |table: &str| {
         let text = desk.read(&format!("gridweave-out/{table}/central-easy/jobs.csv"));
         let mut parts = Vec::new();
@@ -776,7 +776,7 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
     let desk = Desk::with_trace();
     let trace = "[workload]\nsource = 'trace'\ntrace = 'log.swf'\n";
     for (number, (config, good)) in [
-        // Also where a centralised scheduler does not look at the network.
+        // The network is checked even if a centralised scheduler does not use it.
         (format!("{trace}[network]\nloss = 2.0\n"), false),
         (
             format!(
@@ -830,7 +830,7 @@ fn what_validate_accepts_runs_and_what_it_refuses_does_not() {
 }
 
 #[test]
-fn what_is_not_a_run_can_be_read_by_programs_too() {
+fn commands_other_than_run_print_json_too() {
     let desk = Desk::with_trace();
     desk.write("run.toml", b"scheduler = 'central-easy'\n");
     for (arguments, key, value) in [

@@ -1,4 +1,4 @@
-//! Sweeps, and what their runs cost.
+//! Sweeps, and the costs of their runs.
 
 use std::fs;
 
@@ -31,9 +31,9 @@ fn a_sweep_skips_what_is_finished() {
         .expect("it is still there");
     assert_eq!(before, after);
     assert_eq!(desk.read("s/table.csv"), table);
-    // The report does not know when and how fast runs were made.
+    // The report does not depend on when and how fast runs were made.
     assert!(fs::read(desk.path("s/report.html")).expect("there is a report") == report);
-    // Another file of the same name is another sweep.
+    // A changed trace of the same name makes all runs new.
     desk.write("log.swf", trace().repeat(2));
     let output = desk.run("sweep sweep.toml --out s");
     assert!(output.status.success());
@@ -41,7 +41,7 @@ fn a_sweep_skips_what_is_finished() {
     assert_ne!(desk.read("s/table.csv"), table);
 }
 
-/// A sweep over the number of nodes, and schedulers that differ in more than their names.
+/// A sweep over the number of nodes and over schedulers, with keys that change together.
 const NODES: &str = "[base.workload]\nsource = 'grid5000-like'\ngrid5000_like = { days = 1, calm_days = 0, largest = 4 }\n[vary]\n\
     'workload.grid5000_like.nodes, workload.grid5000_like.jobs' = [[20, 10], [40, 20], [80, 40]]\n\
     'scheduler, workload.shape' = [['flood', 'gangs'], ['random', 'serial']]\n";
@@ -54,7 +54,7 @@ fn costs_are_measured_in_a_process_per_run() {
     assert!(!together.contains("cpu_s"), "{together}");
     let table = || desk.read("s/table.csv");
     let before = table();
-    // What was made together with others says nothing about costs, and is made again.
+    // Runs that were made beside others have no measured costs, so they are made again.
     let costs = "sweep sweep.toml --costs --out s";
     let output = desk.run(costs);
     assert_eq!(output.status.code(), Some(0));
@@ -65,14 +65,14 @@ fn costs_are_measured_in_a_process_per_run() {
         .find(|line| line.starts_with("random: powers of nodes: "))
         .expect("it is told how costs grow");
     assert!(grown.contains("events 1.0"), "{grown}");
-    // Runs are too short for the time to be told, and too small for the memory to grow by much.
+    // These runs are too short to measure time, and too small for memory to grow by much.
     #[cfg(target_os = "linux")]
     assert!(memory_power(grown).abs() < 0.5, "{grown}");
     let heading = before.lines().next().expect("there is a heading");
     assert!(table().starts_with(&format!("{heading},cpu_s,peak_rss_bytes\n")));
     let report = || desk.read("s/report.html");
     assert!(report().contains("\"costs\":[{\"figure\":\"cpu_s\",\"name\":\"flood\""));
-    // What is measured is not measured again, and its results are as good as any.
+    // Measured runs are not repeated, and also count as finished without `--costs`.
     let again = desk.run(costs);
     assert!(String::from_utf8_lossy(&again.stderr).contains("6 of 6 runs are finished already"));
     let output = desk.run("sweep sweep.toml --out s");
@@ -81,7 +81,7 @@ fn costs_are_measured_in_a_process_per_run() {
     assert!(!report().contains("\"costs\":"));
 }
 
-/// The power of the nodes by which memory grows.
+/// The printed exponent of memory by the number of nodes.
 #[cfg(target_os = "linux")]
 fn memory_power(grown: &str) -> f64 {
     let (_, power) = grown.split_once("peak_rss_bytes ").expect("it is told");
@@ -95,7 +95,7 @@ fn costs_that_cannot_be_measured_are_refused_by_name() {
     desk.write("seeds.toml", b"[vary]\nseed = [1, 2]\n");
     let line = desk.bad("sweep seeds.toml --costs --out s");
     assert!(line.contains("vary grid.nodes"), "{line}");
-    // What cannot be run is told as if there were no processes.
+    // An experiment that cannot run is refused with the same error as without `--costs`.
     desk.write("late.toml", NODES.replace("days = 1", "days = 0"));
     let line = desk.bad("sweep late.toml --costs --out s");
     assert!(
@@ -105,7 +105,7 @@ fn costs_that_cannot_be_measured_are_refused_by_name() {
     assert_eq!(line, desk.bad("sweep late.toml --out s"));
 }
 
-/// The process of a run ends with the program, even if only the latter is asked to.
+/// The child process of a run ends with the program, even if only the program gets the signal.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
@@ -134,7 +134,7 @@ fn an_interrupted_sweep_with_costs_keeps_whole_runs_only() {
         names
     };
     assert_eq!(left(), ["report.html", short, "table.csv"]);
-    // Asked twice, neither goes on.
+    // After a second request, neither process goes on.
     let mut child = desk.begin(costs);
     for _ in 0..600 {
         if left().len() > 3 {
@@ -155,11 +155,11 @@ fn a_sweep_that_fails_leaves_nothing_behind() {
     let desk = Desk::with_trace();
     let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\n\
         scheduler = ['central-easy', 'central-fcfs']\n";
-    // All runs are checked before the first.
+    // All runs are checked before the first one begins.
     let late = sweep.replace("[vary]\n", "[vary]\n'workload.from' = ['0s', '100d']\n");
     desk.write("late.toml", late);
     assert!(desk.bad("sweep late.toml --out deep/er/s").contains("100d"));
-    // What could be made stays, with a table that others may read.
+    // Finished runs stay, with a table that other users may read.
     desk.write("one.toml", sweep.replace(", 'central-fcfs'", ""));
     desk.good("sweep one.toml --out s");
     desk.make_folder("s/scheduler=central-fcfs");
@@ -182,7 +182,7 @@ fn a_sweep_that_fails_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_sweep_goes_only_where_nothing_is_lost() {
+fn a_sweep_replaces_no_foreign_files() {
     let desk = Desk::with_trace();
     let sweep = "[base.workload]\nsource = 'trace'\ntrace = 'log.swf'\n[vary]\nseed = [1, 2]\n";
     desk.write("sweep.toml", sweep);
@@ -194,13 +194,13 @@ fn a_sweep_goes_only_where_nothing_is_lost() {
     desk.write("s/report.html", b"<title>mine</title>");
     assert!(desk.bad(run).contains("no sweep of gridweave"));
     desk.remove("s/report.html");
-    // What is left of one that was killed does not stop it, and goes.
+    // A draft of a killed process does not stop the sweep, and is removed.
     let abandoned = desk.path("s/.gridweave-4194305-abc");
     fs::create_dir(&abandoned).expect("a folder can be made");
     desk.good(run);
     #[cfg(target_os = "linux")]
     assert!(!abandoned.exists());
-    // A run of which something is missing is not finished.
+    // A run with a missing file is not finished.
     desk.remove("s/seed=1/jobs.csv");
     let output = desk.run(run);
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 runs are finished already"));

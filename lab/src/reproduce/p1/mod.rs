@@ -232,7 +232,7 @@ fn base(options: &Options) -> Config {
         like.largest = 80;
     }
     let nodes = options.nodes.unwrap_or(like.nodes);
-    // As many jobs per node as the paper's 90,000 on 5000 nodes in 82 days. Two quick days would have too few, so get 3.
+    // As many jobs per node as the paper's 90,000 on 5000 nodes in 82 days; quick runs have more per day.
     like.jobs = match options.size {
         Size::Full => nodes.saturating_mul(18),
         Size::Quick => nodes.saturating_mul(3),

@@ -109,10 +109,10 @@ impl<'a> Conservative<'a> {
 
     /// Moves one reservation, if it can start earlier, and returns when.
     ///
-    /// Releasing it, searching and reserving it again would do, but most reservations cannot move, and that is found out
-    /// without touching the profile. Let it fit at `[t, t + length)` with `t < start`. If that reaches up to `start`, then
-    /// its processors must be free just before `start`. They were not when the reservation was last looked at, and could
-    /// be now only if something was released there. Otherwise, it is free in the profile as it stands.
+    /// Most reservations cannot move, and this is found out without changing the profile. Suppose it fits at `[t, t +
+    /// length)` with `t < start`. If that reaches up to `start`, its processors must be free just before `start`. They
+    /// were not at the last look, so something must have been released there since. Otherwise, it fits into the profile
+    /// as it is.
     fn move_earlier(&mut self, now: Time, booked: &Booked, released_until: Time) -> Option<Time> {
         let &Booked {
             start,

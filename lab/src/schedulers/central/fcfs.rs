@@ -1,4 +1,4 @@
-//! Strictly first come, first served: the first waiting job starts as soon as it fits, and none before it (PROTOCOLS L15).
+//! Strict first come, first served: the first waiting job starts once it fits, and none before it (PROTOCOLS L15).
 
 use std::collections::VecDeque;
 

@@ -3,9 +3,9 @@
 //! | scheduler | file | what it does |
 //! |---|---|---|
 //! | `central-fcfs` | `fcfs` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
-//! | `central-easy` | `easy` | only the first waiting job has a reservation, others start if they do not delay it (PROTOCOLS 7.1) |
+//! | `central-easy` | `easy` | the first waiting job has a reservation; others must not delay it (PROTOCOLS 7.1) |
 //! | `central-conservative` | `conservative` | every waiting job has a reservation (PROTOCOLS 7.2) |
-//! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits anywhere; needs no run times (PROTOCOLS L16) |
+//! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits; needs no run times (PROTOCOLS L16) |
 //!
 //! [`simulate`] replays a workload under one of them. It is a pure function, in which only jobs take time.
 //! `docs/results/baselines.md` says exactly what each scheduler does.
@@ -180,8 +180,8 @@ fn in_time(tasks: &Tasks) -> Result<(), Refused> {
 
 /// Replays the workload under this scheduler.
 ///
-/// If the monitor is told to stop, the run ends at its next report. What has not ended then is [`Outcome::Unfinished`] or
-/// [`Outcome::NotSubmitted`].
+/// If the monitor is told to stop, the run ends at its next report. Jobs that have not ended by then are
+/// [`Outcome::Unfinished`] or [`Outcome::NotSubmitted`].
 pub fn simulate(
     central: Central,
     grid: &Grid,

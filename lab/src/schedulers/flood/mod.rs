@@ -1,8 +1,8 @@
-//! A scheduler that keeps no schedules, in the manner of Zorilla: nodes are searched for by flooding, and a job starts at once
-//! on those that are free, or waits and searches again.
+//! A scheduler that keeps no schedules, in the manner of Zorilla. It floods a search for nodes; a job starts at once on
+//! those that are free, or waits and searches again.
 //!
-//! Drost, van Nieuwpoort and Bal, "Simple locality-aware co-allocation in peer-to-peer supercomputing" (2006), have the idea, and
-//! P1 has it as the one to beat. This is a baseline after that idea, not a copy of that system.
+//! The idea is from Drost, van Nieuwpoort and Bal, "Simple locality-aware co-allocation in peer-to-peer supercomputing"
+//! (2006). P1 compares itself with it. This is a baseline after that idea, not a copy of that system.
 //!
 //! ```text
 //!  origin                                        nodes within the radius
@@ -18,16 +18,16 @@
 //! is repeated after a pause, longer each time.
 //!
 //! # Rules
-//! - A node is free, claimed or busy. It runs one job at a time, and only what its claim was for.
-//! - A job starts only when as many nodes as it wants are claimed for it. If one of them does not begin, or is lost, or says that it
-//!   no longer runs it, all are stopped, and the job is tried again.
-//! - A job runs under a permission that its origin renews. After a failed attempt nothing is tried before the last permission has
-//!   ended, by which time no node runs the job. This rests on clocks that are no further apart than `slack`.
-//! - Two searches that each claim half of what they need both fail, let go, and come back after random times.
-//! - A job for which too few nodes are found, busy ones included, in `searches` searches of the largest radius is
-//!   [too large](Refusal::TooLarge). One for which enough exist and are busy is searched for until `patience` is over. Nothing is fair about
-//!   that: a large job starves while small ones take each node that comes free.
-//! - Jobs submitted here are on disk until their last word; what a node runs is not, as it dies with the node.
+//! - A node is free, claimed or busy. It runs one job at a time, and only a job that its claim is for.
+//! - A job starts only when enough nodes are claimed for it. If one of them does not begin, is lost, or says that it no
+//!   longer runs the job, all are stopped, and the job is tried again.
+//! - A job runs under a permission that its origin renews. After a failed attempt, nothing is tried before the last
+//!   permission has ended. By then no node runs the job, if clocks differ by no more than `slack`.
+//! - If two searches each claim half of the nodes they need, both fail, release them, and wait for a random time.
+//! - If `searches` searches of the largest radius find too few nodes, busy ones included, the job is [too
+//!   large](Refusal::TooLarge). If enough exist but are busy, it is searched for until `patience` is over. This is not
+//!   fair: a large job starves while small ones take each node that comes free.
+//! - Jobs submitted here are on disk until their outcome. A running job is not, since it dies with its node.
 //! - State that peers can make grow has a cap. A liar can waste searches; it can start only jobs that a claim is for.
 
 mod attempt;

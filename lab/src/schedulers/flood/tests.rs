@@ -433,7 +433,7 @@ fn a_node_that_is_lost_ends_the_attempt_and_the_next_waits_for_the_permission_to
 }
 
 #[test]
-fn permissions_are_renewed_and_silence_for_a_whole_one_is_a_loss() {
+fn permissions_are_renewed_and_a_node_silent_for_a_whole_one_is_lost() {
     let (mut desk, search) = running_gang();
     let third = PERMISSION / 3;
     for part in 1..3 {

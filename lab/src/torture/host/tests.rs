@@ -28,7 +28,7 @@ fn broken_by(act: impl FnOnce(&mut Host<'_>)) -> Option<Invariant> {
 const NODE: NodeId = NodeId::new(1);
 
 #[test]
-fn what_still_runs_in_the_end_is_caught() {
+fn a_job_that_still_runs_at_the_end_is_caught() {
     let broken = broken_by(|host| {
         // As if the job had started again after its outcome.
         let kept = Default::default();
@@ -51,7 +51,7 @@ fn what_still_runs_in_the_end_is_caught() {
 }
 
 #[test]
-fn word_of_a_job_that_nobody_submitted_is_caught() {
+fn a_notice_about_a_job_that_was_never_submitted_is_caught() {
     let made_up = Notice {
         job: JobId::new(7),
         news: News::Finished,
@@ -61,7 +61,7 @@ fn word_of_a_job_that_nobody_submitted_is_caught() {
 }
 
 #[test]
-fn a_start_without_a_place_is_caught_unless_it_is_taken_back_at_once() {
+fn a_start_without_a_reservation_is_caught_unless_it_is_stopped_at_once() {
     let (node, job) = (NODE, JobId::new(0));
     let stopped = Notice {
         job,

@@ -14,8 +14,7 @@ use crate::config::setting::{section, words};
 use crate::grid::{Grid, Mixed, Profile};
 use crate::workload::{Submission, Workload};
 
-/// The shares of AMD64, POWER, IA-64, SPARC, MIPS and NEC, in tenths of a percent (P3 IV-B, after the TOP500 of its
-/// time).
+/// The shares of AMD64, POWER, IA-64, SPARC, MIPS and NEC, in tenths of a percent (P3 IV-B, after its TOP500).
 const ARCHITECTURES: [(u64, u32); 6] = [(0, 872), (1, 110), (2, 12), (3, 2), (4, 2), (5, 2)];
 
 /// The shares of LINUX, SOLARIS, UNIX, WINDOWS and BSD, in tenths of a percent (P3 IV-B).
@@ -28,8 +27,8 @@ section! {
     /// The parameters of P3's workloads. The defaults are those of its scenario *Mixed*.
     ///
     /// Other scenarios: *LowLoad* and *HighLoad* have an interval of 20 and 5 seconds; *Deadline* and *DeadlineH* have
-    /// `deadline_slack` 3 and 1 (PROTOCOLS A5); *Precise* and *Accuracy25* have an accuracy of 0 and 0.25; *AccuracyBad* has
-    /// [`Drift::Late`].
+    /// `deadline_slack` 3 and 1 (PROTOCOLS A5); *Precise* and *Accuracy25* have an accuracy of 0 and 0.25;
+    /// *AccuracyBad* has [`Drift::Late`].
     ///
     /// Nodes have the categories `architecture` and `system`, the amounts `memory` and `disk` in gigabytes, and the
     /// amount `slots`. Each node has one slot and each job takes one, so a node runs one job at a time.

@@ -60,7 +60,7 @@ section! {
     /// | 2.7 months | `days` is 82; a month is 30.4 days |
     /// | 5000 nodes | `nodes` |
     /// | mean requested utilisation of 28 % | run times are scaled so that `load` is met over all days |
-    /// | below 60 % until month 2.2, above 100 % at the end | `calm_load` for `calm_days`, then a straight rise that ends where the mean is met, at about 157 % |
+    /// | below 60 % until month 2.2, above 100 % at the end | `calm_load` for `calm_days`, then a rise to about 157 % |
     /// | no job above 420 nodes | `largest` |
     /// | 1.5 % of jobs fail where 110 nodes can be found | about 1.5 % of jobs need more than 110 nodes |
     ///
@@ -137,8 +137,7 @@ impl Grid5000Like {
         times
     }
 
-    /// The weight of an hour: up to 16 for each thousandth of the peak, so that ten years of hours add up within 32
-    /// bits.
+    /// The weight of an hour: at most 16 per thousandth of the peak, so that ten years of hours add up within 32 bits.
     fn weight(&self, hour: u64) -> u32 {
         let daily = HOURS.get((hour % 24) as usize).copied().unwrap_or(100);
         let weekday = (hour / 24) % 7;

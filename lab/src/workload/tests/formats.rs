@@ -1,8 +1,8 @@
-//! What readers must survive, one trap at a time.
+//! What readers must survive, one case at a time.
 
 use super::*;
 
-/// Number, submit time, run time, allocated and requested processors, requested time; the rest as in any log.
+/// A record with these columns; the others are as in any log.
 fn swf(
     number: u64,
     submit: &str,

@@ -36,7 +36,7 @@ fn mean(values: impl Iterator<Item = u64>) -> f64 {
     values.iter().sum::<u64>() as f64 / values.len() as f64
 }
 
-/// A number that stands for all that was generated.
+/// A digest of all that was generated.
 fn digest(workload: &Workload, grid: &Grid) -> u64 {
     let mut values: Vec<u64> = Vec::new();
     for (position, job) in workload.jobs.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Input that means harm, or is no trace.
+//! Hostile input, and input that is no trace.
 
 use super::*;
 
-/// So many bytes of one value, then nothing.
+/// So many bytes of one value.
 fn endless(byte: u8, bytes: u64) -> impl std::io::Read {
     std::io::Read::take(std::io::repeat(byte), bytes)
 }

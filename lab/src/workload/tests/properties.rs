@@ -4,7 +4,7 @@ use proptest::test_runner::{Config, RngSeed};
 use super::*;
 use crate::outcome::Estimates;
 
-/// A token that is likely to stand in a trace, or next to one.
+/// A token that may stand in a trace, or almost.
 fn token() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (-2_i64..100).prop_map(|n| n.to_string()),
@@ -40,7 +40,7 @@ fn submission() -> impl Strategy<Value = Submission> {
     })
 }
 
-/// What holds for whatever was read.
+/// Asserts what holds for every trace that was read.
 fn assert_sound(trace: &Trace) {
     let jobs = &trace.workload.jobs;
     assert!(jobs.is_sorted_by_key(|job| job.at));

@@ -5,7 +5,7 @@ use gridweave_core::resource::{Dimensions, Kind, Requirement};
 use super::*;
 use crate::outcome::Estimates;
 
-/// Jobs with a deadline a hundred seconds after their submission, and requirements that name them.
+/// Jobs with a deadline a hundred seconds after submission; the requirement of each has its number.
 fn workload(jobs: Vec<Submission>) -> Workload {
     let number = Dimensions::new(&[("number", Kind::Level)]).unwrap();
     let number = number.named("number").unwrap();
@@ -21,7 +21,7 @@ fn workload(jobs: Vec<Submission>) -> Workload {
     }
 }
 
-/// Whether each job still has the requirement and the slack that it came with.
+/// Asserts that each job still has its own requirement and its slack.
 fn assert_in_step(done: &Transformed) {
     let workload = &done.workload;
     assert_eq!(workload.requirements.len(), workload.jobs.len());
@@ -50,7 +50,7 @@ fn nodes(nodes: u32) -> NonZeroU32 {
     NonZeroU32::new(nodes).expect("some nodes")
 }
 
-/// Only what comes between these seconds.
+/// Keeps only jobs in this window.
 fn within(from: u64, until: Span) -> Transform {
     let from = Span::from_secs(from);
     Transform {
@@ -59,13 +59,13 @@ fn within(from: u64, until: Span) -> Transform {
     }
 }
 
-/// No jobs above so many nodes.
+/// A cap of so many nodes.
 fn capped(most: u32, above: AboveCap) -> Option<Cap> {
     let nodes = nodes(most);
     Some(Cap { nodes, above })
 }
 
-/// Something of each job that is left.
+/// A property of each job that is left.
 fn each<T>(done: &Transformed, of: fn(&Submission) -> T) -> Vec<T> {
     done.workload.jobs.iter().map(of).collect()
 }
