@@ -68,7 +68,7 @@ pub enum Forward {
     /// Nodes that do not match, and matching nodes up to this number of hops. If all neighbours of a submitter match, a
     /// few more nodes are asked; if all nodes match, the flood does not reach all of them.
     Near(u8),
-    /// All nodes.
+    /// All nodes pass every flood on.
     Always,
 }
 

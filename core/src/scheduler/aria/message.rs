@@ -15,14 +15,14 @@ pub enum Message {
     Request {
         /// The name of the flood and its hops.
         header: Header,
-        /// The job.
+        /// The job that needs a site.
         job: Shared<Job>,
     },
     /// INFORM: asks for a lower cost. The origin of the flood is the site that has the job.
     Inform {
         /// The name of the flood and its hops.
         header: Header,
-        /// The job.
+        /// The job that waits at the origin.
         job: Shared<Job>,
         /// The cost of the job at the origin.
         cost: Cost,

@@ -10,7 +10,7 @@ use crate::time::{Span, Time};
 pub struct Config {
     /// The overlay. `changes` is always `Untold`: the scheduler compares views itself.
     pub overlay: cyclon::Config,
-    /// Whether views change.
+    /// Whether gossip changes the views.
     pub links: Links,
     /// How a node gets the schedules of its neighbours.
     pub exchange: Exchange,
@@ -59,7 +59,7 @@ pub struct Config {
     pub candidates: u16,
 }
 
-/// Whether views change.
+/// Whether gossip changes the views.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Links {
     /// Gossip changes the views all the time.

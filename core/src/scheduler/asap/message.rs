@@ -26,7 +26,7 @@ pub enum Message<const L: usize> {
     Found {
         /// The submitter's name for the question.
         ask: AskId,
-        /// The placement.
+        /// The placement that was found.
         offer: Offer,
     },
     /// From a searcher: no placement was found.
@@ -84,7 +84,7 @@ pub enum Reason {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AskId {
-    /// The job.
+    /// The job that the question is about.
     pub job: JobId,
     /// The number of the question in this life of the submitter.
     pub round: u32,
@@ -100,7 +100,7 @@ pub struct SearchId(pub(super) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wanted {
-    /// How many nodes.
+    /// The number of nodes, which must all be free together.
     pub count: u32,
     /// The earliest start.
     pub from: Time,
@@ -133,7 +133,7 @@ impl Offer {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Known {
-    /// The node.
+    /// The node to which the schedule belongs.
     pub node: NodeId,
     /// When it is busy.
     pub schedule: Snapshot,

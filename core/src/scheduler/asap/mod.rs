@@ -20,7 +20,7 @@
 //!
 //! # Rules
 //! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or
-//!   polled ([`Exchange`]). What is sent is what is committed, by slots.
+//!   polled ([`Exchange`]). A sent schedule has the committed time, in whole slots.
 //! - If a placement is refused, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
 //!   The same happens when a job loses a node. A job that is lost again and again after its start, for example because
 //!   it never ends in its time, fails when its rounds are used up.
@@ -71,8 +71,8 @@ use search::{Pull, Question, Search};
 /// A node of the grid, with at most `C` links, of which it exchanges at most `L` at once.
 ///
 /// `C` is at least `view` of [`Config::overlay`], and `L` at least its `shuffle`: `Asap<20, 8>` is enough for
-/// [`Config::DEFAULT`]. All nodes of a grid have the same `L`. A node with a larger one understands those with a
-/// smaller one, but they refuse what it sends once that has more links than they have room for.
+/// [`Config::DEFAULT`]. All nodes of a grid have the same `L`. A node decodes shorter lists of links than its own
+/// `L`, but not longer ones.
 ///
 /// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the
 /// view changes, `C` and four for each search or request whose time has come.

@@ -41,7 +41,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// Asks new neighbours for their schedules, and drops those that left the view.
+    /// Asks new neighbours for their schedules, and drops neighbours that left the view.
     pub(super) fn look_at_view(&mut self, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let push = matches!(self.config.exchange, Exchange::Push { .. });

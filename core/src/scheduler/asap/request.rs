@@ -39,7 +39,7 @@ type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
 enum Phase {
     /// Waits for the overlay, because this node has no neighbours yet.
     Resting { until: Time },
-    /// Neighbours search.
+    /// Neighbours search, or this node itself if it has none.
     Searching {
         aim: Aim,
         awaited: Vec<NodeId>,
@@ -103,7 +103,7 @@ impl Request {
         config.earliest(now).max(lasts)
     }
 
-    /// How many nodes a search asks for: those of the job, and one more for each avoided node.
+    /// How many nodes a search asks for: the demand of the job, and one more for each avoided node.
     fn count(&self, job: &Job) -> u32 {
         count(job).saturating_add(self.unwilling.len() as u32)
     }

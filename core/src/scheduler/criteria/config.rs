@@ -28,7 +28,7 @@ pub struct Config {
     pub pause: Span,
     /// How many nodes an iteration asks at the same time.
     pub width: u8,
-    /// How nodes are selected from those that were found.
+    /// How the best set of the found nodes is selected.
     pub select: select::Config,
     /// How a node gets its coordinate.
     pub coordinates: Coordinates,

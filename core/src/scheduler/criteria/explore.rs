@@ -68,7 +68,7 @@ pub(super) struct Found {
 /// Where an expedition begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// At this node.
+    /// At this node, which is asked first.
     Node(NodeId),
     /// At a random link of this guide.
     KnownTo(NodeId),

@@ -340,7 +340,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     fn receive(&mut self, from: NodeId, message: Message<L, G>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay { message, about } => {
-                self.on_overlay_message(from, message, &about, cx)
+                self.on_overlay_message(from, message, &about, cx);
             }
             Message::Helper { number, message } => {
                 let message = message.take();

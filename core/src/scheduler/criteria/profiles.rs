@@ -185,7 +185,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Adds profiles of new neighbours, drops those that left the view, and tells the helper overlays.
+    /// Adds profiles of new neighbours, drops profiles of lost ones, and tells the helper overlays.
     fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut dyn Context<Self>) {
         let view = self.overlay.view();
         let max_age = self.config.helper.max_age;

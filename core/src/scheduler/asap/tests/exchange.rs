@@ -197,7 +197,7 @@ fn an_early_end_and_a_release_are_pushed_and_the_end_of_a_reservation_is_not() {
     }
     let mut bench = subscribed();
     take(&mut bench, 1, busy(60, 180));
-    // Overrun.
+    // A job that overruns its reservation changes nothing either.
     assert_eq!(schedules(bench.ring_until(500)), []);
     let mut bench = subscribed();
     take(&mut bench, 1, busy(60, 180));
