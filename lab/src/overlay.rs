@@ -10,7 +10,7 @@
 //! let views = warmed_up(100, 20, 8, 50, 1);
 //! assert_eq!(views.len(), 100);
 //! assert!(views.iter().all(|view| view.len() == 20));
-//! On a small grid all nodes know each other.
+//! // On a small grid all nodes know each other.
 //! assert_eq!(*warmed_up(3, 20, 8, 50, 1), [[1, 2], [0, 2], [0, 1]].map(Box::from));
 //! ```
 
@@ -151,7 +151,7 @@ fn shuffled<const LINKS: usize>(
 /// use gridweave_lab::overlay::ants;
 ///
 /// let links = ants(50, 200, 1);
-/// Links are symmetric, and each node has at least two.
+/// // Links are symmetric, and each node has at least two.
 /// for (node, neighbours) in (0..).zip(&*links) {
 ///     assert!(neighbours.len() >= 2);
 ///     assert!(neighbours.iter().all(|&peer| links[peer as usize].contains(&node)));

@@ -13,7 +13,7 @@
 //! let results = prepared.execute(&Monitor::default())?;
 //! assert_eq!(results.summary.jobs.completed, results.summary.jobs.submitted);
 //!
-//! The prepared configuration has all defaults filled in, and repeats the run.
+//! // The prepared configuration has all defaults filled in, and repeats the run.
 //! let again = prepare(&prepared.config)?.execute(&Monitor::default())?;
 //! assert_eq!(again.summary, results.summary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -23,7 +23,7 @@ use gridweave_sim::history::History;
 /// assert_eq!(sweep.points.len(), 4);
 /// assert_eq!(sweep.points[1].name, "grid.nodes=1000,workload.estimates=exact");
 ///
-/// Keys with a comma between them change together. The first one names the runs.
+/// // Keys with a comma between them change together. The first one names the runs.
 /// let sweep = Sweep::parse("
 ///     [vary]
 ///     'scheduler, workload.shape' = [['asap', 'gangs'], ['aria', 'serial']]

@@ -1,4 +1,4 @@
-//! The Standard Workload Format: 18 columns separated by blanks, comments after `;`, -1 for unknown (PROTOCOLS 8).
+//! The Standard Workload Format: 18 blank-separated columns, comments after `;`, -1 for unknown (PROTOCOLS section 8).
 
 use super::Submission;
 use super::field::Columns;
