@@ -28,7 +28,7 @@ pub(crate) struct Grid<M: Machine> {
 }
 
 impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
-    /// No nodes yet; programs will run for so long.
+    /// A grid without nodes, whose programs run for `runs`.
     pub(crate) fn new(runs: Span) -> Self {
         Self {
             hosts: Vec::new(),

@@ -1,4 +1,4 @@
-//! For unit tests: one node on a clock that the test moves. Of several choices the first is taken.
+//! For unit tests: one node on a clock that the test moves. Every random choice takes the first option.
 
 use core::fmt::Debug;
 use std::rc::Rc;
@@ -61,13 +61,13 @@ impl<M: Machine, S: Shown<M>> Driver<M, S> {
         self.feed_some(event, usize::MAX)
     }
 
-    /// Feeds an event and executes only so many of its effects.
+    /// Feeds an event and executes at most `most` of its effects.
     pub(crate) fn feed_some(&mut self, event: Event<M>, most: usize) -> Vec<S> {
         self.host.handle(event, self.now, &mut Zeros);
         self.execute(most)
     }
 
-    /// Executes so many of the pending effects; the others are lost.
+    /// Executes at most `most` of the pending effects; the others are lost.
     fn execute(&mut self, most: usize) -> Vec<S> {
         self.host.check().unwrap();
         let lost = self.host.pending().saturating_sub(most);

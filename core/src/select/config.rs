@@ -6,18 +6,18 @@ pub struct Config {
     pub population: u32,
     /// How often a new generation takes their place.
     pub generations: u32,
-    /// Stop when so many generations in a row brought nothing better.
+    /// Stop after this many generations in a row without a better set.
     pub stall: Option<u32>,
-    /// A parent is the best of so many sets drawn at random.
+    /// A parent is the best of this many sets drawn at random.
     pub tournament: u32,
     /// How many nodes of a child are swapped for others; no more than it has.
     pub swaps: u32,
-    /// How many of the best sets live on as they are.
+    /// How many of the best sets stay in the next generation unchanged.
     pub elite: u32,
     /// How often all of this is done anew; the best of all counts. At least once.
     pub restarts: u32,
-    /// Try every set if all of them together have no more than so many members, and solve objectives that are sums outright.
-    /// `None` never does.
+    /// Try every set if all sets together have at most this many members, and compute the best set directly if the
+    /// objective is a sum. `None` does neither.
     pub exact: Option<u32>,
     /// Begin with sets made by rules that suit the objective, and improve the best by swaps.
     pub greedy: bool,

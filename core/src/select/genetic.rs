@@ -26,7 +26,7 @@ pub(super) struct Breeder {
     next_ranks: Vec<Rank>,
     /// The sets by rank.
     order: Vec<u32>,
-    /// The members of the set at hand, in order.
+    /// The members of the set that is being judged, in order.
     members: Vec<u32>,
     /// The candidates that are free at the start drawn last.
     free: Vec<u32>,

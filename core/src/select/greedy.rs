@@ -144,7 +144,7 @@ impl Greedy {
         Ok(())
     }
 
-    /// Makes the nearest to a place, or the farthest, the set at hand.
+    /// Puts the candidates nearest to a place, or farthest from it, into `self.set`.
     fn gather(&mut self, pool: &Pool<'_>, place: Position, towards: Towards) {
         self.keyed.clear();
         let key = |&at: &u32| (pool.key(at, place, towards), at);
@@ -190,7 +190,7 @@ impl Greedy {
         self.keep(pool, objective)
     }
 
-    /// Makes the nodes with the smallest keys the set at hand.
+    /// Puts the nodes with the smallest keys into `self.set`.
     fn take_first(&mut self, count: usize) {
         if count < self.keyed.len() {
             self.keyed
@@ -202,7 +202,7 @@ impl Greedy {
         self.set.sort_unstable();
     }
 
-    /// Keeps the set at hand if it is among the best and not there yet.
+    /// Keeps `self.set` if it is among the best and not kept yet.
     fn keep<O: Objective + ?Sized>(
         &mut self,
         pool: &Pool<'_>,

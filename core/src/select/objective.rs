@@ -11,7 +11,7 @@ pub trait Objective {
     /// an error. It must not depend on the order of the members.
     fn cost(&self, set: &Set<'_>) -> f64;
 
-    /// About the same as [`cost`](Self::cost), only sooner: sets are bred by it, and the best of them compared by `cost`.
+    /// A fast approximation of [`cost`](Self::cost): sets are bred by it, and the last generation is judged by `cost`.
     fn estimate(&self, set: &Set<'_>) -> f64 {
         self.cost(set)
     }
@@ -31,7 +31,7 @@ pub trait Objective {
         0.0
     }
 
-    /// No set that starts later than so long after the first instant allowed is acceptable.
+    /// How long after the first instant allowed a set may start at the latest; `None` if there is no such limit.
     fn latest(&self) -> Option<Span> {
         None
     }

@@ -97,7 +97,7 @@ impl Starts {
         self.first_of(mask)
     }
 
-    /// The first start at which at least so many candidates are free.
+    /// The first start at which at least `count` candidates are free.
     pub fn earliest_for(&self, count: u32) -> Option<Time> {
         let at = (0..self.times.len()).find(|&at| self.free(at).count() >= count as usize)?;
         self.times.get(at).copied()

@@ -20,7 +20,7 @@ use crate::scheduler::{asap, criteria, desktop};
 use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
-/// A type whose values have at most so many bytes.
+/// A type whose values have encodings of bounded length.
 ///
 /// ```
 /// use gridweave_core::id::NodeId;
@@ -35,15 +35,15 @@ pub trait Bounded {
     const MOST_BYTES: usize;
 }
 
-/// How many bytes a number of so many bits takes: seven bits in each.
+/// How many bytes a number of `bits` bits takes: seven bits in each byte.
 const fn varint(bits: u32) -> usize {
     bits.div_ceil(7) as usize
 }
 
-/// The most bytes of a list of at most so many items: how many there are, and they.
+/// The most bytes of a list of at most `most` items: its count, and the items.
 pub(super) const fn list<T: Bounded>(most: usize) -> usize {
     let count = varint(usize::BITS.saturating_sub(most.leading_zeros()));
-    // An empty list says so, in a byte.
+    // The count of an empty list takes a byte, too.
     let count = if count == 0 { 1 } else { count };
     count.saturating_add(most.saturating_mul(T::MOST_BYTES))
 }

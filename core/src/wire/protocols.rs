@@ -26,10 +26,10 @@ use crate::scheduler::{aria, asap, criteria, desktop};
 use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
-/// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of another protocol, or
-/// something else that has kinds.
+/// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of
+/// another protocol, or another type with kinds.
 ///
-/// A variant that is missing does not compile; a field that is missing, or too much, breaks the test of the largest messages.
+/// A missing variant does not compile. A missing or extra field breaks the test of the largest messages.
 macro_rules! framed {
     ($type:ty $(, [$($generics:tt)*])? = $protocol:expr; $($kind:ident $(in $inner:ty)?: $($field:ty),*;)+) => {
         impl $(<$($generics)*>)? Framed for $type {
@@ -55,12 +55,12 @@ macro_rules! framed {
     };
 }
 
-/// The kinds of what a message may begin with.
+/// The kinds of a type that may be the first field of a message.
 trait Kinds {
     const KINDS: &'static [Kind];
 }
 
-/// The same for the variants of something that is no message itself, but that messages begin with and are told apart by.
+/// The same for the variants of a type that is no message, but the first field of messages.
 macro_rules! told_apart_by {
     ($type:ty $(, [$($generics:tt)*])?; $($kind:ident: $($field:ty),*;)+) => {
         impl $(<$($generics)*>)? Kinds for $type {

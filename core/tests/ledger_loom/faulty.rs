@@ -19,17 +19,17 @@ pub(super) enum Fault {
     NoRollback,
     /// Claims that begin with an odd slot take the last word first.
     AnyOrder,
-    /// A release clears its bits whatever the word stands for by now.
+    /// A release clears its bits even if the word has moved on to a later lap.
     ReleaseIgnoresLap,
-    /// A commit sets its bits whatever the word stands for by now.
+    /// A commit sets its bits even if the word has moved on to a later lap.
     CommitIgnoresLap,
     /// A claim takes a word back from a later lap.
     ClaimIgnoresLap,
-    /// A rollback clears its bits whatever the word stands for by now.
+    /// A rollback clears its bits even if the word has moved on to a later lap.
     RollbackIgnoresLap,
     /// An advance stores empty words for the slots to come.
     AdvanceOverwrites,
-    /// An advance stores its slot, be it earlier than another's.
+    /// An advance stores its slot even if it is earlier than the stored one.
     AdvanceGoesBack,
     /// Releases and commits publish nothing.
     RelaxedRelease,

@@ -62,8 +62,8 @@ fn explore(extent: Extent, tried: &Arc<AtomicUsize>, scenario: fn()) {
     });
 }
 
-/// A scenario that must hold, in so many interleavings; and on the copy without a fault too, or what is caught in the copy would
-/// mean nothing.
+/// A scenario that must hold, in exactly `pinned` interleavings. It must hold on the copy without a fault, too; else a
+/// fault that is caught in the copy would mean nothing.
 fn holds(name: &str, extent: Extent, pinned: usize, real: fn(), sound: fn()) {
     let tried = Arc::default();
     explore(extent, &tried, real);

@@ -23,7 +23,7 @@ pub(super) enum What {
 pub(super) enum Fault {
     Start,
     Crash,
-    /// Crash after so many effects.
+    /// Crash after this many effects.
     Doom(u32),
 }
 

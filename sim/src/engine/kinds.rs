@@ -7,20 +7,20 @@ use gridweave_core::wire::Kind;
 pub(super) struct Kinds {
     /// How many kinds the protocol itself has.
     roots: usize,
-    /// The kinds of the protocol itself, then those of the messages that these are around, and so on.
+    /// The kinds of the protocol itself, then the kinds of the messages that these wrap, and so on.
     tree: Vec<Node>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Node {
-    /// The kind of this number.
+    /// The kind with this number; it wraps no message.
     Innermost(u16),
-    /// It is around a message whose kinds are so many nodes, from this one on.
+    /// A kind that wraps a message, whose kinds are `count` nodes from `first` on.
     Around { first: u16, count: u16 },
 }
 
 impl Kinds {
-    /// These kinds, and their names: those of a message in a message have both names, with a dot in between.
+    /// These kinds, and their names. A message in a message has both names, with a dot in between.
     pub(super) fn new(kinds: &'static [Kind]) -> (Self, Vec<String>) {
         let mut flat = Self {
             roots: kinds.len(),

@@ -64,8 +64,8 @@ use handle::{Fault, Handle, What};
 use slab::Slab;
 use timers::Timers;
 
-/// A machine that can be simulated: whatever crosses its border has bytes, and its messages have kinds to count. Implemented for every machine
-/// that qualifies.
+/// A machine that can be simulated: all that enters or leaves it can be encoded, and its messages have kinds to count.
+/// Implemented for every machine that qualifies.
 pub trait Simulated:
     Machine<
         Message: Framed,
@@ -90,7 +90,7 @@ impl<M> Simulated for M where
 {
 }
 
-/// What a simulation may be told of its machines, for speed and for statistics; nothing else depends on it.
+/// What a caller may tell a simulation about its machines. Only speed and statistics depend on it.
 #[derive(Clone, Copy)]
 pub struct Hints<M: Simulated> {
     /// How many items a message carries, for kinds that carry several.
@@ -201,11 +201,11 @@ impl<M: Simulated> Simulation<M> {
     /// The most broken invariants that are remembered; the first ones matter.
     const MOST_BROKEN: usize = 1000;
 
-    /// So many bytes of nodes are in the cache anyway.
+    /// If all nodes together have no more bytes than this, they are in the cache anyway.
     const IN_CACHE: usize = 1 << 20;
 
-    /// Of so many events the nodes are touched together: enough to wait for, and few enough to be in the nearest cache still
-    /// when they are needed.
+    /// The nodes of this many events are touched together: enough to make one wait worthwhile, and few enough to be
+    /// still in the nearest cache when they are needed.
     const NEAR: usize = 32;
 
     /// A grid of this many nodes, which start at [`Time::ZERO`] in the order of their numbers. `build` makes a machine

@@ -6,7 +6,7 @@
 
 use gridweave_core::time::Time;
 
-/// Up to so many events are sorted by insertion.
+/// Up to this many events are sorted by insertion.
 const FEW: usize = 12;
 const MOST_BINS: usize = 256;
 

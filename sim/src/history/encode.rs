@@ -272,7 +272,7 @@ impl Serializer for &mut Encoder<'_> {
     }
 }
 
-/// Whatever has parts is its parts, one after the other.
+/// A value with parts is encoded as its parts, one after the other.
 macro_rules! parts {
     ($($part:ident { $function:ident($($name:ident)?) })*) => {$(
         impl $part for &mut Encoder<'_> {

@@ -43,7 +43,7 @@ pub trait Grid: Any {
     fn run_until(&mut self, until: Time);
     /// Lets a node go down at a time.
     fn crash(&mut self, at: Time, node: NodeId);
-    /// Lets a node go down at a time, after so many more effects.
+    /// Lets a node go down after `effects` more effects, counted from a time.
     fn crash_after(&mut self, at: Time, node: NodeId, effects: u32);
     /// Lets a node come up again at a time.
     fn restart(&mut self, at: Time, node: NodeId);

@@ -460,7 +460,7 @@ impl Watch {
         crashes.copied().unwrap_or(0)
     }
 
-    /// A node that was asked to leave does: whatever it took must have its last word.
+    /// A node that was asked to leave is gone: every job that it took must have its outcome.
     pub fn departs(&mut self, at: Time, node: NodeId) {
         let homed = |job: &Watched| job.home == Some(node) && job.said.is_none();
         if let Some(job) = self.jobs.iter().position(homed) {
@@ -474,7 +474,7 @@ impl Watch {
         self.gone.insert(node);
     }
 
-    /// A node says the last word on a job.
+    /// A node tells the outcome of a job.
     pub fn said(&mut self, at: Time, node: NodeId, job: usize, news: News) -> Word {
         let crashes = self.crashes(node);
         let watched = &self.jobs[job];

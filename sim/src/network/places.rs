@@ -30,8 +30,8 @@ impl Plane {
         Self { points }
     }
 
-    /// Points around sites that are drawn evenly from a square with this side; none farther from its site than so much in
-    /// either direction.
+    /// Points around sites. The sites are drawn evenly from a square with this side; a point is at most `around` away
+    /// from its site in each direction.
     pub fn around_sites(
         nodes: u32,
         sites: u32,

@@ -36,7 +36,7 @@ fn due(id: u64, secs: u64, deadline: u64) -> QueuedJob {
     }
 }
 
-/// A job that takes so many processors.
+/// A job that takes this many processors.
 fn wide(id: u64, processors: u32, secs: u64) -> QueuedJob {
     QueuedJob {
         processors: count(processors),
@@ -48,7 +48,7 @@ fn site(policy: Policy, jobs: &[QueuedJob]) -> SiteQueue {
     filled(SiteQueue::new(policy, Speed::BASELINE, 9), jobs)
 }
 
-/// First come, first served on so many processors.
+/// First come, first served on this many processors.
 fn cluster(processors: u32, jobs: &[QueuedJob]) -> SiteQueue {
     let empty = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 9);
     filled(empty.with_processors(count(processors)), jobs)

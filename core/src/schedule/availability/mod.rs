@@ -137,7 +137,7 @@ impl Availability {
         self.timeline.survey(first, interval.end()).least
     }
 
-    /// The steps in order: from each time on, until the next one's, so many processors are free.
+    /// The steps in order: a time, and how many processors are free from it until the time of the next step.
     pub fn steps(&self) -> impl Iterator<Item = (Time, u32)> + Clone + '_ {
         self.timeline.blocks().iter().flat_map(|block| {
             let steps = block.times().iter().zip(block.free());

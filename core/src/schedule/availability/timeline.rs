@@ -188,7 +188,7 @@ impl Timeline {
         survey
     }
 
-    /// Changes the counts of so many steps from `first` on, and returns the last of them.
+    /// Changes the counts of this many steps from `first` on, and returns the last of them.
     ///
     /// All counts, before and after, lie between `least` and `most`.
     pub(super) fn change(

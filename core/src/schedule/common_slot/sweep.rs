@@ -133,8 +133,8 @@ impl Sweep {
         None
     }
 
-    /// A time at or after the answer: when so many schedules are idle for ever, or else when the last window ends; and how
-    /// long the first stretch is.
+    /// A time at or after the answer, and the length of the first stretch. That time is when enough schedules are idle
+    /// for ever, or else when the last window ends.
     fn begin<B: BusyTime>(&mut self, schedules: &[B], wanted: Wanted) -> Option<(u64, u64)> {
         self.tails.clear();
         self.cursors.clear();

@@ -208,7 +208,7 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
         inside && slots.pieces().all(free)
     }
 
-    /// The first row of so many free slots at or after `from`, each free at the moment when it was looked at: a hint
+    /// The first row of `count` free slots at or after `from`, each free at the moment when it was read: a hint
     /// where to claim. `None` if the window has no such row, and for a count of zero.
     pub fn first_free(&self, from: Slot, count: u32) -> Option<SlotRange> {
         let within = self.window()?.since(from)?;
