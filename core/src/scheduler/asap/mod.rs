@@ -20,7 +20,7 @@
 //!
 //! # Rules
 //! - A node's links are those of [`cyclon`], always changing or frozen ([`Links`]). Schedules are pushed, pulled or
-//!   polled ([`Exchange`]). A sent schedule has the committed time, in whole slots.
+//!   polled ([`Exchange`]). A sent schedule has committed time only, no holds.
 //! - If a placement is refused, the next best is tried, then neighbours search anew, up to [`Config::rounds`] times.
 //!   The same happens when a job loses a node. A job that is lost again and again after its start, for example because
 //!   it never ends in its time, fails when its rounds are used up.
