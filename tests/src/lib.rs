@@ -14,6 +14,7 @@
 //! The suites are in `tests/tests`; run them with `cargo test`.
 
 pub mod committing;
+pub mod configuration;
 pub mod fuzzing;
 pub mod healing;
 pub mod invariants;

@@ -340,3 +340,42 @@ fn an_overlay_in_two_parts_is_not_whole() {
     assert!(knows(&[(1, &[9]), (2, &[9])]).is_err());
     assert!(knows(&[(1, &[2]), (2, &[]), (3, &[4]), (4, &[])]).is_err());
 }
+
+/// Reproductions count messages by these names; a name that no message has would count nothing.
+#[test]
+fn the_kinds_that_reproductions_count_are_kinds_of_messages() {
+    use crate::schedulers::{aria, asap};
+    let asap_kinds = [
+        &[
+            asap::PUSH,
+            asap::PULL,
+            asap::POLL,
+            asap::REFUSED,
+            asap::GOSSIP,
+        ][..],
+        &asap::SEARCH,
+        &asap::SUBSCRIPTIONS,
+    ];
+    let aria_kinds = [
+        &[aria::REQUEST, aria::INFORM, aria::ACCEPT, aria::ASSIGN][..],
+        &aria::CUSTODY,
+    ];
+    let counted = [
+        (Scheduler::Asap, asap_kinds.concat()),
+        (Scheduler::Aria, aria_kinds.concat()),
+    ];
+    for (scheduler, kinds) in counted {
+        let sent = run(&Request {
+            scheduler: Some(scheduler),
+            ..Request::new(1)
+        })
+        .sent;
+        for kind in kinds {
+            let mut names = sent.iter().map(|(name, _)| name);
+            assert!(
+                names.any(|name| gridweave_sim::engine::is_of(name, &[kind])),
+                "{scheduler}: {kind}"
+            );
+        }
+    }
+}

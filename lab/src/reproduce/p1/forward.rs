@@ -5,7 +5,7 @@ use gridweave_core::time::Time;
 use super::{Planned, Setup, Trace};
 use crate::experiment::{InputError, wait_ratio};
 use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
-use crate::schedulers::asap::OTHERS;
+use crate::schedulers::asap::SEARCH;
 
 pub(super) const FORWARD: Part<Setup> = part(
     "forward",
@@ -37,7 +37,6 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "fwd | measured wait s | wait / fwd 5 | failures % | searches per job | messages of searches per job",
     );
     let usual = samples[2];
-    let searching = ["search", "found", "not_found", "who_else", OTHERS];
     for (forward, sample) in SEARCHERS.into_iter().zip(samples) {
         table.push([
             u64::from(forward).into(),
@@ -46,8 +45,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 wait_ratio(&run.waits(), &usual.waits())
             }),
             sample.mean(2, &|run| run.failures(Time::ZERO, Time::MAX)),
-            sample.mean(1, &|run| run.sent_per_job(&["search"])),
-            sample.mean(1, &|run| run.sent_per_job(&searching)),
+            sample.mean(1, &|run| run.sent_per_job(&SEARCH[..1])),
+            sample.mean(1, &|run| run.sent_per_job(&SEARCH)),
         ]);
     }
     let note = "the paper uses 5 and publishes no figures for others; a second round of searches counts too";

@@ -5,7 +5,7 @@ use crate::config::Source;
 use crate::experiment::InputError;
 use crate::reproduce::{Cell, Finished, Part, Report, Sample, Size, Table, part};
 use crate::results::Estimate;
-use crate::schedulers::asap::{NEW_LINK, OTHERS, PULL, PUSH};
+use crate::schedulers::asap::{GOSSIP, PULL, PUSH, SEARCH, SUBSCRIPTIONS};
 use crate::workload::generate::Grid5000Like;
 use gridweave_core::scheduler::asap::Links;
 use gridweave_core::time::Span;
@@ -16,10 +16,6 @@ pub(super) const SCALE: Part<Setup> = part(
     plan,
     report,
 );
-
-const GOSSIP: [&str; 5] = ["shuffle", "shuffled", "join", "join_walk", "join_give"];
-const SUBSCRIPTIONS: [&str; 4] = ["subscribe", "unsubscribe", "fetch", NEW_LINK];
-const SEARCH: [&str; 6] = ["search", "found", "not_found", "who_else", OTHERS, PULL];
 
 /// The parameters that all sizes share.
 struct Scale {
@@ -86,12 +82,12 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 struct Column(&'static str, fn(&Finished) -> f64);
 
 const COLUMNS: [Column; 7] = [
-    Column("gossip", |run| sent(run, &GOSSIP)),
+    Column("gossip", |run| sent(run, &[GOSSIP])),
     Column("push", |run| sent(run, &[PUSH])),
     Column("subscriptions", |run| sent(run, &SUBSCRIPTIONS)),
-    Column("search", |run| sent(run, &SEARCH)),
+    Column("search", |run| sent(run, &SEARCH) + sent(run, &[PULL])),
     Column("commit", |run| {
-        let others = [&GOSSIP[..], &[PUSH], &SUBSCRIPTIONS, &SEARCH].concat();
+        let others = [&[GOSSIP, PUSH, PULL][..], &SUBSCRIPTIONS, &SEARCH].concat();
         let all = run.run.traffic.total().messages as f64;
         per_node_and_day(run, all) - sent(run, &others)
     }),

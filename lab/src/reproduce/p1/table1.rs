@@ -6,7 +6,7 @@ use crate::config::ConfigError;
 use crate::experiment::InputError;
 use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::ExchangeName;
-use crate::schedulers::asap::{NEW_LINK, OTHERS, POLL, PUSH};
+use crate::schedulers::asap::{NEW_LINK, OTHERS, POLL, PUSH, REFUSED};
 
 pub(super) const TABLE1: Part<Setup> = part(
     "table1",
@@ -69,7 +69,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 
 /// Conflicts found at commit per hundred jobs of the day; each node that refuses counts as one.
 pub(super) fn refusals(run: &Finished, day: &Day) -> f64 {
-    let refused = run.sent_between(&["refused"], day.begin(), day.end());
+    let refused = run.sent_between(&[REFUSED], day.begin(), day.end());
     100.0 * refused.messages as f64 / jobs(run, day).max(1.0)
 }
 

@@ -3,6 +3,7 @@
 use super::completed::POLICIES;
 use super::{Scenario, Setup};
 use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
+use crate::schedulers::aria::ANSWER;
 
 pub(super) const FIG2: Part<Setup> = part(
     "fig2",
@@ -79,7 +80,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             (whole - run.mean_wait()) / 60.0
         };
         // Each move of a job is acknowledged once.
-        let moved = |run: &Finished| run.sent(&["assign_ack"]).messages as f64;
+        let moved = |run: &Finished| run.sent(&[ANSWER]).messages as f64;
         table.push([
             sample.name.into(),
             sample.mean(1, &|run| run.mean_wait() / 60.0),

@@ -2,7 +2,7 @@
 
 use super::{Scenario, Setup};
 use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
-use crate::schedulers::aria::{ACCEPT, ASSIGN, INFORM, REQUEST};
+use crate::schedulers::aria::{ACCEPT, ASSIGN, CUSTODY, INFORM, REQUEST};
 
 pub(super) const FIG10: Part<Setup> = part(
     "fig10",
@@ -67,7 +67,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             sample.mean(2, &all),
             sample.mean(0, &|run| all(run) * 8e6 / DURATION),
             encoded(&SIZES.map(|(kind, _)| kind)),
-            encoded(&["assign_ack", "notify", "verdict"]),
+            encoded(&CUSTODY),
         ]);
         table.push(row);
     }

@@ -39,6 +39,10 @@ pub const INFORM: &str = "Inform";
 pub const ACCEPT: &str = "Accept";
 /// The kind of message that gives a job to a site.
 pub const ASSIGN: &str = "Custody.Give";
+/// The kind of message that says whether a site takes a job that another site gives it: one for each move.
+pub const ANSWER: &str = "Custody.Answer";
+/// The kinds of messages that P3 does not have: acknowledgements and leases.
+pub const CUSTODY: [&str; 3] = [ANSWER, "Custody.Report", "Custody.Verdict"];
 
 /// What the lab knows of `aria`.
 pub(crate) struct AriaSide;

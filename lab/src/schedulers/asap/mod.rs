@@ -34,6 +34,10 @@ pub const NEW_LINK: &str = "Schedule.NewLink";
 pub const OTHERS: &str = "Others";
 /// The kinds of messages that search for a placement, beside schedules.
 pub const SEARCH: [&str; 5] = ["Search", "Found", "NotFound", "WhoElse", OTHERS];
+/// The kinds of messages that keep schedules of neighbours known, beside changes.
+pub const SUBSCRIPTIONS: [&str; 4] = ["Subscribe", "Unsubscribe", "Fetch", NEW_LINK];
+/// The kind of message by which a node refuses to hold time.
+pub const REFUSED: &str = "Commit.Refused";
 /// The kind of messages of the random overlay.
 pub const GOSSIP: &str = "Overlay";
 
