@@ -44,7 +44,7 @@
 //! grid[0].reserve(other, Interval::new(at(8, 0), at(9, 30))?)?;
 //! grid[2].reserve(other, Interval::new(at(9, 0), at(12, 0))?)?;
 //!
-//! // 2. Whoever schedules knows snapshots of them: immutable, cheap to clone and to send.
+//! // 2. A scheduler knows snapshots of them: immutable, cheap to clone and to send.
 //! let now = at(8, 45);
 //! let snapshots: Vec<_> = grid.iter().map(|schedule| schedule.snapshot(1, now, 100)).collect();
 //!

@@ -136,7 +136,7 @@ impl Source {
             field.push_str(line);
             let opened = field.matches(['{', '(']).count();
             if opened == field.matches(['}', ')']).count() && field.ends_with(',') {
-                keys.extend(self.key(&field, says.join(" ")));
+                keys.extend(self.key(&field, &says.join(" ")));
                 says.clear();
                 field.clear();
             }
@@ -145,7 +145,7 @@ impl Source {
     }
 
     /// A field such as `pub name: Type = default,`.
-    fn key(&self, field: &str, says: String) -> Option<Key> {
+    fn key(&self, field: &str, says: &str) -> Option<Key> {
         let field = field.strip_prefix("pub ")?.strip_suffix(',')?;
         let (name, rest) = field.split_once(": ")?;
         let (kind, default) = rest.split_once(" = ").unwrap_or((rest, ""));

@@ -74,7 +74,7 @@
 //!     }
 //! }
 //!
-//! // A host: nobody answers three pings, so the node is given up at the fourth.
+//! // A host: no node answers three pings, so the node is given up at the fourth.
 //! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 //! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut watchman = Watchman { detector: Detector::new(NodeId::new(1), Span::from_secs(10), 3)? };

@@ -79,7 +79,7 @@
 //! let mut nodes: Vec<Node> = (0..3)
 //!     .map(|node| Can::new(id(node), points[node], Config::DEFAULT).expect("the defaults work"))
 //!     .collect();
-//! // One after the other: who is asked while it changes has the asker try again later.
+//! // One after the other: the node that is asked while it changes has the asker try again later.
 //! let join = || Command::Join { introducer: id(0) };
 //! let mut effects = EffectQueue::new();
 //! for (node, command) in [(0, Command::Found), (1, join()), (2, join())] {

@@ -75,7 +75,7 @@
 //!         inbox.push((node, Event::Timer(timer)));
 //!     }
 //! }
-//! // At any moment somebody may be out of somebody's view, but nobody is out of all.
+//! // At any moment a node may be missing from some views, but never from all.
 //! for id in ids {
 //!     assert!(nodes.iter().any(|node| node.view().contains(id)));
 //! }

@@ -14,7 +14,7 @@
 //! let scale = SlotScale::new(Time::ZERO, Span::from_secs(300))?;
 //! let ledger = Arc::new(SlotLedger::<72>::new());
 //!
-//! // Two coordinators want times that overlap. Who comes first holds them; the other learns which slot is in the way.
+//! // Two coordinators want times that overlap. The first claim holds them; the second learns which slot is in the way.
 //! let first = scale.covering(Interval::new(Time::from_secs(600), Time::from_secs(4000))?)?;
 //! let second = scale.covering(Interval::new(Time::from_secs(3900), Time::from_secs(4500))?)?;
 //! let hold = Hold::claim(Arc::clone(&ledger), first)?;
