@@ -86,17 +86,13 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
                 return None;
             };
             self.now = next;
-            match timer.filter(|(at, _)| *at == next) {
-                Some((_, node)) => {
-                    let host: &mut Host<M> = &mut self.hosts[node];
-                    host.fire(next, &mut self.rng);
-                }
-                None => {
-                    if let Some((_, (node, job))) = self.programs.pop_due(next) {
-                        let outcome = Outcome::Done;
-                        self.tell(node, Command::Ended { job, outcome });
-                    }
-                }
+            // A program that ends with its reservation has ended: ends come before timers.
+            if let Some((_, (node, job))) = self.programs.pop_due(next) {
+                let outcome = Outcome::Done;
+                self.tell(node, Command::Ended { job, outcome });
+            } else if let Some((_, node)) = timer {
+                let host: &mut Host<M> = &mut self.hosts[node];
+                host.fire(next, &mut self.rng);
             }
         }
     }

@@ -227,9 +227,7 @@ impl Agent {
     /// All timers and alarms that are due.
     fn ring(&mut self) -> Result<(), Box<dyn Error>> {
         let now = self.clock()?;
-        while self.host.fire(now, &mut self.rng).is_some() {
-            self.execute()?;
-        }
+        // A program that ends with its reservation has ended: ends come before timers.
         while let Some((_, alarm)) = self.alarms.pop_due(now) {
             match alarm {
                 Alarm::Program(job) => {
@@ -238,6 +236,9 @@ impl Agent {
                 }
                 Alarm::Again(job) => self.submit(job)?,
             }
+        }
+        while self.host.fire(now, &mut self.rng).is_some() {
+            self.execute()?;
         }
         Ok(())
     }

@@ -109,6 +109,30 @@ fn of_too_many_starts_the_first_and_the_last_are_kept() {
 }
 
 #[test]
+fn as_many_starts_as_may_be_are_all_kept() {
+    for count in [1, Starts::MOST / 2, Starts::MOST / 2 + 9, Starts::MOST - 1] {
+        let schedules: Vec<_> = (0..count as u64)
+            .map(|i| busy(&[(2 * i, 2 * i + 1)]))
+            .collect();
+        let starts = Starts::new(
+            &schedules,
+            Time::ZERO,
+            SECOND,
+            SECOND.times(5000),
+            Span::ZERO,
+        );
+        let ends = (0..count as u64).map(|i| Time::from_secs(2 * i + 1));
+        assert!(
+            starts
+                .times()
+                .iter()
+                .copied()
+                .eq(core::iter::once(Time::ZERO).chain(ends))
+        );
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let (nodes, profiles) = (names(4), profiles(4, 1));
     let starts = Starts::at(Time::ZERO, 4);

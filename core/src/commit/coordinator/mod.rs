@@ -378,9 +378,7 @@ impl<P: Policy> Coordinator<P> {
         if self.tasks.len() < usize::from(self.config.tasks) {
             return true;
         }
-        let is_cleared =
-            |task: &Task| task.is_cleared && task.trial.is_none() && task.decision.is_none();
-        let Some(index) = self.tasks.iter().position(is_cleared) else {
+        let Some(index) = self.tasks.iter().position(|task| task.is_cleared) else {
             return false;
         };
         let task = self.tasks.remove(index);
@@ -548,9 +546,9 @@ impl<P: Policy> Coordinator<P> {
     fn restore(&mut self, key: Key, record: Record) {
         match (key, record) {
             (Key::Life, Record::Life(life)) => self.life = life,
-            (Key::Task(job), Record::Task(index)) => {
-                if let Err(position) = self.index_of(job) {
-                    self.tasks.insert(position, Task::restored(job, index));
+            (Key::Task(job), Record::Task(saved)) => {
+                if let Err(index) = self.index_of(job) {
+                    self.tasks.insert(index, Task::restored(job, saved));
                 }
             }
             // No such pair was ever written.

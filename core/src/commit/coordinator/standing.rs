@@ -239,11 +239,10 @@ impl Work {
 
     /// The trial with a spare has failed. Tries the next spare, unless the trial failed because of a surviving member.
     pub(super) fn replace_again(&mut self, task: &mut Task, lost: NodeId, setback: Setback) {
-        let survives = |node| node != lost && task.is_member(node);
         let hopeless = match setback {
             // At this time the earlier attempt is in the way of any spare.
             Setback::Earlier { .. } => true,
-            _ => setback.node().is_some_and(survives),
+            _ => setback.node().is_some_and(|node| task.is_member(node)),
         };
         if hopeless {
             self.fail_attempt(task, setback);

@@ -277,7 +277,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
-    /// A searcher on_search_answer with a placement, or with none.
+    /// A searcher answers with a placement, or with none.
     pub(super) fn on_search_answer(
         &mut self,
         from: NodeId,

@@ -438,7 +438,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let config = self.config;
         // If a node did not answer, or the view is empty, the next iteration may find more nodes.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
-        let Some(index) = self.select_place(job, expedition, cx) else {
+        let Some(placement) = self.select_place(job, expedition, cx) else {
             return;
         };
         let Some(request) = self.request_mut(job.id) else {
@@ -448,10 +448,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let until = cx.now() + config.pause;
             request.rest = Rest::Pause { until };
         }
-        match index {
-            Ok(index) => {
-                if index.beats(request.better.as_ref()) {
-                    request.better = Some(index);
+        match placement {
+            Ok(placement) => {
+                if placement.beats(request.better.as_ref()) {
+                    request.better = Some(placement);
                 }
             }
             Err(NoSelection::TooFew { .. }) if !is_certain => {}
@@ -474,19 +474,19 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         expedition: &Expedition,
         cx: &mut dyn Context<Self>,
     ) -> Option<Result<Placement, NoSelection>> {
-        let place = self
+        let index = self
             .requests
             .binary_search_by_key(&job.id, |request| request.job);
-        let request = self.requests.get(place.ok()?)?;
+        let request = self.requests.get(index.ok()?)?;
         let mut all: Vec<&Found> = expedition.found.iter().collect();
         // The selection must not depend on the order of the answers.
         all.sort_unstable_by_key(|found| found.node);
         let is_willing = |found: &&Found| !request.unwilling.contains(&found.node);
         let willing: Vec<&Found> = all.iter().copied().filter(is_willing).collect();
         if willing.len() < all.len()
-            && let Ok(place) = self.select_among(job, request, &willing, cx)
+            && let Ok(placement) = self.select_among(job, request, &willing, cx)
         {
-            return Some(Ok(place));
+            return Some(Ok(placement));
         }
         Some(self.select_among(job, request, &all, cx))
     }

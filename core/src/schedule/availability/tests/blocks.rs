@@ -190,3 +190,21 @@ fn the_check_names_the_rule_that_is_broken() {
         "steps are counted rightly and within their limit"
     );
 }
+
+#[test]
+fn blocks_that_time_has_passed_are_used_again_empty() {
+    let mut profile = Availability::new(4).unwrap();
+    let busy = |i: u64| (micros(10 * i, 10 * i + 5), (i % 3 + 1) as u32);
+    for i in 0..800 {
+        let (interval, count) = busy(i);
+        profile.reserve(interval, count).unwrap();
+        // What is added behind the last block splits it, into one that was emptied.
+        profile.advance(at(10 * (i / 2)));
+        profile.check().unwrap();
+    }
+    for i in 400..800 {
+        let count = busy(i).1;
+        assert_eq!(profile.free_at(at(10 * i + 2)), 4 - count);
+        assert_eq!(profile.free_at(at(10 * i + 7)), 4);
+    }
+}

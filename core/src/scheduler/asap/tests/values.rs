@@ -54,6 +54,11 @@ fn rules_that_cannot_work_together_are_refused() {
         extending(90).map(|(error, _)| error),
         Some(ConfigError::PartOfSlot)
     );
+    let never_again = with(&|config| config.improve = Some(Span::ZERO));
+    assert_eq!(
+        never_again.map(|(error, _)| error),
+        Some(ConfigError::ShortPeriod)
+    );
     assert_eq!(
         Node::new(ME, CONFIG, Bootstrap::Join(ME), Everyone).err(),
         Some(ConfigError::StaticJoin)

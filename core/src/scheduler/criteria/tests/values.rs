@@ -18,6 +18,9 @@ fn rules_that_cannot_work_together_are_refused() {
     assert_eq!(with(&|config| config.alpha = 99), alpha);
     assert_eq!(with(&|config| config.alpha = 0), alpha);
     assert_eq!(with(&|config| config.alpha = 100), None);
+    // The node looks at its view when it needs it.
+    let untold = CONFIG.checked().unwrap().overlay.changes;
+    assert_eq!(untold, cyclon::Changes::Untold);
     let zeros: [&dyn Fn(&mut Config); 6] = [
         &|config| config.parallel = 0,
         &|config| config.width = 0,

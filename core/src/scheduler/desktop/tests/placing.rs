@@ -156,6 +156,9 @@ fn an_invalid_configuration_is_refused_with_its_reason() {
     let mut unbounded = config();
     unbounded.runs.bounded = false;
     assert_eq!(make(unbounded, equipment(1, 1)), Err(ConfigError::Bounds));
+    let mut bounded = config();
+    bounded.owners.bounded = true;
+    assert_eq!(make(bounded, equipment(1, 1)), Err(ConfigError::Bounds));
     let mut short = config();
     short.runs.lease = Span::from_secs(1);
     let refused = make(short, equipment(1, 1));

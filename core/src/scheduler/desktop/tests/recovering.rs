@@ -179,7 +179,7 @@ fn an_evicted_node_forgets_the_balloons_of_its_zone() {
     let inflate = Message::Inflate {
         node: id(70),
         version: 1,
-        status,
+        status: status.clone(),
         point,
         hops: 3,
     };
@@ -187,11 +187,36 @@ fn an_evicted_node_forgets_the_balloons_of_its_zone() {
         message: can::Message::Evicted(life),
         status: None,
     };
-    for (message, balloons) in [(inflate, 1), (evicted, 0)] {
+    // A liar told of more free memory than there is: no balloon.
+    let mut forged = *status.get();
+    forged.free = forged.free.with(dimension("memory"), 17);
+    let impossible = Message::Inflate {
+        node: id(70),
+        version: 1,
+        status: Shared::new(forged),
+        point,
+        hops: 3,
+    };
+    for (message, balloons) in [(impossible, 0), (inflate, 1), (evicted, 0)] {
         let from = id(0);
         network.feed(id(1), Event::Message { from, message });
         assert_eq!(network.nodes[&id(1)].balloons.statuses().count(), balloons);
     }
+}
+
+#[test]
+fn one_more_job_starts_only_where_none_waits() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let idle = *network.nodes.get_mut(&id(0)).unwrap().status().get();
+    let needs = Requirement::any().with(dimension("cores"), 1);
+    let busy = idle.with(&dimensions(), &needs);
+    assert_eq!((busy.running, busy.queue_len), (1, 0));
+    let waiting = Status {
+        queue_len: 1,
+        ..idle
+    };
+    let longer = waiting.with(&dimensions(), &needs);
+    assert_eq!((longer.running, longer.queue_len), (0, 2));
 }
 
 /// A node made as at first and started with these records; and the receivers of what it sends at its start.
