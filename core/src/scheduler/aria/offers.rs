@@ -133,3 +133,26 @@ impl<About> Questions<About> {
         in_order && self.0.iter().all(|asked| asked.offers.0.is_sorted())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::NodeId;
+
+    #[test]
+    fn a_new_question_replaces_an_earlier_one_about_the_same_job() {
+        let flood = |job, round| FloodId {
+            origin: NodeId::new(1),
+            sequence: job,
+            kind: 0,
+            round,
+        };
+        let mut questions = Questions::none();
+        for (job, round) in [(7, 1), (3, 1), (7, 2)] {
+            questions.ask(Question::new(flood(job, round), (), Time::ZERO));
+        }
+        assert_eq!(questions.len(), 2);
+        let asked = questions.about(JobId::new(7)).unwrap();
+        assert_eq!(asked.flood, flood(7, 2));
+    }
+}

@@ -205,6 +205,19 @@ fn an_evicted_node_forgets_the_balloons_of_its_zone() {
 }
 
 #[test]
+fn a_round_that_comes_early_is_waited_for_again() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    let (now, rng) = (network.now, &mut network.rng);
+    let node = network.nodes.get_mut(&id(0)).unwrap();
+    let (round, due) = (node.round, node.round_at.unwrap());
+    let timer = Timer::Round(round);
+    let mut effects = EffectQueue::new();
+    effects.feed(node, Event::Timer(timer), now, rng);
+    assert!(due > now);
+    assert!(effects.drain().eq([Effect::Wake { at: due, timer }]));
+}
+
+#[test]
 fn one_more_job_starts_only_where_none_waits() {
     let mut network = Network::new(config(), &[(4, 16)]);
     let idle = *network.nodes.get_mut(&id(0)).unwrap().status().get();
