@@ -38,12 +38,14 @@ fn a_job_that_still_runs_at_the_end_is_caught() {
             kept,
         };
         let mut watch = Watch::new(terms, Rooms::Whole);
-        watch.add(Wish {
-            nodes: 1,
-            takes: None,
-        });
-        watch.submitted(0, NODE);
-        watch.said(host.host.now, NODE, 0, News::Finished);
+        for job in 0..host.jobs.len() {
+            watch.add(Wish {
+                nodes: 1,
+                takes: None,
+            });
+            watch.submitted(job, NODE);
+            watch.said(host.host.now, NODE, job, News::Finished);
+        }
         watch.started(host.host.now, NODE, 0, Some(9));
         host.host.watch = watch;
     });
