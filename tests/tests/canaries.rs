@@ -19,7 +19,7 @@ use gridweave_core::machine::Machine;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
-    Bounded, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, TrueWord,
+    Bounded, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift, TrueWord,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
@@ -63,7 +63,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (HeadNeedsNoRoom, Torture(Aria, &[State, Room]), 20),
     (OwnLinkTaken, Torture(Asap, &[State]), 20),
     (SamePeerTwice, Torture(Criteria, &[State]), 20),
-    (FloodsSeenAgain, Torture(Aria, &[Bounded]), 400),
+    (FloodsSeenAgain, Torture(Aria, &[Bounded, Thrift]), 20),
     (NeighbourKeptInTheTable, Torture(Aria, &[State]), 20),
     (SplitOffByOne, Torture(Desktop, &[State, Overlay]), 20),
     (SilentNotMissed, Torture(Desktop, &[Overlay]), 20),
