@@ -320,10 +320,10 @@ impl Work {
         match decision.stage {
             // An earlier life wrote the end down, and crashed before it told so.
             Stage::Committing { .. } if decision.is_done() => self.finish(task),
-            Stage::Committing { .. } if let Some(node) = decision.broken_on() => {
-                self.fail_attempt(task, Setback::Broke { node });
-            }
             Stage::Committing { since, until } => {
+                if let Some(node) = decision.broken_on() {
+                    return self.fail_attempt(task, Setback::Broke { node });
+                }
                 let missing: Vec<NodeId> = decision.missing().collect();
                 match missing.first() {
                     // The node may have committed in an earlier life, so it counts as lost.
