@@ -290,7 +290,7 @@ impl fmt::Display for Refusal {
             }
             Self::Known => "a job of this name is known already",
             Self::TooLarge => "it wants more than can be found",
-            Self::NoMatch => "nobody has what it needs",
+            Self::NoMatch => "no node has what it needs",
             Self::UnsupportedDemand => "this scheduler cannot place such a demand",
             Self::UnsupportedDeadline => "this scheduler keeps no deadlines",
             Self::UnsupportedCriterion => "this scheduler does not know the criterion",

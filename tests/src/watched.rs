@@ -558,7 +558,7 @@ impl<M: Watched> Grid<M> {
     fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
         let number = job.get() as usize;
         if number >= self.jobs.len() || self.watch.home(number).is_none() {
-            let fault = format!("{at:?}: {node} speaks of {job}, which nobody submitted");
+            let fault = format!("{at:?}: {node} speaks of {job}, which was never submitted");
             self.ledger.faults.push(fault);
             return;
         }

@@ -162,7 +162,7 @@ const TABLE: &[(Canary, By, u64)] = &[
         BarrierSkipped,
         Model(
             || explored(rivals(1, 2)),
-            "nobody may start before everyone has committed",
+            "no node may start before all have committed",
         ),
         MOST_STATES,
     ),

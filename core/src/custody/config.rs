@@ -94,7 +94,7 @@ impl fmt::Display for ConfigError {
             Self::ZeroTime => "answers and searches must be waited for longer than zero",
             Self::ShortLease => "a lease must be at least nine times as long as retry",
             Self::ShortRetention => "an end must be told for at least as long as retry",
-            Self::NoRounds => "somebody must be searched for at least once",
+            Self::NoRounds => "a holder must be searched for at least once",
         })
     }
 }

@@ -237,7 +237,7 @@ impl fmt::Display for NoSelection {
             }
             Self::ZeroCount => "no nodes are wanted",
             Self::Mismatch => "candidates, profiles and schedules differ in number",
-            Self::NotDistinct => "a candidate is there twice, or nobody is there",
+            Self::NotDistinct => "a candidate is there twice, or there is none",
             Self::NoCommonStart => "never are enough nodes free together",
             Self::NotANumber => "the objective gave something that is no cost",
             Self::NotAcceptable => "no set of nodes is acceptable",

@@ -561,7 +561,7 @@ impl<'a> Host<'a> {
         let number = usize::try_from(job.get()).unwrap_or(usize::MAX);
         let known = self.jobs.get(number).is_some_and(|job| job.asked > 0);
         if !known {
-            let what = format!("{job} is {news:?}, which nobody submitted");
+            let what = format!("{job} is {news:?}, which was never submitted");
             self.host
                 .watch
                 .object(Invariant::Known, at, Some(node), what);

@@ -117,9 +117,7 @@ pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(),
     }
     match outside.keys().next() {
         None => Ok(()),
-        Some(node) => Err(format!(
-            "there is no way to {node}; who knows whom: {knows:?}"
-        )),
+        Some(node) => Err(format!("there is no way to {node}; the links: {knows:?}")),
     }
 }
 

@@ -46,7 +46,7 @@ fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
 
 /// What must happen at least once for the runs to mean anything, beside every fault and every kind of message.
 const SITUATIONS: &[&str] = &[
-    "aria: a job let go that nobody answers for",
+    "aria: a job let go that no node answers for",
     "aria: a job moved",
     "aria: a job placed again",
     "can: a claim objected to",
@@ -56,7 +56,7 @@ const SITUATIONS: &[&str] = &[
     "can: a zone granted",
     "can: a zone taken over",
     "churn: a node left for good",
-    "desktop: a job let go that nobody answers for",
+    "desktop: a job let go that no node answers for",
     "desktop: a job moved to start at once",
     "desktop: a job moved to where fewer wait",
     "desktop: a run node replaced",

@@ -93,11 +93,11 @@ impl Invariant {
             Self::NoRerun => "nothing begins that was said to be done or cancelled",
             Self::Room => "nothing begins where there is no room for it",
             Self::Together => "a job runs on all of its nodes within the grace, or is stopped",
-            Self::Known => "nobody speaks of a job that nobody submitted",
+            Self::Known => "no node speaks of a job that was never submitted",
             Self::Settled => "in the end nothing is left of any job",
             Self::Overlay => "in the end the overlay is whole",
             Self::Quiet => "when nothing is left of any job, nothing is said of jobs",
-            Self::Purpose => "in the calm nobody keeps time that no coordinator knows of",
+            Self::Purpose => "in the calm no node keeps time that its coordinator does not know of",
             Self::Thrift => "in the calm a job begins once, soon, and with few messages",
         }
     }

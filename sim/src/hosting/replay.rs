@@ -339,7 +339,7 @@ impl Replaying<'_, '_> {
         let index = notice.job.get() as usize;
         if index >= self.next {
             let what = format!(
-                "{} is {:?}, which nobody submitted",
+                "{} is {:?}, which was never submitted",
                 notice.job, notice.news
             );
             let watch = &mut self.host.watch;

@@ -22,7 +22,7 @@ pub struct Wish {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "a run has one of them, which nobody moves about"
+    reason = "a run has one of them, which is never moved"
 )]
 pub enum Rooms {
     /// A node runs one job at a time.
@@ -494,7 +494,7 @@ impl Watch {
         let lie = match news {
             News::Finished if runs => Some("it runs"),
             News::Finished if watched.done().is_none() => Some("it was never done"),
-            News::Cancelled if !watched.unwanted => Some("nobody wanted that"),
+            News::Cancelled if !watched.unwanted => Some("the user did not want that"),
             News::Cancelled if runs && self.terms.lingers.is_zero() => Some("it runs"),
             News::Failed(Failure::Broke) if !watched.broke => Some("it did not break"),
             _ if watched.home != Some(node) => Some("it was submitted elsewhere"),

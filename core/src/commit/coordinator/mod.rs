@@ -624,7 +624,7 @@ impl<P: Policy> Machine for Coordinator<P> {
         let attempts = || self.tasks.iter().filter_map(|task| task.decision.as_ref());
         Violation::unless(
             attempts().all(Decision::keeps_the_barrier),
-            "nobody may start before everyone has committed",
+            "no node may start before all have committed",
         )
     }
 }

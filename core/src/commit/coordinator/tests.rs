@@ -74,6 +74,6 @@ fn check_finds_a_permission_before_all_have_committed() {
     assert_eq!(coordinator.check(), Ok(()));
     let decision = coordinator.tasks[0].decision.as_mut();
     decision.expect("everyone holds").members[0].permitted = Some(Time::from_secs(1));
-    let invariant = "nobody may start before everyone has committed";
+    let invariant = "no node may start before all have committed";
     assert_eq!(coordinator.check(), Err(Violation { invariant }));
 }

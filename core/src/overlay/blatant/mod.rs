@@ -712,7 +712,7 @@ impl Machine for Blatant {
             "a node does not count on itself for help",
         )?;
         let Life::Running(running) = &self.life else {
-            return Violation::unless(links.is_empty(), "who is not running has no links");
+            return Violation::unless(links.is_empty(), "a stopped node has no links");
         };
         let ending = match running.change {
             Change::Unlinking { peer, .. } => Some(peer),
@@ -724,7 +724,7 @@ impl Machine for Blatant {
         )?;
         Violation::unless(
             running.gaps.len() <= GAPS && running.gaps.iter().all(|gap| !gap.is_empty()),
-            "gaps are few, and each is there only as long as somebody may close it",
+            "gaps are few, and each is there only while a node may close it",
         )
     }
 }

@@ -331,7 +331,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize> Ma
         let mut known = self.view.iter().chain(&self.random);
         Violation::unless(
             known.all(|peer| peer.id != self.me && peer.age <= self.config.max_age),
-            "nobody is too old to be known, or known to itself",
+            "no descriptor is too old, or the node's own",
         )?;
         let key = |peer: &Descriptor<P>| {
             let rank = self.distance.rank(&self.profile, &peer.profile);

@@ -43,8 +43,8 @@ impl fmt::Display for ClaimError {
         match self {
             Self::Past => f.write_str("some of the slots are past"),
             Self::Beyond => f.write_str("some of the slots lie beyond the window"),
-            Self::Held(slot) => write!(f, "somebody holds slot {slot}"),
-            Self::Committed(slot) => write!(f, "somebody has committed to slot {slot}"),
+            Self::Held(slot) => write!(f, "slot {slot} is held"),
+            Self::Committed(slot) => write!(f, "slot {slot} is committed"),
         }
     }
 }

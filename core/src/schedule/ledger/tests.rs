@@ -230,8 +230,8 @@ fn tickets_and_refusals_print_plainly() {
     for (error, words) in [
         (ClaimError::Past, "past"),
         (ClaimError::Beyond, "beyond the window"),
-        (ClaimError::Held(slot(3)), "holds slot #3"),
-        (ClaimError::Committed(slot(4)), "committed to slot #4"),
+        (ClaimError::Held(slot(3)), "slot #3 is held"),
+        (ClaimError::Committed(slot(4)), "slot #4 is committed"),
     ] {
         assert!(error.to_string().contains(words));
     }

@@ -272,7 +272,7 @@ impl fmt::Display for ConfigError {
             Self::ZeroLimit => "a limit is zero",
             Self::ZeroSlot => "a slot is zero",
             Self::PartOfSlot => "the time by which jobs are extended is no whole number of slots",
-            Self::StaticJoin => "nobody can join a static overlay",
+            Self::StaticJoin => "no node can join a static overlay",
             Self::ShortLead => "the lead is shorter than that of the commit",
             Self::Timeout => "the timeout is zero, or longer than a search",
             Self::ShortPeriod => {

@@ -100,7 +100,7 @@ impl<const D: usize> ResidueSpace<D> {
         let is_outside = matches!(self.membership, Membership::Out | Membership::Asking);
         Violation::unless(
             !is_outside || self.can.zone().is_none(),
-            "who is outside of the second space has no zone there",
+            "a node outside of the second space has no zone there",
         )
     }
 

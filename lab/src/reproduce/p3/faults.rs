@@ -42,7 +42,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         ));
     }
     let notes = [
-        "initiator gone: whoever answered for the job went down for ever, so that nobody may run it again; its slots are freed when its lease is over",
+        "initiator gone: the node that answered for the job went down for ever, so that no other may run it again; its slots are freed when its lease is over",
         "interrupted: the job ran when its node went down; run again: from then until it ran elsewhere",
     ];
     Report::new([table], &notes, setup.size.caveat())

@@ -39,7 +39,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         table.push(row(title, sample, wait(sample)));
     }
     let notes = [
-        "submitter gone: where the job was submitted went down for ever, so that nobody wants its results",
+        "submitter gone: where the job was submitted went down for ever, so that its results are not wanted",
         "interrupted: the job ran when its node went down, or was stopped because its owner did; run again: from then until it ran elsewhere",
     ];
     Report::new([table], &notes, setup.size.caveat())

@@ -187,7 +187,7 @@ impl Subject for Node {
         let counts = self.counts();
         counters.add("aria: a job placed again", counts.placed_again);
         counters.add(
-            "aria: a job let go that nobody answers for",
+            "aria: a job let go that no node answers for",
             counts.orphaned,
         );
         counters.add("aria: a job moved", counts.moved);

@@ -255,7 +255,7 @@ impl Subject for Node {
         counters.add("desktop: a run node replaced", runs.placed_again);
         counters.add("desktop: an owner replaced", owners.placed_again);
         let orphaned = runs.orphaned + owners.orphaned;
-        counters.add("desktop: a job let go that nobody answers for", orphaned);
+        counters.add("desktop: a job let go that no node answers for", orphaned);
         counters.add("desktop: a job moved to start at once", counts.migrated);
         counters.add("desktop: a job moved to where fewer wait", counts.balanced);
         counters.add("desktop: a search among all", counts.floods);
@@ -283,7 +283,7 @@ impl Subject for Node {
         if is_covered(*Zone::<DIMENSIONS>::WHOLE.stretches(), &zones) {
             Ok(())
         } else {
-            Err("a part of the space belongs to nobody".into())
+            Err("a part of the space belongs to no node".into())
         }
     }
 }

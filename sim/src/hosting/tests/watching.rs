@@ -118,7 +118,7 @@ fn a_word_that_must_not_be_said_is_caught() {
     assert_eq!(
         said(&[(NODES[0], News::Cancelled)]),
         untrue,
-        "nobody wanted that"
+        "the user did not want that"
     );
     assert_eq!(
         said(&[(NODES[1], failed)]),

@@ -719,7 +719,7 @@ fn check_names_what_is_broken() {
     assert_eq!(broken(bench.machine()), expected);
     let mut bench = Bench::with(&[(1, &[ME])]);
     bench.machine_mut().life = Life::Left { incarnation: BORN };
-    assert_eq!(broken(bench.machine()), "who is not running has no links");
+    assert_eq!(broken(bench.machine()), "a stopped node has no links");
 }
 
 #[cfg(feature = "serde")]
