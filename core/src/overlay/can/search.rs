@@ -51,7 +51,7 @@ impl<const D: usize> Member<D> {
     /// Whether a message for a point comes from a neighbour that is no farther from the point. That neighbour is wrong
     /// about this zone, and would soon get the message back. Among liars such a message goes round for ever, and
     /// becomes more on its way.
-    fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
+    pub(super) fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
         let mut senders = self.peers.lives(from).iter();
         let own = self.leaf.zone.distance(point);
         senders.any(|peer| {

@@ -150,23 +150,25 @@ impl<const D: usize> Desktop<D> {
         let hops = self.config.hops;
         if let Some(before) = before.filter(|before| Some(*before) != at) {
             // Only the old version: the new balloon may go to the same owner, and arrive first.
-            self.deflate((self.me, last), before, hops, cx);
+            self.deflate(self.me, (self.me, last), before, hops, cx);
         }
         if let Some(at) = at {
-            self.inflate((self.me, version, status), at, hops, cx);
+            self.inflate(self.me, (self.me, version, status), at, hops, cx);
         }
     }
 
     /// Sends a balloon on to the owner of its point, or keeps it.
     pub(super) fn inflate(
         &mut self,
+        from: NodeId,
         (node, version, status): (NodeId, u64, Shared<Status>),
         point: Point<D>,
         hops: u16,
         cx: &mut dyn Context<Self>,
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::To(to), Some(left)) => {
+            // A balloon that goes astray is dropped: the next round sends another.
+            (Hop::To(to), Some(left)) if !self.can.is_astray(from, &point) => {
                 let hops = left.min(self.config.hops);
                 let message = Message::Inflate {
                     node,
@@ -199,13 +201,15 @@ impl<const D: usize> Desktop<D> {
     /// Sends the end of a balloon on to the owner of its point, or forgets the balloon.
     pub(super) fn deflate(
         &mut self,
+        from: NodeId,
         (node, version): (NodeId, u64),
         point: Point<D>,
         hops: u16,
         cx: &mut dyn Context<Self>,
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
-            (Hop::To(to), Some(left)) => {
+            // A balloon that goes astray is dropped: the next round sends another.
+            (Hop::To(to), Some(left)) if !self.can.is_astray(from, &point) => {
                 let hops = left.min(self.config.hops);
                 let message = Message::Deflate {
                     node,

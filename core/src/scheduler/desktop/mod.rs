@@ -650,13 +650,13 @@ impl<const D: usize> Desktop<D> {
                 status,
                 point,
                 hops,
-            } => self.inflate((node, version, status), point, hops, cx),
+            } => self.inflate(from, (node, version, status), point, hops, cx),
             Message::Deflate {
                 node,
                 version,
                 point,
                 hops,
-            } => self.deflate((node, version), point, hops, cx),
+            } => self.deflate(from, (node, version), point, hops, cx),
             Message::Residue { message, status } => {
                 self.on_residue(from, message, status, cx);
             }
