@@ -107,7 +107,7 @@ canaries! {
     StartedUnpermitted in "commit::participant",
     /// Any node is obeyed, and not only the coordinator of a job.
     AnyoneObeyed in "commit::participant",
-    /// When nothing comes of a trial, those who voted are not told.
+    /// When a trial fails, the nodes that voted are not told.
     VotersNotTold in "commit::coordinator",
     /// A commit is decided on though a lease may end before it arrives.
     DecidedWithoutLeases in "commit::coordinator",

@@ -87,16 +87,21 @@ fn starts_lie_on_slots() {
     assert_eq!(starts.common(&[0, 1]), Some(Time::from_secs(120)));
 }
 
-#[test]
-fn of_too_many_starts_the_first_and_the_last_are_kept() {
-    let schedules: Vec<_> = (0..1000).map(|i| busy(&[(2 * i, 2 * i + 1)])).collect();
-    let starts = Starts::new(
-        &schedules,
+/// The starts of jobs of a second, within 5,000 s.
+fn starts(schedules: &[Vec<Interval>]) -> Starts {
+    Starts::new(
+        schedules,
         Time::ZERO,
         SECOND,
         SECOND.times(5000),
         Span::ZERO,
-    );
+    )
+}
+
+#[test]
+fn of_too_many_starts_the_first_and_the_last_are_kept() {
+    let schedules: Vec<_> = (0..1000).map(|i| busy(&[(2 * i, 2 * i + 1)])).collect();
+    let starts = starts(&schedules);
     let times = starts.times();
     assert_eq!(times.len(), Starts::MOST);
     assert!(times.is_sorted_by(|a, b| a < b));
@@ -114,13 +119,7 @@ fn as_many_starts_as_may_be_are_all_kept() {
         let schedules: Vec<_> = (0..count as u64)
             .map(|i| busy(&[(2 * i, 2 * i + 1)]))
             .collect();
-        let starts = Starts::new(
-            &schedules,
-            Time::ZERO,
-            SECOND,
-            SECOND.times(5000),
-            Span::ZERO,
-        );
+        let starts = starts(&schedules);
         let ends = (0..count as u64).map(|i| Time::from_secs(2 * i + 1));
         assert!(
             starts

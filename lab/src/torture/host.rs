@@ -65,6 +65,14 @@ struct Hosted {
     starts: u64,
 }
 
+/// On how many nodes a job runs at once.
+const fn nodes_of(job: &Job) -> u32 {
+    match job.demand {
+        Demand::Nodes(nodes) => nodes.get(),
+        Demand::Cores(_) => 1,
+    }
+}
+
 impl Hosted {
     const fn new(job: Job, planned: Planned) -> Self {
         Self {
@@ -186,10 +194,7 @@ fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
         let mut dice = Dice::new(scenario.request.seed, For::Job, 1 << 32 | number);
         let mut job = M::job(JobId::new(number), planned.estimate, scenario, &mut dice);
         job.submitted = planned.at;
-        let nodes = match job.demand {
-            Demand::Nodes(nodes) => nodes.get(),
-            Demand::Cores(_) => 1,
-        };
+        let nodes = nodes_of(&job);
         let takes = M::takes(&job);
         let requirement = Requirement::any()
             .with(cores, u64::from(takes.cores))

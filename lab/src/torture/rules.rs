@@ -13,6 +13,7 @@ use gridweave_core::time::Span;
 use super::dice::{Dice, For};
 use super::fault::Fault;
 use super::scenario::{Equipped, MAX_SKEW, PROBES, Scenario};
+use super::subject::Budget;
 use crate::overlay::warmed_up;
 
 /// How many links a node has in a random overlay.
@@ -125,20 +126,20 @@ pub(crate) fn commitments(node: &commit::Node) -> usize {
     node.coordinator.jobs().count() + participant.schedule().len() + participant.engaged().count()
 }
 
-/// The budget of the messages by which time is reserved, as [`Subject::BUDGET`](super::subject::Subject::BUDGET).
-pub(crate) const COMMIT_BUDGET: &[(&str, u64)] = &[
-    ("Prepare", 110),
-    ("Prepared", 60),
-    ("Refused", 50),
-    ("Abort", 150),
-    ("Commit", 25),
-    ("Committed", 25),
-    ("Permit", 80),
-    ("Alive", 70),
-    ("Extend", 10),
-    ("Ended", 25),
-    ("Release", 30),
-    ("Released", 30),
+/// The budget of the messages by which time is reserved, as [`Subject::BUDGETS`](super::subject::Subject::BUDGETS).
+pub(crate) const COMMIT_BUDGET: Budget = &[
+    ("Commit.Prepare", 110),
+    ("Commit.Prepared", 60),
+    ("Commit.Refused", 50),
+    ("Commit.Abort", 150),
+    ("Commit.Commit", 25),
+    ("Commit.Committed", 25),
+    ("Commit.Permit", 80),
+    ("Commit.Alive", 70),
+    ("Commit.Extend", 10),
+    ("Commit.Ended", 25),
+    ("Commit.Release", 30),
+    ("Commit.Released", 30),
 ];
 
 /// The reservations and holds whose coordinator is up and does not know of them.

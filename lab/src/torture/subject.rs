@@ -15,6 +15,9 @@ use gridweave_sim::engine::Simulated;
 /// How many messages per job are allowed in the calm, of each kind without a budget of its own.
 pub(crate) const SELDOM: u64 = 2;
 
+/// Kinds of messages, and how many of each a job may cost in the calm.
+pub(crate) type Budget = &'static [(&'static str, u64)];
+
 /// Builds the machine of a node.
 pub(crate) type Build<M> = Box<dyn FnMut(NodeId) -> M>;
 
@@ -25,7 +28,7 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
 
     /// How many messages of each kind a job may cost in the calm: about twice the most that were ever seen. Other kinds
     /// have [`SELDOM`].
-    const BUDGET: &'static [(&'static str, u64)];
+    const BUDGETS: &'static [Budget];
 
     /// Returns the function that builds the nodes of this scenario.
     fn build(scenario: &Scenario) -> Build<Self>;

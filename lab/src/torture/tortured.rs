@@ -5,7 +5,6 @@ use gridweave_sim::engine::{Simulation, is_of};
 use gridweave_sim::hosting::Grid;
 
 use super::player::Player;
-use super::rules::COMMIT_BUDGET;
 use super::subject::{SELDOM, Subject};
 use super::witness::Counters;
 
@@ -70,11 +69,10 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
     }
 
     fn budget(&self, kind: &str) -> u64 {
-        let of_commit = kind
-            .strip_prefix("Commit.")
-            .and_then(|kind| named(COMMIT_BUDGET, kind));
-        let budget = of_commit.or_else(|| named(M::BUDGET, kind));
-        budget.unwrap_or(SELDOM)
+        let mut known = M::BUDGETS.iter().copied().flatten();
+        known
+            .find(|(name, _)| *name == kind)
+            .map_or(SELDOM, |(_, most)| *most)
     }
 
     fn count(&self, node: NodeId, counters: &mut Counters) {
@@ -87,9 +85,4 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         let machine = |node: &NodeId| Some((*node, self.machine(*node)?.machine()));
         M::is_whole(&nodes.iter().filter_map(machine).collect::<Vec<_>>())
     }
-}
-
-fn named(budget: &[(&str, u64)], kind: &str) -> Option<u64> {
-    let found = budget.iter().find(|(name, _)| *name == kind);
-    found.map(|(_, most)| *most)
 }

@@ -19,7 +19,7 @@ use crate::torture::dice::{Dice, For};
 use crate::torture::fault::Fault;
 use crate::torture::rules::{self, most_jobs, most_nodes};
 use crate::torture::scenario::{Equipped, MAX_SKEW, Scenario};
-use crate::torture::subject::{Build, Caps, Subject};
+use crate::torture::subject::{Budget, Build, Caps, Subject};
 use crate::torture::witness::Counters;
 
 /// How long a site may have a job without word from its home.
@@ -108,14 +108,14 @@ fn site(scenario: &Scenario, node: NodeId) -> Site<SiteQueue> {
 impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["Overlay"];
 
-    const BUDGET: &'static [(&'static str, u64)] = &[
+    const BUDGETS: &'static [Budget] = &[&[
         ("Request", 200),
         ("Accept", 50),
         ("Inform", 64),
         ("Custody.Give", 5),
         ("Custody.Report", 8),
         ("Custody.Verdict", 8),
-    ];
+    ]];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let config = rules(scenario);

@@ -11,7 +11,7 @@ use super::Node;
 use crate::torture::dice::Dice;
 use crate::torture::rules::{self, HORIZON, SLOT};
 use crate::torture::scenario::Scenario;
-use crate::torture::subject::{Build, Caps, Subject};
+use crate::torture::subject::{Budget, Build, Caps, Subject};
 
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
@@ -47,11 +47,14 @@ impl Subject for Node {
     const GOSSIP: &'static [&'static str] =
         &["Overlay", "Schedule", "Fetch", "Subscribe", "Unsubscribe"];
 
-    const BUDGET: &'static [(&'static str, u64)] = &[
-        ("Search", 25),
-        ("Found", 25),
-        ("WhoElse", 45),
-        ("Others", 45),
+    const BUDGETS: &'static [Budget] = &[
+        rules::COMMIT_BUDGET,
+        &[
+            ("Search", 25),
+            ("Found", 25),
+            ("WhoElse", 45),
+            ("Others", 45),
+        ],
     ];
 
     fn build(scenario: &Scenario) -> Build<Self> {

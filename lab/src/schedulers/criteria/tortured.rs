@@ -14,7 +14,7 @@ use super::{Catalogue, Node};
 use crate::torture::dice::Dice;
 use crate::torture::rules::{self, HORIZON, SLOT};
 use crate::torture::scenario::Scenario;
-use crate::torture::subject::{Build, Caps, Subject};
+use crate::torture::subject::{Budget, Build, Caps, Subject};
 
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
@@ -53,7 +53,7 @@ fn profile(node: NodeId) -> Profile {
 impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["Overlay", "Helper"];
 
-    const BUDGET: &'static [(&'static str, u64)] = &[("Look", 170), ("Seen", 170)];
+    const BUDGETS: &'static [Budget] = &[rules::COMMIT_BUDGET, &[("Look", 170), ("Seen", 170)]];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));

@@ -21,7 +21,7 @@ use crate::torture::dice::{Dice, For};
 use crate::torture::fault::Fault;
 use crate::torture::rules::{most_jobs, most_nodes};
 use crate::torture::scenario::{Equipped, MAX_SKEW, Scenario};
-use crate::torture::subject::{Build, Caps, Subject};
+use crate::torture::subject::{Budget, Build, Caps, Subject};
 use crate::torture::witness::Counters;
 
 /// How long a run node may have a job without word from its owner.
@@ -125,7 +125,7 @@ impl Subject for Node {
     const GOSSIP: &'static [&'static str] =
         &["Overlay", "Residue", "Inflate", "Deflate", "Acknowledged"];
 
-    const BUDGET: &'static [(&'static str, u64)] = &[
+    const BUDGETS: &'static [Budget] = &[&[
         ("Errand.Enter", 34),
         ("Errand.Forage", 10),
         ("Errand.Gather", 52),
@@ -143,7 +143,7 @@ impl Subject for Node {
         ("Runs.Give", 4),
         ("Runs.Report", 10),
         ("Runs.Verdict", 10),
-    ];
+    ]];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let config = rules(scenario);

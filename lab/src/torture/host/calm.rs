@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Demand, News};
+use gridweave_core::job::News;
 use gridweave_core::time::{Span, Time};
 use gridweave_sim::hosting::Invariant;
 
-use super::{Host, Hosted, OFTEN};
+use super::{Host, Hosted, OFTEN, nodes_of};
 use crate::torture::fault::Fault;
 use crate::torture::scenario::PROBE;
 
@@ -67,10 +67,9 @@ impl Host<'_> {
     /// How many messages of each kind were sent since then, without gossip; only kinds that were sent.
     fn said_since(&self, before: &[(String, u64)]) -> Vec<(u64, String)> {
         let now = self.host.grid.said_of_jobs().into_iter();
-        let since = now.map(|(kind, count)| {
-            let before = before.iter().find(|(name, _)| *name == kind);
-            (count - before.map_or(0, |(_, count)| *count), kind)
-        });
+        let since = now
+            .zip(before)
+            .map(|((kind, now), (_, before))| (now - before, kind));
         since.filter(|(count, _)| *count > 0).collect()
     }
 
@@ -91,10 +90,7 @@ impl Host<'_> {
         let probes = first..self.jobs.len();
         for number in probes.clone() {
             let Hosted { job, starts, .. } = &self.jobs[number];
-            let wanted = match job.demand {
-                Demand::Nodes(nodes) => u64::from(nodes.get()),
-                Demand::Cores(_) => 1,
-            };
+            let wanted = u64::from(nodes_of(job));
             let is_done = self.host.watch.last_word(number) == Some(News::Finished);
             if *starts > wanted || (is_done && *starts < wanted) {
                 let what = format!("job {number} began on {starts} nodes, in place of {wanted}");
