@@ -1,8 +1,17 @@
 //! Mistakes that are made on purpose, one at a time, to see that the suites catch them. Only with `--cfg canary`.
 //!
-//! Each is one line in the code that it breaks, such as real systems of this kind have had: an end that is off by one, an old message that
-//! is believed, a skew that is not allowed for. `tests/tests/canaries.rs` has who must catch which, and within how many seeds. An ordinary
-//! build has none of it: there `canary!` is the constant `false`.
+//! Each is one line in the code that it breaks, such as real systems of this kind have had: an end that is off by one, an
+//! old message that is believed, a skew that is not allowed for. `tests/tests/canaries.rs` says which check must catch
+//! which [`Canary`], and within how many seeds. An ordinary build has none of it: there `canary!` is the constant `false`.
+//!
+//! ```
+//! use gridweave_core::canary::{Canary, is_planted, plant};
+//!
+//! plant(Some(Canary::LateCommitTaken));
+//! assert!(is_planted(Canary::LateCommitTaken) && !is_planted(Canary::StopNotTold));
+//! plant(None);
+//! assert!(!is_planted(Canary::LateCommitTaken));
+//! ```
 
 use core::sync::atomic::{AtomicU8, Ordering};
 

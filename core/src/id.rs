@@ -1,4 +1,16 @@
 //! Names of things: nodes, jobs, and the counters that tell an old attempt or life from a newer one.
+//!
+//! A name is a number with a type of its own, so that a node cannot stand where a job is meant.
+//!
+//! ```
+//! use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
+//!
+//! assert_eq!(format!("{} on {}", JobId::new(9), NodeId::new(7)), "j9 on n7");
+//! assert!(Incarnation::new(2) < Incarnation::new(2).next());
+//! // The next attempt fences the last one, and the numbers of attempts do not wrap.
+//! assert_eq!(Epoch::new(0).next(), Some(Epoch::new(1)));
+//! assert_eq!(Epoch::new(u64::MAX).next(), None);
+//! ```
 
 use core::fmt;
 

@@ -1,4 +1,19 @@
 //! An immutable value behind a pointer, for a message with many receivers.
+//!
+//! A node that sends one list to thirty neighbours copies thirty pointers. In a frame, a [`Shared`] value has the bytes of
+//! the value alone.
+//!
+//! ```
+//! use gridweave_core::shared::Shared;
+//!
+//! let told = Shared::new(vec![1, 2, 3]);
+//! let copy = told.clone();
+//! assert!(copy.is(&told));
+//! assert_eq!(copy.get().len(), 3);
+//! // An equal value of its own is equal, but not the same.
+//! let other = Shared::new(vec![1, 2, 3]);
+//! assert!(other == told && !other.is(&told));
+//! ```
 
 use alloc::sync::Arc;
 

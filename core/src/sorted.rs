@@ -1,4 +1,15 @@
 //! A sorted map, for the few entries that one node keeps.
+//!
+//! ```
+//! use gridweave_core::sorted::SortedMap;
+//!
+//! let mut ages = SortedMap::new();
+//! ages.insert("Eve", 30);
+//! ages.insert("Ada", 36);
+//! assert_eq!(ages.insert("Eve", 31), Some(30));
+//! assert!(ages.iter().eq([(&"Ada", &36), (&"Eve", &31)]));
+//! assert_eq!(ages.remove(&"Ada"), Some(36));
+//! ```
 
 use alloc::vec::{self, Vec};
 use core::fmt::{self, Debug};
@@ -8,17 +19,6 @@ use core::mem;
 ///
 /// A node has few timers and records, so a search is short and an insertion moves little. It takes a fraction of the
 /// memory of a tree, and of its time to compile for each pair of types.
-///
-/// ```
-/// use gridweave_core::sorted::SortedMap;
-///
-/// let mut ages = SortedMap::new();
-/// ages.insert("Eve", 30);
-/// ages.insert("Ada", 36);
-/// assert_eq!(ages.insert("Eve", 31), Some(30));
-/// assert!(ages.iter().eq([(&"Ada", &36), (&"Eve", &31)]));
-/// assert_eq!(ages.remove(&"Ada"), Some(36));
-/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 

@@ -33,6 +33,44 @@
 //! [`Notice::Queue`], and says [`Command::Start`] and [`Command::Ended`].
 //!
 //! Homes and holders believe each other: nothing here authenticates a node.
+//!
+//! # Example
+//! A node that is the home of a job, and takes the job itself.
+//! ```
+//! use core::num::NonZeroU32;
+//! use gridweave_core::custody::{Candidates, Command, Config, Custody, Notice, Taking, Tenure};
+//! use gridweave_core::id::{JobId, NodeId};
+//! use gridweave_core::job::{Demand, Job};
+//! use gridweave_core::machine::{Effect, EffectQueue, Event};
+//! use gridweave_core::shared::Shared;
+//! use gridweave_core::time::{Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let me = NodeId::new(1);
+//! let mut custody = Custody::new(me, Config::DEFAULT)?;
+//! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
+//! let keep = Command::Keep { job: Shared::new(job), tenure: Tenure::ONLY, until: None };
+//! let (mut effects, mut commands, mut queued) = (EffectQueue::new(), vec![keep], false);
+//! while let Some(command) = commands.pop() {
+//!     effects.feed(&mut custody, Event::Command(command), Time::ZERO, &mut rng);
+//!     for effect in effects.drain() {
+//!         match effect {
+//!             Effect::Notify(Notice::Seek { job, attempt }) => {
+//!                 let candidates = Candidates::from_iter([me]);
+//!                 commands.push(Command::Found { job: job.get().id, attempt, candidates });
+//!             }
+//!             Effect::Notify(Notice::Offered(gift)) => {
+//!                 commands.push(Command::Take { gift, taking: Taking::Takes { start: None } });
+//!             }
+//!             Effect::Notify(Notice::Queue { .. }) => queued = true,
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! assert!(queued && custody.holder(job.id) == Some(me));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod config;
 mod holder;

@@ -28,6 +28,53 @@
 //! how the child's messages, timers, keys and records become the parent's, and what the parent does with its notices. A
 //! parent lifts only its own `cx`. Types that a machine does not use are [`Never`].
 //!
+//! # Example
+//! A machine that counts the messages it gets, and answers each with their number.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{Context, Effect, EffectQueue, Event, Machine, Never, Violation};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+//! struct Counter(u64);
+//!
+//! impl Machine for Counter {
+//!     type Message = u64;
+//!     type Timer = Never;
+//!     type Command = Never;
+//!     type Notice = Never;
+//!     type Key = ();
+//!     type Record = u64;
+//!
+//!     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+//!         match event {
+//!             Event::Restored((), count) => self.0 = count,
+//!             Event::Message { from, .. } => {
+//!                 self.0 = self.0.saturating_add(1);
+//!                 // First on disk, then told.
+//!                 cx.persist((), self.0);
+//!                 cx.send(from, self.0);
+//!             }
+//!             Event::Start | Event::Unreachable { .. } => {}
+//!             Event::Timer(never) | Event::Command(never) => match never {},
+//!         }
+//!     }
+//!
+//!     fn check(&self) -> Result<(), Violation> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let (mut counter, mut effects) = (Counter::default(), EffectQueue::new());
+//! let peer = NodeId::new(2);
+//! effects.feed(&mut counter, Event::Restored((), 41), Time::ZERO, &mut rng);
+//! effects.feed(&mut counter, Event::Start, Time::ZERO, &mut rng);
+//! effects.feed(&mut counter, Event::Message { from: peer, message: 0 }, Time::ZERO, &mut rng);
+//! assert!(effects.drain().eq([Effect::Persist((), 42), Effect::Send { to: peer, message: 42 }]));
+//! ```
+//!
 //! [`crate::heartbeat`] is a small but complete machine. Its example embeds it in a parent.
 
 #[cfg(feature = "alloc")]

@@ -2,6 +2,23 @@
 //!
 //! A view is a plain value of fixed size. Ids lie in an array of their own, because a search looks only at them. Links
 //! are kept in the order of ids, so that equal views are equal values.
+//!
+//! ```
+//! use gridweave_core::id::{Incarnation, NodeId};
+//! use gridweave_core::overlay::view::{Change, Link, View};
+//!
+//! let link = |id, age| Link { id: NodeId::new(id), incarnation: Incarnation::new(0), age };
+//! let mut view = View::<8>::new(NodeId::new(1), 2);
+//! view.insert(link(5, 9))?;
+//! view.insert(link(3, 4))?;
+//!
+//! // An exchange: the node sent its link to 5, and got links to 7 and to 3 in return. The view has room for two.
+//! let mut changes = Vec::new();
+//! view.take_in(&[link(7, 0), link(3, 2)], &[NodeId::new(5)], |change| changes.push(change));
+//! assert!(view.links().eq([link(3, 2), link(7, 0)]));
+//! assert_eq!(changes, [Change::Left(NodeId::new(5)), Change::Entered(NodeId::new(7))]);
+//! # Ok::<(), gridweave_core::overlay::view::NotInserted>(())
+//! ```
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,37 @@
 //! The side that wants time on several nodes at once.
+//!
+//! The first thing that a [`Coordinator`] does about a placement is to ask all of its nodes for a hold:
+//! ```
+//! use gridweave_core::commit::coordinator::{Candidate, Command, Coordinator};
+//! use gridweave_core::commit::{Config, Everyone, Message};
+//! use gridweave_core::id::{JobId, NodeId};
+//! use gridweave_core::job::Submitter;
+//! use gridweave_core::machine::{Effect, EffectQueue, Event};
+//! use gridweave_core::time::{Interval, Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let mut coordinator = Coordinator::new(Config::DEFAULT.checked()?, Everyone);
+//! let nodes = vec![NodeId::new(1), NodeId::new(2)];
+//! let interval = Interval::starting(Time::from_secs(600), Span::from_secs(3600))?;
+//! let place = Command::Place {
+//!     job: JobId::new(7),
+//!     submitter: Submitter::default(),
+//!     candidates: vec![Candidate { interval, nodes: nodes.clone() }],
+//!     spares: vec![],
+//! };
+//! let mut effects = EffectQueue::new();
+//! for event in [Event::Start, Event::Command(place)] {
+//!     effects.feed(&mut coordinator, event, Time::ZERO, &mut rng);
+//! }
+//! let asked: Vec<_> = effects.drain().filter_map(|effect| match effect {
+//!     Effect::Send { to, message: Message::Prepare { interval: wanted, .. } } if wanted == interval => Some(to),
+//!     _ => None,
+//! }).collect();
+//! assert_eq!(asked, nodes);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! The example of [`commit`](super) goes on to the end of the vote.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,33 @@
 //! The side that has time to give.
+//!
+//! A [`Participant`] that has the time holds it, writes that down, and only then votes for it:
+//! ```
+//! use gridweave_core::commit::{Config, Everyone, Message, Participant};
+//! use gridweave_core::id::{Epoch, JobId, NodeId};
+//! use gridweave_core::job::Submitter;
+//! use gridweave_core::machine::{Effect, EffectQueue, Event};
+//! use gridweave_core::schedule::Attempt;
+//! use gridweave_core::time::{Interval, Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let config = Config::DEFAULT.checked()?;
+//! let mut participant = Participant::new(config, Everyone);
+//! let attempt = Attempt::new(JobId::new(7), Epoch::new(1));
+//! let interval = Interval::starting(Time::from_secs(600), Span::from_secs(3600))?;
+//! let (lease, submitter) = (config.lease, Submitter::default());
+//! let prepare = Message::Prepare { attempt, interval, lease, submitter };
+//! let mut effects = EffectQueue::new();
+//! for event in [Event::Start, Event::Message { from: NodeId::new(9), message: prepare }] {
+//!     effects.feed(&mut participant, event, Time::ZERO, &mut rng);
+//! }
+//! assert!(!participant.schedule().is_free(interval));
+//! let effects: Vec<_> = effects.drain().collect();
+//! let written = effects.iter().position(|effect| matches!(effect, Effect::Persist(..)));
+//! let voted = effects.iter().position(|effect| matches!(effect, Effect::Send { message: Message::Prepared { .. }, .. }));
+//! assert!(written.is_some() && written < voted);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use alloc::vec::Vec;
 

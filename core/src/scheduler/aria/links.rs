@@ -1,4 +1,24 @@
 //! The overlay of a node: one of three kinds behind one machine.
+//!
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{EffectQueue, Event};
+//! use gridweave_core::scheduler::aria::Overlay;
+//! use gridweave_core::scheduler::aria::links::{Command, Links};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! // Links that the host lays by hand.
+//! let mut links = Links::new(NodeId::new(1), Overlay::Fixed)?;
+//! let mut effects = EffectQueue::new();
+//! for peer in [3, 2] {
+//!     let meet = Event::Command(Command::Meet(NodeId::new(peer)));
+//!     effects.feed(&mut links, meet, Time::ZERO, &mut rng);
+//! }
+//! assert_eq!(links.neighbours(), [2, 3].map(NodeId::new));
+//! # Ok::<(), gridweave_core::scheduler::aria::ConfigError>(())
+//! ```
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

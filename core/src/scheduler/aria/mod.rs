@@ -34,7 +34,27 @@
 //!
 //! A liar can take jobs and not run them, or keep jobs from other sites: messages are not authenticated here.
 //!
-//! The local scheduler of a site is a [`LocalScheduler`]: [`crate::queue::SiteQueue`], or that of `examples/aria.rs`.
+//! # Example
+//! The local scheduler of a site is a [`LocalScheduler`]: [`SiteQueue`](crate::queue::SiteQueue), or one of your own, as
+//! in `examples/aria.rs`.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::queue::{Policy, SiteQueue};
+//! use gridweave_core::resource::{Dimensions, Kind, Speed};
+//! use gridweave_core::scheduler::Bootstrap;
+//! use gridweave_core::scheduler::aria::{Aria, Config, Membership, Site};
+//!
+//! let dimensions = Dimensions::new(&[("memory", Kind::Level)])?;
+//! let site = Site {
+//!     capability: dimensions.capability(&[64])?,
+//!     dimensions,
+//!     membership: Membership::default(),
+//!     local: SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 100),
+//! };
+//! let node = Aria::new(NodeId::new(1), Config::DEFAULT, Bootstrap::Join(NodeId::new(2)), site)?;
+//! assert_eq!(node.jobs().count(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod config;
 mod holding;

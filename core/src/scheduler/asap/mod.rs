@@ -39,7 +39,31 @@
 //! room to search. It cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
-//! `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP.
+//! A job that this scheduler cannot place is refused with the reason. The example of [`scheduler`](super) runs one that it
+//! can. `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP.
+//! ```
+//! use core::num::NonZeroU32;
+//! use gridweave_core::commit::Everyone;
+//! use gridweave_core::id::{JobId, NodeId};
+//! use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
+//! use gridweave_core::machine::{Effect, EffectQueue, Event};
+//! use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config};
+//! use gridweave_core::time::{Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! // At most 20 links, of which 8 are exchanged at once.
+//! let mut node = Asap::<20, 8>::new(NodeId::new(1), Config::DEFAULT, Bootstrap::Alone, Everyone)?;
+//! let cores = Demand::Cores(NonZeroU32::MIN);
+//! let job = Job::new(JobId::new(7), cores, Span::from_secs(600))?;
+//! let mut effects = EffectQueue::new();
+//! for event in [Event::Start, Event::Command(Command::Submit(job))] {
+//!     effects.feed(&mut node, event, Time::ZERO, &mut rng);
+//! }
+//! let news = News::Failed(Failure::Refused(Refusal::UnsupportedDemand));
+//! assert!(effects.drain().any(|effect| effect == Effect::Notify(Notice { job: job.id, news })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod config;
 mod message;

@@ -38,7 +38,33 @@
 //! it if it can. A liar cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
-//! `examples/criteria.rs` is a small grid with an objective of its own.
+//! A catalogue with one objective beside the standard ones: the price, which nodes tell in their profiles.
+//! `examples/criteria.rs` is a small grid with it.
+//! ```
+//! use gridweave_core::commit::Everyone;
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::profile::{Coordinate, Profile};
+//! use gridweave_core::scheduler::Bootstrap;
+//! use gridweave_core::scheduler::criteria::{Config, Criteria, OneMore};
+//! use gridweave_core::select::{Objective, Set};
+//!
+//! #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+//! struct Cheapest;
+//!
+//! impl Objective for Cheapest {
+//!     fn cost(&self, set: &Set<'_>) -> f64 {
+//!         set.profiles().map(|node| f64::from(node.note)).sum()
+//!     }
+//! }
+//!
+//! // A job asks for it with `Criterion::Custom(0)`.
+//! let catalogue = OneMore { objective: Cheapest, helper: None };
+//! let profile = Profile { note: 20, ..Profile::at(Coordinate::at([0, 0, 0])) };
+//! let (id, alone) = (NodeId::new(1), Bootstrap::Alone);
+//! let node = Criteria::<20, 8, 10, _>::new(id, Config::DEFAULT, alone, profile, catalogue, Everyone)?;
+//! assert_eq!(node.profile().note, 20);
+//! # Ok::<(), gridweave_core::scheduler::criteria::ConfigError>(())
+//! ```
 
 mod catalogue;
 mod config;

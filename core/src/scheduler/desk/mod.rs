@@ -23,6 +23,35 @@
 //! - A leaver takes no jobs, gives no new holds, and goes on with the jobs it has.
 //! - Submitted jobs, and what their hosts were told, survive a crash. The outcome of a job may then be told twice, but
 //!   never two different outcomes.
+//!
+//! # Example
+//! A job comes in; the scheduler finds no nodes for it.
+//! ```
+//! use core::num::NonZeroU32;
+//! use gridweave_core::commit::{self, AfterLoss, Everyone};
+//! use gridweave_core::id::JobId;
+//! use gridweave_core::job::{self, Demand, Failure, Job, News, Refusal};
+//! use gridweave_core::machine::{Effect, EffectQueue, Event};
+//! use gridweave_core::scheduler::desk::{Command, Config, Desk, Notice};
+//! use gridweave_core::time::{Span, Time};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let config = Config { rounds: 2, after_loss: AfterLoss::GiveUp, commit: commit::Config::DEFAULT };
+//! let (mut desk, mut effects) = (Desk::new(config, Everyone), EffectQueue::new());
+//! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
+//! effects.feed(&mut desk, Event::Start, Time::ZERO, &mut rng);
+//! effects.feed(&mut desk, Event::Command(Command::Submit { job, refused: None }), Time::ZERO, &mut rng);
+//! let search = Notice::Search { job: job.id, left: 1, setback: None };
+//! assert!(effects.drain().any(|effect| effect == Effect::Notify(search)));
+//!
+//! let none = Command::NotFound { job: job.id, refusal: Some(Refusal::NoMatch) };
+//! effects.feed(&mut desk, Event::Command(none), Time::ZERO, &mut rng);
+//! let news = News::Failed(Failure::Refused(Refusal::NoMatch));
+//! let told = Notice::Job(job::Notice { job: job.id, news });
+//! assert!(effects.drain().any(|effect| effect == Effect::Notify(told)));
+//! # Ok::<(), gridweave_core::job::JobError>(())
+//! ```
 
 mod task;
 #[cfg(test)]

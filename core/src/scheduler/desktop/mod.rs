@@ -37,7 +37,32 @@
 //! longer. Run times are not known, so the start that is told is the instant at which the run node queued the job.
 //!
 //! # Example
-//! `examples/desktop.rs` is a small grid in one process.
+//! The first node of a grid has the whole space. `examples/desktop.rs` is a small grid in one process.
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::machine::{EffectQueue, Event};
+//! use gridweave_core::overlay::can::Hop;
+//! use gridweave_core::resource::{Dimensions, Kind, Speed};
+//! use gridweave_core::scheduler::desktop::{Bootstrap, Config, Desktop, Equipment};
+//! use gridweave_core::time::Time;
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let dimensions = Dimensions::new(&[("cores", Kind::Amount), ("memory", Kind::Amount)])?;
+//! let config = Config::new(dimensions.capability(&[64, 256])?);
+//! let equipment = Equipment {
+//!     cores: dimensions.named("cores").expect("it was just named"),
+//!     capability: dimensions.capability(&[8, 32])?,
+//!     speed: Speed::BASELINE,
+//!     dimensions,
+//! };
+//! // Two dimensions of the grid, and a virtual one that tells equal nodes apart.
+//! let anywhere = Desktop::<3>::point_of(&config, &equipment, &mut rng);
+//! let mut node = Desktop::<3>::new(NodeId::new(1), config, Bootstrap::Alone, equipment, &mut rng)?;
+//! EffectQueue::new().feed(&mut node, Event::Start, Time::ZERO, &mut rng);
+//! assert_eq!(node.can().next_hop(&anywhere), Hop::Here);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod balancing;
 mod balloons;
