@@ -23,7 +23,7 @@
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
 //! | [`custody`] | exactly one node has a job: no job is lost, and no job runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
-//! | `wire` | every message as bytes, with a bound on their number (feature `wire`) |
+//! | [`wire`] | every message as bytes, with a bound on their number (feature `wire`) |
 //!
 //! P1 to P4 are the four papers that the schedulers come from. `PROTOCOLS` with a number, as in `PROTOCOLS L1`, is a
 //! rule. `docs/reference/rules.md` in the repository lists the papers and the rules.
@@ -86,16 +86,23 @@
 //! crate is `#![forbid(unsafe_code)]`.
 //!
 //! # Features
-//! - `alloc` (default): growable storage. Without it the crate still has time, ids, random choices, machines, the
-//!   failure detector, profiles, resources, jobs, views with CYCLON, VICINITY and Vivaldi, [`schedule::ledger`], and
-//!   [`schedule::Schedule`] on fixed storage.
-//! - `serde`: `Serialize` and `Deserialize` for what crosses a boundary. Decoding checks what construction checks.
-//! - `wire`: encodes every message, and decodes any bytes safely. `docs/reference/wire.md` is its specification.
+//! | feature | default | what it brings | what it needs |
+//! |---|---|---|---|
+//! | `alloc` | yes | storage that grows: [`commit`], [`custody`], [`queue`], [`scheduler`], [`select`], [`shared`], [`sorted`]; BLATANT-S, CAN and floods in [`overlay`]; the queues and the host of [`machine`]; snapshots, common slots and availability in [`schedule`] | an allocator, and the crate `hashbrown` |
+//! | `serde` | no | `Serialize` and `Deserialize` for what crosses a boundary; decoding checks what construction checks | the crate `serde` with its derive macros |
+//! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
+//!
+//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`profile`], [`resource`] and
+//! [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
+//! storage. It then needs the crates `heapless`, `libm` and `rand_core`, and no allocator.
 //!
 //! # What it does not do
 //! It does not run jobs, move data, authenticate peers or encrypt anything. The host does that. The host also chooses
-//! how messages are encoded: in the format of `wire`, or through `serde` in another one.
+//! how messages are encoded: in the format of [`wire`], or through `serde` in another one.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// The docs link to what all features bring. With fewer features, a link to what is absent is plain text.
+#![cfg_attr(not(feature = "wire"), allow(rustdoc::broken_intra_doc_links))]
 #![forbid(unsafe_code)]
 #![warn(
     clippy::std_instead_of_core,

@@ -6,10 +6,10 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`view`] | the links that a node has: bounded, distinct, never to itself |
-//! | `blatant` | links that ants add and remove, so that all ways are short (needs `alloc`) |
-//! | `can` | a space of capabilities that is cut into zones, one for each node around its own point (needs `alloc`) |
+//! | [`blatant`] | links that ants add and remove, so that all ways are short (needs `alloc`) |
+//! | [`can`] | a space of capabilities that is cut into zones, one for each node around its own point (needs `alloc`) |
 //! | [`cyclon`] | links that are shuffled all the time, so that the overlay looks random |
-//! | `flood` | messages that reach many nodes over a few links of each (needs `alloc`) |
+//! | [`flood`] | messages that reach many nodes over a few links of each (needs `alloc`) |
 //! | [`vicinity`] | links to the nearest nodes, under any distance, found through random links |
 //! | [`vivaldi`] | where a node is in the space of network delays, from the delays that it observes |
 //!
