@@ -1,4 +1,23 @@
 //! The nodes on which jobs run.
+//!
+//! A [`Grid`] has equal nodes, or nodes that differ in their [`Dimensions`]. [`Room`] says what is free on the latter.
+//!
+//! ```
+//! use gridweave_core::resource::Requirement;
+//! use gridweave_lab::grid::{Grid, Room};
+//!
+//! assert_eq!(Grid::Uniform(100).capacity(), 100);
+//!
+//! // Eight nodes in three sites, of three, three and two slots.
+//! let Some(Grid::Mixed(sites)) = Grid::sites(3, 8) else { unreachable!() };
+//! let slots = sites.shares().unwrap();
+//! let two = Requirement::any().with(slots, 2);
+//! let mut room = Room::new(&sites);
+//! assert!(room.take(0, &two));
+//! assert!(!room.fits(0, &two) && room.fits(1, &two));
+//! room.give_back(0, &two);
+//! assert!(room.fits(0, &two));
+//! ```
 
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 

@@ -8,18 +8,8 @@ use gridweave_core::time::Span;
 /// A length of time that reads and prints as text: a number with a unit, or several one after the other.
 ///
 /// Units are `us`, `ms`, `s`, `m`, `h` and `d`; numbers are whole.
-///
-/// ```
-/// use gridweave_core::time::Span;
-/// use gridweave_lab::lasting::Lasting;
-///
-/// let lasting: Lasting = "1h30m".parse()?;
-/// assert_eq!(lasting.0, Span::from_secs(5400));
-/// assert_eq!(lasting.to_string(), "1h30m");
-/// # Ok::<(), gridweave_lab::lasting::LastingError>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-pub struct Lasting(pub Span);
+pub(crate) struct Lasting(pub Span);
 
 /// The units, longest first, in microseconds.
 const UNITS: [(&str, u64); 6] = [
@@ -34,10 +24,10 @@ const UNITS: [(&str, u64); 6] = [
 /// Why a text is no length of time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{0}' is no length of time; write whole numbers with units, such as 90s, 1h30m or 250ms")]
-pub struct LastingError(String);
+pub(crate) struct LastingError(String);
 
 /// The length of time that a text says.
-pub fn parse(text: &str) -> Result<Span, LastingError> {
+pub(crate) fn parse(text: &str) -> Result<Span, LastingError> {
     micros(text)
         .map(Span::from_micros)
         .ok_or_else(|| LastingError(text.chars().take(40).collect()))

@@ -5,13 +5,14 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | [`config`] | the configuration of a run, as a file |
 //! | [`workload`] | traces in SWF and GWF, transforms, generators |
+//! | [`grid`] | the nodes |
 //! | [`schedulers`] | every scheduler by name: its settings, how its nodes are built, how it is tortured |
 //! | [`overlay`] | overlays that have settled |
 //! | [`replay`] | the host of schedulers that are one machine per node |
+//! | [`run`], [`outcome`] | what a simulation returns, and what happened to each job |
 //! | [`results`] | summaries, series, `jobs.csv`, folders that appear whole or not at all |
-//! | [`reproduce`] | the papers' tables and figures: published beside measured values |
-//! | [`report`] | `report.html`: results as pictures |
 //! | [`torture`] | adversarial runs: faults by seed, invariants after every event |
 //! | [`program`] | the command line |
 //!
@@ -20,15 +21,15 @@
 pub mod config;
 pub mod experiment;
 pub mod grid;
-pub mod lasting;
+mod lasting;
 mod memory;
 pub mod outcome;
 pub mod overlay;
-pub mod picture;
+mod picture;
 pub mod program;
 pub mod replay;
-pub mod report;
-pub mod reproduce;
+mod report;
+mod reproduce;
 pub mod results;
 pub mod run;
 pub mod schedulers;

@@ -1,4 +1,19 @@
-//! The outcome of each job.
+//! The outcome of each job, and the rule for estimates.
+//!
+//! [`Estimates`] decides what a scheduler is told about the run time of a job, and how the job ends: it is
+//! [`Ending::Killed`] if its requested time is a limit and too short.
+//!
+//! ```
+//! use gridweave_core::time::Span;
+//! use gridweave_lab::outcome::{Ending, Estimates};
+//!
+//! // A job that runs for an hour, although its user asked for half of one.
+//! let (hour, half) = (Span::from_secs(3600), Span::from_secs(1800));
+//! let killed = Estimates::Kill.apply(hour, Some(half));
+//! assert_eq!((killed.estimate, killed.actual, killed.ending), (half, half, Ending::Killed));
+//! let overran = Estimates::Overrun.apply(hour, Some(half));
+//! assert_eq!((overran.estimate, overran.actual, overran.ending), (half, hour, Ending::Completed));
+//! ```
 
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};

@@ -1,4 +1,29 @@
 //! Replays a workload through a scheduler that is one machine per node.
+//!
+//! [`simulate`] submits the jobs of [`Submissions`] to the machines of a [`Simulation`], and returns a [`Run`].
+//!
+//! ```
+//! use gridweave_core::job::{Criterion, Demand};
+//! use gridweave_core::time::{Span, Time};
+//! use gridweave_lab::grid::Grid;
+//! use gridweave_lab::outcome::Estimates;
+//! use gridweave_lab::replay::Submissions;
+//! use gridweave_lab::workload::{Submission, Workload};
+//! use gridweave_sim::hosting::Jobs;
+//!
+//! // Two processors for a minute, which the trace calls job 70.
+//! let jobs = vec![Submission::new(70, Time::ZERO, Span::from_secs(60), 2)];
+//! let submissions = Submissions {
+//!     grid: &Grid::Uniform(4),
+//!     workload: &Workload { jobs, ..Workload::default() },
+//!     estimates: Estimates::Exact,
+//!     criterion: Criterion::Soonest,
+//! };
+//! // What machines get. A job's id is its index, since numbers in traces may repeat.
+//! let job = submissions.job(0).unwrap();
+//! assert_eq!((job.id.get(), job.estimate()), (0, Span::from_secs(60)));
+//! assert!(matches!(job.demand, Demand::Nodes(nodes) if nodes.get() == 2));
+//! ```
 
 use std::num::NonZeroU32;
 

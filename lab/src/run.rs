@@ -1,10 +1,22 @@
 //! The result of a simulation, for any scheduler.
+//!
+//! [`central::simulate`](crate::schedulers::central::simulate) and [`replay::simulate`](crate::replay::simulate) return
+//! a [`Run`]. [`results`](crate::results) makes summaries and files of it.
+//!
+//! ```
+//! use gridweave_lab::run::Faults;
+//! use gridweave_sim::hosting;
+//!
+//! let jobs = hosting::Faults { recovered: 4, recovery_seconds: 60, ..Default::default() };
+//! let faults = Faults { jobs, ..Faults::default() };
+//! assert_eq!(faults.mean_recovery_seconds(), 15.0);
+//! ```
 
 use gridweave_core::time::Time;
 use gridweave_sim::hosting;
 
 use crate::outcome::Outcome;
-use crate::picture::Picture;
+pub use crate::picture::{Drawn, Picture};
 use crate::workload::Workload;
 use gridweave_sim::engine::Traffic;
 use gridweave_sim::network::Mishaps;

@@ -1,4 +1,21 @@
 //! The digest of everything that happened in a run.
+//!
+//! A [`Simulation`](crate::engine::Simulation) adds every event to its [`History`], in order. Values are added as
+//! their bytes in postcard's format ([`encoded`]).
+//!
+//! ```
+//! use gridweave_sim::history::{History, encoded};
+//!
+//! let (mut one, mut other) = (History::new(), History::new());
+//! one.words([1, 2]);
+//! other.words([1]);
+//! assert_ne!(one.digest(), other.digest());
+//! // Only the bytes and their order count, not how many calls add them.
+//! other.words([2]);
+//! assert_eq!(one.digest(), other.digest());
+//!
+//! assert_eq!(one.value([3], &"up"), encoded(&"up"));
+//! ```
 
 mod encode;
 

@@ -1,4 +1,28 @@
 //! Looking at a simulation from another thread while it runs, and asking it to stop.
+//!
+//! [`replay`](crate::hosting::replay()) takes a [`Monitor`] and reports its [`Progress`] there.
+//!
+//! ```
+//! use gridweave_core::time::Time;
+//! use gridweave_sim::monitor::{Monitor, Progress};
+//!
+//! let monitor = Monitor::default();
+//! std::thread::scope(|threads| {
+//!     // What a simulation does.
+//!     threads.spawn(|| {
+//!         let mut events = 0;
+//!         while !monitor.stopped() {
+//!             events += Monitor::EVERY;
+//!             monitor.report(Progress { now: Time::from_secs(events), jobs: 0, events });
+//!         }
+//!     });
+//!     while monitor.progress().events == 0 {
+//!         std::thread::yield_now();
+//!     }
+//!     monitor.stop();
+//! });
+//! assert!(monitor.progress().events >= Monitor::EVERY);
+//! ```
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

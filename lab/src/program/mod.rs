@@ -1,4 +1,15 @@
 //! The `gridweave` program: its command line and what its commands do.
+//!
+//! [`main()`] is the whole program. [`Cli`] is its command line, for a caller that wants to check one.
+//!
+//! ```
+//! use clap::Parser;
+//! use gridweave_lab::program::Cli;
+//!
+//! assert!(Cli::try_parse_from(["gridweave", "run", "--scheduler", "asap", "--nodes", "100"]).is_ok());
+//! let error = Cli::try_parse_from(["gridweave", "run", "--scheduler", "asp"]).unwrap_err();
+//! assert!(error.to_string().contains("there is no scheduler 'asp'"));
+//! ```
 
 mod compare;
 mod execute;

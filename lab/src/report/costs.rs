@@ -6,7 +6,7 @@ use super::rounded;
 
 /// The cost of one run. Figures that the operating system does not give are missing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// How many nodes there were.
     pub nodes: u64,
     /// Seconds of processor time.
@@ -21,7 +21,7 @@ pub struct Measured {
 
 /// One figure against the number of nodes, on logarithmic axes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct CostCurve {
+pub(crate) struct CostCurve {
     /// The name of the figure.
     pub figure: &'static str,
     /// What these runs have in common.
@@ -44,7 +44,7 @@ const FIGURES: [Figure; 4] = [
 
 impl CostCurve {
     /// All figures of these runs. Runs with the same name are on the same curve.
-    pub fn of(runs: &[(String, Measured)]) -> Vec<Self> {
+    pub(crate) fn of(runs: &[(String, Measured)]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in runs {
             if !names.contains(&name.as_str()) {

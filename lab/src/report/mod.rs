@@ -29,15 +29,15 @@ mod track;
 mod waits;
 mod zones;
 
-pub use costs::{CostCurve, Measured};
-pub use over_time::{OverTime, Sent};
-pub use packed::Packed;
-pub use paper::{Paper, Part};
-pub use places::{Jobs, Places};
-pub use sweep::{Sweep, SweepPoint};
-pub use track::{Contest, Track};
-pub use waits::{Binned, Share, Waits};
-pub use zones::Zones;
+pub(crate) use costs::{CostCurve, Measured};
+pub(crate) use over_time::{OverTime, Sent};
+pub(crate) use packed::Packed;
+pub(crate) use paper::{Paper, Part};
+pub(crate) use places::{Jobs, Places};
+pub(crate) use sweep::{Sweep, SweepPoint};
+pub(crate) use track::{Contest, Track};
+pub(crate) use waits::Waits;
+pub(crate) use zones::Zones;
 
 use std::io::{self, Write};
 
@@ -49,7 +49,7 @@ use crate::experiment::{Prepared, Results};
 /// Which command a report is from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One scheduler, with `run`.
     Run,
     /// Several schedulers on the same jobs, with `compare`.
@@ -62,7 +62,7 @@ pub enum Kind {
 
 /// Everything that a report shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Page {
+pub(crate) struct Page {
     /// The command that the report is from.
     pub kind: Kind,
     /// Its title.
@@ -124,7 +124,7 @@ const PLACES: [(&str, &[&str]); 3] = [
 
 impl Page {
     /// A page without content.
-    pub fn new(kind: Kind, title: impl Into<String>, command: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: Kind, title: impl Into<String>, command: impl Into<String>) -> Self {
         Self {
             kind,
             title: title.into(),
@@ -140,7 +140,7 @@ impl Page {
     }
 
     /// A page about one run.
-    pub fn of_run(prepared: &Prepared, results: &Results) -> Result<Self, ConfigError> {
+    pub(crate) fn of_run(prepared: &Prepared, results: &Results) -> Result<Self, ConfigError> {
         let config = &prepared.config;
         let mut page = Self::new(
             Kind::Run,
@@ -157,7 +157,7 @@ impl Page {
     }
 
     /// Writes the page as HTML.
-    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, mut to: impl Write) -> io::Result<()> {
         // No `<` in names can end the script.
         let data = serde_json::to_string(self)?.replace('<', "\\u003c");
         let mut rest = PAGE;

@@ -15,7 +15,7 @@ const MOST_POINTS_OF_KINDS: usize = 400;
 
 /// Columns of `series.csv`, as lines of a chart.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct OverTime {
+pub(crate) struct OverTime {
     /// The time between points, in seconds.
     pub window: f64,
     /// Work submitted, as a part of what the grid can do.
@@ -31,7 +31,7 @@ pub struct OverTime {
 impl OverTime {
     /// The points for these rows. If there are too many rows, several become one: the mean of utilisations, the last of
     /// queue and idle nodes.
-    pub fn of(rows: &[Row], window: Span) -> Self {
+    pub(crate) fn of(rows: &[Row], window: Span) -> Self {
         let together = rows.len().div_ceil(MOST_POINTS).max(1);
         let width = match rows {
             [first, second, ..] => second.time - first.time,
@@ -61,7 +61,7 @@ impl OverTime {
 
 /// Messages over time, by kind.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Sent {
+pub(crate) struct Sent {
     /// The time between points, in seconds.
     pub window: f64,
     /// The kinds of which at least one message was sent.
@@ -74,7 +74,7 @@ pub struct Sent {
 
 impl Sent {
     /// The points for this traffic.
-    pub fn of(traffic: &Traffic) -> Self {
+    pub(crate) fn of(traffic: &Traffic) -> Self {
         let windows: Vec<&[KindTraffic]> = traffic.kinds_per_window().collect();
         let together = windows.len().div_ceil(MOST_POINTS_OF_KINDS).max(1);
         let width = traffic.window_of_kinds().unwrap_or(Span::ZERO);

@@ -5,13 +5,13 @@ use serde::{Serialize, Serializer};
 /// Numbers in variable length: seven bits per byte, the lowest first; the highest bit says that more bytes follow. In a
 /// page they are base64.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Packed(Vec<u8>);
+pub(crate) struct Packed(Vec<u8>);
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 impl Packed {
     /// Adds a number.
-    pub fn push(&mut self, mut number: u64) {
+    pub(crate) fn push(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -20,7 +20,7 @@ impl Packed {
     }
 
     /// Adds the step from one number to another. A step up is doubled; a step down is doubled, less one.
-    pub fn push_step(&mut self, from: u64, to: u64) {
+    pub(crate) fn push_step(&mut self, from: u64, to: u64) {
         match to.checked_sub(from) {
             Some(up) => self.push(up.saturating_mul(2)),
             None => self.push((from - to).saturating_mul(2) - 1),
@@ -28,7 +28,7 @@ impl Packed {
     }
 
     /// How many bytes the column takes in a page.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.0.len().div_ceil(3) * 4
     }
 

@@ -9,7 +9,7 @@ use crate::results::Estimate;
 
 /// The results for a paper.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Paper {
+pub(crate) struct Paper {
     /// Its short name.
     pub key: String,
     /// Its title.
@@ -24,7 +24,7 @@ pub struct Paper {
 
 /// A table or figure of a paper.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Part {
+pub(crate) struct Part {
     /// Its short name.
     pub name: String,
     /// Its title.
@@ -40,7 +40,7 @@ const MOST_ROWS: usize = 3000;
 
 impl Part {
     /// The part with this report.
-    pub fn of(name: &str, title: &str, report: &Report) -> Self {
+    pub(crate) fn of(name: &str, title: &str, report: &Report) -> Self {
         Self {
             name: name.into(),
             title: title.into(),

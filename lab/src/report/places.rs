@@ -10,7 +10,7 @@ use crate::run::Run;
 
 /// What all runs of the same jobs have in common. Times are in milliseconds.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     /// How many there are.
     pub count: u64,
     /// How many nodes there are.
@@ -35,7 +35,7 @@ fn millis(time: Time) -> u64 {
 
 impl Jobs {
     /// The jobs of a workload.
-    pub fn of(facts: &Facts<'_>) -> Self {
+    pub(crate) fn of(facts: &Facts<'_>) -> Self {
         use crate::grid::Grid;
         use crate::workload::WorkUnit;
 
@@ -80,7 +80,7 @@ impl Jobs {
     }
 
     /// How many bytes it takes in a page.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let columns = [&self.numbers, &self.submitted, &self.sizes, &self.requested];
         columns.iter().map(|column| column.size()).sum()
     }
@@ -88,10 +88,10 @@ impl Jobs {
 
 /// The state of each job in one run, and its nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Places {
+pub(crate) struct Places {
     /// When the run was over, in milliseconds.
     pub over_at: u64,
-    /// For each job, the index of its state in [`Places::STATES`].
+    /// For each job, the index of its state in `STATES` of `data.js`. The first three are of jobs that started.
     pub states: Packed,
     /// For each job that started, how long it waited and how long it ran, in milliseconds.
     pub times: Packed,
@@ -101,24 +101,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// The states of jobs; the first three are of jobs that started.
-    pub const STATES: [&'static str; 9] = [
-        "completed",
-        "killed, its time was up",
-        "running when the run was stopped",
-        "waiting when the run was stopped",
-        "not submitted before the run was stopped",
-        "rejected",
-        "failed",
-        "lost",
-        "orphaned",
-    ];
-
     /// How many of the states are of jobs that started.
     const STARTED: u64 = 3;
 
     /// The places of jobs in a run.
-    pub fn of(facts: &Facts<'_>, run: &Run) -> Self {
+    pub(crate) fn of(facts: &Facts<'_>, run: &Run) -> Self {
         let over_at = run.over_at(facts.workload);
         let nodes = u32::try_from(facts.nodes()).unwrap_or(u32::MAX);
         let sets = allocations(run, facts.workload, nodes);
@@ -165,7 +152,7 @@ impl Places {
     }
 
     /// How many bytes it takes in a page.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.states.size() + self.times.size() + self.nodes.size()
     }
 }

@@ -7,7 +7,7 @@ use super::CostCurve;
 
 /// A sweep, for one chart per key that it varies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// The varied keys.
     pub keys: Vec<String>,
     /// The names of the figures of each run.
@@ -23,7 +23,7 @@ pub struct Sweep {
 
 /// One run of a sweep.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct SweepPoint {
+pub(crate) struct SweepPoint {
     /// Its folder.
     pub folder: String,
     /// Its value of each key, as text.

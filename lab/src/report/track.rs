@@ -10,7 +10,7 @@ use crate::experiment::{Prepared, Results};
 
 /// One run, as it is drawn.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Track {
+pub(crate) struct Track {
     /// Its name: the scheduler, or the seed.
     pub name: String,
     /// The path of its own report, relative to this one, if it has its own.
@@ -33,7 +33,7 @@ pub struct Track {
 
 impl Track {
     /// The drawing of a run, under the name of its scheduler.
-    pub fn of(prepared: &Prepared, results: &Results) -> Self {
+    pub(crate) fn of(prepared: &Prepared, results: &Results) -> Self {
         let facts = prepared.facts();
         let report = &prepared.config.report;
         let run = &results.run;
@@ -57,7 +57,7 @@ impl Track {
 
 /// Runs of the same jobs, to be drawn on the same axes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Contest {
+pub(crate) struct Contest {
     /// A word that names it on its page.
     pub name: String,
     /// Its title.
@@ -70,14 +70,14 @@ pub struct Contest {
 
 impl Contest {
     /// A contest of one run.
-    pub fn of(prepared: &Prepared, track: Track) -> Self {
+    pub(crate) fn of(prepared: &Prepared, track: Track) -> Self {
         let mut contest = Self::among("run", prepared);
         contest.tracks.push(track);
         contest
     }
 
     /// A contest about these jobs, without runs yet.
-    pub fn among(name: &str, prepared: &Prepared) -> Self {
+    pub(crate) fn among(name: &str, prepared: &Prepared) -> Self {
         Self {
             name: name.into(),
             title: format!(
@@ -93,7 +93,7 @@ impl Contest {
 
     /// Removes the places of each run that does not fit into the rest of so many bytes. If no run keeps its places,
     /// removes the columns of jobs, too. Returns how many bytes are left.
-    pub fn fit_into(&mut self, mut bytes: usize) -> usize {
+    pub(crate) fn fit_into(&mut self, mut bytes: usize) -> usize {
         let all = bytes;
         bytes = bytes.saturating_sub(self.jobs.size());
         for track in &mut self.tracks {

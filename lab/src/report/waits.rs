@@ -17,7 +17,7 @@ const MOST_WINDOWS: u64 = 120;
 
 /// Waits by size, by run time and by time of submission.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Waits {
+pub(crate) struct Waits {
     /// How many jobs ran to their end; only these count here.
     pub jobs: u64,
     /// The part of the jobs that waited at most so many seconds.
@@ -34,11 +34,11 @@ pub struct Waits {
 
 /// A value, and the part of the numbers that is at most this value.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Share(pub f64, pub f64);
+pub(crate) struct Share(pub f64, pub f64);
 
 /// The waits of the jobs in one bin, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Binned {
+pub(crate) struct Binned {
     /// The lower bound of the bin, included.
     pub from: f64,
     /// The upper bound of the bin, left out.
@@ -77,7 +77,7 @@ struct Ran {
 
 impl Waits {
     /// The waits of a run. In slowdowns, shorter run times count as the threshold.
-    pub fn of(facts: &Facts<'_>, run: &Run, threshold: Span) -> Self {
+    pub(crate) fn of(facts: &Facts<'_>, run: &Run, threshold: Span) -> Self {
         let seconds = |span: Span| span.as_micros() as f64 / 1e6;
         let jobs = facts.workload.jobs.iter().zip(&run.outcomes).enumerate();
         let ran = jobs.filter_map(|(index, (job, outcome))| match *outcome {

@@ -19,7 +19,7 @@ const FINENESS: f64 = 65_535.0;
 
 /// Zones and loads in some snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Zones {
+pub(crate) struct Zones {
     /// The names of the dimensions.
     pub dimensions: Vec<String>,
     /// Each zone once: for each dimension its start and its length, in 65535ths.
@@ -32,7 +32,7 @@ pub struct Zones {
 
 /// One snapshot.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// The time, in seconds.
     pub at: f64,
     /// How many nodes have a zone.
@@ -44,7 +44,7 @@ pub struct Moment {
 
 impl Zones {
     /// Some of these snapshots, evenly spread; `None` if there are none.
-    pub fn of(pictures: &[Picture], grid: &Grid) -> Option<Self> {
+    pub(crate) fn of(pictures: &[Picture], grid: &Grid) -> Option<Self> {
         let largest = pictures.iter().map(|picture| picture.nodes.len()).max()?;
         let first = pictures.iter().flat_map(|picture| &picture.nodes).next()?;
         let most = (MOST_DRAWN / largest.max(1)).clamp(1, MOST_MOMENTS);

@@ -7,14 +7,14 @@
 //! Each run is made under every seed of a [`Sample`], and figures of a report are [`Estimate`]s over these seeds.
 
 mod faults;
-pub mod p1;
-pub mod p2;
-pub mod p3;
-pub mod p4;
+pub(crate) mod p1;
+pub(crate) mod p2;
+pub(crate) mod p3;
+pub(crate) mod p4;
 mod report;
-pub mod statistics;
+pub(crate) mod statistics;
 
-pub use report::{Cell, Report, Table};
+pub(crate) use report::{Cell, Report, Table};
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ use gridweave_sim::monitor::Monitor;
 
 /// How large the simulations are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Size {
+pub(crate) enum Size {
     /// As large as in the paper.
     Full,
     /// A small grid and few jobs: enough to see that all works, too little to compare with the paper.
@@ -52,7 +52,7 @@ impl Size {
 
 /// The choices of the user. A paper refuses or ignores choices that it does not use.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// How large the simulations are.
     pub size: Size,
     /// The trace; if left out, jobs are generated to fit the paper's.
@@ -84,7 +84,7 @@ impl Options {
 
 /// A paper whose tables and figures are reproduced; `S` is the setup that its parts share.
 #[derive(Debug)]
-pub struct Paper<S: 'static> {
+pub(crate) struct Paper<S: 'static> {
     /// Its name on the command line and in names of files.
     pub key: &'static str,
     /// Its title.
@@ -95,7 +95,11 @@ pub struct Paper<S: 'static> {
 
 impl<S> Paper<S> {
     /// The paper with its setup, and with the configuration that its runs begin with.
-    pub const fn with<'a>(&'static self, setup: &'a S, base: &'a Config) -> WithSetup<'a, S> {
+    pub(crate) const fn with<'a>(
+        &'static self,
+        setup: &'a S,
+        base: &'a Config,
+    ) -> WithSetup<'a, S> {
         WithSetup {
             paper: self,
             setup,
@@ -116,7 +120,7 @@ impl<S> Paper<S> {
 
 /// A table or figure of a paper, or a further study.
 #[derive(Debug)]
-pub struct Part<S> {
+pub(crate) struct Part<S> {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it shows.
@@ -127,7 +131,7 @@ pub struct Part<S> {
 
 /// How a part of a paper is made.
 #[derive(Debug)]
-pub enum Making<S> {
+pub(crate) enum Making<S> {
     /// From runs of workloads.
     Runs {
         /// The runs that it needs, under the first seed.
@@ -147,7 +151,7 @@ pub enum Making<S> {
 }
 
 /// A paper with its setup, of any type.
-pub trait Reproducible: Sync {
+pub(crate) trait Reproducible: Sync {
     /// Its name on the command line and in names of files.
     fn key(&self) -> &'static str;
     /// Its title.
@@ -168,7 +172,7 @@ pub trait Reproducible: Sync {
 
 /// A paper with its setup.
 #[derive(Debug)]
-pub struct WithSetup<'a, S: 'static> {
+pub(crate) struct WithSetup<'a, S: 'static> {
     paper: &'static Paper<S>,
     setup: &'a S,
     base: &'a Config,
@@ -236,11 +240,11 @@ const fn part<S>(
 }
 
 /// The figures of a measurement.
-pub type Figures = Result<Vec<f64>, InputError>;
+pub(crate) type Figures = Result<Vec<f64>, InputError>;
 
 /// The measurements of one case, under several seeds.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// The name of the case.
     pub name: String,
     /// The figures under each seed; there is at least one.
@@ -268,7 +272,7 @@ impl Measured {
 
 /// A planned run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Planned {
+pub(crate) struct Planned {
     /// Its name; two plans with the same name are the same run.
     pub name: String,
     /// Its configuration.
@@ -280,7 +284,7 @@ struct Case(&'static str, &'static str, fn(&mut Config));
 
 /// What is kept of a run: all but the nodes of each job.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The prepared experiment.
     pub prepared: Prepared,
     /// The run, without the nodes of each job.
@@ -295,7 +299,7 @@ pub struct Finished {
 
 impl Finished {
     /// Keeps the results, without the nodes of each job.
-    pub fn of(prepared: Prepared, results: Results) -> Self {
+    pub(crate) fn of(prepared: Prepared, results: Results) -> Self {
         Self {
             prepared,
             run: Run {
@@ -309,13 +313,13 @@ impl Finished {
     }
 
     /// Each job with its outcome.
-    pub fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = (&Submission, Outcome)> {
         let outcomes = self.run.outcomes.iter().copied();
         self.prepared.workload.jobs.iter().zip(outcomes)
     }
 
     /// The waits of jobs in seconds; all zero if none ran.
-    pub fn wait(&self) -> Distribution {
+    pub(crate) fn wait(&self) -> Distribution {
         self.summary.wait.unwrap_or_default()
     }
 
@@ -351,7 +355,7 @@ impl Finished {
     }
 
     /// Each job that ran to its end, with its wait in seconds.
-    pub fn waited(&self) -> impl Iterator<Item = (&Submission, f64)> {
+    pub(crate) fn waited(&self) -> impl Iterator<Item = (&Submission, f64)> {
         self.jobs().filter_map(|(job, outcome)| match outcome {
             Outcome::Ran { start, .. } => Some((job, (start - job.at).as_micros() as f64 / 1e6)),
             _ => None,
@@ -359,12 +363,12 @@ impl Finished {
     }
 
     /// The wait of each job that ran to its end.
-    pub fn waits(&self) -> Waits {
+    pub(crate) fn waits(&self) -> Waits {
         Waits::of(&self.prepared.workload, &self.run)
     }
 
     /// The percentage of failed jobs among those submitted in this interval.
-    pub fn failures(&self, from: Time, until: Time) -> f64 {
+    pub(crate) fn failures(&self, from: Time, until: Time) -> f64 {
         let (mut all, mut failed) = (0_u64, 0_u64);
         for (job, outcome) in self.jobs() {
             if from <= job.at && job.at < until {
@@ -376,19 +380,19 @@ impl Finished {
     }
 
     /// All traffic of these kinds.
-    pub fn sent(&self, kinds: &[&str]) -> KindTraffic {
+    pub(crate) fn sent(&self, kinds: &[&str]) -> KindTraffic {
         self.run.traffic.of(kinds)
     }
 
     /// The traffic of these kinds in each window of the series.
-    pub fn sent_over_time(&self, kinds: &[&str]) -> Vec<KindTraffic> {
+    pub(crate) fn sent_over_time(&self, kinds: &[&str]) -> Vec<KindTraffic> {
         let mut windows = self.run.traffic.of_per_window(kinds);
         windows.resize(self.series.len().max(windows.len()), KindTraffic::default());
         windows
     }
 
     /// The traffic of these kinds in the windows that begin in this interval.
-    pub fn sent_between(&self, kinds: &[&str], from: Time, until: Time) -> KindTraffic {
+    pub(crate) fn sent_between(&self, kinds: &[&str], from: Time, until: Time) -> KindTraffic {
         let width = self.run.traffic.window_of_kinds();
         let width = width.map_or(1, |width| width.as_micros().max(1));
         let mut sum = KindTraffic::default();
@@ -403,7 +407,7 @@ impl Finished {
 }
 
 /// Whether a job was refused, failed, or was lost.
-pub fn is_failure(outcome: Outcome) -> bool {
+pub(crate) fn is_failure(outcome: Outcome) -> bool {
     matches!(
         outcome,
         Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::Orphaned
@@ -412,7 +416,7 @@ pub fn is_failure(outcome: Outcome) -> bool {
 
 /// One run under several seeds.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// The run's name.
     pub name: &'a str,
     /// The results under each seed; there is at least one.
@@ -421,7 +425,7 @@ pub struct Sample<'a> {
 
 impl Sample<'_> {
     /// The mean of a figure over the seeds.
-    pub fn estimate(&self, figure: &dyn Fn(&Finished) -> f64) -> Estimate {
+    pub(crate) fn estimate(&self, figure: &dyn Fn(&Finished) -> f64) -> Estimate {
         let figures: Vec<f64> = self.runs.iter().map(figure).collect();
         Estimate::of(&figures)
     }
@@ -448,7 +452,7 @@ impl Sample<'_> {
     }
 
     /// The run under the first seed, for charts that show a single run.
-    pub fn first(&self) -> &Finished {
+    pub(crate) fn first(&self) -> &Finished {
         &self.runs[0]
     }
 }

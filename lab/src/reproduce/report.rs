@@ -9,7 +9,7 @@ use crate::results::Estimate;
 
 /// The results of a part.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Report {
+pub(crate) struct Report {
     /// Tables to print, and data for plots; each becomes a file.
     pub tables: Vec<Table>,
     /// Notes for the reader: deviations, choices, caveats.
@@ -18,7 +18,7 @@ pub struct Report {
 
 impl Report {
     /// A report with these tables and notes; the caveat comes last.
-    pub fn new(tables: impl Into<Vec<Table>>, notes: &[&str], caveat: Option<&str>) -> Self {
+    pub(crate) fn new(tables: impl Into<Vec<Table>>, notes: &[&str], caveat: Option<&str>) -> Self {
         let notes = notes.iter().copied().chain(caveat);
         Self {
             tables: tables.into(),
@@ -29,7 +29,7 @@ impl Report {
 
 /// A table with columns and rows.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// The name of its file, without extension.
     pub name: String,
     /// Its title.
@@ -44,7 +44,7 @@ pub struct Table {
 
 /// One value in a table.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// No value: it was not published, or does not exist.
     Empty,
     /// A text.
@@ -55,7 +55,7 @@ pub enum Cell {
 
 impl Cell {
     /// A number without a confidence interval.
-    pub fn exact(number: f64, digits: usize) -> Self {
+    pub(crate) fn exact(number: f64, digits: usize) -> Self {
         let estimate = Estimate {
             mean: number,
             ci95: 0.0,
@@ -64,7 +64,7 @@ impl Cell {
     }
 
     /// The mean of some numbers; empty if there are none.
-    pub fn mean(digits: usize, numbers: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn mean(digits: usize, numbers: impl Iterator<Item = f64>) -> Self {
         let numbers: Vec<f64> = numbers.collect();
         match numbers.as_slice() {
             [] => Self::Empty,
@@ -112,7 +112,7 @@ impl fmt::Display for Cell {
 
 impl Table {
     /// A table to print, without rows yet; ` | ` separates the names of its columns.
-    pub fn new(name: &str, title: &str, columns: &str) -> Self {
+    pub(crate) fn new(name: &str, title: &str, columns: &str) -> Self {
         Self {
             name: name.into(),
             title: title.into(),
@@ -123,7 +123,7 @@ impl Table {
     }
 
     /// Data for a plot, without rows yet.
-    pub fn data(name: &str, title: &str, columns: &str) -> Self {
+    pub(crate) fn data(name: &str, title: &str, columns: &str) -> Self {
         Self {
             shown: false,
             ..Self::new(name, title, columns)
@@ -131,14 +131,14 @@ impl Table {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
+    pub(crate) fn push(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "{}", self.name);
         self.rows.push(row);
     }
 
     /// The table as JSON: an object per row if it is printed, else a list per row.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self
             .rows
             .iter()
@@ -156,7 +156,7 @@ impl Table {
     }
 
     /// Writes the table as CSV. A column with confidence intervals gets a second column for them.
-    pub fn write_csv(&self, to: impl Write) -> io::Result<()> {
+    pub(crate) fn write_csv(&self, to: impl Write) -> io::Result<()> {
         let uncertain = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells

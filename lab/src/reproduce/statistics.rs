@@ -3,7 +3,7 @@
 use crate::results::{Distribution, Row};
 
 /// A percentage; zero if the whole is zero.
-pub fn percent(part: f64, whole: f64) -> f64 {
+pub(crate) fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         100.0 * part / whole
     } else {
@@ -12,12 +12,12 @@ pub fn percent(part: f64, whole: f64) -> f64 {
 }
 
 /// The mean of some numbers; `None` if there are none.
-pub fn mean(numbers: &[f64]) -> Option<f64> {
+pub(crate) fn mean(numbers: &[f64]) -> Option<f64> {
     (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
 }
 
 /// Pearson's coefficient of correlation; `None` if one side does not vary.
-pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let mean_x = pairs.iter().map(|(x, _)| x).sum::<f64>() / n;
     let mean_y = pairs.iter().map(|(_, y)| y).sum::<f64>() / n;
@@ -32,14 +32,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// Spearman's coefficient of rank correlation; equal numbers share their mean rank. `None` if one side does not vary.
-///
-/// ```
-/// use gridweave_lab::reproduce::statistics::spearman;
-///
-/// assert_eq!(spearman(&[(1.0, 1.0), (2.0, 10.0), (3.0, 100.0)]), Some(1.0));
-/// assert_eq!(spearman(&[(1.0, 5.0), (2.0, 5.0)]), None);
-/// ```
-pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let left = ranks(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
     let right = ranks(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
     let ranked: Vec<(f64, f64)> = left.into_iter().zip(right).collect();
@@ -66,7 +59,7 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
 
 /// Values whose keys lie between a power of two and the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bin {
+pub(crate) struct Bin {
     /// The lower bound of keys, included.
     pub from: u64,
     /// The upper bound of keys, left out.
@@ -78,7 +71,7 @@ pub struct Bin {
 }
 
 /// Values in bins by the power of two below their key; empty bins and keys of zero are left out.
-pub fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
+pub(crate) fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
     let mut bins = vec![Vec::new(); 64];
     for (key, value) in pairs {
         if let Some(power) = key.checked_ilog2() {
@@ -99,7 +92,7 @@ pub fn log_bins(pairs: impl IntoIterator<Item = (u64, f64)>) -> Vec<Bin> {
 
 /// The windows within the middle half of the time between the first and the last submission, all in seconds. An
 /// overloaded grid is full in these windows, and stays full.
-pub fn middle_half(series: &[Row], window: f64, first: f64, last: f64) -> &[Row] {
+pub(crate) fn middle_half(series: &[Row], window: f64, first: f64, last: f64) -> &[Row] {
     let quarter = (last - first) / 4.0;
     let (from, until) = (first + quarter, last - quarter);
     let begin = series.partition_point(|row| row.time < from);

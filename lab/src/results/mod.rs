@@ -1,4 +1,19 @@
 //! The results of a run: numbers, tables and files.
+//!
+//! [`Summary`] has the numbers of `summary.json`, [`series`] the rows of `series.csv`, and [`write_jobs`] writes
+//! `jobs.csv`. A [`Draft`] is a folder that appears whole or not at all.
+//!
+//! ```
+//! use gridweave_lab::results::{Distribution, Estimate};
+//!
+//! // The waits of some jobs.
+//! let waits = Distribution::of(vec![0.0, 10.0, 20.0, 90.0]).unwrap();
+//! assert_eq!((waits.mean, waits.median, waits.max), (30.0, 10.0, 90.0));
+//! // The mean waits of three runs.
+//! let estimate = Estimate::of(&[29.0, 30.0, 31.0]);
+//! assert_eq!(estimate.mean, 30.0);
+//! assert!((2.4..2.5).contains(&estimate.ci95));
+//! ```
 
 mod allocation;
 mod cost;

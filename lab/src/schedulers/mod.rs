@@ -2,14 +2,25 @@
 //!
 //! The folder of a scheduler has its part of the configuration, how its nodes are built, and how it is tortured, all
 //! behind one trait, [`Side`]. To add a scheduler, write such a folder, declare it below, and add it to `list.rs`.
+//! [`central`] and [`flood`] have no other home; the machines of the rest are in [`gridweave_core::scheduler`].
+//!
+//! ```
+//! use gridweave_lab::schedulers::Scheduler;
+//!
+//! let aria: Scheduler = "aria".parse()?;
+//! assert!(!aria.side().is_central() && !aria.side().places_gangs());
+//! let gangs = Scheduler::ALL.iter().filter(|scheduler| scheduler.side().places_gangs());
+//! assert!(gangs.clone().any(|scheduler| scheduler.name() == "asap"));
+//! # Ok::<(), gridweave_lab::schedulers::UnknownScheduler>(())
+//! ```
 
-pub mod aria;
-pub mod asap;
+pub(crate) mod aria;
+pub(crate) mod asap;
 pub mod central;
 pub mod criteria;
-pub mod desktop;
+pub(crate) mod desktop;
 pub mod flood;
-pub mod random;
+pub(crate) mod random;
 
 mod list;
 pub(crate) mod name;
@@ -19,6 +30,9 @@ mod section;
 mod side;
 mod touch;
 
+pub use aria::{AriaConfig, ForwardName, OverlayName, PolicyName};
+pub use asap::{AsapConfig, ExchangeName};
+pub use desktop::{DesktopConfig, SchedulingName};
 pub use name::{Scheduler, UnknownScheduler};
 pub use rules::Rules;
 pub use side::Side;

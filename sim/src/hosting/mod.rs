@@ -3,6 +3,28 @@
 //! A [`Grid`] is a simulation of any scheduler: its commands and notices are those of [`gridweave_core::job`]. A
 //! [`Host`] runs a job on a node from the moment that the node's machine says `Started`. It tells the machine `Ended`
 //! when the run time is over, and reports all of this to a [`Watch`]. The caller submits jobs, as [`replay()`] does.
+//!
+//! A [`Watch`] trusts no machine. Its [`Terms`] say which [`Invariant`]s must hold.
+//!
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_core::time::{Span, Time};
+//! use gridweave_sim::hosting::{Invariant, Rooms, Terms, Watch, Wish};
+//!
+//! let terms = Terms { grace: None, lingers: Span::ZERO, kept: Invariant::ALL.into() };
+//! let mut watch = Watch::new(terms, Rooms::Whole);
+//! let node = NodeId::new(0);
+//! for job in 0..2 {
+//!     watch.add(Wish { nodes: 1, takes: None });
+//!     watch.submitted(job, node);
+//! }
+//! assert!(watch.started(Time::ZERO, node, 0, None).is_some());
+//! assert_eq!(watch.breach(), None);
+//!
+//! // The node runs one job at a time, and the first one has not ended.
+//! assert_eq!(watch.started(Time::from_secs(1), node, 1, None), None);
+//! assert_eq!(watch.breach().map(|breach| breach.invariant), Some(Invariant::Room));
+//! ```
 
 mod invariant;
 mod replay;

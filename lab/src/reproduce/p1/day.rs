@@ -10,7 +10,7 @@ use crate::workload::Workload;
 
 /// A day of a trace, with the warm-up before it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Day {
+pub(crate) struct Day {
     /// The trace that it is from.
     pub trace: Trace,
     /// The index of the day in the trace as it is replayed.

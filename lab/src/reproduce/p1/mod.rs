@@ -17,7 +17,7 @@ mod table2;
 mod table3;
 
 use day::Day;
-pub use gridweave_core::scheduler::asap::Links;
+pub(crate) use gridweave_core::scheduler::asap::Links;
 use gridweave_core::scheduler::asap::Searcher;
 
 use gridweave_core::time::Span;
@@ -32,7 +32,7 @@ use crate::schedulers::{Rules, Scheduler};
 use crate::workload::Workload;
 
 /// The paper.
-pub const PAPER: Paper<Setup> = Paper {
+pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p1",
     title: "Decentralized As-Soon-As-Possible Grid Scheduling: a Feasibility Study",
     parts: &[
@@ -51,7 +51,7 @@ pub const PAPER: Paper<Setup> = Paper {
 
 /// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// How large the simulations are.
     pub size: Size,
     /// The configuration that all runs begin with: the plain trace, Push, a static overlay.
@@ -70,7 +70,7 @@ pub struct Setup {
 
 /// How the trace is compressed in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trace {
+pub(crate) enum Trace {
     /// Not at all.
     Plain,
     /// To a mean load of 95 %, as in the paper.
@@ -112,7 +112,7 @@ const SLOT: Span = Span::from_secs(60);
 
 impl Setup {
     /// Prepares the workload of these options, and measures its load.
-    pub fn new(options: &Options) -> Result<Self, InputError> {
+    pub(crate) fn new(options: &Options) -> Result<Self, InputError> {
         let base = base(options).checked()?;
         let mut unslotted = base.clone();
         unslotted.workload.slot = None;

@@ -13,7 +13,7 @@ mod reference;
 mod soonest;
 mod spread;
 mod traffic;
-pub mod vivaldi;
+pub(crate) mod vivaldi;
 mod windows;
 
 use crate::config::network::{read_plane, read_round_trips};
@@ -33,7 +33,7 @@ use crate::schedulers::criteria::profile;
 use gridweave_sim::network::{Plane, RoundTrips};
 
 /// The paper.
-pub const PAPER: Paper<Setup> = Paper {
+pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p2",
     title: "On the Feasibility of Decentralized Grid Scheduling",
     parts: &[
@@ -48,7 +48,7 @@ pub const PAPER: Paper<Setup> = Paper {
 
 /// The setup that all parts share.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// How large the simulations are.
     pub size: Size,
     /// The points of nodes from a file, if one was given.
@@ -74,7 +74,7 @@ impl Setting {
 
 impl Setup {
     /// Reads the files that these options name.
-    pub fn new(options: &Options) -> Result<Self, InputError> {
+    pub(crate) fn new(options: &Options) -> Result<Self, InputError> {
         let points = options.coordinates.as_deref().map(read_plane);
         let round_trips = options.round_trips.as_deref().map(read_round_trips);
         Ok(Self {

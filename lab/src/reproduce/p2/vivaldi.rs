@@ -10,7 +10,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 ///
 /// In each round every node observes the round trip to one random peer. Pairs without a believable round trip are
 /// neither observed nor counted. `None` if no pair has one. The result depends only on the arguments.
-pub fn median_errors(
+pub(crate) fn median_errors(
     nodes: u32,
     round_trip: impl Fn(u32, u32) -> Span,
     config: Config,

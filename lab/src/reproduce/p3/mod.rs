@@ -14,7 +14,7 @@ mod scenario;
 mod trace;
 mod traffic;
 
-pub use scenario::Scenario;
+pub(crate) use scenario::Scenario;
 
 use gridweave_core::time::Span;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use crate::schedulers::aria::{AriaConfig, ForwardName, PolicyName};
 use crate::schedulers::{Rules, Scheduler};
 
 /// The paper.
-pub const PAPER: Paper<Setup> = Paper {
+pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p3",
     title: "ARiA: A Protocol for Dynamic Fully Distributed Grid Meta-Scheduling",
     parts: &[
@@ -50,7 +50,7 @@ pub const PAPER: Paper<Setup> = Paper {
 
 /// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// How large the simulations are.
     pub size: Size,
     /// The configuration that all runs begin with: the scenario *iMixed*.
@@ -61,7 +61,7 @@ pub struct Setup {
 
 impl Setup {
     /// The setup for these options.
-    pub fn new(options: &Options) -> Result<Self, InputError> {
+    pub(crate) fn new(options: &Options) -> Result<Self, InputError> {
         let mut base = Config {
             scheduler: Scheduler::Aria,
             seed: options.seed,

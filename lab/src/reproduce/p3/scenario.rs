@@ -10,14 +10,15 @@ macro_rules! scenarios {
     ($($(#[$doc:meta])* $name:ident = $text:literal),+ $(,)?) => {
         /// A scenario of P3's Table II.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum Scenario { $($(#[$doc])* $name),+ }
+        pub(crate) enum Scenario { $($(#[$doc])* $name),+ }
 
         impl Scenario {
             /// All of them, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),+];
 
             /// Its name in the paper.
-            pub const fn name(self) -> &'static str {
+            pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
         }
@@ -85,7 +86,7 @@ const JOIN_EVERY: u64 = 50;
 
 impl Scenario {
     /// Whether waiting jobs move to better sites.
-    pub fn reschedules(self) -> bool {
+    pub(crate) fn reschedules(self) -> bool {
         self.name().starts_with('i')
     }
 

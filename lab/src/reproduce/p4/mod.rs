@@ -23,7 +23,7 @@ use crate::schedulers::{Rules, Scheduler};
 use gridweave_core::time::Span;
 
 /// The paper.
-pub const PAPER: Paper<Setup> = Paper {
+pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p4",
     title: "Decentralized Dynamic Scheduling across Heterogeneous Multi-core Desktop Grids",
     parts: &[
@@ -41,7 +41,7 @@ pub const PAPER: Paper<Setup> = Paper {
 
 /// The setup that all parts share.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// How large the simulations are.
     pub size: Size,
     /// The configuration that all runs begin with: LIQ-PULL, a job every three seconds.
@@ -90,7 +90,7 @@ impl Scheme {
 
 impl Setup {
     /// The setup for these options.
-    pub fn new(options: &Options) -> Result<Self, InputError> {
+    pub(crate) fn new(options: &Options) -> Result<Self, InputError> {
         let mut base = Config {
             scheduler: Scheduler::Desktop,
             seed: options.seed,

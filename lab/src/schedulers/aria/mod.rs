@@ -1,4 +1,4 @@
-//! `aria` in the lab.
+//! `aria` in the lab: its part of the configuration, how its nodes are built, and how it is tortured.
 
 pub(crate) mod config;
 mod tortured;
@@ -32,17 +32,17 @@ use crate::torture::host::{Play, play};
 pub(crate) type Node = Aria<SiteQueue>;
 
 /// The kind of message that asks for offers: the first row of P3's Table I.
-pub const REQUEST: &str = "Request";
+pub(crate) const REQUEST: &str = "Request";
 /// The kind of message that advertises a waiting job.
-pub const INFORM: &str = "Inform";
+pub(crate) const INFORM: &str = "Inform";
 /// The kind of message that makes an offer.
-pub const ACCEPT: &str = "Accept";
+pub(crate) const ACCEPT: &str = "Accept";
 /// The kind of message that gives a job to a site.
-pub const ASSIGN: &str = "Custody.Give";
+pub(crate) const ASSIGN: &str = "Custody.Give";
 /// The kind of message that says whether a site takes a job that another site gives it: one for each move.
-pub const ANSWER: &str = "Custody.Answer";
+pub(crate) const ANSWER: &str = "Custody.Answer";
 /// The kinds of messages that P3 does not have: acknowledgements and leases.
-pub const CUSTODY: [&str; 3] = [ANSWER, "Custody.Report", "Custody.Verdict"];
+pub(crate) const CUSTODY: [&str; 3] = [ANSWER, "Custody.Report", "Custody.Verdict"];
 
 /// What the lab knows of `aria`.
 pub(crate) struct AriaSide;
@@ -61,7 +61,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
 }
 
 /// The links of each node that is there at the beginning, in the order of ids.
-pub fn overlay(prepared: &Prepared) -> Arc<Vec<Box<[u32]>>> {
+pub(crate) fn overlay(prepared: &Prepared) -> Arc<Vec<Box<[u32]>>> {
     let (aria, nodes) = (&prepared.config.rules.aria, prepared.nodes_at_start());
     let seed = stream(prepared.config.seed, 4);
     match aria.overlay {

@@ -91,10 +91,10 @@ names!(Choice {
 });
 
 /// The most links of a node in a simulation.
-pub const MOST_LINKS: usize = 40;
+pub(crate) const MOST_LINKS: usize = 40;
 
 /// The most links that are exchanged at once in a simulation.
-pub const MOST_SHUFFLED: usize = 8;
+pub(crate) const MOST_SHUFFLED: usize = 8;
 
 impl Section for AsapConfig {
     fn checked(&self) -> Result<(), ConfigError> {

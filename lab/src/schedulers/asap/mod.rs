@@ -1,9 +1,10 @@
-//! `asap` in the lab.
+//! `asap` in the lab: its part of the configuration, how its nodes are built, and how it is tortured.
 
 pub(crate) mod config;
 mod tortured;
 
-pub use config::{AsapConfig, ExchangeName, MOST_LINKS, MOST_SHUFFLED};
+pub use config::{AsapConfig, ExchangeName};
+pub(crate) use config::{MOST_LINKS, MOST_SHUFFLED};
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
@@ -23,23 +24,23 @@ use crate::torture::host::{Play, play};
 pub(crate) type Node = Asap<MOST_LINKS, MOST_SHUFFLED>;
 
 /// The kind of message that sends a changed schedule to subscribers.
-pub const PUSH: &str = "Schedule.Changed";
+pub(crate) const PUSH: &str = "Schedule.Changed";
 /// The kind of message that answers a search with a schedule.
-pub const PULL: &str = "Schedule.Search";
+pub(crate) const PULL: &str = "Schedule.Search";
 /// The kind of message that answers a poll with a schedule.
-pub const POLL: &str = "Schedule.Poll";
+pub(crate) const POLL: &str = "Schedule.Poll";
 /// The kind of message that sends the schedule of a node that is new in a view.
-pub const NEW_LINK: &str = "Schedule.NewLink";
+pub(crate) const NEW_LINK: &str = "Schedule.NewLink";
 /// The kind of message that lists the schedules a node knows; its items count them.
-pub const OTHERS: &str = "Others";
+pub(crate) const OTHERS: &str = "Others";
 /// The kinds of messages that search for a placement, beside schedules.
-pub const SEARCH: [&str; 5] = ["Search", "Found", "NotFound", "WhoElse", OTHERS];
+pub(crate) const SEARCH: [&str; 5] = ["Search", "Found", "NotFound", "WhoElse", OTHERS];
 /// The kinds of messages that keep schedules of neighbours known, beside changes.
-pub const SUBSCRIPTIONS: [&str; 4] = ["Subscribe", "Unsubscribe", "Fetch", NEW_LINK];
+pub(crate) const SUBSCRIPTIONS: [&str; 4] = ["Subscribe", "Unsubscribe", "Fetch", NEW_LINK];
 /// The kind of message by which a node refuses to hold time.
-pub const REFUSED: &str = "Commit.Refused";
+pub(crate) const REFUSED: &str = "Commit.Refused";
 /// The kind of messages of the random overlay.
-pub const GOSSIP: &str = "Overlay";
+pub(crate) const GOSSIP: &str = "Overlay";
 
 const HINTS: Hints<Node> = Hints {
     items: |message| match message {
@@ -69,7 +70,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
 }
 
 /// The links of each node at the beginning, in the order of ids.
-pub fn overlay(prepared: &Prepared) -> Vec<Box<[u32]>> {
+pub(crate) fn overlay(prepared: &Prepared) -> Vec<Box<[u32]>> {
     let asap = &prepared.config.rules.asap;
     prepared.warmed_up(asap.degree, asap.shuffle, asap.warm_up)
 }

@@ -1,4 +1,14 @@
-//! `criteria` in the lab.
+//! `criteria` in the lab: its part of the configuration, and the [`Profile`] of each node.
+//!
+//! ```
+//! use gridweave_lab::config::Config;
+//! use gridweave_lab::schedulers::criteria::CriterionName;
+//!
+//! let config = Config::parse("scheduler = 'criteria'\n[criteria]\ncriterion = 'closest'")?;
+//! assert_eq!(config.rules.criteria.criterion, CriterionName::Closest);
+//! assert!(Config::parse("[criteria]\ncriterion = 'nearest'").is_err());
+//! # Ok::<(), gridweave_lab::config::ConfigError>(())
+//! ```
 
 pub(crate) mod config;
 mod tortured;

@@ -1,4 +1,4 @@
-//! `desktop` in the lab.
+//! `desktop` in the lab: its part of the configuration, how its nodes are built, and how it is tortured.
 
 pub(crate) mod config;
 mod tortured;
@@ -25,7 +25,7 @@ use crate::run::Run;
 use crate::torture::host::{Play, play};
 
 /// The most dimensions of a space: P4's four and two virtual ones. A space that has fewer never splits the others.
-pub const DIMENSIONS: usize = 6;
+pub(crate) const DIMENSIONS: usize = 6;
 
 type Point = can::Point<DIMENSIONS>;
 
@@ -33,11 +33,11 @@ type Point = can::Point<DIMENSIONS>;
 pub(crate) type Node = Desktop<DIMENSIONS>;
 
 /// The kind of messages that maintain the overlay and tell neighbours the load of a node.
-pub const OVERLAY: &str = "Overlay";
+pub(crate) const OVERLAY: &str = "Overlay";
 /// The same, in the second space of the Dual-CAN model.
-pub const RESIDUE_OVERLAY: &str = "Residue";
+pub(crate) const RESIDUE_OVERLAY: &str = "Residue";
 /// The kinds of messages about the members of the second space.
-pub const RENDEZVOUS: [&str; 2] = ["Errand.Enter", "Members"];
+pub(crate) const RENDEZVOUS: [&str; 2] = ["Errand.Enter", "Members"];
 
 /// What the lab knows of `desktop`.
 pub(crate) struct DesktopSide;

@@ -29,6 +29,19 @@
 //!   fair: a large job starves while small ones take each node that comes free.
 //! - Jobs submitted here are on disk until their outcome. A running job is not, since it dies with its node.
 //! - State that peers can make grow has a cap. A liar can waste searches; it can start only jobs that a claim is for.
+//!
+//! ```
+//! use gridweave_core::id::NodeId;
+//! use gridweave_lab::schedulers::flood::{Flood, FloodConfig};
+//!
+//! let [me, peer] = [NodeId::new(0), NodeId::new(1)];
+//! let node = Flood::new(me, FloodConfig::default(), [peer])?;
+//! assert_eq!(node.runs(), None);
+//!
+//! let none = FloodConfig { degree: 0, ..FloodConfig::default() };
+//! assert!(Flood::new(me, none, [peer]).is_err_and(|error| error.contains("degree")));
+//! # Ok::<(), String>(())
+//! ```
 
 mod attempt;
 pub(crate) mod config;

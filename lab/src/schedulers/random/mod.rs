@@ -24,7 +24,7 @@ use crate::run::Run;
 
 /// One node: it knows how many nodes there are, and has a queue.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Random {
+pub(crate) struct Random {
     nodes: u32,
     queue: SiteQueue,
     /// The submitter of each job in the queue, in the order of arrival.
@@ -37,7 +37,7 @@ pub struct Random {
 
 /// What nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Message {
+pub(crate) enum Message {
     /// Run this job.
     Assign(Box<Job>),
     /// Your job is done.
@@ -54,7 +54,7 @@ impl Random {
     const REMEMBERED: usize = 256;
 
     /// A node of a grid with so many nodes.
-    pub fn new(nodes: u32) -> Self {
+    pub(crate) fn new(nodes: u32) -> Self {
         Self {
             nodes,
             queue: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, Self::ROOM),
