@@ -31,7 +31,10 @@ pub struct Schedule<S: Storage<Reservation>> {
     swaps: S,
 }
 
-/// Why time is not reserved. The schedule is as it was.
+/// Why the time of a node is not reserved or held in a [`Schedule`]. The schedule is as it was.
+///
+/// Not to be confused with [`availability::ReserveError`](super::availability::ReserveError), which is about some of the
+/// processors of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -214,8 +217,9 @@ impl<S: Storage<Reservation>> Schedule<S> {
         Ok(())
     }
 
-    /// Makes a committed reservation last until `end`, if the time behind it is free. One that lasts as long anyway stays as it
-    /// is: nothing is ever made shorter but by giving it back.
+    /// Makes a committed reservation last until `end`, if the time after it is free: for a job that overruns, which has not
+    /// ended when its reservation ends. If the reservation lasts as long already, it stays as it is. A reservation gets
+    /// shorter only by [`release`](Self::release).
     pub fn lengthen(&mut self, attempt: Attempt, end: Time) -> Result<(), LengthenError> {
         let index = self.index_of(attempt).ok_or(LengthenError::NotCommitted)?;
         let known = self.at(index).ok_or(LengthenError::NotCommitted)?;

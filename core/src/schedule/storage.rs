@@ -1,7 +1,7 @@
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a `heapless::Vec` without an
+/// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a [`heapless::Vec`] without an
 /// allocator.
 pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[T]> {
     /// The most items it can ever hold.

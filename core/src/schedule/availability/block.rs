@@ -1,4 +1,4 @@
-//! Up to 64 steps of the profile, so that a comparison with all of them fits one machine word.
+//! Up to 64 steps of an availability, so that a comparison with all of them fits one machine word.
 
 use crate::time::Time;
 

@@ -1,4 +1,4 @@
-//! Moves bookings earlier after a job ended before its time.
+//! Moves bookings earlier after a job has ended early.
 
 use super::Availability;
 use crate::time::{Interval, Time};
@@ -13,12 +13,13 @@ pub struct Booking {
 }
 
 impl Availability {
-    /// Moves bookings earlier, in the given order, to where they fit best now (PROTOCOLS 7.2), and returns how many moved.
+    /// Moves each booking, in the given order, to the earliest time at which it now fits (PROTOCOLS 7.2), and returns how
+    /// many moved.
     ///
     /// Call it when processors became free earlier than planned, with the bookings in the order of the queue and the
-    /// current time as `from`. Each booking is released and placed at its earliest fit at or after `from`. Its old
-    /// place is free then, so no booking moves later. A booking stays where it is if it began before `from`, if the
-    /// profile, as far as it can tell, does not hold it, or if its move would exceed the limit on breakpoints.
+    /// present time as `from`. Each booking is released and placed at its earliest fit at or after `from`. Its old time
+    /// is free then, so no booking moves later. A booking stays as it is if it began before `from`, if so many
+    /// processors are not reserved in its interval, or if its move would need more steps than the limit allows.
     pub fn compress(&mut self, from: Time, bookings: &mut [Booking]) -> usize {
         let mut moved = 0_usize;
         for booking in bookings {
@@ -45,7 +46,7 @@ impl Availability {
             booking.interval = earlier;
             return true;
         }
-        // This time was released just now, so it is free; the breakpoints become what they were.
+        // This time was released just now, so it is free; the steps become what they were.
         let restored = self.reserve(interval, count);
         debug_assert_eq!(restored, Ok(()), "a released booking fits its old place");
         false

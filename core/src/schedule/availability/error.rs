@@ -1,42 +1,45 @@
-//! Why an operation was refused. Whatever the reason, the profile is as it was.
+//! Why an operation was refused. Whatever the reason, the availability is as it was.
 
 use core::fmt;
 
-/// Why no profile was made: the machine would have no processors.
+/// Why no [`Availability`](super::Availability) was made: the machine would have no processors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NoProcessors;
 
-/// Why nothing was reserved; the profile is unchanged.
+/// Why no processors were reserved in an [`Availability`](super::Availability); it is unchanged.
+///
+/// Not to be confused with [`schedule::ReserveError`](crate::schedule::ReserveError), which is about the time of one whole
+/// node in a [`Schedule`](crate::schedule::Schedule).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ReserveError {
-    /// A reservation of no processors.
+    /// Zero processors were asked for.
     ZeroCount,
-    /// The machine has fewer processors than that.
+    /// More processors were asked for than the machine has, free or not: this can never be reserved.
     MoreThanProcessors,
-    /// The interval begins in the past that was forgotten.
+    /// The interval begins before the [origin](super::Availability::origin), in time that was forgotten.
     BeforeOrigin,
-    /// Somewhere in the interval fewer processors are free.
+    /// Somewhere in the interval fewer processors are free than were asked for.
     NotFree,
-    /// The profile would need more breakpoints than its limit.
+    /// There would be more steps than the limit allows.
     Full,
 }
 
-/// Why nothing was released; the profile is unchanged.
+/// Why no processors were released; the [`Availability`](super::Availability) is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// A release of no processors.
+    /// Zero processors were to be released.
     ZeroCount,
-    /// The interval begins in the past that was forgotten.
+    /// The interval begins before the [origin](super::Availability::origin), in time that was forgotten.
     BeforeOrigin,
-    /// Somewhere in the interval fewer processors are reserved.
+    /// Somewhere in the interval fewer processors are reserved than were to be released.
     MoreThanReserved,
-    /// The profile would need more breakpoints than its limit; releasing the middle of a reservation adds some.
+    /// There would be more steps than the limit allows; releasing the middle of a reservation adds some.
     Full,
 }
 
-/// Why there is no fit.
+/// Why [`Availability::earliest_fit`](super::Availability::earliest_fit) found no time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FitError {
@@ -44,7 +47,7 @@ pub enum FitError {
     ZeroCount,
     /// No time was asked for.
     ZeroLength,
-    /// The machine has fewer processors than that.
+    /// More processors were asked for than the machine has, free or not: there is never a fit.
     MoreThanProcessors,
     /// Nothing that long is free before the end of time.
     BeyondTime,
@@ -61,9 +64,9 @@ impl fmt::Display for ReserveError {
         f.write_str(match self {
             Self::ZeroCount => "a reservation needs at least one processor",
             Self::MoreThanProcessors => "the machine has fewer processors",
-            Self::BeforeOrigin => "the interval begins before what the profile remembers",
+            Self::BeforeOrigin => "the interval begins before what is remembered",
             Self::NotFree => "too few processors are free somewhere in the interval",
-            Self::Full => "the profile has no room for another breakpoint",
+            Self::Full => "there is no room for another step",
         })
     }
 }
@@ -72,9 +75,9 @@ impl fmt::Display for ReleaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroCount => "a release needs at least one processor",
-            Self::BeforeOrigin => "the interval begins before what the profile remembers",
+            Self::BeforeOrigin => "the interval begins before what is remembered",
             Self::MoreThanReserved => "too few processors are reserved somewhere in the interval",
-            Self::Full => "the profile has no room for another breakpoint",
+            Self::Full => "there is no room for another step",
         })
     }
 }

@@ -1,8 +1,9 @@
 //! The free capacity of a multi-processor machine over time.
 //!
-//! [`Availability`] is the profile that backfilling schedulers plan with (PROTOCOLS 7.1 and 7.2): how many processors are
-//! free from when on, as a step function from an origin to the end of time. It answers when a job of some size and length
-//! fits first, takes and returns processors, and moves bookings earlier when something ended before its time.
+//! Backfilling schedulers plan with an [`Availability`] (PROTOCOLS 7.1 and 7.2). It is a list of *steps*, from an origin
+//! to the end of time. A step is an instant, and how many processors are free from then until the next step; two steps
+//! in a row have different counts. An availability answers when a job of some size and length fits first, takes and
+//! returns processors, and moves bookings earlier when a job has ended early.
 //!
 //! ```
 //! use gridweave_core::schedule::availability::{Availability, Booking};
@@ -29,13 +30,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Cost
+//! # Early and late ends
+//! An availability has numbers of processors and no jobs, so its caller says what a change of plan means:
+//! - A job ends *early*, before its reserved time is over: [`release`](Availability::release) the rest, then
+//!   [`compress`](Availability::compress), which moves the later bookings forward into the time that became free.
+//! - A job *overruns*, that is, it still runs when its reserved time is over. No booking is extended by itself.
+//!   [`reserve`](Availability::reserve) the time after it. If that is [`NotFree`](ReserveError::NotFree), a later booking
+//!   has those processors: stop the job, or release that booking and find it another time.
 //!
-//! With `n` breakpoints, in blocks of at most 64:
+//! # Cost
+//! Steps are kept in blocks of at most 64.
 //!
 //! | operation | cost |
 //! |---|---|
-//! | [`earliest_fit`](Availability::earliest_fit) | a binary search, one comparison per block that cannot hold the answer, some 64 steps for each that may |
+//! | [`earliest_fit`](Availability::earliest_fit) | a binary search, one comparison per block that cannot have the answer, and a look at up to 64 steps for each that may |
 //! | [`reserve`](Availability::reserve), [`release`](Availability::release) | a binary search and the steps that the interval spans |
 //! | [`free_at`](Availability::free_at) | a binary search |
 //! | [`least_free`](Availability::least_free) | a binary search and the steps that the interval spans |
@@ -43,10 +51,10 @@
 //! | [`compress`](Availability::compress) | a release, a search and a reservation per booking |
 //!
 //! Every 32 insertions or so a block splits, or two merge; that moves a few bytes per block and size class, and is the only
-//! part of a change that grows with the profile.
+//! part of a change that grows with the number of steps.
 //!
-//! Blocks that are not needed any more are kept and used again: once a profile has been as large as it gets, operations
-//! allocate nothing. Nothing here panics, whatever the arguments.
+//! Blocks that are not needed any more are kept and used again: once there have been as many steps as there ever are,
+//! operations allocate nothing. Nothing here panics, whatever the arguments.
 
 mod block;
 mod compress;
@@ -69,7 +77,7 @@ use timeline::Timeline;
 
 /// How many processors are free, from an origin to the end of time.
 ///
-/// Two profiles are equal if their processors, limits and steps are.
+/// Two of them are equal if their processors, limits and steps are.
 #[derive(Clone)]
 pub struct Availability {
     processors: u32,
@@ -78,7 +86,7 @@ pub struct Availability {
 }
 
 impl Availability {
-    /// The most breakpoints that a profile from [`Availability::new`] can have; some 12 MiB of steps.
+    /// The most steps after [`Availability::new`]; they take some 12 MiB.
     pub const DEFAULT_LIMIT: usize = 1 << 20;
 
     /// A machine with this many processors, all free from [`Time::ZERO`] on.
@@ -86,8 +94,8 @@ impl Availability {
         Self::with_limit(processors, Self::DEFAULT_LIMIT)
     }
 
-    /// As [`Availability::new`], with at most `limit` breakpoints. A reservation needs two at most; the origin always has
-    /// one, even under a limit of zero.
+    /// As [`Availability::new`], with at most `limit` steps. A reservation adds two at most; the origin always has one,
+    /// even under a limit of zero.
     pub fn with_limit(processors: u32, limit: usize) -> Result<Self, NoProcessors> {
         if processors == 0 {
             return Err(NoProcessors);
@@ -104,17 +112,17 @@ impl Availability {
         self.processors
     }
 
-    /// When what the profile knows begins.
+    /// Where the first step begins; nothing is known of the time before.
     pub fn origin(&self) -> Time {
         self.timeline.origin()
     }
 
     /// How many steps there are; at least one, at the origin.
-    pub fn breakpoints(&self) -> usize {
+    pub fn step_count(&self) -> usize {
         self.timeline.len()
     }
 
-    /// The most breakpoints there may be.
+    /// The most steps there may be.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -147,7 +155,7 @@ impl Availability {
 
     /// The earliest time, at or after `from` and the origin, from which `count` processors are free for `length`.
     ///
-    /// It takes `&mut self` to remember what it learns about blocks that changed; the profile itself stays as it is.
+    /// It takes `&mut self` to remember what it learns about blocks that changed; the steps stay as they are.
     pub fn earliest_fit(&mut self, from: Time, count: u32, length: Span) -> Result<Time, FitError> {
         if count == 0 {
             return Err(FitError::ZeroCount);
@@ -168,7 +176,7 @@ impl Availability {
         self.timeline.advance(now);
     }
 
-    /// Names a rule that this profile breaks, reading all of it.
+    /// Names a rule that this availability breaks, reading all of it.
     pub fn check(&self) -> Result<(), Violation> {
         let blocks = self.timeline.blocks();
         let placed = !blocks.is_empty()
@@ -195,7 +203,7 @@ impl Availability {
             "no more processors are free than there are",
         )?;
         Violation::unless(
-            self.steps().count() == self.breakpoints() && self.breakpoints() <= self.limit,
+            self.steps().count() == self.step_count() && self.step_count() <= self.limit,
             "steps are counted rightly and within their limit",
         )?;
         Violation::unless(
@@ -207,8 +215,8 @@ impl Availability {
 
 impl PartialEq for Availability {
     fn eq(&self, other: &Self) -> bool {
-        (self.processors, self.limit, self.breakpoints())
-            == (other.processors, other.limit, other.breakpoints())
+        (self.processors, self.limit, self.step_count())
+            == (other.processors, other.limit, other.step_count())
             && self.steps().eq(other.steps())
     }
 }
@@ -217,7 +225,7 @@ impl Eq for Availability {}
 
 impl Hash for Availability {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.processors, self.limit, self.breakpoints()).hash(state);
+        (self.processors, self.limit, self.step_count()).hash(state);
         for step in self.steps() {
             step.hash(state);
         }

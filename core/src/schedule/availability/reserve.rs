@@ -5,7 +5,7 @@ use super::error::{ReleaseError, ReserveError};
 use super::timeline::{Change, Cursor, Survey};
 use crate::time::{Interval, Time};
 
-/// What a change does to the breakpoint at one of its edges.
+/// What a change does to the step that begins at one of its edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     /// There is none yet.
@@ -16,7 +16,7 @@ enum Edge {
 }
 
 impl Edge {
-    /// At an existing breakpoint, between these counts.
+    /// At an existing step, between these counts.
     fn between(before: u32, after: u32) -> Self {
         if before == after {
             Self::Remove
@@ -26,7 +26,7 @@ impl Edge {
     }
 }
 
-/// The profile would need more breakpoints than its limit.
+/// There would be more steps than the limit allows.
 struct NoRoom;
 
 impl Availability {
@@ -75,11 +75,11 @@ impl Availability {
             .map_err(|NoRoom| ReleaseError::Full)
     }
 
-    /// Changes the counts within the interval, and sees to the breakpoints at its edges. The interval begins in the step
+    /// Changes the counts within the interval, and sees to the steps at its edges. The interval begins in the step
     /// `first`; the counts before and after lie between the least and the most of `within`.
     ///
-    /// Inside, counts move together and differ as before, so only the edges may gain or lose a breakpoint. A time without
-    /// one has equal counts on both sides, which the change makes different: it needs one then. At the origin and at the
+    /// Inside, counts move together and differ as before, so only the edges may gain or lose a step. An instant at which no
+    /// step begins has equal counts on both sides, which the change makes different: it needs a step then. At the origin and at the
     /// end of time there is nothing to be different from.
     fn change(
         &mut self,
@@ -110,7 +110,7 @@ impl Availability {
 
         let edges = [start_edge, end_edge];
         let of = |kind: Edge| edges.iter().filter(|&&edge| edge == kind).count();
-        let needed = self.breakpoints().saturating_add(of(Edge::Insert));
+        let needed = self.step_count().saturating_add(of(Edge::Insert));
         if needed.saturating_sub(of(Edge::Remove)) > self.limit {
             return Err(NoRoom);
         }

@@ -1,4 +1,4 @@
-//! The steps of a profile in blocks, with what searches know about each block.
+//! The steps of an availability in blocks, with what searches know about each block.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

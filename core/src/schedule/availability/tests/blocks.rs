@@ -18,7 +18,7 @@ fn a_profile_that_filled_and_emptied_again_is_as_new() {
         held.push((interval, count));
     }
     assert_eq!(profile.check(), Ok(()));
-    assert!(profile.breakpoints() > 3000, "{}", profile.breakpoints());
+    assert!(profile.step_count() > 3000, "{}", profile.step_count());
     rng.shuffle(&mut held);
     for (index, &(interval, count)) in held.iter().enumerate() {
         profile.release(interval, count).unwrap();
@@ -79,7 +79,7 @@ fn what_is_known_stays_right_while_blocks_split_merge_empty_and_are_forgotten() 
     for (slot, &taken) in taken.iter().enumerate() {
         assert_eq!(profile.least_free(interval(slot)), 8 - taken);
     }
-    while profile.breakpoints() > 1 {
+    while profile.step_count() > 1 {
         let step = long(u64::from(rng.below(40)));
         profile.advance(profile.origin() + step);
         assert_eq!(profile.check(), Ok(()));

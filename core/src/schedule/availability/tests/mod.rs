@@ -152,10 +152,10 @@ fn a_second_release_of_the_same_reservation_is_refused() {
 }
 
 #[test]
-fn at_the_limit_only_what_needs_no_breakpoint_is_accepted() {
+fn at_the_limit_only_what_needs_no_step_is_accepted() {
     let mut profile = Availability::with_limit(4, 3).unwrap();
     profile.reserve(micros(10, 20), 2).unwrap();
-    assert_eq!(profile.breakpoints(), profile.limit());
+    assert_eq!(profile.step_count(), profile.limit());
     let before = profile.clone();
     assert_eq!(profile.reserve(micros(12, 14), 1), Err(ReserveError::Full));
     assert_eq!(profile.reserve(micros(20, 21), 1), Err(ReserveError::Full));
@@ -170,7 +170,7 @@ fn at_the_limit_only_what_needs_no_breakpoint_is_accepted() {
 }
 
 #[test]
-fn even_a_limit_of_zero_leaves_the_origin_its_breakpoint() {
+fn even_a_limit_of_zero_leaves_the_origin_its_step() {
     let mut profile = Availability::with_limit(4, 0).unwrap();
     assert_eq!(profile.reserve(micros(0, 1), 1), Err(ReserveError::Full));
     assert_eq!(profile.reserve(micros(0, u64::MAX), 1), Ok(()));
@@ -196,7 +196,7 @@ fn advancing_forgets_the_past_and_never_turns_back() {
     assert_eq!(steps(&profile), [(30, 4)]);
     profile.advance(Time::MAX);
     assert_eq!(profile.check(), Ok(()));
-    assert_eq!(profile.breakpoints(), 1);
+    assert_eq!(profile.step_count(), 1);
     assert_eq!(
         profile.earliest_fit(Time::ZERO, 1, long(1)),
         Err(FitError::BeyondTime)

@@ -127,7 +127,7 @@ struct Pair {
     profile: Availability,
     twin: Twin,
     held: Vec<((usize, usize), u32)>,
-    most_breakpoints: usize,
+    most_steps: usize,
     refused: usize,
     moved: usize,
 }
@@ -139,7 +139,7 @@ impl Pair {
             profile: Availability::new(drive.processors).unwrap(),
             twin: Twin::new(drive.processors, drive.slots, drive.unit),
             held: Vec::new(),
-            most_breakpoints: 0,
+            most_steps: 0,
             refused: 0,
             moved: 0,
             drive,
@@ -289,7 +289,7 @@ impl Pair {
             }
             _ => self.compress(),
         }
-        self.most_breakpoints = self.most_breakpoints.max(self.profile.breakpoints());
+        self.most_steps = self.most_steps.max(self.profile.step_count());
     }
 
     fn compare(&mut self) {
@@ -357,7 +357,7 @@ fn a_large_machine_with_many_blocks_does_exactly_what_its_twin_does() {
     })
     .run(200);
     assert!(pair.held.len() > 4000, "{}", pair.held.len());
-    assert!(pair.most_breakpoints > 64 * 80, "{}", pair.most_breakpoints);
+    assert!(pair.most_steps > 64 * 80, "{}", pair.most_steps);
     assert!(pair.moved > 50, "{}", pair.moved);
 }
 
@@ -374,6 +374,6 @@ fn times_too_long_for_exact_summaries_do_exactly_what_their_twin_does() {
         operations: 4000,
     })
     .run(100);
-    assert!(pair.most_breakpoints > 64 * 8, "{}", pair.most_breakpoints);
+    assert!(pair.most_steps > 64 * 8, "{}", pair.most_steps);
     assert!(pair.moved > 50, "{}", pair.moved);
 }
