@@ -47,14 +47,13 @@ fn churn<const D: usize>(
     }
 }
 
-/// Waits until all checks pass nine times in a row.
+/// Runs until all checks have passed nine times in a row, two periods apart: for 18 periods at least, for 300 at most.
 fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
     let (mut wrong, mut right) = (Ok(()), 0);
     for _ in 0..150 {
         network.run_periods(2);
         wrong = network.wrong();
         right = if wrong.is_ok() { right + 1 } else { 0 };
-        // Nine looks in a row, two periods apart.
         if right == 9 {
             break;
         }

@@ -145,10 +145,10 @@ fn a_search_may_want_several_candidates_for_each_node() {
     let mut bench = neighbours(config, 3);
     let late: &[_] = &[busy(60, 180)];
     // Enough free candidates are offered immediately, however few there are.
-    bench.hear(9, search(1, 3, 60));
-    bench.hear(9, search(2, 4, 60));
-    bench.hear(1, others(2, &[(4, late)]));
-    bench.hear(2, others(2, &[(5, late)]));
+    bench.answers(9, search(1, 3, 60), found(1, 60, 1, &[1, 2, 3]));
+    assert_eq!(bench.hear(9, search(2, 4, 60)), [Send(1, who_else(2))]);
+    let more = [(1, 4), (2, 5)].map(|(peer, other)| bench.hear(peer, others(2, &[(other, late)])));
+    assert_eq!(more, [[Send(2, who_else(2))], [Send(3, who_else(2))]]);
     // Five candidates for four nodes; eight would be plenty.
     assert_eq!(bench.hear(3, others(2, &[])), [Send(4, who_else(2))]);
     assert_eq!(
