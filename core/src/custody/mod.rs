@@ -105,7 +105,8 @@ pub type Candidates = heapless::Vec<NodeId, MOST_CANDIDATES, u8>;
 
 /// The custody machine of one node: the jobs that it answers for as a home, and the jobs that it has as a holder.
 ///
-/// Most effects per event: eight for each job of the event. That is one job, except at the start and on `Unreachable`.
+/// Most effects per event: eight for each job of the event. That is one job, except at the start and on
+/// [`Event::Unreachable`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Custody {
     me: NodeId,
@@ -126,7 +127,8 @@ pub struct Counts {
     pub placed_again: u64,
     /// How often this node let a job go because its home did not answer.
     pub orphaned: u64,
-    /// How often this node gave away a job that waited here.
+    /// How often this node began to give away a job that waited here ([`Command::GiveAway`]), whether or not the other
+    /// node then took it.
     pub moved: u64,
 }
 

@@ -31,7 +31,8 @@ pub struct Config {
     /// The most hops of a [`Gather`](super::Gather). A node sends one if a job has ended and no neighbour is left to
     /// ask. With zero, as in the paper, a node asks only neighbours.
     pub pull_hops: u16,
-    /// The time between looks at the queue; a node asks a neighbour for jobs to start once in it (PROTOCOLS L8, L16).
+    /// The time between looks at the queue. A node asks each neighbour for jobs to start at most once in it (PROTOCOLS
+    /// L8). P4 does not say how long it is; [`Config::new`] takes the period of heartbeats (L16).
     pub round: Span,
     /// Custody between submitters and owners.
     pub owners: custody::Config,

@@ -315,12 +315,14 @@ pub enum Wanted {
     Sooner,
 }
 
-/// Why a waiting job moves.
+/// What a waiting job does at the node that it moves to. It names a state, not a node: the node is the receiver of
+/// [`Message::Offer`], or the sender of [`Message::Pull`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MoveTo {
-    /// The target starts it at once: internode scheduling.
+    /// It starts at once: internode scheduling ([`Scheduling::internode`](super::Scheduling::internode)).
     Start,
-    /// It waits at the target: queue balancing, or the queue of a leaver.
+    /// It waits in the queue there: queue balancing ([`Scheduling::balancing`](super::Scheduling::balancing)), or a leaver
+    /// gives it away.
     Wait,
 }
