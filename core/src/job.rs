@@ -180,12 +180,14 @@ pub struct Notice {
 
 /// What happens to a job.
 ///
-/// The submitter tells its host first `Accepted`, or at once the outcome; then any number of `Moved`; and last exactly
-/// one of `Finished`, `Failed` or `Cancelled`. If the submitter knows the name of a new job already, the only news is
+/// The submitter tells its host first [`Accepted`](Self::Accepted), or at once the outcome; then any number of
+/// [`Moved`](Self::Moved); and last exactly one of [`Finished`](Self::Finished), [`Failed`](Self::Failed) or
+/// [`Cancelled`](Self::Cancelled). If the submitter knows the name of a new job already, the only news is
 /// [`Refusal::Known`], and it says nothing of the known job. One name used at two nodes at once is not detected.
 ///
-/// Only a node that runs a job tells its host `Started`, to begin it, and `Stopped`, to end it early, perhaps at once.
-/// A node tells its host `Orphaned` if it had a job and no longer hears from the job's home.
+/// Only a node that runs a job tells its host [`Started`](Self::Started), to begin it, and [`Stopped`](Self::Stopped), to
+/// end it early, perhaps at once. A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears
+/// from the job's home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum News {

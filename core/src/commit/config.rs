@@ -7,9 +7,10 @@ use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
 ///
-/// After a restart a coordinator takes from here what an earlier life may have granted. So do not shorten `lease`,
-/// `permission`, `retry`, `jitter` or `retries` across a restart before all that was granted with the longer values is
-/// over: two attempts at a job might run at once.
+/// After a restart a coordinator takes from here what an earlier life may have granted. So do not shorten
+/// [`lease`](Self::lease), [`permission`](Self::permission), [`retry`](Self::retry), [`jitter`](Self::jitter) or
+/// [`retries`](Self::retries) across a restart before all that was granted with the longer values is over: two attempts
+/// at a job might run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// The lease that a coordinator asks for; several round trips.

@@ -20,7 +20,8 @@ pub enum Message {
         /// The user and organisation that submitted the job.
         submitter: Submitter,
     },
-    /// To a coordinator: the time is held, under a lease that began when the first `Prepare` came.
+    /// To a coordinator: the time is held, under a lease that began when the first
+    /// [`Prepare`](Self::Prepare) came.
     Prepared {
         /// The attempt that has the hold.
         attempt: Attempt,

@@ -4,8 +4,8 @@ use crate::time::Span;
 
 /// The times and sizes of custody, the same on all nodes.
 ///
-/// After a restart a home takes from here how long the leases of an earlier life may last. So do not shorten `lease`
-/// across a restart before all leases with the longer value are over: a job might run twice.
+/// After a restart a home takes from here how long the leases of an earlier life may last. So do not shorten
+/// [`lease`](Self::lease) across a restart before all leases with the longer value are over: a job might run twice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
     /// For how long a holder may have a job without a message from its home; renewed after a third of that.
@@ -80,7 +80,7 @@ impl Default for Config {
 pub enum ConfigError {
     /// `retry` and `search` must be longer than zero.
     ZeroTime,
-    /// `lease` must be at least nine times as long as `retry`.
+    /// [`Config::lease`] must be at least nine times as long as [`Config::retry`].
     ShortLease,
     /// `retention` must be at least as long as `retry`.
     ShortRetention,

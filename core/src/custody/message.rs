@@ -18,7 +18,7 @@ pub enum Message {
         /// A number from its last holder to the next one; only the two understand it.
         carried: u32,
     },
-    /// The answer to `Give`.
+    /// The answer to [`Give`](Self::Give).
     Answer {
         /// The job that was given.
         job: JobId,

@@ -112,7 +112,7 @@ impl Default for Config {
 pub enum ConfigError {
     /// `D` and `T` are at least two and `T` less than `2 D - 1`: else links would come and go forever.
     Distances,
-    /// `links` is at least two and at most [`MOST_LINKS`], and `optimising` is at most `links`.
+    /// [`Config::links`] is at least two and at most [`MOST_LINKS`], and [`Config::optimising`] is at most as many.
     Links,
     /// An ant remembers at least one node, no more than [`MOST_RECORDS`], and walks along at least one link.
     Ants,

@@ -8,7 +8,8 @@ use crate::time::{Span, Time};
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The overlay. `changes` is always `Untold`: the scheduler compares views itself.
+    /// The overlay. `changes` is always [`Untold`](cyclon::Changes::Untold): the scheduler compares views
+    /// itself.
     pub overlay: cyclon::Config,
     /// Whether gossip changes the views.
     pub links: Links,

@@ -41,7 +41,7 @@ pub enum Message<const L: usize> {
         /// The searcher's name for the search.
         search: SearchId,
     },
-    /// The answer to `WhoElse`.
+    /// The answer to [`WhoElse`](Self::WhoElse).
     Others {
         /// The searcher's name for the search.
         search: SearchId,

@@ -94,9 +94,9 @@ use search::{Pull, Question, Search};
 
 /// A node of the grid, with at most `C` links, of which it exchanges at most `L` at once.
 ///
-/// `C` is at least `view` of [`Config::overlay`], and `L` at least its `shuffle`: `Asap<20, 8>` is enough for
-/// [`Config::DEFAULT`]. All nodes of a grid have the same `L`. A node decodes shorter lists of links than its own
-/// `L`, but not longer ones.
+/// `C` is at least the [`view`](cyclon::Config::view) of [`Config::overlay`], and `L` at least its
+/// [`shuffle`](cyclon::Config::shuffle): `Asap<20, 8>` is enough for [`Config::DEFAULT`]. All nodes of a grid have the
+/// same `L`. A node decodes shorter lists of links than its own `L`, but not longer ones.
 ///
 /// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the
 /// view changes, `C` and four for each search or request whose time has come.

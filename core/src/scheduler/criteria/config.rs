@@ -10,7 +10,8 @@ use crate::time::{Span, Time};
 /// The rules of the scheduler, the same on all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The random overlay. `changes` is always `Untold`: the scheduler compares views itself.
+    /// The random overlay. `changes` is always [`Untold`](cyclon::Changes::Untold): the scheduler compares views
+    /// itself.
     pub overlay: cyclon::Config,
     /// The times and sizes of each helper overlay.
     pub helper: vicinity::Config,

@@ -37,7 +37,7 @@ pub enum Message<const L: usize, const G: usize> {
         /// Which links of the receiver are wanted.
         through: Through,
     },
-    /// The answer to `Look`.
+    /// The answer to [`Look`](Self::Look).
     Seen {
         /// The submitter's name for the question.
         look: LookId,
