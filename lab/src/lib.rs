@@ -34,4 +34,5 @@ pub mod results;
 pub mod run;
 pub mod schedulers;
 pub mod torture;
+mod unreadable;
 pub mod workload;

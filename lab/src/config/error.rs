@@ -18,13 +18,19 @@ impl ConfigError {
 
     /// A TOML error in one line; TOML itself shows it over several.
     pub(crate) fn new(error: &toml::de::Error, text: &str) -> Self {
-        let message = error.message().replace('\n', " ");
-        Self(
-            match error.span().and_then(|span| line_of(text, span.start)) {
-                Some(line) => format!("line {line}: {message}"),
-                None => message,
-            },
-        )
+        let mut message = error.message().replace('\n', " ");
+        let span = error.span();
+        if message == "duplicate key"
+            && let Some(key) = span.clone().and_then(|span| text.get(span))
+        {
+            message = format!("{key} is there twice; keep one of them");
+        } else {
+            message.push_str("; correct it, or give another file in TOML");
+        }
+        Self(match span.and_then(|span| line_of(text, span.start)) {
+            Some(line) => format!("line {line}: {message}"),
+            None => message,
+        })
     }
 
     /// An error with the line of the text that it is about.

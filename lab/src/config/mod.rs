@@ -26,7 +26,7 @@ pub use fault::Fault;
 pub use network::{DelayConfig, NetworkConfig, NetworkError, Partition};
 pub use workload::{Shape, Source, WorkloadConfig};
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use gridweave_core::time::Span;
@@ -35,6 +35,7 @@ use toml::{Table, Value};
 
 use crate::schedulers::name::Scheduler;
 use crate::schedulers::rules::Rules;
+use crate::unreadable::advice;
 use crate::workload::generate::MOST_MIXED_NODES;
 
 /// Everything that a run depends on.
@@ -295,7 +296,10 @@ impl Config {
 pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     const MOST_BYTES: u64 = 1 << 20;
     let explain = |what: String| ConfigError(format!("{}: {what}", file.display()));
-    let unreadable = |error| explain(format!("cannot be read ({error}); check the path"));
+    let unreadable = |error: io::Error| {
+        let advice = advice(&error, "check the path");
+        explain(format!("cannot be read ({error}); {advice}"))
+    };
     // The size in the metadata cannot be trusted: devices and pipes have none.
     let mut bytes = Vec::new();
     std::fs::File::open(file)
@@ -303,7 +307,7 @@ pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(explain(
-            "is larger than 1 MiB, so it is no configuration".into(),
+            "is larger than 1 MiB, so it is no configuration; give one in TOML".into(),
         ));
     }
     String::from_utf8(bytes)
@@ -335,7 +339,9 @@ fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError>
 
 fn insert_below(table: &mut Table, key: &str, value: Value) -> Result<(), ConfigError> {
     match key.split_once('.') {
-        None if key.is_empty() => Err(ConfigError("a key is missing before '='".into())),
+        None if key.is_empty() => Err(ConfigError(
+            "a key is missing before '='; write key=value, such as grid.nodes=100".into(),
+        )),
         None => {
             table.insert(key.into(), value);
             Ok(())

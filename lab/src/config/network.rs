@@ -13,6 +13,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::setting::{keys, kinds, record};
+use crate::unreadable::advice;
 
 /// The settings of a network; delays may come from files or from the seed.
 pub type NetworkConfig = network::NetworkConfig<DelayConfig>;
@@ -116,7 +117,7 @@ pub enum NetworkError {
     #[error(transparent)]
     Refused(#[from] network::NetworkError),
     /// A file cannot be read.
-    #[error("{}: {error}; check the path and that the file is whole", file.display())]
+    #[error("{}: cannot be read ({error}); {}", file.display(), advice(error, "check the path and that the file is whole"))]
     Unreadable {
         /// The file that cannot be read.
         file: PathBuf,

@@ -73,7 +73,7 @@ impl std::fmt::Display for Wrong {
 pub(crate) fn table(value: &Value) -> Result<&Table, Wrong> {
     value
         .as_table()
-        .ok_or_else(|| Wrong::not("a table of keys and values", value))
+        .ok_or_else(|| Wrong::not("a table of keys and values; write { key = value }", value))
 }
 
 /// The error that a key is unknown.
@@ -85,7 +85,7 @@ pub(crate) fn unknown(key: &str, known: &[&str]) -> Wrong {
 /// The value of a required key.
 pub(crate) fn required<T: Setting>(table: &Table, key: &str) -> Result<T, Wrong> {
     let value = table.get(key);
-    let value = value.ok_or_else(|| Wrong::new("is missing").at(key))?;
+    let value = value.ok_or_else(|| Wrong::new("is missing; add it").at(key))?;
     T::read(value).map_err(|wrong| wrong.at(key))
 }
 
@@ -243,7 +243,7 @@ macro_rules! kinds {
         impl $crate::config::setting::Setting for $type {
             fn read(value: &::toml::Value) -> Result<Self, $crate::config::setting::Wrong> {
                 let table = $crate::config::setting::table(value)?;
-                let missing = || $crate::config::setting::Wrong::new("is missing").at($tag);
+                let missing = || $crate::config::setting::Wrong::new("is missing; add it").at($tag);
                 let tag = table.get($tag).ok_or_else(missing)?;
                 let index = $crate::config::setting::word(tag, &[$($word),*]);
                 let kind = [$($word),*][index.map_err(|wrong| wrong.at($tag))?];
@@ -317,7 +317,7 @@ impl Setting for f64 {
 impl Setting for String {
     fn read(value: &Value) -> Result<Self, Wrong> {
         let text = value.as_str().map(Self::from);
-        text.ok_or_else(|| Wrong::not("a text", value))
+        text.ok_or_else(|| Wrong::not("a text; write it in quotes", value))
     }
 
     fn write(&self) -> Option<Value> {
@@ -373,7 +373,7 @@ impl<T: Setting> Setting for Option<T> {
 impl<T: Setting> Setting for Vec<T> {
     fn read(value: &Value) -> Result<Self, Wrong> {
         let values = value.as_array();
-        let values = values.ok_or_else(|| Wrong::not("a list", value))?;
+        let values = values.ok_or_else(|| Wrong::not("a list; write [first, second]", value))?;
         let read = |(index, value)| T::read(value).map_err(|wrong| wrong.at(&index_of(index)));
         values.iter().enumerate().map(read).collect()
     }
@@ -391,7 +391,7 @@ fn index_of(index: usize) -> String {
 impl<T: Setting + Copy> Setting for [T; 2] {
     fn read(value: &Value) -> Result<Self, Wrong> {
         let read = Vec::<T>::read(value)?;
-        Self::try_from(read).map_err(|_| Wrong::not("a list of two", value))
+        Self::try_from(read).map_err(|_| Wrong::not("a list of two; write [first, second]", value))
     }
 
     fn write(&self) -> Option<Value> {

@@ -142,7 +142,7 @@ impl WorkloadConfig {
             && until <= from
         {
             return Err(
-                "workload.until is not after workload.from, so no job is in between".into(),
+                "workload.until is not after workload.from, so no job is in between; give a later one".into(),
             );
         }
         Ok(())

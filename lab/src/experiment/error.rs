@@ -70,7 +70,7 @@ pub enum InputError {
     },
     /// The configuration sets nodes, but a generator brings its own.
     #[error(
-        "the {name} workload brings its own nodes; set workload.{name}.nodes instead of grid.nodes, and leave grid.cores_per_node at 1"
+        "the {name} workload brings its own nodes; set workload.{name}.nodes instead of grid.nodes, and leave out grid.sites and grid.cores_per_node"
     )]
     OwnNodes {
         /// The key of the generator.

@@ -26,7 +26,7 @@ pub struct Prepared {
     pub workload: Arc<Workload>,
     /// The nodes.
     pub grid: Arc<Grid>,
-    /// How many records of the source were left out because they cannot run.
+    /// How many records were left out because they cannot run, of the whole source even if only a part of it is used.
     pub skipped: u64,
     /// Notes for the user about the workload: acknowledgements, and what was left out.
     pub notes: Vec<String>,
@@ -132,8 +132,11 @@ impl Prepared {
         });
         self.skipped = trace.skipped.total();
         if self.skipped > 0 {
-            self.notes
-                .push(format!("{}: {}", trace.workload.name, trace.skipped));
+            let config = &self.config.workload;
+            let is_cut = config.from.is_some() || config.until.is_some() || config.first.is_some();
+            let whole = if is_cut { ", the whole file" } else { "" };
+            let name = &trace.workload.name;
+            self.notes.push(format!("{name}{whole}: {}", trace.skipped));
         }
         let thanks: Vec<&str> = trace.header.acknowledge().collect();
         if !thanks.is_empty() {

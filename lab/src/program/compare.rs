@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Ending;
 use super::execute::PlannedRun;
+use super::hints::only_serial;
 use super::options::Setup;
 use super::run::{ending, is_partial, join, note_violations, place, write_config};
 use super::session::Session;
@@ -114,6 +115,8 @@ pub(super) fn compare(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
+    let compared = tables.last().map_or(&[][..], |table| &table.schedulers);
+    session.hint(only_serial(&prepared, compared));
     note_violations(&all);
     for table in drawn {
         session.say(&table);

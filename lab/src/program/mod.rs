@@ -14,6 +14,7 @@
 mod compare;
 mod execute;
 mod faults;
+mod hints;
 mod interrupt;
 mod options;
 mod own_process;
@@ -33,7 +34,7 @@ pub use options::Cli;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use options::{Action, Setup, TraceAction};
@@ -142,6 +143,20 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
     let end = ends.iter().filter_map(|end| text.find(end)).min();
     let mistake = text.get(..end.unwrap_or(text.len())).unwrap_or(&text);
     let mistake = mistake.strip_prefix("error: ").unwrap_or(mistake);
-    session::complain(&format!("gridweave: {mistake}; see gridweave --help"));
+    let meant = similar(error).map_or(String::new(), |word| format!("; perhaps {word} is meant"));
+    session::complain(&format!(
+        "gridweave: {mistake}{meant}; see gridweave --help"
+    ));
     ExitCode::from(2)
+}
+
+/// The command or option that the user may have misspelt.
+fn similar(error: &clap::Error) -> Option<&str> {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg];
+    match kinds.iter().find_map(|kind| error.get(*kind))? {
+        ContextValue::String(word) => Some(word),
+        // The most similar one is the last.
+        ContextValue::Strings(words) => words.last().map(String::as_str),
+        _ => None,
+    }
 }

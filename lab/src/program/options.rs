@@ -273,6 +273,14 @@ fn count(text: &str) -> Result<u32, String> {
     whole(text, most).and_then(|number| u32::try_from(number).map_err(|error| error.to_string()))
 }
 
+/// A number of nodes that is not zero.
+fn some(text: &str) -> Result<u32, String> {
+    let number = count(text)?;
+    (number > 0)
+        .then_some(number)
+        .ok_or_else(|| "there must be at least one".into())
+}
+
 fn whole(text: &str, most: u64) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| *number <= most);
     number.ok_or_else(|| format!("it is not a whole number from 0 to {most}"))
@@ -386,7 +394,7 @@ pub(super) enum TraceAction {
         /// The trace
         file: PathBuf,
         /// How many nodes the load is for [default: what the trace says]
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = some)]
         nodes: Option<u32>,
     },
     /// Write a trace as SWF, whole or cut and scaled
@@ -445,7 +453,7 @@ pub(super) struct Cut {
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true)]
     load: Option<f64>,
     /// How many nodes the load is for [default: what the trace says]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = some)]
     nodes: Option<u32>,
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Ending;
 use super::execute::PlannedRun;
+use super::hints::rejected_gangs;
 use super::options::Setup;
 use super::session::{Session, complain};
 use super::table::{Line, draw};
@@ -78,6 +79,7 @@ pub(super) fn run(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
+    session.hint(rejected_gangs(&prepared));
     note_violations(&summaries);
     session.say(&format!(
         "{}: {} jobs on {} nodes",

@@ -147,6 +147,13 @@ impl Session {
         }
     }
 
+    /// Prints a hint about results that may surprise, if there is one.
+    pub(super) fn hint(&self, hint: Option<String>) {
+        if let Some(hint) = hint {
+            self.note(&format!("gridweave: {hint}"));
+        }
+    }
+
     /// Prints where the results are.
     pub(super) fn point_to(&self, folder: &Path) {
         self.say(&format!("\nresults: {}", folder.display()));

@@ -80,7 +80,7 @@ pub(super) fn sweep(
         .iter()
         .partition(|point| Finished::read(point, &inputs, out, runs).is_some());
     // Errors are reported before the first run, not hours later.
-    check_all(open.iter().copied())?;
+    let hint = check_all(open.iter().copied())?;
     let new = begin(session, out)?;
     if !finished.is_empty() {
         session.note(&format!(
@@ -110,6 +110,7 @@ pub(super) fn sweep(
     made.into_iter().collect::<anyhow::Result<()>>()?;
 
     let missing = sweep.points.len() - table.rows.len();
+    session.hint(hint);
     session.say(&table.drawn);
     for line in exponents(&table.costs) {
         session.say(&line);

@@ -47,7 +47,9 @@ pub(super) fn convert(
         to,
     )?;
     if trace.skipped.total() > 0 {
-        session.note(&format!("{}: {}", file.display(), trace.skipped));
+        let is_cut = transform.window.is_some() || transform.first.is_some();
+        let whole = if is_cut { ", the whole file" } else { "" };
+        session.note(&format!("{}{whole}: {}", file.display(), trace.skipped));
     }
     Ok(ending)
 }
@@ -91,8 +93,7 @@ fn save(
     }
     // An immediate end would leave a half-written file behind.
     session.interrupt.begin();
-    put(session, workload, kept, to)
-        .with_context(|| format!("{}: cannot be written; check the folder", to.display()))?;
+    put(session, workload, kept, to).map_err(|error| unwritten(to, &error))?;
     session.interrupt.end();
     if !(workload.requirements.is_empty() && workload.deadlines.is_empty()) {
         session.note("SWF has no place for requirements and deadlines; they are left out");
@@ -104,6 +105,12 @@ fn save(
     } else {
         Ending::Done
     })
+}
+
+/// The error that a file could not be written.
+fn unwritten(file: &Path, error: &io::Error) -> anyhow::Error {
+    let file = file.display();
+    anyhow::anyhow!("{file}: cannot be written ({error}); check its folder")
 }
 
 /// Writes the file, whole or not at all.

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::Ending;
+use super::hints::rejected_gangs;
 use super::session::Session;
 use crate::config::{Config, ConfigError, read_text};
 use crate::experiment::{Point, Prepared, Sweep, prepare};
@@ -25,6 +26,7 @@ pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending>
     }
     let prepared = prepare(&Config::parse(&text).map_err(named)?)?;
     prepared.check()?;
+    session.hint(rejected_gangs(&prepared));
     let (jobs, nodes) = (prepared.workload.jobs.len(), prepared.grid.len());
     let (scheduler, workload) = (prepared.config.scheduler, &prepared.workload.name);
     session.say(&format!(
@@ -43,15 +45,18 @@ pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending>
 }
 
 fn validate_sweep(session: &Session, file: &Path, sweep: &Sweep) -> anyhow::Result<Ending> {
-    check_all(sweep.points.iter())?;
+    let hint = check_all(sweep.points.iter())?;
+    session.hint(hint);
     let runs = sweep.points.len();
     session.say(&format!("{}: a sweep of {runs} runs", file.display()));
     session.tell(&json!({ "file": file.display().to_string(), "runs": runs }))?;
     Ok(Ending::Done)
 }
 
-/// Checks runs of a sweep, and the files that they name.
-pub(super) fn check_all<'a>(points: impl Iterator<Item = &'a Point>) -> anyhow::Result<()> {
+/// Checks runs of a sweep, and the files that they name. Returns a hint about the first run that has one.
+pub(super) fn check_all<'a>(
+    points: impl Iterator<Item = &'a Point>,
+) -> anyhow::Result<Option<String>> {
     // Groups runs with the same jobs and nodes, so that each workload is prepared once and is not kept.
     let mut groups: BTreeMap<String, Vec<&Point>> = BTreeMap::new();
     for point in points {
@@ -61,10 +66,12 @@ pub(super) fn check_all<'a>(points: impl Iterator<Item = &'a Point>) -> anyhow::
         let source = source_of(&point.config).to_toml()?;
         groups.entry(source).or_default().push(point);
     }
+    let mut first = None;
     for points in groups.values() {
-        check_together(points)?;
+        let hint = check_together(points)?;
+        first = first.or(hint);
     }
-    Ok(())
+    Ok(first)
 }
 
 /// Refuses a trace that can be read only once, if several runs read it.
@@ -94,11 +101,12 @@ fn source_of(config: &Config) -> Config {
     }
 }
 
-/// Checks runs that have the same jobs and nodes.
-fn check_together(points: &[&Point]) -> anyhow::Result<()> {
+/// Checks runs that have the same jobs and nodes. Returns a hint about the first run that has one.
+fn check_together(points: &[&Point]) -> anyhow::Result<Option<String>> {
     let Some(first) = points.first() else {
-        return Ok(());
+        return Ok(None);
     };
+    let mut first_hint = None;
     let prepared = prepare(&first.config).with_context(|| first.name.clone())?;
     for point in points {
         let own = Prepared {
@@ -106,6 +114,9 @@ fn check_together(points: &[&Point]) -> anyhow::Result<()> {
             ..prepared.clone()
         };
         own.check().with_context(|| point.name.clone())?;
+        if first_hint.is_none() {
+            first_hint = rejected_gangs(&own).map(|hint| format!("{}: {hint}", point.name));
+        }
     }
-    Ok(())
+    Ok(first_hint)
 }

@@ -30,6 +30,16 @@ pub(crate) trait Section: Setting {
     }
 }
 
+/// Refuses a number that is zero, or above what there is room for.
+pub(super) fn check_room(key: &str, number: u8, room: usize) -> Result<(), ConfigError> {
+    match (1..=room).contains(&usize::from(number)) {
+        true => Ok(()),
+        false => Err(ConfigError::from(format!(
+            "{key} is {number}; give a number from 1 to {room}"
+        ))),
+    }
+}
+
 /// The most rounds of warm-up of an overlay.
 const MOST_ROUNDS: u32 = 10_000;
 

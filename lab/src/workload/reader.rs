@@ -16,6 +16,7 @@ use super::record::Oddities;
 use super::skipped::{Reason, Skipped};
 use super::swf;
 use super::{Submission, Workload};
+use crate::unreadable::advice;
 use gridweave_sim::history::History;
 
 const BUFFER: usize = 128 * 1024;
@@ -75,7 +76,7 @@ pub struct Trace {
 pub enum ReadError {
     /// The file could not be opened or read.
     #[error(
-        "{name}: cannot be read{}: {cause}; check that the file exists and may be read", after(*line)
+        "{name}: cannot be read{}: {cause}; {}", after(*line), advice(cause, "check that the file exists and may be read")
     )]
     Io {
         /// The name of the trace.

@@ -5,6 +5,7 @@ use core::num::{NonZeroU32, NonZeroUsize};
 use gridweave_core::time::{Span, Time};
 
 use super::{Submission, WorkUnit, Workload};
+use crate::lasting::Lasting;
 use crate::outcome::Estimates;
 
 /// The most jobs that splitting may produce, some hundred megabytes; Curie's 295,540 would become 184 million.
@@ -123,11 +124,11 @@ pub struct Transformed {
 #[non_exhaustive]
 pub enum TransformError {
     /// The workload has no jobs.
-    #[error("the workload has no jobs")]
+    #[error("the workload has no jobs; give one that has some")]
     NoJobs,
     /// No job was submitted in the window.
     #[error(
-        "no job was submitted from {from} {}; the last came at {last}: choose another window", end_of(*until)
+        "no job was submitted from {} {}; the last came at {}: choose another window", Lasting(*from), end_of(*until), Lasting(*last - Time::ZERO)
     )]
     EmptyWindow {
         /// The start of the window.
@@ -138,7 +139,7 @@ pub enum TransformError {
         last: Time,
     },
     /// Every job is larger than the cap.
-    #[error("every job needs more than {nodes} nodes; raise the cap or clamp jobs to it")]
+    #[error("every job needs more than {nodes} nodes, the most that is allowed; raise max_nodes")]
     AllAboveCap {
         /// The cap.
         nodes: NonZeroU32,
@@ -181,7 +182,7 @@ fn end_of(until: Span) -> String {
     if until == Span::MAX {
         "on".into()
     } else {
-        format!("until {until}")
+        format!("until {}", Lasting(until))
     }
 }
 

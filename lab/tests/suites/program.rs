@@ -215,6 +215,10 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         b"scheduler = 'central-easy'\n[grid]\nnodez = 5\n",
     );
     desk.write("broken.toml", b"scheduler = \n");
+    desk.write("twice.toml", b"seed = 1\nseed = 2\n");
+    desk.write("number.toml", b"scheduler = 3\n");
+    desk.write("words.txt", b"one two\n");
+    desk.write("ragged.txt", b"1 2\n3\n");
     desk.write("file", b"");
     desk.write(
         "nameless.toml",
@@ -232,7 +236,40 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         ("run --trace empty.swf", "no usable job"),
         ("run --trace headerless.swf", "--nodes"),
         ("run --trace missing.swf", "missing.swf: cannot be read"),
-        ("run --trace .", "cannot be read"),
+        ("run --trace .", "name a file in it"),
+        ("run --config .", "name a file in it"),
+        ("validate .", "name a file in it"),
+        ("reproduce p2 --coordinates .", "name a file in it"),
+        (
+            "run --config twice.toml",
+            "line 2: seed is there twice; keep one",
+        ),
+        ("validate good.swf", "expected `=`; correct it"),
+        ("run --config number.toml", "write it in quotes"),
+        ("run --set =3", "write key=value"),
+        ("run --set faults={}", "write [first, second]"),
+        ("run --set grid=3", "write { key = value }"),
+        (
+            "run --set faults=[{at='1s',node=1}]",
+            "what: is missing; add it",
+        ),
+        ("run --set asap.degree=200", "from 1 to 40"),
+        ("run --set asap.shuffle=0", "from 1 to 8"),
+        ("run --set criteria.degree=21", "from 1 to 20"),
+        ("run --set criteria.shuffle=9", "from 1 to 8"),
+        ("run --set criteria.near=0", "from 1 to 20"),
+        ("run --set criteria.gossip=11", "from 1 to 10"),
+        ("run --set aria.degree=1", "from 2 to 20"),
+        ("run --workload desktop --set grid.sites=4", "grid.sites"),
+        (
+            "run --trace wide.swf --set workload.max_nodes=1",
+            "raise max_nodes",
+        ),
+        ("reproduce p2 --round-trips words.txt", "give milliseconds"),
+        (
+            "reproduce p2 --round-trips ragged.txt",
+            "give as many in each",
+        ),
         ("run --config unknown.toml", "nodez"),
         ("validate unknown.toml", "line 3"),
         ("run --config broken.toml", "broken.toml"),
@@ -267,10 +304,13 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
             "trace generate aria x.swf --set workload.source=desktop",
             "aria",
         ),
-        ("run --set workload.from=100d", "window"),
+        (
+            "run --set workload.from=100d",
+            "from 100d on; the last came at 6d21h55m53s: choose another window",
+        ),
         (
             "run --set workload.from=2d --set workload.until=1d",
-            "workload.until",
+            "give a later one",
         ),
         ("run --set workload.load=-1", "workload.load"),
         ("run --set nonsense", "key=value"),
@@ -330,6 +370,9 @@ fn bad_usage_is_told_by_name() {
     let desk = Desk::new();
     for (arguments, named) in [
         ("--fly", "--fly"),
+        ("compair", "perhaps compare is meant"),
+        ("run --scheduller asap", "perhaps --scheduler is meant"),
+        ("trace info log.swf --nodes 0", "at least one"),
         ("run --scheduler slurm", "slurm"),
         ("run --workload mine", "mine"),
         ("run --runs 0", "--runs"),
@@ -677,6 +720,98 @@ fn a_row_without_a_run_job_shows_no_waits() {
     let output = desk.run("run --trace wide.swf --nodes 4 --json");
     let printed = json(&String::from_utf8_lossy(&output.stdout));
     assert!(printed["wait"].is_null() && printed["bounded_slowdown"].is_null());
+}
+
+/// What the program prints on standard error, if it succeeds.
+fn hints(desk: &Desk, line: &str) -> String {
+    let output = desk.run(line);
+    let errors = String::from_utf8(output.stderr).expect("errors are text");
+    assert_eq!(output.status.code(), Some(0), "{line}: {errors}");
+    errors
+}
+
+/// One job of one node and two of several, the last of them a day after the others. A fourth one cannot run.
+const GANGS: &str = "; MaxProcs: 4\n\
+    1 0 -1 60 1 -1 -1 -1 90 -1 1 3 1 -1 -1 2 -1 -1\n\
+    2 5 -1 60 2 -1 -1 -1 90 -1 1 3 1 -1 -1 2 -1 -1\n\
+    3 86400 -1 60 3 -1 -1 -1 90 -1 1 3 1 -1 -1 2 -1 -1\n\
+    4 86401 -1 0 3 -1 -1 -1 90 -1 1 3 1 -1 -1 2 -1 -1\n";
+
+#[test]
+fn a_scheduler_that_rejects_gangs_says_why_and_what_to_do() {
+    let desk = Desk::new();
+    desk.write("gangs.swf", GANGS);
+    let run = "run --trace gangs.swf --scheduler";
+    let said = hints(&desk, &format!("{run} random"));
+    let rejects = "rejects 2 of 3 jobs, which need several; --set workload.shape=serial splits";
+    assert!(said.contains(rejects), "{said}");
+    assert!(!said.contains("grid.sites"), "{said}");
+    let quiet = hints(&desk, &format!("{run} random --quiet"));
+    assert_eq!(quiet, "");
+    for able in ["random --set workload.shape=serial", "central-easy"] {
+        let said = hints(&desk, &format!("{run} {able}"));
+        assert!(!said.contains("rejects"), "{said}");
+    }
+    // A site runs several nodes' worth of a job.
+    let config = "[workload]\nsource = 'trace'\ntrace = 'gangs.swf'\n";
+    desk.write("aria.toml", format!("scheduler = 'aria'\n{config}"));
+    let said = hints(&desk, "validate aria.toml");
+    assert!(said.contains(rejects), "{said}");
+    assert!(said.contains("--set grid.sites=N"), "{said}");
+    desk.write(
+        "sites.toml",
+        format!("scheduler = 'aria'\n{config}[grid]\nsites = 2\n"),
+    );
+    assert_eq!(hints(&desk, "validate sites.toml"), "");
+    // Of a sweep, the first such run is named.
+    desk.write(
+        "sweep.toml",
+        "[base.workload]\nsource = 'trace'\ntrace = 'gangs.swf'\n[vary]\nscheduler = ['central-easy', 'random']\n",
+    );
+    for line in ["validate sweep.toml", "sweep sweep.toml"] {
+        let said = hints(&desk, line);
+        assert!(
+            said.contains("scheduler=random: random runs a job on one node"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_comparison_says_which_schedulers_have_only_split_jobs() {
+    let desk = Desk::new();
+    desk.write("gangs.swf", GANGS);
+    let compare = "compare --trace gangs.swf --schedulers";
+    let said = hints(&desk, &format!("{compare} central-easy,random"));
+    assert!(
+        said.contains("workload.shape is gangs") && said.contains("are split: random"),
+        "{said}"
+    );
+    for line in [
+        "central-easy,central-fcfs",
+        "central-easy,random --set workload.shape=serial",
+    ] {
+        let said = hints(&desk, &format!("{compare} {line}"));
+        assert!(!said.contains("workload.shape"), "{said}");
+    }
+}
+
+#[test]
+fn skipped_jobs_of_a_part_are_said_to_be_those_of_the_whole_file() {
+    let desk = Desk::new();
+    desk.write("gangs.swf", GANGS);
+    let run = "run --trace gangs.swf";
+    let said = hints(&desk, run);
+    assert!(said.contains("gangs: 1 skipped"), "{said}");
+    for part in ["workload.until=1h", "workload.from=1h", "workload.first=1"] {
+        let said = hints(&desk, &format!("{run} --set {part}"));
+        assert!(said.contains("gangs, the whole file: 1 skipped"), "{said}");
+    }
+    let said = hints(&desk, "trace convert gangs.swf part.swf --until 1h");
+    assert!(
+        said.contains("gangs.swf, the whole file: 1 skipped"),
+        "{said}"
+    );
 }
 
 #[test]

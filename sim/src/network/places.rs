@@ -134,7 +134,7 @@ impl RoundTrips {
                     .and_then(|micros| u32::try_from(micros / 2).ok());
                 one_way.push(round_trip.ok_or_else(|| {
                     format!(
-                        "line {}: '{}' is no round-trip time",
+                        "line {}: '{}' is no round-trip time; give milliseconds with spaces in between",
                         line + 1,
                         short(number)
                     )
@@ -148,7 +148,7 @@ impl RoundTrips {
                 size = columns;
             } else if columns != size {
                 return Err(format!(
-                    "line {} has {columns} numbers where {size} are wanted",
+                    "line {} has {columns} numbers, and the first has {size}; give as many in each",
                     line + 1
                 ));
             }

@@ -146,7 +146,9 @@ impl Section for AriaConfig {
             .into());
         }
         if !(2..=20).contains(&self.degree) {
-            return Err("aria.degree is not between 2 and 20".into());
+            return Err(
+                format!("aria.degree is {}; give a number from 2 to 20", self.degree).into(),
+            );
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::config::fault::Fault;
 use crate::config::network::NetworkConfig;
 use crate::config::setting::{names, section, words};
 use crate::schedulers::reserving::{commit, lead};
-use crate::schedulers::section::{Section, check_warm_up};
+use crate::schedulers::section::{Section, check_room, check_warm_up};
 
 section! {
     /// How `asap` schedules.
@@ -98,7 +98,9 @@ pub(crate) const MOST_SHUFFLED: usize = 8;
 
 impl Section for AsapConfig {
     fn checked(&self) -> Result<(), ConfigError> {
-        check_warm_up("asap", self.warm_up)
+        check_warm_up("asap", self.warm_up)?;
+        check_room("asap.degree", self.degree, MOST_LINKS)?;
+        check_room("asap.shuffle", self.shuffle, MOST_SHUFFLED)
     }
 }
 

@@ -16,8 +16,9 @@ use crate::config::error::ConfigError;
 use crate::config::network::read_plane;
 use crate::config::network::{NetworkConfig, NetworkError};
 use crate::config::setting::{self, Setting, Wrong, kinds, names, section, words};
+use crate::schedulers::asap::config::MOST_SHUFFLED;
 use crate::schedulers::reserving::{commit, lead};
-use crate::schedulers::section::{Section, check_warm_up};
+use crate::schedulers::section::{Section, check_room, check_warm_up};
 use gridweave_sim::network::Plane;
 
 section! {
@@ -287,6 +288,12 @@ impl Section for CriteriaConfig {
             );
         }
         check_warm_up("criteria", self.warm_up)?;
+        check_room("criteria.degree", self.degree, MOST_NEAR)?;
+        check_room("criteria.shuffle", self.shuffle, MOST_SHUFFLED)?;
+        if self.helpers.as_ref().is_none_or(|them| !them.is_empty()) {
+            check_room("criteria.near", self.near, MOST_NEAR)?;
+            check_room("criteria.gossip", self.gossip, MOST_GOSSIP)?;
+        }
         if self.criterion == CriterionName::Combined && self.parts.is_empty() {
             return wrong(
                 "criteria.criterion is 'combined', but criteria.parts says nothing; give at least one part",

@@ -92,7 +92,7 @@ fn a_window_that_holds_nothing_is_an_error() {
     let error = transform.apply(four()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no job was submitted from 41s until 90s; the last came at 40s: choose another window"
+        "no job was submitted from 41s until 1m30s; the last came at 40s: choose another window"
     );
     let nothing = transform.apply(Workload::default());
     assert_eq!(nothing, Err(TransformError::NoJobs));
@@ -182,7 +182,7 @@ fn whole_jobs_and_their_parts_are_the_same_jobs() {
 fn an_open_window_has_no_end_in_words() {
     let transform = within(100, Span::MAX);
     let error = transform.apply(workload(vec![job(1, 0, 1)])).unwrap_err();
-    assert!(error.to_string().contains("from 100s on;"), "{error}");
+    assert!(error.to_string().contains("from 1m40s on;"), "{error}");
 }
 
 #[test]
