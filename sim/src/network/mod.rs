@@ -1,8 +1,8 @@
 //! The network between simulated nodes: how long a message travels, and whether it arrives.
 //!
-//! A message is sent whole, takes a one-way delay that depends on the pair of nodes or on chance, and may be lost,
-//! doubled or held up on the way. Bandwidth and queues are not modelled. All chance comes from one generator, so a run
-//! repeats exactly.
+//! A message is sent whole, takes a one-way [`Delay`] that depends on the pair of nodes or on chance, and may be lost,
+//! doubled or held up on the way, as its [`NetworkConfig`] says. [`Network::mishaps`] counts what went wrong. Bandwidth
+//! and queues are not modelled. All chance comes from one generator, so a run repeats exactly.
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};

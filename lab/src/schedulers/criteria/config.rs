@@ -290,10 +290,8 @@ impl Section for CriteriaConfig {
         check_warm_up("criteria", self.warm_up)?;
         check_room("criteria.degree", self.degree, MOST_NEAR)?;
         check_room("criteria.shuffle", self.shuffle, MOST_SHUFFLED)?;
-        if self.helpers.as_ref().is_none_or(|them| !them.is_empty()) {
-            check_room("criteria.near", self.near, MOST_NEAR)?;
-            check_room("criteria.gossip", self.gossip, MOST_GOSSIP)?;
-        }
+        check_room("criteria.near", self.near, MOST_NEAR)?;
+        check_room("criteria.gossip", self.gossip, MOST_GOSSIP)?;
         if self.criterion == CriterionName::Combined && self.parts.is_empty() {
             return wrong(
                 "criteria.criterion is 'combined', but criteria.parts says nothing; give at least one part",
