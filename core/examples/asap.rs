@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The first is alone, and introduces all others.
         let bootstrap = match number {
             0 => Bootstrap::Alone,
-            _ => Bootstrap::Join(NodeId::new(0)),
+            _ => Bootstrap::Join(NodeId::new(0).into()),
         };
         let id = NodeId::new(number);
         grid.start(Node::new(id, Config::DEFAULT, bootstrap, Everyone)?);

@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The first is alone, and introduces all others.
         let bootstrap = match number {
             0 => Bootstrap::Alone,
-            _ => Bootstrap::Join(NodeId::new(0)),
+            _ => Bootstrap::Join(NodeId::new(0).into()),
         };
         let (id, config, profile) = (NodeId::new(number), Config::DEFAULT, profile(number));
         grid.start(Node::new(

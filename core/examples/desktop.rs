@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (number, has) in (0..).zip(&desktops) {
         let bootstrap = match number {
             0 => Bootstrap::Alone,
-            _ => Bootstrap::Join(NodeId::new(0)),
+            _ => Bootstrap::Join(NodeId::new(0).into()),
         };
         let equipment = Equipment {
             dimensions: dimensions.clone(),

@@ -251,7 +251,7 @@ impl<M: Watched> Grid<M> {
                     let peers = peers.iter().map(|peer| NodeId::new(u64::from(*peer)));
                     Bootstrap::Meet(peers.collect())
                 }
-                None => Bootstrap::Join(NodeId::new(me.get() * 7 % u64::from(nodes))),
+                None => Bootstrap::Join(NodeId::new(me.get() * 7 % u64::from(nodes)).into()),
             };
             M::build(me, config, bootstrap)
         };

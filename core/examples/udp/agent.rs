@@ -102,7 +102,7 @@ pub(super) fn run(id: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
     let orders = orders();
     let bootstrap = match id {
         0 => Bootstrap::Alone,
-        _ => Bootstrap::Join(NodeId::new(0)),
+        _ => Bootstrap::Join(NodeId::new(0).into()),
     };
     let node = Node::new(NodeId::new(id), config(), bootstrap, Everyone)?;
     // The host provides the seed; a real agent would ask its operating system.

@@ -57,48 +57,10 @@
 
 pub mod aria;
 pub mod asap;
+mod bootstrap;
 pub mod criteria;
 pub mod desk;
 pub mod desktop;
 
-use alloc::vec::Vec;
-
-use rand_core::Rng;
-
-use crate::id::NodeId;
-use crate::overlay::cyclon;
-use crate::rng::Choose;
-
-/// How a node gets into the overlay.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Bootstrap {
-    /// The node is the first, or the only one.
-    Alone,
-    /// The introducer, through which the node joins.
-    Join(NodeId),
-    /// The node's neighbours, for a host that lays out an overlay by hand.
-    Meet(Vec<NodeId>),
-}
-
-impl Bootstrap {
-    /// The commands that the random overlay gets at the start.
-    fn commands(&self) -> impl Iterator<Item = cyclon::Command> + '_ {
-        let (introducer, peers) = match self {
-            Self::Alone => (None, &[][..]),
-            Self::Join(introducer) => (Some(*introducer), &[][..]),
-            Self::Meet(peers) => (None, peers.as_slice()),
-        };
-        let join = introducer.map(|introducer| cyclon::Command::Join { introducer });
-        let meet = peers.iter().map(|peer| cyclon::Command::Meet(*peer));
-        join.into_iter().chain(meet)
-    }
-
-    /// The introducer for a node that has lost all its links; with `Meet`, a random one of the given peers.
-    fn introducer(&self, rng: &mut dyn Rng) -> Option<NodeId> {
-        match self {
-            Self::Alone => None,
-            Self::Join(introducer) => Some(*introducer),
-            Self::Meet(peers) => rng.pick(peers).copied(),
-        }
-    }
-}
+pub(crate) use bootstrap::Approach;
+pub use bootstrap::{Bootstrap, Introducers, IntroducersError};

@@ -3,6 +3,7 @@
 extern crate alloc;
 
 mod eclipse;
+mod introducers;
 mod refused_configurations;
 mod same_history;
 #[cfg(feature = "wire")]

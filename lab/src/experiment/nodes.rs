@@ -37,7 +37,7 @@ pub(crate) fn bootstrap(views: &[Box<[u32]>], me: NodeId) -> Bootstrap {
             Bootstrap::Meet(peers.collect())
         }
         // A node that joins later is introduced by the first node.
-        None => Bootstrap::Join(NodeId::new(0)),
+        None => Bootstrap::Join(NodeId::new(0).into()),
     }
 }
 

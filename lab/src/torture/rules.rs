@@ -67,7 +67,7 @@ pub(crate) fn bootstraps_with(
             let peers = view.iter().map(|peer| NodeId::new(u64::from(*peer)));
             Bootstrap::Meet(peers.collect())
         }
-        None => Bootstrap::Join(scenario.introducer(me)),
+        None => Bootstrap::Join(scenario.introducer(me).into()),
     }
 }
 

@@ -241,7 +241,7 @@ fn ids(count: u64) -> impl Iterator<Item = (NodeId, Bootstrap)> {
     (0..count).map(|number| {
         let bootstrap = match number {
             0 => Bootstrap::Alone,
-            _ => Bootstrap::Join(NodeId::new(0)),
+            _ => Bootstrap::Join(NodeId::new(0).into()),
         };
         (NodeId::new(number), bootstrap)
     })
@@ -334,7 +334,7 @@ fn a_grid_of_desktop_works_over_the_wire() {
     let nodes = (0..8).map(|number| {
         let bootstrap = match number {
             0 => desktop::Bootstrap::Alone,
-            _ => desktop::Bootstrap::Join(NodeId::new(0)),
+            _ => desktop::Bootstrap::Join(NodeId::new(0).into()),
         };
         let equipment = Equipment {
             dimensions: dimensions.clone(),

@@ -260,6 +260,8 @@ pub enum Command {
     Meet(NodeId),
     /// Stop for good: tell the neighbours, and forget all peers.
     Leave,
+    /// Keep this node as a contact, to be asked if there are no neighbours: another introducer, perhaps.
+    Know(NodeId),
 }
 
 /// What a node tells its host.
@@ -629,6 +631,7 @@ impl Blatant {
                 self.enter(Neighbour::new(peer, Purpose::Construction, None), cx);
             }
             Command::Leave => self.leave(cx),
+            Command::Know(peer) => self.know(peer, cx),
         }
     }
 

@@ -24,10 +24,18 @@ impl Blatant {
         running.reunion = Reunion::default();
         let iteration = running.iteration;
         running.reunion.ask(introducer, iteration, &self.config);
-        if !self.contacts.known().contains(&introducer) {
-            self.note([introducer], cx);
-        }
+        self.know(introducer, cx);
         self.ask_introducer(cx);
+    }
+
+    /// Keeps a node as a contact.
+    pub(super) fn know(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
+        if let Life::Running(_) = self.life
+            && peer != self.me
+            && !self.contacts.known().contains(&peer)
+        {
+            self.note([peer], cx);
+        }
     }
 
     /// Asks the introducer for a link, a few times or until this node has a link that it asked for: a link that a peer

@@ -18,10 +18,18 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
         if introducer == self.view.owner() {
             return;
         }
-        if !self.contacts.known().contains(&introducer) {
-            self.note([introducer], cx);
-        }
+        self.know(introducer, cx);
         self.ask(introducer, cx);
+    }
+
+    /// Keeps a node as a contact.
+    pub(super) fn know(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
+        if let Life::Gossiping(_) = self.life
+            && peer != self.view.owner()
+            && !self.contacts.known().contains(&peer)
+        {
+            self.note([peer], cx);
+        }
     }
 
     fn ask(&mut self, introducer: NodeId, cx: &mut dyn Context<Self>) {

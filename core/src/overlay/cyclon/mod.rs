@@ -201,6 +201,8 @@ pub enum Command {
     Thaw,
     /// Stop for good, and forget all links and contacts.
     Leave,
+    /// Keep this node as a contact, to be asked if the view stays empty: another introducer, perhaps.
+    Know(NodeId),
 }
 
 /// What a node tells its host.
@@ -373,6 +375,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 }
             }
             Command::Leave => self.leave(cx),
+            Command::Know(peer) => self.know(peer, cx),
         }
     }
 

@@ -28,7 +28,7 @@ use crate::id::NodeId;
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::blatant::{self, Blatant};
 use crate::overlay::cyclon::{self, Cyclon};
-use crate::scheduler::Bootstrap;
+use crate::scheduler::Approach;
 
 /// The most links of a random view.
 const VIEW: usize = 20;
@@ -96,6 +96,8 @@ pub enum Command {
     Meet(NodeId),
     /// Leave the overlay for good.
     Leave,
+    /// Keep this node as a contact, to be asked if there are no links.
+    Know(NodeId),
 }
 
 /// The notice of an overlay that it has no links and no contacts left to ask.
@@ -128,15 +130,14 @@ impl Links {
     }
 }
 
-/// The commands that the overlay gets at the start.
-pub(super) fn commands(bootstrap: &Bootstrap) -> impl Iterator<Item = Command> + '_ {
-    let (introducer, peers) = match bootstrap {
-        Bootstrap::Alone => (None, &[][..]),
-        Bootstrap::Join(introducer) => (Some(*introducer), &[][..]),
-        Bootstrap::Meet(peers) => (None, peers.as_slice()),
-    };
-    let meet = peers.iter().map(|peer| Command::Meet(*peer));
-    introducer.map(Command::Join).into_iter().chain(meet)
+impl From<Approach> for Command {
+    fn from(approach: Approach) -> Self {
+        match approach {
+            Approach::Join(introducer) => Self::Join(introducer),
+            Approach::Know(peer) => Self::Know(peer),
+            Approach::Meet(peer) => Self::Meet(peer),
+        }
+    }
 }
 
 struct AsBlatant;
@@ -197,6 +198,7 @@ fn for_blatant(event: Event<Links>) -> Option<Event<Blatant>> {
             Command::Join(introducer) => blatant::Command::Join { introducer },
             Command::Meet(peer) => blatant::Command::Meet(peer),
             Command::Leave => blatant::Command::Leave,
+            Command::Know(peer) => blatant::Command::Know(peer),
         }),
         Event::Restored(Key::Blatant(key), Record::Blatant(record)) => Event::Restored(key, record),
         Event::Message { .. } | Event::Timer(_) | Event::Restored(..) => return None,
@@ -217,6 +219,7 @@ fn for_cyclon(event: Event<Links>) -> Option<Event<Cyclon<VIEW, SHUFFLE>>> {
             Command::Join(introducer) => cyclon::Command::Join { introducer },
             Command::Meet(peer) => cyclon::Command::Meet(peer),
             Command::Leave => cyclon::Command::Leave,
+            Command::Know(peer) => cyclon::Command::Know(peer),
         }),
         Event::Restored(Key::Cyclon(key), Record::Cyclon(record)) => Event::Restored(key, record),
         Event::Message { .. } | Event::Timer(_) | Event::Restored(..) => return None,
@@ -244,7 +247,7 @@ impl Machine for Links {
                 }
             }
             Self::Fixed(neighbours) => match event {
-                Event::Command(Command::Meet(peer) | Command::Join(peer)) => {
+                Event::Command(Command::Meet(peer) | Command::Join(peer) | Command::Know(peer)) => {
                     if let Err(index) = neighbours.binary_search(&peer)
                         && neighbours.len() < VIEW
                     {

@@ -51,7 +51,7 @@
 //!     membership: Membership::default(),
 //!     local: SiteQueue::new(Policy::ShortestFirst, Speed::BASELINE, 100),
 //! };
-//! let node = Aria::new(NodeId::new(1), Config::DEFAULT, Bootstrap::Join(NodeId::new(2)), site)?;
+//! let node = Aria::new(NodeId::new(1), Config::DEFAULT, Bootstrap::Join(NodeId::new(2).into()), site)?;
 //! assert_eq!(node.jobs().count(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -263,11 +263,11 @@ impl<S: LocalScheduler> Aria<S> {
     fn overlay(&mut self, event: Event<Links>, cx: &mut dyn Context<Self>) {
         let mut embed = AsLinks::default();
         self.links.handle(event, &mut cx.lift(&mut embed));
-        if embed.alone
-            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
-        {
-            let join = Event::Command(links::Command::Join(introducer));
-            self.links.handle(join, &mut cx.lift(&mut embed));
+        if embed.alone {
+            for approach in self.bootstrap.approaches_again(cx.rng()) {
+                self.links
+                    .handle(Event::Command(approach.into()), &mut cx.lift(&mut embed));
+            }
         }
     }
 
@@ -275,7 +275,7 @@ impl<S: LocalScheduler> Aria<S> {
         // The clock in milliseconds: peers ignore a flood with the name of one from an earlier life.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.overlay(Event::Start, cx);
-        let met: Vec<links::Command> = links::commands(&self.bootstrap).collect();
+        let met: Vec<links::Command> = self.bootstrap.approaches().map(Into::into).collect();
         for command in met {
             self.overlay(Event::Command(command), cx);
         }

@@ -273,12 +273,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn gossip(&mut self, event: Event<Cyclon<C, L>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsOverlay::default();
         self.overlay.handle(event, &mut cx.lift(&mut embed));
-        if embed.alone
-            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
-        {
-            let join = cyclon::Command::Join { introducer };
-            self.overlay
-                .handle(Event::Command(join), &mut cx.lift(&mut embed));
+        if embed.alone {
+            for approach in self.bootstrap.approaches_again(cx.rng()) {
+                self.overlay
+                    .handle(Event::Command(approach.into()), &mut cx.lift(&mut embed));
+            }
         }
         self.view_changed(cx);
     }
@@ -301,7 +300,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         // All versions of this life are higher than those of earlier lives.
         let life = self.overlay.incarnation().unwrap_or_default();
         self.own = Snapshot::empty(u64::from(life.get()) << 32);
-        let met: Vec<cyclon::Command> = self.bootstrap.commands().collect();
+        let met: Vec<cyclon::Command> = self.bootstrap.approaches().map(Into::into).collect();
         let freeze = (self.config.links == Links::Static).then_some(cyclon::Command::Freeze);
         for command in met.into_iter().chain(freeze) {
             let mut child = cx.lift(AsOverlay::default());

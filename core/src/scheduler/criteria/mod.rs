@@ -352,7 +352,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let life = self.overlay.incarnation().unwrap_or_default();
         self.schedule = Snapshot::empty(u64::from(life.get()) << 32);
         self.help_all(&Event::Start, cx);
-        let commands: Vec<cyclon::Command> = self.bootstrap.commands().collect();
+        let commands: Vec<cyclon::Command> = self.bootstrap.approaches().map(Into::into).collect();
         for command in commands {
             self.shuffle(Event::Command(command), cx);
         }

@@ -132,12 +132,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             begun: None,
         };
         self.overlay.handle(event, &mut cx.lift(&mut embed));
-        if embed.alone
-            && let Some(introducer) = self.bootstrap.introducer(cx.rng())
-        {
-            let join = cyclon::Command::Join { introducer };
-            self.overlay
-                .handle(Event::Command(join), &mut cx.lift(&mut embed));
+        if embed.alone {
+            for approach in self.bootstrap.approaches_again(cx.rng()) {
+                self.overlay
+                    .handle(Event::Command(approach.into()), &mut cx.lift(&mut embed));
+            }
         }
         if let Some(exchange) = embed.begun {
             self.shuffled = Some((exchange, cx.now()));

@@ -106,6 +106,7 @@ use crate::overlay::flood::Seen;
 use crate::queue::BackfillQueue;
 use crate::resource::{Capability, Dimension, Dimensions, Kind, Pool, Requirement, Speed};
 use crate::rng::Choose;
+use crate::scheduler::Introducers;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
 
@@ -127,8 +128,8 @@ pub struct Equipment {
 pub enum Bootstrap<const D: usize> {
     /// The node founds the overlay.
     Alone,
-    /// The node joins through this introducer.
-    Join(NodeId),
+    /// The node joins through one of these introducers.
+    Join(Introducers),
     /// The node starts with this point and zone: for hosts that lay out an overlay by hand, see [`can::Layout`].
     Placed(can::Point<D>, Shared<Grant<D>>),
 }
@@ -271,6 +272,14 @@ impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan<'_> {
             _ => {}
         }
     }
+}
+
+/// The commands to join through one of these. The overlay asks the first, and keeps the others for the next tries.
+fn joins<const D: usize>(introducers: &Introducers) -> Vec<can::Command<D>> {
+    let joins = introducers.as_told();
+    joins
+        .map(|introducer| can::Command::Join { introducer })
+        .collect()
 }
 
 impl<const D: usize> Desktop<D> {
@@ -459,14 +468,14 @@ impl<const D: usize> Desktop<D> {
         if embed.unanswered {
             self.unanswered = self.unanswered.saturating_add(1);
             let found = self.unanswered >= Self::FOUNDS_AFTER && cx.rng().below(4) == 0;
-            let command = match self.bootstrap {
+            let commands = match &self.bootstrap {
                 // All nodes may have crashed at once. If several found a space, all but one yield when they meet.
-                _ if found => Some(can::Command::Found),
-                // The first introducer may still be in the overlay.
-                Bootstrap::Join(introducer) => Some(can::Command::Join { introducer }),
-                Bootstrap::Alone | Bootstrap::Placed(..) => None,
+                _ if found => Vec::from([can::Command::Found]),
+                // The introducers may still be in the overlay.
+                Bootstrap::Join(introducers) => joins(introducers),
+                Bootstrap::Alone | Bootstrap::Placed(..) => Vec::new(),
             };
-            if let Some(command) = command {
+            for command in commands {
                 self.can
                     .handle(Event::Command(command), &mut cx.lift(&mut embed));
             }
@@ -503,16 +512,16 @@ impl<const D: usize> Desktop<D> {
 
     /// Enters the overlay as the bootstrap says. A restarted founder joins through peers it knew, if it knew any.
     fn get_into_overlay(&mut self, cx: &mut dyn Context<Self>) {
-        let command = match &self.bootstrap {
+        let commands = match &self.bootstrap {
             // It asks peers from its disk, and founds a space if none answers.
             Bootstrap::Alone if self.can.is_joining() => return,
-            Bootstrap::Alone => can::Command::Found,
-            Bootstrap::Join(introducer) => can::Command::Join {
-                introducer: *introducer,
-            },
-            Bootstrap::Placed(_, grant) => can::Command::Place(grant.clone()),
+            Bootstrap::Alone => Vec::from([can::Command::Found]),
+            Bootstrap::Join(introducers) => joins(introducers),
+            Bootstrap::Placed(_, grant) => Vec::from([can::Command::Place(grant.clone())]),
         };
-        self.overlay(Event::Command(command), cx);
+        for command in commands {
+            self.overlay(Event::Command(command), cx);
+        }
         if let Bootstrap::Placed(_, grant) = &self.bootstrap
             && self.can.zone().is_none()
         {

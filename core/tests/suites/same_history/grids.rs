@@ -110,7 +110,7 @@ pub(crate) const SCHEDULERS: [&str; 5] = ["asap", "criteria", "aria", "aria-cycl
 fn begins(number: usize) -> (NodeId, Bootstrap) {
     let bootstrap = match number {
         0 => Bootstrap::Alone,
-        _ => Bootstrap::Join(NodeId::new(0)),
+        _ => Bootstrap::Join(NodeId::new(0).into()),
     };
     (NodeId::new(number as u64), bootstrap)
 }
@@ -159,7 +159,10 @@ fn desktop(number: usize, rng: &mut Xoshiro256PlusPlus) -> Desktop<3> {
         0 => (NodeId::new(0), desktop::Bootstrap::Alone),
         _ => {
             let first = NodeId::new(0);
-            (NodeId::new(number as u64), desktop::Bootstrap::Join(first))
+            (
+                NodeId::new(number as u64),
+                desktop::Bootstrap::Join(first.into()),
+            )
         }
     };
     let names = [("cores", Kind::Amount), ("memory", Kind::Amount)];

@@ -61,7 +61,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         .asap
         .for_machines(&config.network, &config.faults);
     let bootstrap = match prepared.joining().next() {
-        Some(_) => Bootstrap::Join(NodeId::new(1)),
+        Some(_) => Bootstrap::Join(NodeId::new(1).into()),
         None => Bootstrap::Alone,
     };
     let node = Node::new(NodeId::new(0), rules, bootstrap, Everyone);

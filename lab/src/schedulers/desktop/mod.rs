@@ -169,7 +169,7 @@ impl Side for DesktopSide {
             let bootstrap = match placed.get(number) {
                 Some((point, grant)) => Bootstrap::Placed(*point, grant.clone()),
                 // A node that joins later is introduced by the first node.
-                None => Bootstrap::Join(NodeId::new(0)),
+                None => Bootstrap::Join(NodeId::new(0).into()),
             };
             Node::new(me, config, bootstrap, equipment[number].clone(), &mut rng)
                 .expect("all nodes are as the one that was checked")

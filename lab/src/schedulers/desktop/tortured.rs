@@ -156,7 +156,7 @@ impl Subject for Node {
         Box::new(move |me| {
             let bootstrap = match placed.get(me.get() as usize) {
                 Some((point, grant)) => Bootstrap::Placed(*point, grant.clone()),
-                None => Bootstrap::Join(scenario.introducer(me)),
+                None => Bootstrap::Join(scenario.introducer(me).into()),
             };
             let equipment = equipment(&scenario, me);
             // A node has the same virtual coordinates in all its lives.

@@ -373,7 +373,7 @@ fn a_node_without_neighbours_waits_for_the_overlay_before_it_searches_alone() {
         searcher: Searcher::Included,
         ..CONFIG
     };
-    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
     assert_eq!(bench.submit(7, 1), [Persist(OF_JOB)]);
     assert_eq!(
         bench.get_link(1, 3),
@@ -385,7 +385,7 @@ fn a_node_without_neighbours_waits_for_the_overlay_before_it_searches_alone() {
         bench.feed(Event::Timer(Timer::Due))
     };
     assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 600))));
-    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
     bench.submit(7, 1);
     assert_eq!(bench.at(511).feed(Event::Timer(Timer::Due)), []);
     assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
@@ -397,7 +397,7 @@ fn a_node_that_has_lost_all_its_contacts_asks_its_introducer_again() {
         links: Links::Dynamic,
         ..CONFIG
     };
-    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
     bench.get_link(1, 3);
     // Node 3 becomes a contact. It never answers.
     let mut asked = Vec::new();

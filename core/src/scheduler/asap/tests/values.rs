@@ -60,7 +60,7 @@ fn rules_that_cannot_work_together_are_refused() {
         Some(ConfigError::ShortPeriod)
     );
     assert_eq!(
-        Node::new(ME, CONFIG, Bootstrap::Join(ME), Everyone).err(),
+        Node::new(ME, CONFIG, Bootstrap::Join(ME.into()), Everyone).err(),
         Some(ConfigError::StaticJoin)
     );
     let timeout = says(

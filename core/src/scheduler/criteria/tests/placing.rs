@@ -239,7 +239,7 @@ fn a_node_without_neighbours_waits_for_some_while_it_has_rounds() {
         ..CONFIG
     };
     let join = |introduced: bool| {
-        let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1)));
+        let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
         let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
         assert_eq!(did, [Persist(OF_JOB)]);
         assert_eq!(bench.due(Timer::Due), Some(second(512)));

@@ -162,7 +162,7 @@ fn a_late_answer_is_not_measured_as_a_round_trip_of_a_later_question() {
 
 #[test]
 fn a_node_that_has_lost_all_its_contacts_asks_its_introducer_again() {
-    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Join(id(1)));
+    let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Join(id(1).into()));
     let message = cyclon::Message::JoinGive {
         joiner: bench.machine().overlay().incarnation().unwrap(),
         link: Link {

@@ -160,7 +160,7 @@ impl Network {
             Bootstrap::Alone
         } else {
             let other = self.nodes.keys().find(|other| **other != node);
-            Bootstrap::Join(*other.expect("somebody is there"))
+            Bootstrap::Join((*other.expect("somebody is there")).into())
         };
         let equipment = self.equipment[&node].clone();
         let machine = Node::new(node, self.config, bootstrap, equipment, &mut self.rng).unwrap();

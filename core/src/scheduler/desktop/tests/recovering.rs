@@ -142,7 +142,7 @@ fn the_outcome_is_told_before_the_job_is_forgotten() {
 #[test]
 fn a_joiner_without_answers_founds_a_space_after_some_requests() {
     let mut rng = Zeros;
-    let (config, join) = (config(), Bootstrap::Join(id(77)));
+    let (config, join) = (config(), Bootstrap::Join(id(77).into()));
     let mut node = Node::new(id(1), config, join, equipment(4, 16), &mut rng).unwrap();
     let mut effects = EffectQueue::new();
     let mut timers = BTreeSet::new();
@@ -301,7 +301,7 @@ fn a_restarted_placed_node_without_known_peers_joins_its_first_neighbours() {
 #[test]
 fn a_joiner_that_is_refused_as_full_asks_again() {
     let mut network = Network::new(config(), &[(4, 16)]);
-    let join = Bootstrap::Join(id(77));
+    let join = Bootstrap::Join(id(77).into());
     let (mut node, _) = booted(&mut network, join, []);
     let life = crate::id::Incarnation::default();
     let message = Message::Overlay {
