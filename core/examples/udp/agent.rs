@@ -198,9 +198,11 @@ impl Agent {
     fn listen(&mut self) -> Result<(), Box<dyn Error>> {
         let now = self.clock()?;
         let next = [self.host.next_at(), self.alarms.next_at()];
-        let next = next.into_iter().flatten().min().map_or(LONGEST_WAIT, |at| {
-            Duration::from_micros((at - now).as_micros())
-        });
+        let next = next
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(LONGEST_WAIT, |at| Duration::from(at - now));
         let wait = next.clamp(Duration::from_millis(1), LONGEST_WAIT);
         self.socket.set_read_timeout(Some(wait))?;
         let mut room = [0; ROOM];

@@ -17,6 +17,20 @@
 //! assert_eq!(Interval::starting(noon, Span::ZERO), Err(IntervalError::Empty));
 //! # Ok::<(), IntervalError>(())
 //! ```
+//!
+//! A host's clock and timers speak [`Duration`]: `Span::from` and `Duration::from` convert.
+//!
+//! ```
+//! use core::time::Duration;
+//! use gridweave_core::time::{Span, Time};
+//!
+//! let since_origin = Duration::new(1_700_000_000, 999);
+//! let now = Time::ZERO + since_origin.into();
+//! assert_eq!(now, Time::from_secs(1_700_000_000));
+//!
+//! let timer = Time::from_secs(1_700_000_003);
+//! assert_eq!(Duration::from(timer - now), Duration::from_secs(3));
+//! ```
 
 mod interval;
 
@@ -24,6 +38,7 @@ pub use interval::{Interval, IntervalError};
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
+use core::time::Duration;
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 
@@ -203,6 +218,21 @@ impl core::iter::Sum for Span {
     }
 }
 
+impl From<Duration> for Span {
+    /// Whole microseconds, rounded down. A duration of more than 584,000 years is [`Span::MAX`]: like all arithmetic
+    /// here this saturates, because no caller could do better with an error.
+    fn from(duration: Duration) -> Span {
+        Span(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    /// Exact.
+    fn from(span: Span) -> Duration {
+        Duration::from_micros(span.0)
+    }
+}
+
 fn write_seconds(f: &mut fmt::Formatter<'_>, micros: u64) -> fmt::Result {
     let (whole, part) = (micros / MICROS_PER_SEC, micros % MICROS_PER_SEC);
     if part == 0 {
@@ -265,6 +295,19 @@ mod tests {
         assert_eq!(Span::from_millis(3999).as_secs(), 3);
         assert_eq!(Time::from_millis(3999).as_secs(), 3);
         assert_eq!(Span::from_secs(3).times(4), Span::from_secs(12));
+    }
+
+    #[test]
+    fn a_duration_becomes_a_span_and_comes_back() {
+        for micros in [0, 1, 999_999, 1_000_001, u64::MAX] {
+            let span = Span::from_micros(micros);
+            assert_eq!(Span::from(Duration::from(span)), span);
+            assert_eq!(Duration::from(span).as_micros(), u128::from(micros));
+        }
+        assert_eq!(Span::from(Duration::from_nanos(1_999)).as_micros(), 1);
+        let longer = Duration::from_micros(u64::MAX) + Duration::from_micros(1);
+        assert_eq!(Span::from(longer), Span::MAX);
+        assert_eq!(Span::from(Duration::MAX), Span::MAX);
     }
 
     #[test]
