@@ -34,7 +34,7 @@
 //! ```
 //! use gridweave_core::id::{Epoch, JobId};
 //! use gridweave_core::schedule::common_slot::{CommonSearch, InOrder};
-//! use gridweave_core::schedule::{Attempt, Reservation, Schedule};
+//! use gridweave_core::schedule::{Attempt, Reservation, Schedule, SnapshotOptions};
 //! use gridweave_core::time::{Interval, Span, Time};
 //!
 //! // 1. Each node has a schedule. Here two of them are busy, one until 9:30, one from 9:00 to noon.
@@ -46,7 +46,8 @@
 //!
 //! // 2. A scheduler knows snapshots of them: immutable, cheap to clone and to send.
 //! let now = at(8, 45);
-//! let snapshots: Vec<_> = grid.iter().map(|schedule| schedule.snapshot(1, now, 100)).collect();
+//! let options = SnapshotOptions::starting(now);
+//! let snapshots: Vec<_> = grid.iter().map(|schedule| schedule.snapshot(options)).collect();
 //!
 //! // 3. The earliest common slot: the first instant at which three of the four are free for an hour.
 //! let mut search = CommonSearch::default();

@@ -54,6 +54,6 @@ pub use busy::BusyTime;
 pub use exclusive::{CommitError, LengthenError, ReserveError, Schedule};
 pub use reservation::{Attempt, Reservation, Status};
 #[cfg(feature = "alloc")]
-pub use snapshot::{Snapshot, SnapshotError};
+pub use snapshot::{Snapshot, SnapshotError, SnapshotOptions};
 pub use storage::Storage;
 pub use windows::{BusyWindows, FreeWindows};

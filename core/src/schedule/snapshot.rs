@@ -83,17 +83,67 @@ impl BusyTime for Snapshot {
     }
 }
 
+/// Which part of a schedule a snapshot describes, and the snapshot's number.
+///
+/// ```
+/// use gridweave_core::schedule::{Reservation, Schedule, Snapshot, SnapshotOptions};
+/// use gridweave_core::time::Time;
+///
+/// let schedule = Schedule::<Vec<Reservation>>::new();
+/// let now = Time::from_secs(60);
+/// let whole = schedule.snapshot(SnapshotOptions::starting(now));
+/// assert_eq!(whole, Snapshot::empty(0));
+///
+/// let short = schedule.snapshot(SnapshotOptions::starting(now).version(7).most_windows(16));
+/// assert_eq!(short.version(), 7);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SnapshotOptions {
+    pub(crate) from: Time,
+    pub(crate) version: u64,
+    pub(crate) most_windows: usize,
+}
+
+impl SnapshotOptions {
+    /// Busy time from this instant on, with the number 0, in at most [`Snapshot::MAX_WINDOWS`] windows.
+    pub const fn starting(from: Time) -> Self {
+        Self {
+            from,
+            version: 0,
+            most_windows: Snapshot::MAX_WINDOWS,
+        }
+    }
+
+    /// Sets the number. A node that tells its schedule to peers gives each snapshot a higher one than the last.
+    #[must_use]
+    pub const fn version(self, version: u64) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Describes the first windows only: at most this many, and never more than [`Snapshot::MAX_WINDOWS`]. All time
+    /// from the next window on then counts as busy.
+    #[must_use]
+    pub const fn most_windows(self, most: usize) -> Self {
+        let most_windows = if most < Snapshot::MAX_WINDOWS {
+            most
+        } else {
+            Snapshot::MAX_WINDOWS
+        };
+        Self {
+            most_windows,
+            ..self
+        }
+    }
+}
+
 impl<S: Storage<Reservation>> Schedule<S> {
-    /// When this node is busy from `from` on, in at most `most` windows. The caller numbers its snapshots.
-    pub fn snapshot(&self, version: u64, from: Time, most: usize) -> Snapshot {
-        let mut windows = self.busy_windows(from);
-        let busy: Vec<Interval> = windows
-            .by_ref()
-            .take(most.min(Snapshot::MAX_WINDOWS))
-            .collect();
+    /// The busy time of this node, to be sent to peers.
+    pub fn snapshot(&self, options: SnapshotOptions) -> Snapshot {
+        let mut windows = self.busy_windows(options.from);
+        let busy: Vec<Interval> = windows.by_ref().take(options.most_windows).collect();
         let horizon = windows.next().map_or(Time::MAX, Interval::start);
         Snapshot {
-            version,
+            version: options.version,
             horizon,
             busy: busy.into(),
         }

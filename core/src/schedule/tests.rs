@@ -414,14 +414,15 @@ fn storage_refuses_places_beyond_its_end() {
 #[test]
 fn a_snapshot_is_bounded_by_a_horizon_behind_which_all_is_busy() {
     let schedule = three();
-    let whole = schedule.snapshot(7, t(0), 9);
+    let all = SnapshotOptions::starting(t(0));
+    let whole = schedule.snapshot(all.version(7));
     assert_eq!((whole.version(), whole.horizon()), (7, Time::MAX));
     assert_eq!(whole.windows(), [secs(10, 30), secs(50, 60)]);
-    let cut = schedule.snapshot(8, t(0), 1);
+    let cut = schedule.snapshot(all.most_windows(1));
     assert_eq!((cut.windows(), cut.horizon()), (&[secs(10, 30)][..], t(50)));
-    let nothing = schedule.snapshot(9, t(0), 0);
+    let nothing = schedule.snapshot(all.most_windows(0));
     assert_eq!((nothing.windows(), nothing.horizon()), (&[][..], t(10)));
-    let late = schedule.snapshot(9, t(60), 9);
+    let late = schedule.snapshot(SnapshotOptions::starting(t(60)));
     assert_eq!((late.windows(), late.horizon()), (&[][..], Time::MAX));
     assert_eq!(BusyTime::horizon(&&cut), t(50));
     assert!(core::ptr::eq(whole.windows(), whole.clone().windows()));
@@ -448,7 +449,7 @@ fn windows_that_are_no_snapshot_are_refused() {
 #[cfg(feature = "serde")]
 #[test]
 fn decoding_a_snapshot_checks_what_new_checks() {
-    let snapshot = three().snapshot(3, t(0), 9);
+    let snapshot = three().snapshot(SnapshotOptions::starting(t(0)).version(3));
     let bytes = postcard::to_allocvec(&snapshot).unwrap();
     assert_eq!(postcard::from_bytes::<Snapshot>(&bytes), Ok(snapshot));
     let send = |busy: &[Interval]| postcard::to_allocvec(&(1_u64, t(9999), busy)).unwrap();

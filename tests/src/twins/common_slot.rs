@@ -2,7 +2,7 @@
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::common_slot::{BestFit, CommonSearch, InOrder, NoCommonSlot, Seeded};
-use gridweave_core::schedule::{Attempt, Reservation, Schedule};
+use gridweave_core::schedule::{Attempt, Reservation, Schedule, SnapshotOptions};
 use gridweave_core::time::{Interval, Span, Time};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -135,7 +135,7 @@ impl Grid {
         let known: Vec<_> = self
             .nodes
             .iter()
-            .map(|node| node.snapshot(0, from, WINDOWS))
+            .map(|node| node.snapshot(SnapshotOptions::starting(from).most_windows(WINDOWS)))
             .collect();
         let search = &mut self.search;
         let (start, in_order) = match search.earliest(&known, from, length, count, InOrder) {

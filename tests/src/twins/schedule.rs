@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::{
-    Attempt, BusyTime, CommitError, LengthenError, Reservation, ReserveError, Schedule, Status,
-    Storage,
+    Attempt, BusyTime, CommitError, LengthenError, Reservation, ReserveError, Schedule,
+    SnapshotOptions, Status, Storage,
 };
 use gridweave_core::time::{Interval, Span, Time};
 use proptest::prelude::*;
@@ -319,7 +319,7 @@ impl<S: Storage<Reservation> + 'static> Twins for Schedules<S> {
             }
             Step::FreeWindows { within } => Answer::Windows(real.free_windows(within).collect()),
             Step::Snapshot { from, most } => {
-                let snapshot = real.snapshot(0, from, most);
+                let snapshot = real.snapshot(SnapshotOptions::starting(from).most_windows(most));
                 Answer::Snapshot(snapshot.windows().to_vec(), snapshot.horizon())
             }
         }

@@ -5,7 +5,7 @@ use super::{Asap, Exchange};
 use crate::commit::Policy;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::schedule::{BusyTime, Snapshot};
+use crate::schedule::{BusyTime, Snapshot, SnapshotOptions};
 use crate::time::{Interval, Span, Time};
 
 /// A node of the view.
@@ -186,10 +186,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// count, because no job can start there.
     pub(super) fn tell_changes(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
-        let version = self.own.version().saturating_add(1);
-        let own = self
-            .desk
-            .snapshot(version, from, usize::from(self.config.windows));
+        let options = SnapshotOptions::starting(from)
+            .version(self.own.version().saturating_add(1))
+            .most_windows(self.config.windows.into());
+        let own = self.desk.snapshot(options);
         // A window may have become shorter only because its first part is over.
         let usable = usable_part(own.windows(), from);
         if usable_part(self.own.windows(), from).eq(usable) && self.own.horizon() == own.horizon() {

@@ -13,7 +13,7 @@ use crate::overlay::cyclon::{self, Cyclon};
 use crate::overlay::vicinity;
 use crate::overlay::view::Link;
 use crate::profile::Profile;
-use crate::schedule::BusyTime;
+use crate::schedule::{BusyTime, Snapshot, SnapshotOptions};
 use crate::time::{Interval, Time};
 
 /// The random overlay as a part of a node: its messages carry profiles.
@@ -77,7 +77,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
 /// The first free window that ends after `from`; it may begin before. If the schedule is never free, a moment at the
 /// end of time.
-fn first_free(schedule: &impl BusyTime, from: Time) -> Interval {
+fn first_free(schedule: &Snapshot, from: Time) -> Interval {
     let mut start = Time::ZERO;
     for window in schedule.windows() {
         if start < window.start() && from < window.start() {
@@ -220,9 +220,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// Takes a new snapshot of the schedule, which may have changed, and tells the helper overlays.
     pub(super) fn tell_schedule(&mut self, cx: &mut dyn Context<Self>) {
         let from = cx.now().round_up(self.config.slot);
-        let version = self.schedule.version().saturating_add(1);
-        let most = usize::from(self.config.windows);
-        self.schedule = self.desk.snapshot(version, from, most);
+        let options = SnapshotOptions::starting(from)
+            .version(self.schedule.version().saturating_add(1))
+            .most_windows(self.config.windows.into());
+        self.schedule = self.desk.snapshot(options);
         self.profile.free = first_free(&self.schedule, from);
         self.locate();
         self.tell_helpers(cx);

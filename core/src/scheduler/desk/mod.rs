@@ -66,7 +66,7 @@ use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, p
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Job, News, Outcome, Refusal};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
-use crate::schedule::{Reservation, Schedule, Snapshot, Status};
+use crate::schedule::{Reservation, Schedule, Snapshot, SnapshotOptions, Status};
 use crate::time::{Interval, Time};
 use task::Task;
 
@@ -285,17 +285,21 @@ impl<P: Policy> Desk<P> {
         self.leaving
     }
 
-    /// This node's schedule as it is told to peers: its reservations from `from` on, in at most `most` windows.
+    /// This node's schedule as it is told to peers: its committed reservations.
     ///
     /// Holds are left out: most of them are committed or aborted within a few round trips. A coordinator that wants the
     /// same time meanwhile is refused.
-    pub fn snapshot(&self, version: u64, from: Time, most: usize) -> Snapshot {
-        let most = most.min(Snapshot::MAX_WINDOWS);
+    pub fn snapshot(&self, options: SnapshotOptions) -> Snapshot {
+        let SnapshotOptions {
+            from,
+            version,
+            most_windows,
+        } = options;
         let (windows, horizon) = if self.leaving {
             // A leaver is busy for ever.
             (Vec::new(), Time::ZERO)
         } else {
-            committed(self.node.participant.schedule(), from, most)
+            committed(self.node.participant.schedule(), from, most_windows)
         };
         // `committed` gives windows that are sorted and do not touch, so this does not fail.
         Snapshot::new(version, horizon, &windows).unwrap_or_else(|_| Snapshot::empty(version))

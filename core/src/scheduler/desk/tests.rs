@@ -8,7 +8,7 @@ use crate::commit::Message as Vote;
 use crate::id::Epoch;
 use crate::job::{Demand, Failure, Submitter};
 use crate::machine::{Driver, Effect};
-use crate::schedule::{Attempt, BusyTime};
+use crate::schedule::{Attempt, BusyTime, SnapshotOptions};
 use crate::time::Span;
 
 const JOB: JobId = JobId::new(7);
@@ -286,9 +286,8 @@ fn a_snapshot_has_the_committed_time_in_no_more_windows_than_wanted() {
         }
     }
     let told = |minute: u64, most: usize| {
-        let snapshot = bench
-            .machine()
-            .snapshot(3, Time::from_secs(60 * minute), most);
+        let options = SnapshotOptions::starting(Time::from_secs(60 * minute));
+        let snapshot = bench.machine().snapshot(options.most_windows(most));
         (Vec::from(snapshot.windows()), snapshot.horizon())
     };
     let all = [minutes(1, 3), minutes(4, 5), minutes(6, 7)];
