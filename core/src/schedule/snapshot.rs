@@ -74,6 +74,8 @@ impl Snapshot {
 }
 
 impl BusyTime for Snapshot {
+    type Windows<'a> = &'a [Interval];
+
     fn windows(&self) -> &[Interval] {
         &self.busy
     }

@@ -1,5 +1,90 @@
 use super::Reservation;
+use super::exclusive::unfinished;
 use crate::time::{Interval, Time};
+
+/// What searches need of busy windows. Public in a private module, so that [`Windows`](super::Windows) is sealed.
+pub trait Walk: Clone {
+    /// At least as many windows as there are.
+    fn at_most(&self) -> usize;
+
+    /// When the last window ends.
+    fn last_end(&self) -> Option<Time>;
+
+    /// A number for the windows that are not over at `at`; [`resume`](Self::resume) takes it back.
+    fn mark(&self, at: Time) -> usize;
+
+    /// The windows that are not over at `at`. A walk from `mark` on has passed all windows that are over by then, and
+    /// no others.
+    fn resume(&self, mark: usize, at: Time) -> Self;
+
+    /// The first window, and the others.
+    fn split_first(&self) -> Option<(Interval, Self)>;
+
+    /// When the last window ends that is over at `at`, and when the first one starts that is not.
+    fn around(&self, at: Time) -> (Option<Time>, Option<Time>);
+
+    /// Whether no window overlaps an interval.
+    fn leave_free(&self, interval: Interval) -> bool;
+
+    /// One after the other.
+    fn each(self) -> impl Iterator<Item = Interval>;
+}
+
+impl Walk for &[Interval] {
+    fn at_most(&self) -> usize {
+        self.len()
+    }
+
+    fn last_end(&self) -> Option<Time> {
+        self.last().map(|window| window.end())
+    }
+
+    fn mark(&self, at: Time) -> usize {
+        first_unfinished(self, at)
+    }
+
+    fn resume(&self, mark: usize, _: Time) -> Self {
+        self.get(mark..).unwrap_or_default()
+    }
+
+    fn split_first(&self) -> Option<(Interval, Self)> {
+        let (first, rest) = <[Interval]>::split_first(self)?;
+        Some((*first, rest))
+    }
+
+    fn around(&self, at: Time) -> (Option<Time>, Option<Time>) {
+        let next = first_unfinished(self, at);
+        let last = next.checked_sub(1).and_then(|last| self.get(last));
+        let next = self.get(next);
+        (last.map(|w| w.end()), next.map(|w| w.start()))
+    }
+
+    fn leave_free(&self, interval: Interval) -> bool {
+        match self.first() {
+            None => true,
+            Some(first) if interval.end() <= first.start() => true,
+            Some(first) if interval.start() < first.end() => false,
+            Some(_) => {
+                let next = self.get(first_unfinished(self, interval.start()));
+                next.is_none_or(|window| interval.end() <= window.start())
+            }
+        }
+    }
+
+    fn each(self) -> impl Iterator<Item = Interval> {
+        self.iter().copied()
+    }
+}
+
+/// The index of the first window that is not over at `at`.
+///
+/// A search usually begins before the end of the first window, so that window is tried before the binary search.
+fn first_unfinished(windows: &[Interval], at: Time) -> usize {
+    match windows.first() {
+        Some(window) if window.end() <= at => windows.partition_point(|w| w.end() <= at),
+        _ => 0,
+    }
+}
 
 /// When a schedule is busy from some instant on: sorted, and with a gap between any two; made by
 /// [`Schedule::busy_windows`](super::Schedule::busy_windows).
@@ -34,6 +119,52 @@ impl<'a> BusyWindows<'a> {
         } else {
             None
         }
+    }
+}
+
+/// Reservations are counted where the trait speaks of windows: those that touch or overlap are one window.
+impl Walk for BusyWindows<'_> {
+    fn at_most(&self) -> usize {
+        self.firm.len().saturating_add(self.swaps.len())
+    }
+
+    fn last_end(&self) -> Option<Time> {
+        let end = |list: &[Reservation]| Some(list.last()?.interval.end());
+        end(self.firm).max(end(self.swaps))
+    }
+
+    fn mark(&self, at: Time) -> usize {
+        let left = self.resume(0, at).at_most();
+        self.at_most().saturating_sub(left)
+    }
+
+    fn resume(&self, _: usize, at: Time) -> Self {
+        let (firm, swaps) = (unfinished(self.firm, at), unfinished(self.swaps, at));
+        Self::new(firm, swaps, self.from.max(at))
+    }
+
+    fn split_first(&self) -> Option<(Interval, Self)> {
+        let mut rest = self.clone();
+        Some((rest.next()?, rest))
+    }
+
+    fn around(&self, at: Time) -> (Option<Time>, Option<Time>) {
+        let ended = |list: &[Reservation]| {
+            let over = list.len().checked_sub(unfinished(list, at).len())?;
+            Some(list.get(over.checked_sub(1)?)?.interval.end())
+        };
+        let next = self.resume(0, at).split_first();
+        let last = ended(self.firm).max(ended(self.swaps));
+        (last, next.map(|(window, _)| window.start()))
+    }
+
+    fn leave_free(&self, interval: Interval) -> bool {
+        let next = self.resume(0, interval.start()).split_first();
+        next.is_none_or(|(window, _)| interval.end() <= window.start())
+    }
+
+    fn each(self) -> impl Iterator<Item = Interval> {
+        self
     }
 }
 
