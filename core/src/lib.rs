@@ -13,6 +13,7 @@
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
 //! | [`profile`] | what a node tells its peers about itself: where it is, when it is free |
 //! | [`shared`] | an immutable value behind a pointer, for a message with many receivers |
+//! | [`few`] | a list of a few items, kept in place |
 //! | [`sorted`] | a sorted map, for the few entries that one node keeps |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the types that all schedulers share: jobs, commands and notices |
@@ -93,8 +94,8 @@
 //! | `serde` | no | `Serialize` and `Deserialize` for what crosses a boundary; decoding checks what construction checks | the crate `serde` with its derive macros |
 //! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
 //!
-//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`profile`], [`resource`] and
-//! [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
+//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`profile`], [`few`],
+//! [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
 //! storage. It then needs the crates `heapless`, `libm` and `rand_core`, and no allocator.
 //!
 //! # What it does not do
@@ -152,6 +153,7 @@ mod bounded;
 pub mod commit;
 #[cfg(feature = "alloc")]
 pub mod custody;
+pub mod few;
 mod hashing;
 pub mod heartbeat;
 pub mod id;

@@ -3,6 +3,7 @@
 use core::num::NonZeroU32;
 
 use allocation_counter::measure;
+use gridweave_core::few::Few;
 use gridweave_core::heartbeat::{Command, Detector, Message};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
@@ -144,7 +145,7 @@ fn a_schedule_allocates_nothing_once_it_has_grown() {
 #[test]
 fn a_schedule_without_allocator_allocates_nothing_at_all() {
     let work = measure(|| {
-        let mut schedule = Schedule::<heapless::Vec<Reservation, 16>>::new();
+        let mut schedule = Schedule::<Few<Reservation, 16>>::new();
         for n in 0..100 {
             let attempt = Attempt::new(JobId::new(n), Epoch::new(0));
             let fit = schedule

@@ -450,7 +450,7 @@ impl Custody {
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        if candidates.is_empty() {
+        let Some(to) = candidates.remove(0) else {
             task.phase = Phase::Pausing { attempt };
             let before = rounds
                 .saturating_sub(task.past.left)
@@ -463,8 +463,7 @@ impl Custody {
             };
             self.wake_task(job, now + wait, cx);
             return;
-        }
-        let to = candidates.remove(0);
+        };
         let Some(attempt) = attempt.checked_add(1) else {
             self.close(job, News::Failed(Failure::NodeLost), cx);
             return;

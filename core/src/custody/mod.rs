@@ -90,6 +90,7 @@ use alloc::vec::Vec;
 use holder::Held;
 use home::Task;
 
+use crate::few::Few;
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Job, News};
 use crate::machine::{Context, Effect, Event, Machine, Violation};
@@ -101,7 +102,7 @@ use crate::time::Time;
 pub const MOST_CANDIDATES: usize = 4;
 
 /// Nodes that may take a job, the best first.
-pub type Candidates = heapless::Vec<NodeId, MOST_CANDIDATES, u8>;
+pub type Candidates = Few<NodeId, MOST_CANDIDATES>;
 
 /// The custody machine of one node: the jobs that it answers for as a home, and the jobs that it has as a holder.
 ///

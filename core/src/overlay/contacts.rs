@@ -7,8 +7,7 @@
 
 use core::mem;
 
-use heapless::Vec;
-
+use crate::few::Few;
 use crate::id::NodeId;
 
 /// How many contacts a node keeps, and writes to disk.
@@ -22,7 +21,7 @@ pub(super) const HALF: usize = KNOWN / 2;
 pub(super) const ASK_AGAIN: u32 = 7;
 
 /// The contacts that a node writes to disk.
-pub type Known = Vec<NodeId, KNOWN>;
+pub type Known = Few<NodeId, KNOWN>;
 
 /// The peers that a node can ask for help.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]

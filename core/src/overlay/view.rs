@@ -25,6 +25,7 @@ mod tests;
 
 use core::fmt;
 
+use crate::few::Few;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Violation;
 use crate::rng::Choose;
@@ -42,7 +43,7 @@ pub struct Link {
 }
 
 /// Some links, at most `L`, kept in place.
-pub type Links<const L: usize> = heapless::Vec<Link, L>;
+pub type Links<const L: usize> = Few<Link, L>;
 
 /// The links of one node, at most `C` and at most 255.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

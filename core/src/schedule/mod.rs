@@ -32,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Without an allocator the same schedule lives in a [`heapless::Vec`]: `Schedule::<heapless::Vec<Reservation, 32>>::new()`.
+//! Without an allocator the same schedule lives in a [`Few`](crate::few::Few): `Schedule::<Few<Reservation, 32>>::new()`.
 
 #[cfg(feature = "alloc")]
 pub mod availability;

@@ -1,7 +1,9 @@
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a [`heapless::Vec`] without an
+use crate::few::Few;
+
+/// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a [`Few`] without an
 /// allocator.
 pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[T]> {
     /// The most items it can ever hold.
@@ -44,20 +46,17 @@ impl<T: Clone + Eq + Hash + Debug> Storage<T> for alloc::vec::Vec<T> {
     }
 }
 
-impl<T: Clone + Eq + Hash + Debug, const N: usize> Storage<T> for heapless::Vec<T, N> {
+impl<T: Clone + Eq + Hash + Debug, const N: usize> Storage<T> for Few<T, N> {
     const CAPACITY: usize = N;
 
-    type Of<U: Clone + Eq + Hash + Debug> = heapless::Vec<U, N>;
+    type Of<U: Clone + Eq + Hash + Debug> = Few<U, N>;
 
     fn insert_at(&mut self, index: usize, item: T) -> Result<(), T> {
-        if index > self.len() {
-            return Err(item);
-        }
         self.insert(index, item)
     }
 
     fn remove_at(&mut self, index: usize) -> Option<T> {
-        (index < self.len()).then(|| self.remove(index))
+        self.remove(index)
     }
 
     fn keep_if(&mut self, keep: impl FnMut(&T) -> bool) {

@@ -1,11 +1,12 @@
 use super::*;
+use crate::few::Few;
 use crate::id::{Epoch, JobId};
 use crate::time::{Interval, IntervalError, Span, Time};
 use std::string::ToString;
 use std::vec::Vec;
 
 type Growable = Schedule<Vec<Reservation>>;
-type Fixed = Schedule<heapless::Vec<Reservation, 2>>;
+type Fixed = Schedule<Few<Reservation, 2>>;
 
 fn attempt(job: u64, epoch: u64) -> Attempt {
     Attempt::new(JobId::new(job), Epoch::new(epoch))
@@ -408,7 +409,7 @@ fn storage_refuses_places_beyond_its_end() {
         assert_eq!(storage.as_mut(), []);
     }
     refuses::<Vec<Reservation>>();
-    refuses::<heapless::Vec<Reservation, 2>>();
+    refuses::<Few<Reservation, 2>>();
 }
 
 #[test]

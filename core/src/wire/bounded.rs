@@ -4,6 +4,7 @@ use core::num::NonZeroU32;
 
 use crate::commit;
 use crate::custody;
+use crate::few::Few;
 use crate::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId, UserId};
 use crate::job::{Criterion, Demand, Failure, Job, Outcome, Refusal, Scope, Submitter};
 use crate::overlay::blatant::{self, Neighbourhood, Purpose};
@@ -110,7 +111,7 @@ impl<T: Bounded, const N: usize> Bounded for [T; N] {
     const MOST_BYTES: usize = N.saturating_mul(T::MOST_BYTES);
 }
 
-impl<T: Bounded, L: heapless::LenType, const N: usize> Bounded for heapless::Vec<T, N, L> {
+impl<T: Bounded, const N: usize> Bounded for Few<T, N> {
     const MOST_BYTES: usize = list::<T>(N);
 }
 
@@ -237,7 +238,7 @@ made_of! {
     criteria::LookId: u32;
     desktop::Status: Capability, Capability, Capability, u32, u32, u32, Speed;
     desktop::Merit: desktop::Turn, u64, u32, NodeId;
-    desktop::Merits: heapless::Vec<desktop::Merit, { custody::MOST_CANDIDATES }, u8>;
+    desktop::Merits: Few<desktop::Merit, { custody::MOST_CANDIDATES }>;
     desktop::Quest: NodeId, u32, desktop::Wanted;
 }
 

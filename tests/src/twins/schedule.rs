@@ -3,6 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
+use gridweave_core::few::Few;
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::schedule::{
     Attempt, BusyTime, CommitError, LengthenError, Reservation, ReserveError, Schedule,
@@ -26,7 +27,7 @@ pub struct Schedules<S>(PhantomData<S>);
 /// Over growable storage.
 pub type Growable = Schedules<Vec<Reservation>>;
 /// Over storage without an allocator.
-pub type Fixed = Schedules<heapless::Vec<Reservation, 8>>;
+pub type Fixed = Schedules<Few<Reservation, 8>>;
 
 /// One operation on a schedule.
 #[derive(Clone, Debug)]

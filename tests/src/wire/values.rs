@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use gridweave_core::few::Few;
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId, UserId};
 use gridweave_core::job::{Criterion, Demand, Failure, Job, Outcome, Refusal, Scope, Submitter};
 use gridweave_core::overlay::blatant::{ChangeId, Neighbourhood, Purpose};
@@ -80,7 +81,7 @@ impl<T: Made, const N: usize> Made for [T; N] {
     }
 }
 
-impl<T: Made, L: heapless::LenType, const N: usize> Made for heapless::Vec<T, N, L> {
+impl<T: Made, const N: usize> Made for Few<T, N> {
     fn made(fill: &mut dyn Fill) -> Self {
         list(fill, N)
     }

@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use gridweave_core::few::Few;
 use gridweave_core::heartbeat::{ConfigError, Detector};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId};
 use gridweave_core::job::{Demand, Job, JobError};
@@ -26,7 +27,7 @@ fn zero_capacity_refuses_everything_by_name() {
     let now = Interval::starting(Time::ZERO, Span::from_secs(1)).unwrap();
     let mut none = Schedule::<Vec<Reservation>>::with_limit(0);
     assert_eq!(none.reserve(ATTEMPT, now), Err(ReserveError::Full));
-    let mut none = Schedule::<heapless::Vec<Reservation, 0>>::new();
+    let mut none = Schedule::<Few<Reservation, 0>>::new();
     assert_eq!(none.hold(ATTEMPT, now, Time::MAX), Err(ReserveError::Full));
     let slot = SlotRange::new(Slot::new(0), 1).unwrap();
     let refused = SlotLedger::<0>::new().claim(slot).map(|_| ());

@@ -3,13 +3,14 @@ use alloc::vec::Vec;
 use super::MOST_LINKS;
 #[cfg(feature = "serde")]
 use super::MOST_RECORDS;
+use crate::few::Few;
 use crate::id::{Incarnation, NodeId};
 
 /// A few nodes, no more than a node has links.
-pub type Nodes = heapless::Vec<NodeId, MOST_LINKS>;
+pub type Nodes = Few<NodeId, MOST_LINKS>;
 
 /// A way from one node to another, both included.
-pub type Way = heapless::Vec<NodeId, MOST_LINKS>;
+pub type Way = Few<NodeId, MOST_LINKS>;
 
 /// The neighbour list of a node, as the node itself told it at some time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

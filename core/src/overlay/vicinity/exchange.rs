@@ -60,7 +60,7 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         let oldest = || (0..).zip(&self.view).filter(|(_, peer)| peer.age == most);
         let chosen = cx.rng().index(oldest().count());
         let (index, _) = oldest().nth(chosen)?;
-        (index < self.view.len()).then(|| self.view.remove(index))
+        self.view.remove(index)
     }
 
     /// Step 3: sends the request, and waits for the reply.

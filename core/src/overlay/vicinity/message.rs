@@ -1,3 +1,4 @@
+use crate::few::Few;
 use crate::id::NodeId;
 
 /// What a node knows of another node: its profile, and how old that is.
@@ -23,7 +24,7 @@ impl<P> Descriptor<P> {
 }
 
 /// Some descriptors, at most `N`, kept in place.
-pub type Descriptors<P, const N: usize> = heapless::Vec<Descriptor<P>, N>;
+pub type Descriptors<P, const N: usize> = Few<Descriptor<P>, N>;
 
 /// What nodes say to each other; at most `G` descriptors at a time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

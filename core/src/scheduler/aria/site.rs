@@ -1,3 +1,4 @@
+use crate::few::Few;
 use crate::id::OrganisationId;
 use crate::job::{Demand, Job, Refusal, Scope};
 use crate::queue::{LocalScheduler, QueuedJob};
@@ -23,7 +24,7 @@ pub struct Site<S> {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Membership {
     /// The organisations that the site belongs to; it always serves them.
-    pub organisations: heapless::Vec<OrganisationId, MOST_ORGANISATIONS>,
+    pub organisations: Few<OrganisationId, MOST_ORGANISATIONS>,
     /// Whether the site serves other organisations.
     pub serves: Serves,
 }

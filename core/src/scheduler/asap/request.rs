@@ -207,7 +207,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let now = cx.now();
-        let mut asked: Links<C> = self
+        let asked: Links<C> = self
             .overlay
             .view()
             .sample(usize::from(config.forward), cx.rng());
@@ -242,7 +242,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             seen: None,
             until: config.answers_by(now),
         };
-        for link in asked.drain(..) {
+        for link in &asked {
             cx.send(link.id, Message::Search { ask, wanted });
         }
         if alone {

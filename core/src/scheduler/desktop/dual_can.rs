@@ -362,8 +362,7 @@ impl<const D: usize> Desktop<D> {
         }
         let others = space.can.neighbours().map(can::Neighbour::id);
         let others = others.filter(|id| nearest != Some(Hop::To(*id)));
-        let room = contacts.capacity().saturating_sub(contacts.len());
-        contacts.extend(others.take(room));
+        contacts.extend(others);
         if !contacts.is_empty() {
             space.contacts = contacts;
             space.contacts_until = cx.now() + space.config.period.times(HEARSAY);

@@ -1,5 +1,6 @@
 use super::status::Status;
 use crate::custody::{self, Candidates, MOST_CANDIDATES};
+use crate::few::Few;
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::overlay::can::{self, Point};
@@ -118,7 +119,7 @@ pub enum Message<const D: usize> {
 }
 
 /// Some members of the second space.
-pub type Members = heapless::Vec<NodeId, 4, u8>;
+pub type Members = Few<NodeId, 4>;
 
 impl<const D: usize> Message<D> {
     /// Whether the message only keeps one of the two overlays up to date.
@@ -172,7 +173,7 @@ pub struct Trail<const D: usize> {
 /// Some nodes that can run a job, the best first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Merits(heapless::Vec<Merit, MOST_CANDIDATES, u8>);
+pub struct Merits(Few<Merit, MOST_CANDIDATES>);
 
 impl Merits {
     /// The merit of the best node.

@@ -69,7 +69,7 @@ impl<const D: usize> Desktop<D> {
         if space.holds_origin() {
             let around = space.can.neighbours().map(can::Neighbour::id);
             // The rendezvous needs one place for the anchor itself.
-            let around = around.take(Members::new().capacity().saturating_sub(1));
+            let around = around.take(Members::CAPACITY.saturating_sub(1));
             let stand = Stand::Inside(around.collect());
             self.enter(self.me, stand, self.config.hops, cx);
         }
@@ -126,8 +126,7 @@ impl<const D: usize> Desktop<D> {
                 registry.until = now + period.times(BELIEVED);
                 registry.members.extend([node]);
                 let around = around.into_iter().filter(|member| *member != node);
-                let room = registry.members.capacity().saturating_sub(1);
-                registry.members.extend(around.take(room));
+                registry.members.extend(around);
                 // If another anchor was registered, this one hears of it, so that two spaces merge.
                 if !is_anchor && !others.is_empty() {
                     self.tell_members(node, others, cx);

@@ -207,7 +207,7 @@ fn a_node_that_left_answers_a_ping_with_its_obituary() {
 #[test]
 fn a_node_never_restores_itself_as_a_contact() {
     let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
-    let known = Known::from_slice(&[1, 2].map(NodeId::new)).unwrap();
+    let known = Known::from([1, 2].map(NodeId::new));
     let event = Event::Restored(Key::Known, Record::Known(known));
     assert_eq!(feed(&mut node, event, Time::ZERO), []);
     assert_eq!(node.known(), [NodeId::new(2)]);

@@ -1,6 +1,7 @@
 //! A job at the site that holds it.
 
 use super::*;
+use crate::few::Few;
 use crate::id::OrganisationId;
 use crate::job::Scope;
 
@@ -42,7 +43,7 @@ fn a_node_that_cannot_run_a_job_passes_the_flood_on_but_not_to_its_sender() {
 #[test]
 fn a_site_serves_only_the_users_that_its_membership_allows() {
     let ours = |serves| {
-        let mut organisations = heapless::Vec::new();
+        let mut organisations = Few::new();
         organisations.push(OrganisationId::new(3)).unwrap();
         Membership {
             organisations,
