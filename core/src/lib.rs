@@ -24,6 +24,7 @@
 //! | [`commit`] | time on several nodes at once, or on none: two-phase commit of reservations |
 //! | [`custody`] | exactly one node has a job: no job is lost, and no job runs twice |
 //! | [`scheduler`] | whole schedulers, one machine per node |
+//! | [`mentions`] | which nodes a message mentions, for a host that sends their addresses along |
 //! | [`wire`] | every message as bytes, with a bound on their number (feature `wire`) |
 //!
 //! P1 to P4 are the four papers that the schedulers come from. `PROTOCOLS` with a number, as in `PROTOCOLS L1`, is a
@@ -94,7 +95,7 @@
 //! | `serde` | no | `Serialize` and `Deserialize` for what crosses a boundary; decoding checks what construction checks | the crate `serde` with its derive macros |
 //! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
 //!
-//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`profile`], [`few`],
+//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`mentions`], [`profile`], [`few`],
 //! [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
 //! storage. It then needs the crates `heapless`, `libm` and `rand_core`, and no allocator.
 //!
@@ -159,6 +160,7 @@ pub mod heartbeat;
 pub mod id;
 pub mod job;
 pub mod machine;
+pub mod mentions;
 pub mod overlay;
 pub mod profile;
 #[cfg(feature = "alloc")]

@@ -31,8 +31,17 @@ enum Type {
     Named(String),
 }
 
-/// Which variants of which types were read.
-pub type Read = BTreeSet<(String, usize)>;
+/// Which variants of which types there are, or were read.
+pub type Variants = BTreeSet<(String, usize)>;
+
+/// What was read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Read {
+    /// Which variants of which types.
+    pub variants: Variants,
+    /// The numbers of the nodes, in the order of the bytes.
+    pub nodes: Vec<u64>,
+}
 
 impl Grammar {
     /// Reads the grammar from the blocks of the specification. `sizes` gives the sizes that it leaves open.
@@ -126,8 +135,8 @@ impl Grammar {
     }
 
     /// Every variant of every type.
-    pub fn variants(&self) -> Read {
-        let mut all = Read::new();
+    pub fn variants(&self) -> Variants {
+        let mut all = Variants::new();
         for (name, shape) in &self.types {
             if let Shape::Variants(variants) = shape {
                 all.extend((0..variants.len()).map(|number| (name.clone(), number)));
@@ -136,7 +145,7 @@ impl Grammar {
         all
     }
 
-    /// Reads a whole frame of this protocol, and returns the variants in it.
+    /// Reads a whole frame of this protocol, and adds what is in it to `read`.
     pub fn read(
         &self,
         protocol: &str,
@@ -155,13 +164,16 @@ impl Grammar {
     }
 
     fn read_named(&self, name: &str, bytes: &mut &[u8], read: &mut Read) -> Result<(), String> {
+        if name == "NodeId" {
+            read.nodes.push(varint(&mut { *bytes }, 64)?);
+        }
         let fields = match self.shape(name)? {
             Shape::Fields(fields) => fields,
             Shape::Variants(variants) => {
                 let number = usize::from(byte(bytes)?);
                 let unknown = || format!("{name} has no variant {number}");
                 let (_, fields) = variants.get(number).ok_or_else(unknown)?;
-                read.insert((name.to_owned(), number));
+                read.variants.insert((name.to_owned(), number));
                 fields
             }
         };

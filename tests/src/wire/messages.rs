@@ -1,5 +1,6 @@
 //! One message of each kind.
 
+use gridweave_core::mentions::Mentions;
 use gridweave_core::overlay::{blatant, can, cyclon, vicinity};
 use gridweave_core::profile::Profile;
 use gridweave_core::scheduler::{aria, asap, criteria, desktop};
@@ -11,7 +12,7 @@ use super::fill::Fill;
 use super::values::{list, some};
 
 /// A message type that can make one message of each kind.
-pub trait Each: Framed + Clone + PartialEq + core::fmt::Debug {
+pub trait Each: Framed + Mentions + Clone + PartialEq + core::fmt::Debug {
     /// One message for each path of [`paths`](super::paths), in the same order.
     fn each(fill: &mut dyn Fill) -> Vec<Self>;
 }

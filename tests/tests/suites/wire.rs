@@ -166,10 +166,11 @@ fn grammar() -> Grammar {
 }
 
 #[test]
-fn a_reader_that_knows_only_the_specification_reads_every_message() {
+fn a_reader_that_knows_only_the_specification_reads_every_message_and_the_nodes_that_it_mentions() {
     struct Reading {
         grammar: Grammar,
         read: Read,
+        nodes: usize,
         seed: u64,
     }
     impl Visit for Reading {
@@ -178,8 +179,13 @@ fn a_reader_that_knows_only_the_specification_reads_every_message() {
             let number = M::PROTOCOL.number();
             for message in M::each(&mut Random::new(self.seed)) {
                 let frame = wire::encode(&message).expect("it is not too long");
+                self.read.nodes.clear();
                 let read = self.grammar.read(name, number, &frame, &mut self.read);
                 assert_eq!(read, Ok(()), "{name} {message:?}");
+                let mut mentioned = Vec::new();
+                message.mentions(&mut |node| mentioned.push(node.get()));
+                assert_eq!(mentioned, self.read.nodes, "{name} {message:?}");
+                self.nodes += mentioned.len();
             }
             for path in paths(M::KINDS) {
                 let kind = self.grammar.kind(name, &path.numbers);
@@ -189,7 +195,8 @@ fn a_reader_that_knows_only_the_specification_reads_every_message() {
     }
     let mut reading = Reading {
         grammar: grammar(),
-        read: Read::new(),
+        read: Read::default(),
+        nodes: 0,
         seed: 0,
     };
     for seed in 0..60 {
@@ -201,8 +208,9 @@ fn a_reader_that_knows_only_the_specification_reads_every_message() {
         reading.seed = seed;
         reading.visit::<custody::Message>();
     }
+    assert!(reading.nodes > 10_000, "only {} nodes", reading.nodes);
     // And there is nothing in it that no message has.
-    assert_eq!(reading.read, reading.grammar.variants());
+    assert_eq!(reading.read.variants, reading.grammar.variants());
 }
 
 #[test]
@@ -216,7 +224,12 @@ fn a_reader_that_knows_only_the_grammar_refuses_all_but_what_breaks_a_rule_besid
             .map(Protocol::number)
             .next()
             .expect("it is a protocol of the core");
-        let read = grammar().read(&vector.protocol, number, &vector.frame, &mut Read::new());
+        let read = grammar().read(
+            &vector.protocol,
+            number,
+            &vector.frame,
+            &mut Read::default(),
+        );
         if read.is_ok() {
             rules.push(vector.wrong);
         }
