@@ -2,4 +2,5 @@
 use gridweave_tests::fuzzing;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     fuzzing::wire::decode(bytes);
+    fuzzing::wire::decode_records(bytes);
 });

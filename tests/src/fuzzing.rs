@@ -63,7 +63,10 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("swf", |bytes| format!("jobs: {}", files::swf(bytes))),
     ("timers", driven::<Timers>),
     ("vicinity", |bytes| format!("{:?}", vicinity::drive(bytes))),
-    ("wire", |bytes| format!("messages: {}", wire::decode(bytes))),
+    ("wire", |bytes| {
+        let (messages, records) = (wire::decode(bytes), wire::decode_records(bytes));
+        format!("messages: {messages}, records: {records}")
+    }),
 ];
 
 fn driven<T: Twins>(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! Records in a folder: a file for each, named after its key.
+//! Records in a folder: a file for each, named after its key, in the format of `wire`.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use gridweave_core::scheduler::asap::{Key, Record};
+use gridweave_core::wire;
 
 /// A folder of records.
 pub(super) struct Disk {
@@ -21,7 +22,7 @@ impl Disk {
 
     /// The key in hexadecimal.
     fn file_of(&self, key: &Key) -> Result<PathBuf, Box<dyn Error>> {
-        let bytes = postcard::to_allocvec(key)?;
+        let bytes = wire::encode_key::<Record>(key)?;
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(self.folder.join(name))
     }
@@ -32,7 +33,7 @@ impl Disk {
         // Whole or not at all: it gets its name when it is there.
         let draft = file.with_extension("draft");
         let mut draft_file = File::create(&draft)?;
-        draft_file.write_all(&postcard::to_allocvec(&(key, record))?)?;
+        draft_file.write_all(&wire::encode_record(key, record)?)?;
         draft_file.sync_all()?;
         fs::rename(draft, file)?;
         // Its name has to last as well.
@@ -53,7 +54,8 @@ impl Disk {
         for file in fs::read_dir(&self.folder)? {
             let path = file?.path();
             if path.extension().is_none() {
-                records.push(postcard::from_bytes(&fs::read(path)?)?);
+                let record = wire::decode_record(&fs::read(&path)?);
+                records.push(record.map_err(|refused| format!("{}: {refused}", path.display()))?);
             }
         }
         Ok(records)

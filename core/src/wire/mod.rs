@@ -1,4 +1,4 @@
-//! Messages as bytes: a version, a protocol, and a body whose length is bounded by its kind.
+//! Messages as bytes: a version, a protocol, and a body whose length is bounded by its kind. Records, too.
 //!
 //! A frame is two bytes and a body. The first byte is the [`VERSION`], the second the [`Protocol`], and the body is the
 //! message in [postcard](https://postcard.jamesmunns.com)'s encoding, which begins with the kind of the message.
@@ -8,6 +8,7 @@
 //! - [`decode`] reads a frame, or says why and where it is refused. It accepts only the bytes that [`encode`] gives for
 //!   the message: no number takes more bytes than needed, and nothing follows the end.
 //! - [`protocol_of`] looks at the header only, for a host that speaks several protocols over one socket.
+//! - [`encode_record`], [`encode_key`] and [`decode_record`] do the same for what a machine has on disk.
 //!
 //! The bytes may come from a liar. No bytes cause a panic, and no length in them is trusted: the length of the frame is
 //! compared with the cap of its kind before any field is read, and no list gets more room than its bytes can fill.
@@ -38,22 +39,28 @@ mod bounded;
 mod canonical;
 mod framed;
 mod protocols;
+mod records;
 mod refused;
 #[cfg(test)]
 mod tests;
 
 pub use bounded::Bounded;
 pub use framed::{Framed, Kind, Protocol};
+pub use records::{
+    MOST_RECORD_BYTES, RECORD_VERSION, Stored, decode_record, encode_key, encode_record,
+};
 pub use refused::{NotEncoded, Refused};
 
 use alloc::vec::Vec;
 
 use framed::Cap;
 use postcard::Deserializer;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The version of the format, and the first byte of every frame.
 ///
-/// It changes whenever the bytes of any message do. Nodes of different versions do not understand each other.
+/// It changes whenever the bytes of any message do, from release 0.1.0 on. A frame of another version is refused.
 pub const VERSION: u8 = 2;
 
 /// How many bytes come before the body: the version and the protocol.
@@ -101,13 +108,7 @@ fn within_cap<M: Framed>(frame: &[u8]) -> Result<(), NotEncoded> {
 
 /// The message in a frame.
 pub fn decode<M: Framed>(frame: &[u8]) -> Result<M, Refused> {
-    let found = protocol_of(frame)?;
-    if found != M::PROTOCOL {
-        return Err(Refused::Protocol {
-            found,
-            expected: M::PROTOCOL,
-        });
-    }
+    begins_with(VERSION, M::PROTOCOL, frame)?;
     let Cap { kind, most } = Cap::of(M::KINDS, frame)?;
     if frame.len() > most && !canary!(FrameBeyondItsCap) {
         let length = frame.len();
@@ -117,18 +118,23 @@ pub fn decode<M: Framed>(frame: &[u8]) -> Result<M, Refused> {
             cap: most,
         });
     }
-    let body = frame.get(HEADER..).unwrap_or_default();
+    read(frame, HEADER)
+}
+
+/// Reads the value behind so many bytes. It must fill the rest, and have no other encoding.
+fn read<T: Serialize + DeserializeOwned>(bytes: &[u8], header: usize) -> Result<T, Refused> {
+    let body = bytes.get(header..).unwrap_or_default();
     let mut decoder = Deserializer::from_bytes(body);
-    let read = M::deserialize(&mut decoder);
+    let read = T::deserialize(&mut decoder);
     let left = decoder.finalize().map_or(0, <[u8]>::len);
-    let at = frame.len().saturating_sub(left);
+    let at = bytes.len().saturating_sub(left);
     match read {
         Ok(_) if left > 0 => Err(Refused::Trailing { at }),
-        Ok(message) => match canonical::first_difference(&message, body) {
-            None => Ok(message),
-            Some(_) if canary!(OtherBytesTaken) => Ok(message),
+        Ok(value) => match canonical::first_difference(&value, body) {
+            None => Ok(value),
+            Some(_) if canary!(OtherBytesTaken) => Ok(value),
             Some(place) => Err(Refused::NotCanonical {
-                at: HEADER.saturating_add(place),
+                at: header.saturating_add(place),
             }),
         },
         Err(postcard::Error::DeserializeUnexpectedEnd) => Err(Refused::CutShort { at }),
@@ -138,10 +144,24 @@ pub fn decode<M: Framed>(frame: &[u8]) -> Result<M, Refused> {
 
 /// The protocol of a frame, for a host that speaks several; the body is not looked at.
 pub fn protocol_of(frame: &[u8]) -> Result<Protocol, Refused> {
-    match *frame {
+    protocol_after(VERSION, frame)
+}
+
+fn protocol_after(understood: u8, bytes: &[u8]) -> Result<Protocol, Refused> {
+    match *bytes {
         [] => Err(Refused::Empty),
-        [VERSION] => Err(Refused::CutShort { at: 1 }),
-        [VERSION, protocol, ..] => Ok(Protocol::new(protocol)),
-        [found, ..] => Err(Refused::Version { found }),
+        [found, ..] if found != understood => Err(Refused::Version { found, understood }),
+        [_] => Err(Refused::CutShort { at: 1 }),
+        [_, protocol, ..] => Ok(Protocol::new(protocol)),
+    }
+}
+
+/// The bytes begin with this version and this protocol.
+fn begins_with(understood: u8, expected: Protocol, bytes: &[u8]) -> Result<(), Refused> {
+    let found = protocol_after(understood, bytes)?;
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Refused::Protocol { found, expected })
     }
 }

@@ -1,17 +1,19 @@
 use core::fmt;
 
-use super::{Protocol, VERSION};
+use super::Protocol;
 
-/// Why bytes are no message, and where; `at` counts from the first byte of the frame, which is 0.
+/// Why bytes are no message or no record, and where; `at` counts from the first byte, which is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Refused {
     /// There are no bytes.
     Empty,
-    /// The first byte is not this [`VERSION`].
+    /// The first byte is another version: of [frames](super::VERSION), or of [records](super::RECORD_VERSION).
     Version {
         /// The first byte.
         found: u8,
+        /// The version that this program reads.
+        understood: u8,
     },
     /// The second byte is another protocol.
     Protocol {
@@ -63,7 +65,10 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("there are no bytes"),
-            Self::Version { found } => write!(f, "version {found} is not {VERSION}"),
+            Self::Version { found, understood } => write!(
+                f,
+                "it has version {found}, and this program understands version {understood} only"
+            ),
             Self::Protocol { found, expected } => {
                 write!(f, "protocol {found} is not {expected}")
             }

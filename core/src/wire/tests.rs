@@ -38,7 +38,12 @@ fn the_header_says_which_protocol_it_is() {
     assert_eq!(protocol_of(&[2, 200, 7]), Ok(Protocol::new(200)));
     assert_eq!(protocol_of(&[]), Err(Refused::Empty));
     assert_eq!(protocol_of(&[2]), Err(Refused::CutShort { at: 1 }));
-    assert_eq!(protocol_of(&[1, 18]), Err(Refused::Version { found: 1 }));
+    let other = Refused::Version {
+        found: 1,
+        understood: 2,
+    };
+    assert_eq!(protocol_of(&[1, 18]), Err(other));
+    assert_eq!(protocol_of(&[1]), Err(other));
 }
 
 #[test]
@@ -97,7 +102,13 @@ fn refusals_say_what_is_wrong_and_where() {
     let (found, expected) = (Protocol::new(200), Protocol::HEARTBEAT);
     for (refused, words) in [
         (Refused::Empty, "there are no bytes"),
-        (Refused::Version { found: 7 }, "version 7 is not 2"),
+        (
+            Refused::Version {
+                found: 7,
+                understood: 2,
+            },
+            "it has version 7, and this program understands version 2 only",
+        ),
         (
             Refused::Protocol { found, expected },
             "protocol 200 is not 1 (heartbeat)",

@@ -6,7 +6,7 @@ use gridweave_core::id::NodeId;
 use gridweave_core::job::{Command, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
 use gridweave_core::time::{Span, Time};
-use gridweave_core::wire::{self, Framed, HEADER};
+use gridweave_core::wire::{self, Framed, HEADER, RECORD_VERSION, Refused, Stored};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -22,6 +22,10 @@ pub struct Said {
     pub kinds: BTreeMap<String, (usize, usize)>,
     /// How many jobs are done.
     pub finished: usize,
+    /// How many records were written.
+    pub written: usize,
+    /// The longest record, in bytes.
+    pub longest_record: usize,
 }
 
 impl Said {
@@ -53,11 +57,44 @@ enum Alarm<T> {
     Program(usize, gridweave_core::id::JobId),
 }
 
+/// A record survives as bytes, but no cut or longer one, nor one of another version. Returns the bytes.
+fn check_record<R>(key: &R::Key, record: &R) -> Vec<u8>
+where
+    R: Stored<Key: PartialEq + core::fmt::Debug> + PartialEq + core::fmt::Debug,
+{
+    let entry = wire::encode_record(key, record).expect("what a node writes is not too long");
+    let (read_key, read) = wire::decode_record::<R>(&entry).expect("what was written can be read");
+    assert_eq!((&read_key, &read), (key, record));
+    let key = wire::encode_key::<R>(key).expect("a key can be encoded");
+    // The entry has the key behind its version.
+    assert!(entry[1..].starts_with(&key));
+    for end in 0..entry.len() {
+        let refused = wire::decode_record::<R>(&entry[..end]).expect_err("it is cut");
+        assert!(
+            matches!(refused, Refused::Empty | Refused::CutShort { .. }),
+            "{refused:?}"
+        );
+    }
+    let longer = [&entry[..], &[7]].concat();
+    let refused = wire::decode_record::<R>(&longer).expect_err("it is longer");
+    assert_eq!(refused, Refused::Trailing { at: entry.len() });
+    let later = [&[RECORD_VERSION + 1], &entry[1..]].concat();
+    let refused = wire::decode_record::<R>(&later).expect_err("it has another version");
+    assert_eq!(
+        refused,
+        Refused::Version {
+            found: RECORD_VERSION + 1,
+            understood: RECORD_VERSION,
+        }
+    );
+    entry
+}
+
 /// Boots the nodes half a minute apart, submits each job at its time and node, and runs for `until` seconds. Programs
 /// take two thirds of their estimate.
 pub fn run<M>(mut nodes: Vec<M>, jobs: &[(u64, usize, Job)], until: u64) -> Said
 where
-    M: Machine<Message: Each, Command = Command, Notice = Notice>,
+    M: Machine<Message: Each, Command = Command, Notice = Notice, Record: Stored<Key = M::Key>>,
 {
     let mut said = Said::default();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -98,7 +135,12 @@ where
         effects.feed(&mut nodes[node], event, now, &mut rng);
         for effect in effects.drain() {
             match effect {
-                Effect::Persist(..) | Effect::Forget(_) => {}
+                Effect::Persist(key, record) => {
+                    let entry = check_record::<M::Record>(&key, &record);
+                    said.written += 1;
+                    said.longest_record = said.longest_record.max(entry.len());
+                }
+                Effect::Forget(_) => {}
                 Effect::Send { to, message } => {
                     let frame = wire::encode(&message).expect("what a node says is not too long");
                     said.note::<M::Message>(&frame);

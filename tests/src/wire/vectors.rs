@@ -78,12 +78,18 @@ pub fn denied() -> Vec<Denied> {
     beat(
         "a version that never was",
         &[0],
-        Refused::Version { found: 0 },
+        Refused::Version {
+            found: 0,
+            understood: VERSION,
+        },
     );
     beat(
         "the next version",
         &ping_with(0, &[VERSION + 1]),
-        Refused::Version { found: VERSION + 1 },
+        Refused::Version {
+            found: VERSION + 1,
+            understood: VERSION,
+        },
     );
     beat("only the version", &ping[..1], Refused::CutShort { at: 1 });
     let (found, expected) = (Protocol::CYCLON, Protocol::HEARTBEAT);
@@ -284,7 +290,7 @@ pub fn text() -> String {
 }
 
 const INTRODUCTION: &str = "\
-# Test vectors of Gridweave's wire format, version 1, which docs/reference/wire.md specifies.
+# Test vectors of Gridweave's wire format, version 2, which docs/reference/wire.md specifies.
 # Each has three lines. The first: 'accepted', the protocol and the kind; or 'refused', the protocol that is
 # expected, and what is wrong. The second: the message, or the reason of the refusal, as Rust prints it. The third:
 # the whole frame, in hexadecimal; '-' if it has no bytes.

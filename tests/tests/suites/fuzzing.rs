@@ -162,17 +162,20 @@ fn no_bytes_break_a_node_of_vicinity() {
 
 #[test]
 fn no_bytes_break_the_wire() {
-    let mut messages = 0;
+    let (mut messages, mut records) = (0, 0);
     for seed in 0..2_000 {
         let mut bytes = random_bytes(seed, 1 + seed as usize % 300);
         messages += fuzzing::wire::decode(&bytes);
+        records += fuzzing::wire::decode_records(&bytes);
         // Small numbers decode further than large ones.
         bytes.iter_mut().for_each(|byte| *byte %= 4);
         bytes.truncate(1 + seed as usize % 30);
         messages += fuzzing::wire::decode(&bytes);
+        records += fuzzing::wire::decode_records(&bytes);
     }
-    println!("{messages} messages");
+    println!("{messages} messages, {records} records");
     assert!(messages > 100, "only {messages}, so little was shown");
+    assert!(records > 50, "only {records}, so little was shown");
 }
 
 /// A text of the bundled trace, or another one, with some bytes changed by chance.

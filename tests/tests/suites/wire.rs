@@ -263,6 +263,8 @@ fn ids(count: u64) -> impl Iterator<Item = (NodeId, Bootstrap)> {
 fn assert_said(said: &Said, jobs: usize, kinds: &[&str]) {
     println!("{} frames: {said:#?}", said.frames());
     assert_eq!(said.finished, jobs);
+    // Each of the eight nodes begins a life, and each job is written down somewhere.
+    assert!(said.written >= 8 + jobs, "only {} records", said.written);
     for kind in kinds {
         assert!(said.kinds.contains_key(*kind), "nobody said {kind}");
     }
