@@ -190,6 +190,7 @@ pub struct Notice {
 /// from the job's home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum News {
     /// It will run.
     Accepted {

@@ -579,7 +579,8 @@ impl<M: Watched> Grid<M> {
                 self.watch.not_taken(number);
                 self.todo.insert((at, Todo::Submit(number)));
             }
-            News::Finished | News::Failed(_) | News::Cancelled => self.end(at, node, number, news),
+            _ if news.is_last() => self.end(at, node, number, news),
+            _ => panic!("{news:?} is not known here"),
         }
     }
 

@@ -123,6 +123,7 @@ pub struct Custody {
 
 /// Counters of a node for this life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub struct Counts {
     /// How often a job of this home was placed again because its holder was lost or let it go.
     pub placed_again: u64,

@@ -189,6 +189,7 @@ pub enum Command {
 /// What a detector tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Notice {
     /// A peer left too many pings unanswered.
     Suspected {

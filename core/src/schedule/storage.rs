@@ -2,10 +2,24 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 use crate::few::Few;
+use sealed::Sealed;
+
+mod sealed {
+    /// Keeps [`Storage`](super::Storage) from being implemented elsewhere, so that it can grow.
+    pub trait Sealed {}
+}
+
+#[cfg(feature = "alloc")]
+impl<T> Sealed for alloc::vec::Vec<T> {}
+impl<T, const N: usize> Sealed for Few<T, N> {}
 
 /// Where a [`Schedule`](super::Schedule) keeps its reservations: a growable `Vec`, or a [`Few`] without an
 /// allocator.
-pub trait Storage<T>: Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[T]> {
+///
+/// No other type implements it.
+pub trait Storage<T>:
+    Sealed + Clone + Eq + Hash + Debug + Default + AsRef<[T]> + AsMut<[T]>
+{
     /// The most items it can ever hold.
     const CAPACITY: usize;
 

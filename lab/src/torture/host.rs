@@ -596,7 +596,7 @@ impl<'a> Host<'a> {
                 self.host.watch.not_taken(number);
                 self.todo.insert((at, Todo::Submit(number)));
             }
-            News::Finished | News::Failed(_) | News::Cancelled => {
+            _ if news.is_last() => {
                 self.witness.count(match news {
                     News::Finished => "job: finished",
                     News::Cancelled => "job: cancelled",
@@ -609,6 +609,7 @@ impl<'a> Host<'a> {
                 });
                 self.host.watch.said(at, node, number, news);
             }
+            _ => self.witness.count("job: other news"),
         }
     }
 

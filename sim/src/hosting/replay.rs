@@ -349,18 +349,19 @@ impl Replaying<'_, '_> {
         match notice.news {
             News::Started => self.begin(index, node, at),
             News::Stopped => {
-                if self.host.watch.stopped(at, node, index) {
+                let ran = self.host.watch.stopped(at, node, index);
+                if ran {
                     self.interrupt(index);
                 }
             }
             News::Orphaned => self.faults.orphaned += 1,
-            News::Accepted { .. } | News::Moved { .. } => {}
-            News::Finished | News::Failed(_) | News::Cancelled => {
-                let word = self.host.watch.said(at, node, index, notice.news);
+            news if news.is_last() => {
+                let word = self.host.watch.said(at, node, index, news);
                 if word == Word::First {
-                    self.close(index, self.fate(index, notice.news));
+                    self.close(index, self.fate(index, news));
                 }
             }
+            _ => {}
         }
     }
 

@@ -197,7 +197,7 @@ impl Host {
                         Notice::Moved(_) => "moved",
                         Notice::Evicted => "evicted",
                         Notice::Left => "left",
-                        Notice::Unanswered(_) | Notice::Full => "waited",
+                        _ => "waited",
                     });
                 }
                 _ => {}

@@ -178,6 +178,7 @@ pub(super) const fn name_of(news: News) -> &'static str {
         News::Finished => "finished",
         News::Failed(_) => "failed",
         News::Cancelled => "cancelled",
+        _ => "other news",
     }
 }
 

@@ -162,6 +162,7 @@ pub enum Notice {
 /// Why a job is stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Cause {
     /// Its coordinator released it.
     Released,

@@ -267,6 +267,7 @@ pub enum Command {
 /// What a node tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Notice {
     /// A link was added.
     Entered {

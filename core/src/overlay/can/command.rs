@@ -47,6 +47,7 @@ pub enum Command<const D: usize> {
 /// What a node tells its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Notice<const D: usize> {
     /// It has a zone.
     Joined,

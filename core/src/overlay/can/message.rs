@@ -134,6 +134,7 @@ pub struct Grant<const D: usize> {
 /// Why a joiner got no zone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Refusal {
     /// Another change is under way there, or the route is broken: try again.
     Busy,

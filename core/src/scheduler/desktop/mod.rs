@@ -175,6 +175,7 @@ pub struct Desktop<const D: usize> {
 
 /// What happened at a node in this life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub struct Counts {
     /// How often it became the owner of a job.
     pub owned: u64,
