@@ -213,7 +213,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let now = grid.now;
         match news {
-            News::Started => println!("{now}: {of} starts at site {node}"),
+            News::Started { .. } => println!("{now}: {of} starts at site {node}"),
             News::Moved { start } => println!("{now}: {of} moves, to start at {start}"),
             News::Finished => finished += 1,
             _ => {}

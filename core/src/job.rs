@@ -22,7 +22,7 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::id::{JobId, OrganisationId, UserId};
+use crate::id::{Epoch, JobId, OrganisationId, UserId};
 use crate::resource::{Dimension, Requirement};
 use crate::time::{Span, Time};
 
@@ -147,10 +147,13 @@ pub enum Command {
     Submit(Job),
     /// Stop this job, wherever it waits or runs.
     Cancel(JobId),
-    /// The job that this node was told to start has ended by itself.
+    /// An attempt that this node was told to start has ended by itself. Nothing happens if that attempt does not run
+    /// here any more.
     Ended {
         /// The job that ended.
         job: JobId,
+        /// The attempt, from [`News::Started`].
+        attempt: Epoch,
         /// Whether it did its work.
         outcome: Outcome,
     },
@@ -185,9 +188,15 @@ pub struct Notice {
 /// [`Cancelled`](Self::Cancelled). If the submitter knows the name of a new job already, the only news is
 /// [`Refusal::Known`], and it says nothing of the known job. One name used at two nodes at once is not detected.
 ///
-/// Only a node that runs a job tells its host [`Started`](Self::Started), to begin it, and [`Stopped`](Self::Stopped), to
-/// end it early, perhaps at once. A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears
-/// from the job's home.
+/// Only a node that runs a job tells its host [`Started`](Self::Started), to begin an attempt, then any number of
+/// [`Extended`](Self::Extended), and [`Stopped`](Self::Stopped), to end it early, perhaps at once. **The host ends the
+/// attempt at the time that it was told last, even if this machine is down then**: other nodes count on that, and may
+/// start the job elsewhere.
+///
+/// An attempt is named by a number. All nodes of one attempt hear the same number, and two attempts at a job on one node
+/// never have the same.
+///
+/// A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears from the job's home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -202,10 +211,25 @@ pub enum News {
         /// When it is expected to start now.
         start: Time,
     },
-    /// It runs.
-    Started,
-    /// This node runs it no longer.
-    Stopped,
+    /// Begin it here.
+    Started {
+        /// The attempt that begins.
+        attempt: Epoch,
+        /// When the host ends it, unless this is extended.
+        until: Time,
+    },
+    /// It may run here for longer.
+    Extended {
+        /// The attempt that runs here.
+        attempt: Epoch,
+        /// When the host ends it, unless this is extended again.
+        until: Time,
+    },
+    /// End it here.
+    Stopped {
+        /// The attempt that must not run here any more.
+        attempt: Epoch,
+    },
     /// This node had it, no longer hears from its home, and has dropped it.
     Orphaned,
     /// It is done.
@@ -363,12 +387,19 @@ mod tests {
         ] {
             assert!(last.is_last());
         }
-        let start = Time::ZERO;
+        let (start, attempt) = (Time::ZERO, Epoch::new(1));
         for more in [
             News::Accepted { start },
             News::Moved { start },
-            News::Started,
-            News::Stopped,
+            News::Started {
+                attempt,
+                until: start,
+            },
+            News::Extended {
+                attempt,
+                until: start,
+            },
+            News::Stopped { attempt },
             News::Orphaned,
             News::Failed(Failure::Refused(Refusal::Known)),
         ] {

@@ -160,7 +160,9 @@ impl Ledger {
             Notice::Coordinator(Told::Cleared { job }) => {
                 self.cleared.insert(job);
             }
-            Notice::Participant(Heard::Begin { attempt, interval }) => {
+            Notice::Participant(Heard::Begin {
+                attempt, interval, ..
+            }) => {
                 self.begun += 1;
                 self.ends.insert((node, attempt), interval.end());
                 if !self.placed.contains(&attempt) {
@@ -191,7 +193,9 @@ impl Ledger {
                 self.stop(at, node, |running| running == attempt);
             }
             Notice::Coordinator(Told::Kept { .. })
-            | Notice::Participant(Heard::Changed | Heard::Declined { .. }) => {}
+            | Notice::Participant(
+                Heard::Changed | Heard::Extended { .. } | Heard::Declined { .. },
+            ) => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use core::fmt::Debug;
 
 use gridweave_core::commit::{self, Everyone, Permission};
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Refusal};
 use gridweave_core::machine::Machine;
 use gridweave_core::overlay::cyclon;
@@ -200,7 +200,7 @@ enum Todo {
     End {
         job: usize,
         node: NodeId,
-        epoch: u64,
+        epoch: Epoch,
         since: Time,
     },
     Submit(usize),
@@ -449,8 +449,12 @@ impl<M: Watched> Grid<M> {
             } => {
                 if self.watch.runs(node, job, epoch, since) {
                     self.watch.ended(now, node, job, epoch, false);
-                    let (job, outcome) = (self.jobs[job].job.id, Outcome::Done);
-                    self.tell(node, Command::Ended { job, outcome });
+                    let ended = Command::Ended {
+                        job: self.jobs[job].job.id,
+                        attempt: epoch,
+                        outcome: Outcome::Done,
+                    };
+                    self.tell(node, ended);
                 }
             }
             Todo::Submit(job) => {
@@ -563,10 +567,11 @@ impl<M: Watched> Grid<M> {
             return;
         }
         match news {
-            News::Started => self.begin(at, node, number),
-            News::Stopped => {
+            News::Started { attempt, .. } => self.begin(at, node, number, attempt),
+            News::Extended { .. } => {}
+            News::Stopped { attempt } => {
                 self.ledger.stopped += 1;
-                self.watch.stopped(at, node, number);
+                self.watch.stopped(at, node, number, attempt);
             }
             News::Accepted { start } => self.jobs[number].accepted = Some(start),
             News::Moved { start } => {
@@ -584,20 +589,13 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    fn begin(&mut self, at: Time, node: NodeId, number: usize) {
+    fn begin(&mut self, at: Time, node: NodeId, number: usize, epoch: Epoch) {
         self.ledger.begun += 1;
         // If the node has crashed since this notice, it runs nothing.
-        let Some(machine) = self.simulation.machine(node) else {
+        if self.simulation.machine(node).is_none() {
             return;
-        };
-        let id = self.jobs[number].job.id;
-        let mut running = machine.commitments().participant.running();
-        let Some(attempt) = running.find(|attempt| attempt.job == id) else {
-            return;
-        };
-        drop(running);
-        let epoch = attempt.epoch.get();
-        if self.watch.started(at, node, number, Some(epoch)).is_some() {
+        }
+        if self.watch.started(at, node, number, epoch) {
             let end = Todo::End {
                 job: number,
                 node,

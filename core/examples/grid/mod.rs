@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, Event, Host, Machine, TimerQueue};
 use gridweave_core::time::{Span, Time};
@@ -19,8 +19,8 @@ pub(crate) struct Grid<M: Machine> {
     hosts: Vec<Host<M>>,
     /// Messages on their way, and to which node.
     inbox: VecDeque<(usize, Event<M>)>,
-    /// When programs are done: on which node, and for which job.
-    programs: TimerQueue<(usize, JobId)>,
+    /// When programs are done: on which node, and for which attempt at which job.
+    programs: TimerQueue<(usize, JobId, Epoch)>,
     /// How long a program runs.
     runs: Span,
     pub(crate) now: Time,
@@ -87,9 +87,14 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
             };
             self.now = next;
             // A program that ends with its reservation has ended: ends come before timers.
-            if let Some((_, (node, job))) = self.programs.pop_due(next) {
+            if let Some((_, (node, job, attempt))) = self.programs.pop_due(next) {
                 let outcome = Outcome::Done;
-                self.tell(node, Command::Ended { job, outcome });
+                let ended = Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
+                self.tell(node, ended);
             } else if let Some((_, node)) = timer {
                 let host: &mut Host<M> = &mut self.hosts[node];
                 host.fire(next, &mut self.rng);
@@ -100,8 +105,11 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
     /// Starts or stops the program of a job, as its node says.
     fn run_program(&mut self, node: usize, Notice { job, news }: Notice) {
         match news {
-            News::Started => self.programs.wake(self.now + self.runs, (node, job)),
-            News::Stopped => self.programs.cancel((node, job)),
+            News::Started { attempt, .. } => {
+                let end = self.now + self.runs;
+                self.programs.wake(end, (node, job, attempt));
+            }
+            News::Stopped { attempt } => self.programs.cancel((node, job, attempt)),
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gridweave_core::commit::{self, Everyone, Permission};
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, Event, Host, TimerQueue};
 use gridweave_core::overlay::cyclon;
@@ -74,8 +74,8 @@ fn config() -> Config {
 /// What an agent is woken by, beside the timers of its machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Alarm {
-    /// The program that runs for a job is done.
-    Program(JobId),
+    /// The program that runs for an attempt at a job is done.
+    Program(JobId, Epoch),
     /// A job that found no place may find one now.
     Again(JobId),
 }
@@ -232,9 +232,14 @@ impl Agent {
         // A program that ends with its reservation has ended: ends come before timers.
         while let Some((_, alarm)) = self.alarms.pop_due(now) {
             match alarm {
-                Alarm::Program(job) => {
+                Alarm::Program(job, attempt) => {
                     let outcome = Outcome::Done;
-                    self.feed(Event::Command(Command::Ended { job, outcome }))?;
+                    let ended = Command::Ended {
+                        job,
+                        attempt,
+                        outcome,
+                    };
+                    self.feed(Event::Command(ended))?;
                 }
                 Alarm::Again(job) => self.submit(job)?,
             }
@@ -278,8 +283,13 @@ impl Agent {
                         news => say(&format!("job {number}: {news:?}"))?,
                     }
                     match news {
-                        News::Started => self.alarms.wake(now + RUN_TIME, Alarm::Program(job)),
-                        News::Stopped => self.alarms.cancel(Alarm::Program(job)),
+                        News::Started { attempt, .. } => {
+                            let program = Alarm::Program(job, attempt);
+                            self.alarms.wake(now + RUN_TIME, program);
+                        }
+                        News::Stopped { attempt } => {
+                            self.alarms.cancel(Alarm::Program(job, attempt));
+                        }
                         _ => {}
                     }
                 }

@@ -172,7 +172,7 @@ impl Grid {
             if line.text.contains("Failed") {
                 return Err(line.text.into());
             }
-            if line.text.ends_with("Started") && line.node >= SUBMITTERS && killed.is_none() {
+            if line.text.contains(": Started") && line.node >= SUBMITTERS && killed.is_none() {
                 self.processes[line.node].child.kill()?;
                 self.processes[line.node].child.wait()?;
                 self.tell(&format!("node {} is killed while it runs a job", line.node));

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, Timer};
-use crate::id::{JobId, NodeId};
+use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Job, News};
 use crate::machine::Context;
 use crate::shared::Shared;
@@ -110,6 +110,12 @@ impl Held {
 }
 
 impl Custody {
+    /// The attempt at a job that runs here, if one does.
+    pub fn running(&self, job: JobId) -> Option<Epoch> {
+        let held = self.held.get(self.held_index(job).ok()?)?;
+        (held.state == State::Running).then(|| held.claim.attempt())
+    }
+
     pub(super) fn held_index(&self, job: JobId) -> Result<usize, usize> {
         self.held
             .binary_search_by_key(&job, |held| held.job.get().id)
@@ -426,8 +432,13 @@ impl Custody {
                         });
                     }
                     State::Waiting | State::Running => {
+                        let runs = held.state == State::Running;
                         self.wake_held(job, renew, cx);
                         cx.notify(Notice::Extended { job, until: lease });
+                        if runs {
+                            let (attempt, until) = (claim.attempt(), lease);
+                            Self::tell(job, News::Extended { attempt, until }, cx);
+                        }
                     }
                     _ => {}
                 }
@@ -462,17 +473,18 @@ impl Custody {
             cx.notify(Notice::Drop(job));
             return;
         };
-        if held.lease <= Some(now) {
+        let Some(until) = held.lease.filter(|lease| *lease > now) else {
             // The lease is over, and the timer for that has not fired yet.
             self.orphan(job, cx);
             return;
-        }
+        };
         if held.state == State::Running {
             return;
         }
         held.state = State::Running;
+        let attempt = held.claim.attempt();
         Self::persist_progress(held, Progress::Started, cx);
-        Self::tell(job, News::Started, cx);
+        Self::tell(job, News::Started { attempt, until }, cx);
     }
 
     /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
@@ -500,7 +512,8 @@ impl Custody {
             cx.notify(Notice::Drop(job));
         }
         if held.state == State::Running {
-            Self::tell(job, News::Stopped, cx);
+            let attempt = held.claim.attempt();
+            Self::tell(job, News::Stopped { attempt }, cx);
         }
         cx.forget(Key::Held(job));
         cx.cancel(Timer::Held(job));

@@ -1,4 +1,4 @@
-use crate::id::{JobId, NodeId};
+use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Failure, Job};
 use crate::shared::Shared;
 use crate::time::Time;
@@ -110,6 +110,11 @@ impl Claim {
     /// these claims are also greater than those of earlier lives.
     pub(super) const fn before(start: Time) -> Self {
         Self(start.as_micros())
+    }
+
+    /// The name of the attempt to run a job under this claim.
+    pub const fn attempt(self) -> Epoch {
+        Epoch::new(self.0)
     }
 
     /// A claim with any number, for tests and liars.

@@ -39,9 +39,9 @@
 //!             Effect::Send { message, .. } => host.handle(Event::Message { from: me, message }, now, &mut rng),
 //!             Effect::Notify(notice) => {
 //!                 heard.push(notice.news);
-//!                 if notice.news == News::Started {
+//!                 if let News::Started { attempt, .. } = notice.news {
 //!                     // The program takes no time here.
-//!                     let ended = Command::Ended { job: notice.job, outcome: Outcome::Done };
+//!                     let ended = Command::Ended { job: notice.job, attempt, outcome: Outcome::Done };
 //!                     host.handle(Event::Command(ended), now, &mut rng);
 //!                 }
 //!             }
@@ -51,7 +51,7 @@
 //!     now = host.next_at().expect("a node always has its next exchange ahead");
 //!     host.fire(now, &mut rng);
 //! }
-//! assert!(matches!(heard[..], [News::Accepted { .. }, News::Started, News::Finished]));
+//! assert!(matches!(heard[..], [News::Accepted { .. }, News::Started { .. }, News::Finished]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Refusal};
 use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement};
 use gridweave_core::rng::Choose;
@@ -44,7 +44,7 @@ enum Next {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Todo {
     /// The end of a job that a liar made up.
-    EndMadeUp(JobId, NodeId),
+    EndMadeUp(JobId, Epoch, NodeId),
     Submit(usize),
     Cancel(usize),
     Mishap(usize),
@@ -369,10 +369,15 @@ impl<'a> Host<'a> {
 
     fn act(&mut self, todo: Todo) {
         match todo {
-            Todo::EndMadeUp(job, node) => {
+            Todo::EndMadeUp(job, attempt, node) => {
                 let outcome = Outcome::Done;
                 if self.is_up(node) {
-                    self.tell(node, Command::Ended { job, outcome });
+                    let ended = Command::Ended {
+                        job,
+                        attempt,
+                        outcome,
+                    };
+                    self.tell(node, ended);
                 }
             }
             Todo::Submit(job) => self.submit(job),
@@ -488,9 +493,9 @@ impl<'a> Host<'a> {
         for (index, happening) in happenings.iter().enumerate() {
             match *happening {
                 Happening::Notice { at, node, notice } => {
-                    if notice.news == News::Started {
+                    if let News::Started { attempt, .. } = notice.news {
                         let rest = &happenings[index + 1..];
-                        self.expect_a_place(at, node, notice.job, rest);
+                        self.expect_a_place(at, node, notice.job, attempt, rest);
                     }
                     self.hear(at, node, notice);
                 }
@@ -570,17 +575,18 @@ impl<'a> Host<'a> {
             self.host
                 .watch
                 .object(Invariant::Known, at, Some(node), what);
-            if news == News::Started {
-                let end = Todo::EndMadeUp(job, node);
+            if let News::Started { attempt, .. } = news {
+                let end = Todo::EndMadeUp(job, attempt, node);
                 self.todo.insert((at + MADE_UP, end));
             }
             return;
         }
         match news {
-            News::Started => self.begin(at, node, number),
-            News::Stopped => {
+            News::Started { attempt, .. } => self.begin(at, node, number, attempt),
+            News::Extended { .. } => self.witness.count("job: extended"),
+            News::Stopped { attempt } => {
                 self.witness.count("job: stopped");
-                self.host.watch.stopped(at, node, number);
+                self.host.watch.stopped(at, node, number, attempt);
             }
             News::Accepted { .. } => {
                 self.witness.count("job: accepted");
@@ -613,18 +619,23 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// If jobs run under reservations, a job that begins must have one, unless it is stopped in the same event.
-    fn expect_a_place(&mut self, at: Time, node: NodeId, job: JobId, rest: &[Happened]) {
-        let stopped = Notice {
-            job,
-            news: News::Stopped,
-        };
+    /// If jobs run under reservations, an attempt that begins must have one, unless it is stopped in the same event.
+    fn expect_a_place(
+        &mut self,
+        at: Time,
+        node: NodeId,
+        job: JobId,
+        attempt: Epoch,
+        rest: &[Happened],
+    ) {
+        let news = News::Stopped { attempt };
+        let stopped = Notice { job, news };
         let is_stopped = rest.iter().any(|happening| {
             matches!(happening, Happening::Notice { node: by, notice, .. } if (*by, *notice) == (node, stopped))
         });
         if self.facts.reserves
             && self.is_up(node)
-            && self.host.grid.attempt(node, job).is_none()
+            && self.host.grid.attempt(node, job) != Some(attempt)
             && !is_stopped
         {
             let what = format!("{job} begins without a place");
@@ -634,21 +645,12 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn begin(&mut self, at: Time, node: NodeId, number: usize) {
+    fn begin(&mut self, at: Time, node: NodeId, number: usize, attempt: Epoch) {
         // If the node went down while it told of the start, the job does not run.
         if !self.is_up(node) {
             return;
         }
         let hosted = &mut self.jobs[number];
-        let attempt = if self.facts.reserves {
-            // If the job was stopped in the same event, it has no attempt.
-            let Some(attempt) = self.host.grid.attempt(node, hosted.job.id) else {
-                return;
-            };
-            attempt
-        } else {
-            hosted.starts + 1
-        };
         hosted.starts += 1;
         self.witness.count("job: started");
         let mut runs = hosted.planned.runs;
@@ -656,7 +658,7 @@ impl<'a> Host<'a> {
             runs = runs.times(3);
         }
         let ends = (runs, hosted.planned.outcome);
-        self.host.begin(at, node, number, Some(attempt), ends);
+        self.host.begin(at, node, number, attempt, ends);
     }
 
     fn report(mut self) -> Report {

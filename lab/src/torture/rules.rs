@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::commit::{self, Overrun, Permission};
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Demand, Job};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
@@ -113,11 +113,11 @@ pub(crate) fn gang(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Di
     Job::new(id, Demand::Nodes(count), estimate).expect("planned jobs take time")
 }
 
-/// The epoch of the attempt under which a job runs at this node.
-pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<u64> {
+/// The attempt under which a job runs at this node.
+pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<Epoch> {
     let mut running = node.participant.running();
     let attempt = running.find(|attempt| attempt.job == job)?;
-    Some(attempt.epoch.get())
+    Some(attempt.epoch)
 }
 
 /// How many jobs, reservations and holds a node still has.

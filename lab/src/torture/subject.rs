@@ -1,6 +1,6 @@
 //! What the harness must know of a scheduler, and cannot see from outside.
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Job, Notice};
 use gridweave_core::machine::Machine;
 use gridweave_core::sorted::SortedMap;
@@ -47,7 +47,7 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     }
 
     /// The attempt under which a job runs at this node. `None` if each start counts as an attempt of its own.
-    fn attempt(&self, _job: JobId) -> Option<u64> {
+    fn attempt(&self, _job: JobId) -> Option<Epoch> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! A tortured grid of any scheduler.
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_sim::engine::{Simulation, is_of};
 use gridweave_sim::hosting::Grid;
 
@@ -11,7 +11,7 @@ use super::witness::Counters;
 /// A tortured grid: what cannot be seen of its nodes from outside.
 pub(super) trait Tortured: Grid {
     /// The attempt under which a job runs at a node.
-    fn attempt(&self, node: NodeId, job: JobId) -> Option<u64>;
+    fn attempt(&self, node: NodeId, job: JobId) -> Option<Epoch>;
     /// How many jobs a node still answers for, holds, or has reserved time for.
     fn left(&self, node: NodeId) -> usize;
     /// Whether a node waits for answers that belong to no job it has.
@@ -33,7 +33,7 @@ pub(super) trait Tortured: Grid {
 }
 
 impl<M: Subject> Tortured for Simulation<Player<M>> {
-    fn attempt(&self, node: NodeId, job: JobId) -> Option<u64> {
+    fn attempt(&self, node: NodeId, job: JobId) -> Option<Epoch> {
         self.machine(node)?.machine().attempt(job)
     }
 

@@ -7,7 +7,7 @@
 //! A [`Watch`] trusts no machine. Its [`Terms`] say which [`Invariant`]s must hold.
 //!
 //! ```
-//! use gridweave_core::id::NodeId;
+//! use gridweave_core::id::{Epoch, NodeId};
 //! use gridweave_core::time::{Span, Time};
 //! use gridweave_sim::hosting::{Invariant, Rooms, Terms, Watch, Wish};
 //!
@@ -18,11 +18,11 @@
 //!     watch.add(Wish { nodes: 1, takes: None });
 //!     watch.submitted(job, node);
 //! }
-//! assert!(watch.started(Time::ZERO, node, 0, None).is_some());
+//! assert!(watch.started(Time::ZERO, node, 0, Epoch::new(1)));
 //! assert_eq!(watch.breach(), None);
 //!
 //! // The node runs one job at a time, and the first one has not ended.
-//! assert_eq!(watch.started(Time::from_secs(1), node, 1, None), None);
+//! assert!(!watch.started(Time::from_secs(1), node, 1, Epoch::new(1)));
 //! assert_eq!(watch.breach().map(|breach| breach.invariant), Some(Invariant::Room));
 //! ```
 
@@ -39,7 +39,7 @@ pub use watch::{Ran, Rooms, Terms, Watch, Wish, Word};
 
 use std::any::Any;
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Notice, Outcome};
 use gridweave_core::machine::Machine;
 use gridweave_core::time::{Span, Time};
@@ -153,7 +153,7 @@ impl<M: Simulated + Machine<Command = Command, Notice = Notice>> Grid for Simula
 struct Execution {
     job: usize,
     node: NodeId,
-    attempt: u64,
+    attempt: Epoch,
     since: Time,
     outcome: Outcome,
 }
@@ -195,12 +195,12 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         at: Time,
         node: NodeId,
         job: usize,
-        attempt: Option<u64>,
+        attempt: Epoch,
         (takes, outcome): (Span, Outcome),
     ) -> bool {
-        let Some(attempt) = self.watch.started(at, node, job, attempt) else {
+        if !self.watch.started(at, node, job, attempt) {
             return false;
-        };
+        }
         let execution = Execution {
             job,
             node,
@@ -237,8 +237,12 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         let broke = outcome == Outcome::Broke;
         self.watch.ended(at, node, job, attempt, broke);
         let job = JobId::new(job as u64);
-        self.grid
-            .command_first(at, node, Command::Ended { job, outcome });
+        let ended = Command::Ended {
+            job,
+            attempt,
+            outcome,
+        };
+        self.grid.command_first(at, node, ended);
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gridweave_core::id::NodeId;
+use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Command, Failure, Job, News, Notice, Outcome};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
@@ -347,10 +347,9 @@ impl Replaying<'_, '_> {
         }
         self.last_news = at;
         match notice.news {
-            News::Started => self.begin(index, node, at),
-            News::Stopped => {
-                let ran = self.host.watch.stopped(at, node, index);
-                if ran {
+            News::Started { attempt, .. } => self.begin(index, node, attempt, at),
+            News::Stopped { attempt } => {
+                if self.host.watch.stopped(at, node, index, attempt) {
                     self.interrupt(index);
                 }
             }
@@ -386,11 +385,10 @@ impl Replaying<'_, '_> {
         self.interrupted.entry(index).or_insert(self.host.now);
     }
 
-    fn begin(&mut self, index: usize, node: NodeId, now: Time) {
+    fn begin(&mut self, index: usize, node: NodeId, attempt: Epoch, now: Time) {
         let takes = self.jobs.takes(index, node);
-        let runs = self
-            .host
-            .begin(now, node, index, None, (takes, Outcome::Done));
+        let ends = (takes, Outcome::Done);
+        let runs = self.host.begin(now, node, index, attempt, ends);
         if runs && let Some(since) = self.interrupted.remove(&index) {
             let seconds = (now - since).as_secs();
             self.faults.recovered += 1;

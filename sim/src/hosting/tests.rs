@@ -10,6 +10,13 @@ use super::*;
 use crate::monitor::Monitor;
 use crate::network::NetworkConfig;
 
+const ATTEMPT: Epoch = Epoch::new(1);
+const STARTED: News = News::Started {
+    attempt: ATTEMPT,
+    until: Time::MAX,
+};
+const STOPPED: News = News::Stopped { attempt: ATTEMPT };
+
 mod watching;
 
 /// A machine that does not do what it says.
@@ -85,23 +92,23 @@ impl Machine for Liar {
                 cx.send(NodeId::new(1), Said::Start(job.id));
             }
             (Event::Command(Command::Submit(job)), lie) => {
-                tell(job.id, News::Started);
+                tell(job.id, STARTED);
                 match lie {
                     Lie::TooEarly => tell(job.id, News::Finished),
                     Lie::Stopped => {
-                        tell(job.id, News::Stopped);
+                        tell(job.id, STOPPED);
                         tell(job.id, News::Finished);
                     }
                     Lie::Restarted => {
-                        tell(job.id, News::Stopped);
-                        tell(job.id, News::Started);
+                        tell(job.id, STOPPED);
+                        tell(job.id, STARTED);
                     }
                     Lie::Punctual => cx.wake(now + job.estimate(), job.id),
                     _ => {}
                 }
             }
             (Event::Timer(job), _) => {
-                tell(job, News::Stopped);
+                tell(job, STOPPED);
                 tell(job, News::Failed(Failure::Overran));
             }
             (Event::Start, Lie::DoneAgain) if now > Time::ZERO => {
@@ -113,7 +120,7 @@ impl Machine for Liar {
             (Event::Message { from, message }, _) => match message {
                 Said::Start(job) => {
                     self.homes.push((job, from));
-                    tell(job, News::Started);
+                    tell(job, STARTED);
                 }
                 Said::Done(job) => tell(job, News::Finished),
             },
@@ -124,10 +131,7 @@ impl Machine for Liar {
                     None => tell(job, News::Finished),
                 }
                 match lie {
-                    Lie::Again => cx.notify(Notice {
-                        job,
-                        news: News::Started,
-                    }),
+                    Lie::Again => cx.notify(Notice { job, news: STARTED }),
                     Lie::Twice => cx.notify(Notice {
                         job,
                         news: News::Finished,

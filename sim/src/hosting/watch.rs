@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gridweave_core::id::NodeId;
+use gridweave_core::id::{Epoch, NodeId};
 use gridweave_core::job::{Failure, News};
 use gridweave_core::resource::{Capability, Dimensions, Requirement};
 use gridweave_core::time::{Span, Time};
@@ -51,6 +51,8 @@ pub struct Terms {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Part {
     node: NodeId,
+    /// The number that its node gave the attempt.
+    epoch: Epoch,
     since: Time,
 }
 
@@ -60,8 +62,6 @@ struct Attempt {
     number: u64,
     running: Vec<Part>,
     ended: Vec<NodeId>,
-    /// Whether a part of it was stopped before its end.
-    interrupted: bool,
     /// When the last of its nodes began, and when the last ended.
     start: Option<Time>,
     end: Option<Time>,
@@ -72,6 +72,11 @@ struct Attempt {
 impl Attempt {
     fn part(&self, node: NodeId) -> Option<usize> {
         self.running.iter().position(|part| part.node == node)
+    }
+
+    fn part_of(&self, node: NodeId, epoch: Epoch) -> Option<usize> {
+        let mut parts = self.running.iter();
+        parts.position(|part| (part.node, part.epoch) == (node, epoch))
     }
 
     fn parts(&self) -> usize {
@@ -124,13 +129,12 @@ impl Watched {
         attempts.find(|attempt| attempt.ended.len() >= wanted)
     }
 
-    /// The number of the attempt that a start belongs to, if nothing but the start is known: the last one, unless that is over.
-    fn present(&self) -> u64 {
-        let wanted = self.wish.nodes as usize;
-        match self.attempts.last() {
-            Some(last) if !last.interrupted && last.ended.len() < wanted => last.number,
-            Some(last) => last.number + 1,
-            None => 0,
+    /// The number under which an attempt is watched. Nodes give it the same number if it needs several of them; if it
+    /// needs one, each node counts by itself, so every start is an attempt of its own.
+    fn number(&self, epoch: Epoch) -> u64 {
+        match self.wish.nodes {
+            0 | 1 => self.attempts.len() as u64,
+            _ => epoch.get(),
         }
     }
 
@@ -301,18 +305,11 @@ impl Watch {
         }
     }
 
-    /// A job begins at a node, as a part of this attempt; if that is not known, of the present one. The number of the attempt, unless that
-    /// breaks a promise: then it does not count.
-    pub fn started(
-        &mut self,
-        at: Time,
-        node: NodeId,
-        job: usize,
-        attempt: Option<u64>,
-    ) -> Option<u64> {
+    /// A job begins at a node, as a part of this attempt. Whether it does: a start that breaks an invariant does not
+    /// count.
+    pub fn started(&mut self, at: Time, node: NodeId, job: usize, epoch: Epoch) -> bool {
         let watched = &self.jobs[job];
-        let is_known = attempt.is_some();
-        let attempt = attempt.unwrap_or_else(|| watched.present());
+        let attempt = watched.number(epoch);
         let mut wrong = Vec::new();
         if let Some(said) = watched.said {
             let late = match said.news {
@@ -325,25 +322,16 @@ impl Watch {
                 wrong.push((Invariant::NoRerun, what));
             }
         }
-        let attempts = watched.attempts.iter();
-        // Where attempts are not known, what is left of an earlier one may be taken for a part of this one, so all count together.
-        let counted = |it: &&Attempt| !is_known || it.number == attempt;
-        let running = attempts.clone().filter(counted).map(|it| it.running.len());
-        let ended = attempts
-            .clone()
-            // One that ended while another part never began may be of an earlier attempt.
-            .filter(|it| is_known && it.number == attempt)
-            .map(|it| it.ended.len());
-        let twice = attempts
-            .clone()
-            .filter(counted)
-            .any(|it| it.part(node).is_some());
-        if twice || running.sum::<usize>() + ended.sum::<usize>() >= watched.wish.nodes as usize {
+        let mut attempts = watched.attempts.iter();
+        let wanted = watched.wish.nodes as usize;
+        let is_whole = |it: &Attempt| it.part(node).is_some() || it.parts() >= wanted;
+        if attempts.any(|it| it.number == attempt && is_whole(it)) {
             let what = format!("job {job} begins again, on more nodes than it wants: {watched:?}");
             wrong.push((Invariant::OneExecution, what));
         }
-        let mut others = attempts.filter(|it| it.number != attempt && !it.running.is_empty());
-        if let Some(other) = others.next().filter(|_| is_known) {
+        let mut attempts = watched.attempts.iter();
+        let runs = |it: &&Attempt| it.number != attempt && !it.running.is_empty();
+        if let Some(other) = attempts.find(runs) {
             let what = format!(
                 "attempt {attempt} at job {job} begins while attempt {} runs on {:?}",
                 other.number, other.running
@@ -361,7 +349,7 @@ impl Watch {
             self.object(invariant, at, Some(node), what);
         }
         if !counts {
-            return None;
+            return false;
         }
         let watched = &mut self.jobs[job];
         if watched.attempt(attempt).is_none() {
@@ -371,13 +359,17 @@ impl Watch {
             });
         }
         if let Some(it) = watched.attempt(attempt) {
-            it.running.push(Part { node, since: at });
+            it.running.push(Part {
+                node,
+                epoch,
+                since: at,
+            });
             it.start = Some(at);
         }
         grown(&mut self.on, node).push(job);
         self.running += 1;
         self.count_parts(at, job);
-        Some(attempt)
+        true
     }
 
     /// Notes since when each attempt at a job is incomplete.
@@ -395,12 +387,10 @@ impl Watch {
     }
 
     /// Whether this attempt runs there since then.
-    pub fn runs(&self, node: NodeId, job: usize, attempt: u64, since: Time) -> bool {
+    pub fn runs(&self, node: NodeId, job: usize, epoch: Epoch, since: Time) -> bool {
+        let part = Part { node, epoch, since };
         let mut attempts = self.jobs[job].attempts.iter();
-        let running = attempts
-            .find(|it| it.number == attempt)
-            .map(|it| &it.running);
-        running.is_some_and(|running| running.contains(&Part { node, since }))
+        attempts.any(|it| it.running.contains(&part))
     }
 
     fn leave(&mut self, node: NodeId, job: usize) {
@@ -412,13 +402,12 @@ impl Watch {
     }
 
     /// A job ran to its end at a node, if it runs there.
-    pub fn ended(&mut self, at: Time, node: NodeId, job: usize, attempt: u64, broke: bool) {
+    pub fn ended(&mut self, at: Time, node: NodeId, job: usize, epoch: Epoch, broke: bool) {
         let watched = &mut self.jobs[job];
         watched.broke |= broke;
-        let Some(it) = watched.attempt(attempt) else {
-            return;
-        };
-        let Some(part) = it.part(node) else { return };
+        let mut attempts = watched.attempts.iter_mut();
+        let part = attempts.find_map(|it| Some((it.part_of(node, epoch)?, it)));
+        let Some((part, it)) = part else { return };
         it.running.swap_remove(part);
         if !broke {
             it.ended.push(node);
@@ -428,20 +417,31 @@ impl Watch {
         self.count_parts(at, job);
     }
 
-    /// A node runs a job no longer, before its end; whether it did. With that the whole attempt is dead.
-    pub fn stopped(&mut self, at: Time, node: NodeId, job: usize) -> bool {
+    /// A node runs this attempt no longer, before its end; whether it did.
+    pub fn stopped(&mut self, at: Time, node: NodeId, job: usize, epoch: Epoch) -> bool {
+        let part = |it: &Attempt| it.part_of(node, epoch);
+        let stopped = self.drop_parts(node, job, part);
+        self.count_parts(at, job);
+        stopped
+    }
+
+    /// Drops the parts of a job that `part` finds on a node. Whether there were any.
+    fn drop_parts(
+        &mut self,
+        node: NodeId,
+        job: usize,
+        part: impl Fn(&Attempt) -> Option<usize>,
+    ) -> bool {
         let mut ran = 0;
         for attempt in &mut self.jobs[job].attempts {
-            if let Some(part) = attempt.part(node) {
+            if let Some(part) = part(attempt) {
                 attempt.running.swap_remove(part);
-                attempt.interrupted = true;
                 ran += 1;
             }
         }
         for _ in 0..ran {
             self.leave(node, job);
         }
-        self.count_parts(at, job);
         ran > 0
     }
 
@@ -450,7 +450,11 @@ impl Watch {
         *grown(&mut self.crashes, node) += 1;
         let mut there = grown(&mut self.on, node).clone();
         there.dedup();
-        there.retain(|job| self.stopped(at, node, *job));
+        there.retain(|job| {
+            let ran = self.drop_parts(node, *job, |it| it.part(node));
+            self.count_parts(at, *job);
+            ran
+        });
         there
     }
 

@@ -1,10 +1,10 @@
 //! One `aria` node among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, Notice, Outcome};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::flood::{FloodId, Header, Reach};
@@ -50,7 +50,7 @@ const CONFIG: Config = Config {
 #[derive(Default)]
 struct Scheduling {
     /// What runs here.
-    runs: BTreeSet<JobId>,
+    runs: BTreeMap<JobId, Epoch>,
     /// The last flood that the node began.
     asked: Option<FloodId>,
     /// The claim in the last report about each job.
@@ -129,8 +129,15 @@ impl Host<Scheduling> {
             10 => {
                 let job = choices.job();
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
-                self.subject.runs.remove(&job);
-                self.feed(Event::Command(Command::Ended { job, outcome }));
+                // Without an attempt that runs, one that is over or was never made.
+                let attempt = self.subject.runs.remove(&job);
+                let attempt = attempt.unwrap_or(Epoch::new(u64::from(choices.below(4))));
+                let ended = Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
+                self.feed(Event::Command(ended));
             }
             11 => {
                 let to = choices.peer();
@@ -222,7 +229,7 @@ impl Host<Scheduling> {
     /// Lets time pass, and asserts that every running job has a lease.
     fn wait(&mut self, span: Span) {
         self.pass(span);
-        for job in &self.subject.runs {
+        for job in self.subject.runs.keys() {
             let lease = self.node().lease(*job);
             assert!(lease > Some(self.now), "{job:?} runs without a lease");
         }

@@ -79,7 +79,7 @@ pub(super) struct Coallocator<S: Scheduler> {
     scheduler: S,
     sent: Sent<<S::Node as Machine>::Message>,
     /// What runs here.
-    live: Option<JobId>,
+    live: Option<(JobId, Epoch)>,
     /// How often the node has restarted.
     life: usize,
     /// The outcome of each job that has one, and the life in which it was told.
@@ -154,12 +154,18 @@ impl<S: Scheduler> Subject for Coallocator<S> {
         host.count(name_of(news));
         let subject = &mut host.subject;
         match news {
-            News::Started => {
+            News::Started { attempt, until } => {
                 assert_eq!(subject.live, None, "nothing runs when {job} begins");
-                subject.live = Some(job);
+                assert!(until > host.now, "{job} begins when its time is over");
+                subject.live = Some((job, attempt));
             }
-            News::Stopped => {
-                assert!(subject.live.is_none_or(|live| live == job));
+            News::Extended { attempt, until } => {
+                // A job that the host has ended may be extended until the machine hears of its end.
+                assert!(subject.live.is_none_or(|live| live == (job, attempt)));
+                assert!(until > host.now, "{job} is extended into the past");
+            }
+            News::Stopped { attempt } => {
+                assert!(subject.live.is_none_or(|live| live == (job, attempt)));
                 subject.live = None;
             }
             News::Orphaned => panic!("{job} has a submitter here, or a coordinator"),
@@ -222,10 +228,14 @@ impl<S: Scheduler> Host<Coallocator<S>> {
             }
             8 | 9 => Command::Cancel(job),
             10 if choices.below(16) == 0 => Command::Leave,
-            _ => Command::Ended {
-                job: self.subject.live.take()?,
-                outcome: Outcome::Done,
-            },
+            _ => {
+                let (job, attempt) = self.subject.live.take()?;
+                Command::Ended {
+                    job,
+                    attempt,
+                    outcome: Outcome::Done,
+                }
+            }
         })
     }
 }

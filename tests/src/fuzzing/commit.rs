@@ -128,10 +128,14 @@ impl Subject for Committing {
 impl Host<Committing> {
     fn heard(&mut self, notice: Heard) {
         match notice {
-            Heard::Begin { attempt, interval } => {
+            Heard::Begin {
+                attempt,
+                interval,
+                until,
+            } => {
                 let live = self.subject.live.replace(attempt);
                 assert_eq!(live, None, "nothing runs when {attempt:?} begins");
-                assert!(interval.contains(self.now));
+                assert!(interval.contains(self.now) && until <= interval.end());
                 self.subject.ends = interval.end();
                 self.count("begun");
             }
@@ -139,6 +143,11 @@ impl Host<Committing> {
                 let live = self.subject.live.take();
                 assert!(live.is_none_or(|live| live == attempt));
                 self.count("stopped");
+            }
+            Heard::Extended { attempt, until } => {
+                assert!(self.subject.live.is_none_or(|live| live == attempt));
+                assert!(until > self.now, "{attempt:?} is extended into the past");
+                self.count("extended");
             }
             Heard::Declined { .. } => self.count("declined"),
             Heard::Changed => {}

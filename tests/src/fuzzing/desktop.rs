@@ -1,10 +1,10 @@
 //! One `desktop` node among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
-use gridweave_core::id::{Incarnation, JobId, NodeId};
+use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Job, Notice, Outcome};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::can::{self, Account, Grant, Name, Point, Told};
@@ -32,7 +32,7 @@ const PEERS: u8 = 6;
 struct Working {
     config: Config,
     /// What runs here.
-    runs: BTreeSet<JobId>,
+    runs: BTreeMap<JobId, Epoch>,
     /// The parts of its zone that the node granted. Their new owners do not lie about them.
     granted: Vec<Shared<Grant<3>>>,
     /// The last search and, in `said`, the last message of custody, to be answered.
@@ -73,7 +73,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, PEERS);
     let subject = Working {
         config: config(&mut choices),
-        runs: BTreeSet::new(),
+        runs: BTreeMap::new(),
         granted: Vec::new(),
         quest: None,
         said: None,
@@ -148,8 +148,15 @@ impl Host<Working> {
             11 => {
                 let job = choices.job();
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
-                self.subject.runs.remove(&job);
-                self.feed(Event::Command(Command::Ended { job, outcome }));
+                // Without an attempt that runs, one that is over or was never made.
+                let attempt = self.subject.runs.remove(&job);
+                let attempt = attempt.unwrap_or(Epoch::new(u64::from(choices.below(4))));
+                let ended = Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
+                self.feed(Event::Command(ended));
             }
             12 => {
                 let to = choices.peer();

@@ -1,8 +1,8 @@
 //! A host for one node among liars: it executes the node's effects, and checks every state.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{News, Notice};
 use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::time::{Span, Time};
@@ -172,8 +172,9 @@ pub(super) const fn name_of(news: News) -> &'static str {
     match news {
         News::Accepted { .. } => "accepted",
         News::Moved { .. } => "moved",
-        News::Started => "started",
-        News::Stopped => "stopped",
+        News::Started { .. } => "started",
+        News::Extended { .. } => "extended",
+        News::Stopped { .. } => "stopped",
         News::Orphaned => "orphaned",
         News::Finished => "finished",
         News::Failed(_) => "failed",
@@ -182,11 +183,15 @@ pub(super) const fn name_of(news: News) -> &'static str {
     }
 }
 
-/// Keeps track of the jobs that run at a node: no running job starts, and only running jobs stop.
-pub(super) fn note_what_runs(runs: &mut BTreeSet<JobId>, Notice { job, news }: Notice) {
+/// Keeps track of the attempts that run at a node: no running job starts, and only running attempts are extended and
+/// stopped.
+pub(super) fn note_what_runs(runs: &mut BTreeMap<JobId, Epoch>, Notice { job, news }: Notice) {
     match news {
-        News::Started => assert!(runs.insert(job), "{job} runs already"),
-        News::Stopped => assert!(runs.remove(&job), "{job} does not run"),
+        News::Started { attempt, .. } => {
+            assert_eq!(runs.insert(job, attempt), None, "{job} runs already");
+        }
+        News::Extended { attempt, .. } => assert_eq!(runs.get(&job), Some(&attempt)),
+        News::Stopped { attempt } => assert_eq!(runs.remove(&job), Some(attempt)),
         _ => {}
     }
 }

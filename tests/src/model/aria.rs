@@ -175,9 +175,13 @@ pub fn whole_life(mut case: Exploration<Node>) -> Exploration<Node> {
 
 fn ending(node: &Node) -> Vec<Command> {
     let running = node.site().local.running().iter();
-    let ended = running.map(|running| Command::Ended {
-        job: running.job.job,
-        outcome: Outcome::Done,
+    let ended = running.filter_map(|running| {
+        let job = running.job.job;
+        Some(Command::Ended {
+            job,
+            attempt: node.attempt(job)?,
+            outcome: Outcome::Done,
+        })
     });
     ended.collect()
 }

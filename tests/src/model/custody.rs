@@ -361,7 +361,7 @@ impl Node {
     }
 
     fn on_news(&mut self, level: Level, news: News, cx: &mut dyn Context<Self>) {
-        if news == News::Started {
+        if matches!(news, News::Started { .. }) {
             self.present = Present::Runs;
         }
         if level == Level::Upper {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gridweave_core::id::NodeId;
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
 use gridweave_core::time::{Span, Time};
@@ -54,7 +54,7 @@ enum Alarm<T> {
     Frame(u64),
     Submission(usize),
     /// The program of a job on a node ends.
-    Program(usize, gridweave_core::id::JobId),
+    Program(usize, JobId, Epoch),
 }
 
 /// A record survives as bytes, but no cut or longer one, nor one of another version. Returns the bytes.
@@ -127,9 +127,14 @@ where
                 job.submitted = now;
                 (node, Event::Command(Command::Submit(job)))
             }
-            Alarm::Program(node, job) => {
+            Alarm::Program(node, job, attempt) => {
                 let outcome = Outcome::Done;
-                (node, Event::Command(Command::Ended { job, outcome }))
+                let ended = Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
+                (node, Event::Command(ended))
             }
         };
         effects.feed(&mut nodes[node], event, now, &mut rng);
@@ -151,15 +156,15 @@ where
                 Effect::Wake { at, timer } => alarms.wake(at, Alarm::Machine(node, timer)),
                 Effect::Cancel(timer) => alarms.cancel(Alarm::Machine(node, timer)),
                 Effect::Notify(Notice { job, news }) => {
-                    let program = Alarm::Program(node, job);
+                    let program = |attempt| Alarm::Program(node, job, attempt);
                     match news {
-                        News::Started => {
+                        News::Started { attempt, .. } => {
                             let wanted = jobs.iter().find(|(.., wanted)| wanted.id == job);
                             let (.., wanted) = wanted.expect("it was submitted");
                             let micros = wanted.estimate().as_micros() * 2 / 3;
-                            alarms.wake(now + Span::from_micros(micros), program);
+                            alarms.wake(now + Span::from_micros(micros), program(attempt));
                         }
-                        News::Stopped => alarms.cancel(program),
+                        News::Stopped { attempt } => alarms.cancel(program(attempt)),
                         News::Finished => said.finished += 1,
                         _ => {}
                     }

@@ -134,12 +134,21 @@ pub enum Command {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
-    /// Run this job until it ends or is stopped: at the end of the interval at the latest, unless that is extended.
+    /// Run this job until it ends or is stopped.
     Begin {
         /// The attempt to run.
         attempt: Attempt,
         /// Its reservation.
         interval: Interval,
+        /// When it is stopped at the latest, unless this is extended.
+        until: Time,
+    },
+    /// This job, which runs, may run for longer.
+    Extended {
+        /// The attempt that runs.
+        attempt: Attempt,
+        /// When it is stopped at the latest, unless this is extended again.
+        until: Time,
     },
     /// Stop this job.
     Stop {
@@ -179,6 +188,16 @@ impl Phase {
 }
 
 impl Firm {
+    /// When the attempt is stopped if nothing more comes: its permission or its time is over. `None` if it may not run.
+    fn until(&self) -> Option<Time> {
+        let end = match self.phase {
+            // The time after `end` is taken, but not permitted.
+            Phase::Asking { end, .. } => end,
+            _ => self.interval.end(),
+        };
+        self.permitted.map(|permitted| permitted.min(end))
+    }
+
     /// The running phase from now on, with the time at which the node asks for more, if it may.
     fn running(&self, config: &Config) -> Phase {
         let end = self.interval.end();

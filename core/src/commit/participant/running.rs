@@ -28,6 +28,7 @@ impl<P: Policy> Participant<P> {
             } else {
                 until
             };
+            let before = firm.until();
             firm.permitted = firm.permitted.max(until);
             standing = match firm.phase {
                 Phase::Waiting { .. } => Standing::Waiting,
@@ -44,8 +45,14 @@ impl<P: Policy> Participant<P> {
                     return;
                 }
             };
+            let extended = firm
+                .until()
+                .filter(|_| firm.phase.runs() && firm.until() > before);
             // A permission is not written down: after a crash it is asked for again.
             self.put(seat);
+            if let Some(until) = extended {
+                cx.notify(Notice::Extended { attempt, until });
+            }
             self.attend(attempt.job, cx);
         }
         cx.send(from, Message::Alive { attempt, standing });
@@ -96,7 +103,12 @@ impl<P: Policy> Participant<P> {
                 let freed = self.drop_hold(seat, now);
                 cx.persist(seat.job, *seat);
                 let interval = firm.interval;
-                cx.notify(Notice::Begin { attempt, interval });
+                let until = firm.until().unwrap_or(now);
+                cx.notify(Notice::Begin {
+                    attempt,
+                    interval,
+                    until,
+                });
                 freed
             }
             Phase::Waiting { .. } if now >= firm.interval.start() + self.config.grace => {

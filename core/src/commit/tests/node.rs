@@ -99,10 +99,23 @@ impl Grid {
         self.feed(node, Event::Command(Command::Participant(command)));
     }
 
-    /// The notices since the last call, without changes of free time.
+    /// The notices since the last call, without changes of free time and extensions. Starts are told as if they had
+    /// been permitted for all of their time.
     fn news(&mut self) -> Vec<(usize, Notice)> {
+        use participant::Notice::{Begin, Changed, Extended};
         let mut told = core::mem::take(&mut self.told);
-        told.retain(|(_, notice)| *notice != Notice::Participant(participant::Notice::Changed));
+        told.retain(|(_, notice)| {
+            !matches!(notice, Notice::Participant(Changed | Extended { .. }))
+        });
+        for (_, notice) in &mut told {
+            if let Notice::Participant(Begin {
+                interval, until, ..
+            }) = notice
+            {
+                assert!(*until <= interval.end());
+                *until = interval.end();
+            }
+        }
         told
     }
 }
@@ -111,6 +124,7 @@ fn begin(number: u64, start: u64) -> Notice {
     Notice::Participant(participant::Notice::Begin {
         attempt: attempt(number),
         interval: slot(start),
+        until: slot(start).end(),
     })
 }
 

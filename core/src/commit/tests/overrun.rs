@@ -70,17 +70,30 @@ mod participant {
         Some(known.interval.end())
     }
 
+    fn extended(until: u64) -> Did<Participant> {
+        Tell(Notice::Extended {
+            attempt: attempt(1),
+            until: second(until),
+        })
+    }
+
     #[test]
     fn a_job_runs_on_as_often_as_it_may_be_extended() {
         let mut hall = asking_hall();
         assert_eq!(taken_until(&hall), Some(second(760)));
-        hall.at(697)
-            .hears(BOSS, permit(attempt(1), 760), [RUNNING, Wake(second(756))]);
+        hall.at(697).hears(
+            BOSS,
+            permit(attempt(1), 760),
+            [extended(760), RUNNING, Wake(second(756))],
+        );
         hall.rings([Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]);
         // A repetition of the first permission does not permit the second extension.
         assert_eq!(hall.hear(BOSS, permit(attempt(1), 760)), [RUNNING]);
-        hall.at(757)
-            .hears(BOSS, permit(attempt(1), 820), [RUNNING, Wake(second(820))]);
+        hall.at(757).hears(
+            BOSS,
+            permit(attempt(1), 820),
+            [extended(820), RUNNING, Wake(second(820))],
+        );
         let did = hall.ring();
         assert_eq!(hall.now, second(820));
         assert_eq!(did, cut(&hall), "twice and no more");
@@ -216,8 +229,16 @@ mod participant {
     fn an_extension_is_permitted_as_soon_as_a_permission_lasts_beyond_the_end() {
         let mut hall = asking_hall();
         hall.hear(BOSS, permit(attempt(1), 699));
-        hall.hears(BOSS, permit(attempt(1), 701), [RUNNING, Wake(second(701))]);
-        hall.hears(BOSS, permit(attempt(1), 710), [RUNNING, Wake(second(710))]);
+        hall.hears(
+            BOSS,
+            permit(attempt(1), 701),
+            [extended(701), RUNNING, Wake(second(701))],
+        );
+        hall.hears(
+            BOSS,
+            permit(attempt(1), 710),
+            [extended(710), RUNNING, Wake(second(710))],
+        );
         let stop = Notice::Stop {
             attempt: attempt(1),
             cause: Cause::Orphaned,

@@ -30,14 +30,22 @@ fn committed_hall() -> Hall {
 fn running_hall() -> Hall {
     let mut hall = committed_hall();
     hall.hear(BOSS, permit(attempt(1), 400));
-    hall.rings([Persist(JOB), begin(1, 100), Wake(second(400))]);
+    hall.rings([Persist(JOB), begin(1, 100, 400), Wake(second(400))]);
     hall
 }
 
-fn begin(number: u64, start: u64) -> Did<Participant> {
+fn begin(number: u64, start: u64, until: u64) -> Did<Participant> {
     Tell(Notice::Begin {
         attempt: attempt(number),
         interval: slot(start),
+        until: second(until),
+    })
+}
+
+fn extended(number: u64, until: u64) -> Did<Participant> {
+    Tell(Notice::Extended {
+        attempt: attempt(number),
+        until: second(until),
     })
 }
 
@@ -100,10 +108,11 @@ fn time_is_held_committed_run_and_given_back() {
         hall.hear(BOSS, permit(attempt(1), 400)),
         [Send(BOSS, alive(attempt(1), Standing::Waiting))]
     );
-    hall.rings([Persist(JOB), begin(1, 100), Wake(second(400))]);
+    hall.rings([Persist(JOB), begin(1, 100, 400), Wake(second(400))]);
     assert_eq!(
         hall.at(200).hear(BOSS, permit(attempt(1), 500)),
         [
+            extended(1, 500),
             Send(BOSS, alive(attempt(1), Standing::Running)),
             Wake(second(500))
         ]
@@ -379,7 +388,7 @@ fn an_attempt_does_not_start_while_a_later_one_is_held() {
         hall.ring(),
         [
             Persist(JOB),
-            begin(1, 100),
+            begin(1, 100, 400),
             Persist(JOB),
             CHANGED,
             Wake(second(400))
@@ -402,7 +411,7 @@ fn an_attempt_that_starts_ends_the_hold_of_a_later_one() {
     hall.hear(BOSS, permit(attempt(1), 400));
     hall.at(98).hear(BOSS, prepare(attempt(2), slot(300)));
     let did = hall.ring();
-    assert_eq!(did[..2], [Persist(JOB), begin(1, 100)]);
+    assert_eq!(did[..2], [Persist(JOB), begin(1, 100, 400)]);
     assert_eq!(hall.now, second(101));
     // If the later attempt were committed, no message could stop the one that runs.
     hall.answers(BOSS, commit(attempt(2)), expired(attempt(2)));
@@ -432,7 +441,7 @@ fn without_a_permission_a_node_asks_and_then_lets_go() {
         hall.at(101).hear(BOSS, permit(attempt(1), 301)),
         [
             Persist(JOB),
-            begin(1, 100),
+            begin(1, 100, 301),
             Send(BOSS, alive(attempt(1), Standing::Waiting)),
             Wake(second(301))
         ]
@@ -507,7 +516,8 @@ fn a_job_stops_before_the_one_behind_it_begins() {
             Notice::Changed,
             Notice::Begin {
                 attempt: next,
-                interval: slot(700)
+                interval: slot(700),
+                until: slot(700).end()
             }
         ]
     );

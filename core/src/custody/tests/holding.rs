@@ -84,7 +84,7 @@ fn without_a_lease_a_waiting_job_is_let_go_and_a_running_one_is_stopped() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
-    let stopped = Say(tell(News::Stopped));
+    let stopped = Say(tell(News::Stopped { attempt: ATTEMPT }));
     let orphaned = Say(tell(News::Orphaned));
     until(
         bench.pass_until(600),
@@ -117,7 +117,8 @@ fn nothing_is_granted_for_longer_than_a_lease() {
 fn a_start_is_written_down_before_it_is_told() {
     let mut bench = Bench::alone();
     bench.holding(600);
-    let started = Say(tell(News::Started));
+    let (attempt, until) = (ATTEMPT, second(600));
+    let started = Say(tell(News::Started { attempt, until }));
     assert_eq!(bench.run(), vec![Persist(HELD), started]);
     // A second start changes nothing.
     assert_eq!(bench.run(), vec![]);
@@ -201,7 +202,7 @@ fn a_job_that_is_over_or_withdrawn_is_let_go() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
-    let stopped = Say(tell(News::Stopped));
+    let stopped = Say(tell(News::Stopped { attempt: ATTEMPT }));
     let did = bench.receive(HOME, withdraw.clone());
     assert_eq!(did, [DROP, stopped, Forget(HELD), withdrawn]);
 

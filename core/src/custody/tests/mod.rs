@@ -5,6 +5,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use crate::id::Epoch;
 use crate::job::{Demand, Failure, Refusal};
 use crate::machine::{Driver, Effect, Shown};
 use crate::time::Span;
@@ -22,6 +23,8 @@ const ME: u64 = 50;
 /// The home of jobs that are here.
 const HOME: u64 = 9;
 const JOB: JobId = JobId::new(7);
+/// The first attempt that a node makes.
+const ATTEMPT: Epoch = Claim::new(1).attempt();
 const TASK: Key = Key::Task(JOB);
 const HELD: Key = Key::Held(JOB);
 

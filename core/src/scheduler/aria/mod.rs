@@ -77,7 +77,7 @@ pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 use alloc::vec::Vec;
 
 use crate::custody::{self, Custody};
-use crate::id::{JobId, NodeId};
+use crate::id::{Epoch, JobId, NodeId};
 #[cfg(doc)]
 use crate::job::News;
 use crate::job::{self, Notice};
@@ -245,6 +245,11 @@ impl<S: LocalScheduler> Aria<S> {
         self.custody.holder(job)
     }
 
+    /// The attempt at a job that runs here, if one does.
+    pub fn attempt(&self, job: JobId) -> Option<Epoch> {
+        self.custody.running(job)
+    }
+
     /// Until when this site may have a job, if its home has granted it.
     pub fn lease(&self, job: JobId) -> Option<Time> {
         self.custody.lease(job)
@@ -312,7 +317,11 @@ impl<S: LocalScheduler> Aria<S> {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
             job::Command::Cancel(job) => self.tell_custody(custody::Command::Cancel(job), cx),
-            job::Command::Ended { job, outcome } => self.on_ended(job, outcome, cx),
+            job::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => self.on_ended(job, attempt, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.advertise_at = cx.now();

@@ -2,7 +2,7 @@
 
 use super::{Aria, Timer};
 use crate::custody::{Command, Ending};
-use crate::id::JobId;
+use crate::id::{Epoch, JobId};
 use crate::job::{Failure, Job, Outcome};
 use crate::machine::{Context, Event};
 use crate::queue::{Change, LocalScheduler, QueuedJob, expected};
@@ -57,8 +57,15 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// Handles the end of a job, as the host reports it.
-    pub(super) fn on_ended(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
-        if self.site.local.finish(cx.now(), job).is_err() {
+    pub(super) fn on_ended(
+        &mut self,
+        job: JobId,
+        attempt: Epoch,
+        outcome: Outcome,
+        cx: &mut dyn Context<Self>,
+    ) {
+        let runs = self.custody.running(job) == Some(attempt);
+        if !runs || self.site.local.finish(cx.now(), job).is_err() {
             return;
         }
         let ending = match outcome {

@@ -350,7 +350,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 desk::Command::Submit { job, refused }
             }
             job::Command::Cancel(job) => desk::Command::Cancel(job),
-            job::Command::Ended { job, outcome } => desk::Command::Ended { job, outcome },
+            job::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => desk::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            },
             job::Command::Leave => desk::Command::Leave,
         };
         self.at_desk(Event::Command(order), cx);

@@ -392,7 +392,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 desk::Command::Submit { job, refused }
             }
             job::Command::Cancel(job) => desk::Command::Cancel(job),
-            job::Command::Ended { job, outcome } => desk::Command::Ended { job, outcome },
+            job::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => desk::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            },
             job::Command::Leave => desk::Command::Leave,
         };
         self.order(order, cx);

@@ -63,10 +63,10 @@ use alloc::vec::Vec;
 
 use crate::commit::coordinator::Setback;
 use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, participant};
-use crate::id::{JobId, NodeId};
+use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{self, Job, News, Outcome, Refusal};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
-use crate::schedule::{Reservation, Schedule, Snapshot, SnapshotOptions, Status};
+use crate::schedule::{Attempt, Reservation, Schedule, Snapshot, SnapshotOptions, Status};
 use crate::time::{Interval, Time};
 use task::Task;
 
@@ -105,10 +105,12 @@ pub enum Command {
     },
     /// Cancel this job.
     Cancel(JobId),
-    /// A job that runs on this node has ended by itself.
+    /// An attempt that runs on this node has ended by itself.
     Ended {
         /// The job that ended.
         job: JobId,
+        /// The attempt that ran.
+        attempt: Epoch,
         /// Whether it is done or broke.
         outcome: Outcome,
     },
@@ -228,11 +230,26 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
                 }
             }
             commit::Notice::Coordinator(notice) => self.heard.push(notice),
-            commit::Notice::Participant(participant::Notice::Begin { attempt, .. }) => {
-                tell(attempt.job, News::Started, cx);
+            commit::Notice::Participant(participant::Notice::Begin { attempt, until, .. }) => {
+                let Attempt {
+                    job,
+                    epoch: attempt,
+                } = attempt;
+                tell(job, News::Started { attempt, until }, cx);
+            }
+            commit::Notice::Participant(participant::Notice::Extended { attempt, until }) => {
+                let Attempt {
+                    job,
+                    epoch: attempt,
+                } = attempt;
+                tell(job, News::Extended { attempt, until }, cx);
             }
             commit::Notice::Participant(participant::Notice::Stop { attempt, .. }) => {
-                tell(attempt.job, News::Stopped, cx);
+                let Attempt {
+                    job,
+                    epoch: attempt,
+                } = attempt;
+                tell(job, News::Stopped { attempt }, cx);
             }
             commit::Notice::Participant(participant::Notice::Changed) => {
                 cx.notify(Notice::Changed);
@@ -340,14 +357,15 @@ impl<P: Policy> Desk<P> {
         match command {
             Command::Submit { job, refused } => self.submit(job, refused, cx),
             Command::Cancel(job) => self.cancel(job, cx),
-            Command::Ended { job, outcome } => {
-                let mut running = self.node.participant.running();
-                if let Some(attempt) = running.find(|attempt| attempt.job == job) {
-                    drop(running);
-                    let ended = participant::Command::Ended { attempt, outcome };
-                    let ended = commit::Command::Participant(ended);
-                    self.confirm(Event::Command(ended), cx);
-                }
+            Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => {
+                let attempt = Attempt::new(job, attempt);
+                let ended = participant::Command::Ended { attempt, outcome };
+                let ended = commit::Command::Participant(ended);
+                self.confirm(Event::Command(ended), cx);
             }
             Command::Leave => self.leaving = true,
             Command::Place {

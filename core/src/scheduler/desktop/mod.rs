@@ -98,7 +98,7 @@ use relay::Relay;
 use status::{Known, fresh};
 
 use crate::custody::{self, Custody, Tenure};
-use crate::id::{JobId, NodeId};
+use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{self, Criterion, Demand, Failure, Job, News, Notice, Refusal, Scope};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::can::{self, Can, Grant};
@@ -397,6 +397,11 @@ impl<const D: usize> Desktop<D> {
     /// The status of a peer, as far as this node knows it.
     pub fn status_of(&self, node: NodeId) -> Option<&Status> {
         self.known.shared(node).map(Shared::get)
+    }
+
+    /// The attempt at a job that runs here, if one does.
+    pub fn attempt(&self, job: JobId) -> Option<Epoch> {
+        self.runs.running(job)
     }
 
     /// The jobs that wait or run here.
@@ -706,7 +711,11 @@ impl<const D: usize> Desktop<D> {
         match *command {
             job::Command::Submit(job) => self.submit(job, cx),
             job::Command::Cancel(job) => self.tell_owners(custody::Command::Cancel(job), cx),
-            job::Command::Ended { job, outcome } => self.on_ended(job, outcome, cx),
+            job::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => self.on_ended(job, attempt, outcome, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.give_all_away(cx);

@@ -31,7 +31,8 @@ impl AsOwners {
         match notice {
             // Only run nodes tell these (`on_runs`): an owner runs nothing.
             custody::Notice::Tell(Notice {
-                news: News::Orphaned | News::Stopped | News::Started,
+                news:
+                    News::Orphaned | News::Stopped { .. } | News::Extended { .. } | News::Started { .. },
                 ..
             }) => {}
             custody::Notice::Tell(notice) => cx.notify(notice),
@@ -208,7 +209,10 @@ impl<const D: usize> Desktop<D> {
             custody::Notice::Tell(Notice { job, news }) => match news {
                 News::Accepted { start } => self.tell_owners(Command::Expect { job, start }, cx),
                 News::Moved { .. } => {}
-                News::Started | News::Stopped | News::Orphaned => cx.notify(Notice { job, news }),
+                News::Started { .. }
+                | News::Extended { .. }
+                | News::Stopped { .. }
+                | News::Orphaned => cx.notify(Notice { job, news }),
                 News::Finished => self.pass_on(job, Ending::Done, cx),
                 News::Failed(why) => self.pass_on(job, Ending::Failed(why), cx),
                 News::Cancelled => self.pass_on(job, Ending::Withdrawn, cx),

@@ -3,7 +3,7 @@
 use super::message::MoveTo;
 use super::{Desktop, Promise};
 use crate::custody::{Command, Ending};
-use crate::id::JobId;
+use crate::id::{Epoch, JobId};
 use crate::job::{Failure, Job, Outcome};
 use crate::machine::{Context, Event};
 use crate::queue::{Discipline, Waiting};
@@ -94,8 +94,15 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// The host says that a job has ended by itself.
-    pub(super) fn on_ended(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
-        if self.queue.finish(job).is_err() {
+    pub(super) fn on_ended(
+        &mut self,
+        job: JobId,
+        attempt: Epoch,
+        outcome: Outcome,
+        cx: &mut dyn Context<Self>,
+    ) {
+        let runs = self.runs.running(job) == Some(attempt);
+        if !runs || self.queue.finish(job).is_err() {
             return;
         }
         self.touch();

@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use core::num::NonZeroU32;
 
 use gridweave_core::commit::Everyone;
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Criterion, Demand, Job, News, Notice, Outcome};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
 use gridweave_core::overlay::cyclon;
@@ -223,7 +223,7 @@ enum Alarm<T> {
     /// A user comes with the job of this number.
     Submission(u32),
     /// What a node runs for a job, in this life, is done.
-    Program(usize, u32, JobId),
+    Program(usize, u32, JobId, Epoch),
 }
 
 /// A message on its way.
@@ -321,9 +321,13 @@ where
                 let node = number as usize % NODES;
                 self.feed(now, node, Event::Command(Command::Submit(job)));
             }
-            Alarm::Program(node, life, job) if life == self.nodes[node].life => {
+            Alarm::Program(node, life, job, attempt) if life == self.nodes[node].life => {
                 let outcome = Outcome::Done;
-                let ended = Command::Ended { job, outcome };
+                let ended = Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
                 self.feed(now, node, Event::Command(ended));
             }
             // Of a life that is over.
@@ -362,10 +366,13 @@ where
             Effect::Wake { at, timer } => self.alarms.wake(at, Alarm::Timer(node, life, timer)),
             Effect::Cancel(timer) => self.alarms.cancel(Alarm::Timer(node, life, timer)),
             Effect::Notify(Notice { job, news }) => {
-                let program = Alarm::Program(node, life, job);
+                let program = |attempt| Alarm::Program(node, life, job, attempt);
                 match news {
-                    News::Started => self.alarms.wake(now + Span::from_secs(100), program),
-                    News::Stopped => self.alarms.cancel(program),
+                    News::Started { attempt, .. } => {
+                        let end = now + Span::from_secs(100);
+                        self.alarms.wake(end, program(attempt));
+                    }
+                    News::Stopped { attempt } => self.alarms.cancel(program(attempt)),
                     News::Finished => self.history.finished += 1,
                     News::Failed(_) | News::Cancelled => self.history.failed += 1,
                     _ => {}

@@ -1,7 +1,7 @@
 //! `asap` under torture.
 
 use gridweave_core::commit::Everyone;
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::Job;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Config, Exchange, Links};
@@ -68,7 +68,7 @@ impl Subject for Node {
         rules::gang(id, estimate, scenario, dice)
     }
 
-    fn attempt(&self, job: JobId) -> Option<u64> {
+    fn attempt(&self, job: JobId) -> Option<Epoch> {
         rules::attempt(self.commitments(), job)
     }
 

@@ -1,7 +1,7 @@
 //! `criteria` under torture: nodes in four towns, and jobs of every criterion.
 
 use gridweave_core::commit::Everyone;
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Criterion, Job};
 use gridweave_core::overlay::vicinity;
 use gridweave_core::profile::{Coordinate, Profile};
@@ -78,7 +78,7 @@ impl Subject for Node {
         job
     }
 
-    fn attempt(&self, job: JobId) -> Option<u64> {
+    fn attempt(&self, job: JobId) -> Option<Epoch> {
         rules::attempt(self.commitments(), job)
     }
 

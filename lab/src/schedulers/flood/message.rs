@@ -1,4 +1,4 @@
-use gridweave_core::id::{Incarnation, JobId, NodeId};
+use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::job::{Job, Outcome};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::time::Time;
@@ -18,6 +18,13 @@ pub struct SearchId {
     pub life: Incarnation,
     /// Which of the searches of that life it is.
     pub number: u32,
+}
+
+impl SearchId {
+    /// The name of the attempt to run the job on the nodes that this search finds.
+    pub fn attempt(self) -> Epoch {
+        Epoch::new((u64::from(self.life.get()) << 32) | u64::from(self.number))
+    }
 }
 
 impl SearchId {

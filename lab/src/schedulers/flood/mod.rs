@@ -275,7 +275,11 @@ impl Machine for Flood {
             Event::Timer(Timer::Overlay(timer)) => self.feed_overlay(Event::Timer(timer), cx),
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
             Event::Command(Command::Cancel(job)) => self.cancel(job, cx),
-            Event::Command(Command::Ended { job, outcome }) => self.end(job, outcome, cx),
+            Event::Command(Command::Ended {
+                job,
+                attempt,
+                outcome,
+            }) => self.end(job, attempt, outcome, cx),
             Event::Command(Command::Leave) => self.membership = Membership::Leaving,
             Event::Restored(Key::Overlay(key), Record::Overlay(record)) => {
                 self.feed_overlay(Event::Restored(key, record), cx);

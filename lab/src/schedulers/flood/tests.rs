@@ -66,6 +66,21 @@ fn job(nodes: u32) -> Job {
     Job::new(JOB, demand, Span::from_secs(100)).unwrap()
 }
 
+fn started(id: SearchId, until: u64) -> Effect<Flood> {
+    let (attempt, until) = (id.attempt(), Time::from_secs(until));
+    say(News::Started { attempt, until })
+}
+
+fn extended(id: SearchId, until: u64) -> Effect<Flood> {
+    let (attempt, until) = (id.attempt(), Time::from_secs(until));
+    say(News::Extended { attempt, until })
+}
+
+fn stopped(id: SearchId) -> Effect<Flood> {
+    let attempt = id.attempt();
+    say(News::Stopped { attempt })
+}
+
 fn search(origin: NodeId, number: u32) -> SearchId {
     SearchId {
         origin,
@@ -120,12 +135,13 @@ fn a_job_of_one_node_starts_at_once_where_it_is_submitted_if_that_node_is_free()
             written(job(1), Told::Nothing, Stage::Looking),
             written(job(1), Told::Accepted, trying),
             say(News::Accepted { start: Time::ZERO }),
-            say(News::Started),
+            started(id, PERMISSION),
         ]
     );
     assert_eq!(desk.node.runs(), Some(JOB));
     let ended = Command::Ended {
         job: JOB,
+        attempt: id.attempt(),
         outcome: Outcome::Done,
     };
     let then = Then::Say(News::Finished);
@@ -165,7 +181,7 @@ fn a_gang_starts_when_the_last_of_its_nodes_has_offered_itself() {
             written(job(2), Told::Accepted, trying),
             say(News::Accepted { start }),
             send(PEERS[1], order(id, 2, 1 + PERMISSION)),
-            say(News::Started),
+            started(id, PERMISSION),
         ]
     );
     // A second offer of the same node changes nothing. An offer that comes too late is released.
@@ -263,12 +279,12 @@ fn only_the_origin_of_a_claim_can_start_release_or_stop() {
     );
     assert_eq!(
         desk.hear(1, FAR, order(id, 1, 500)),
-        [say(News::Started), send(FAR, Message::Running(id))]
+        [started(id, 500), send(FAR, Message::Running(id))]
     );
     assert_eq!(desk.hear(2, FAR, Message::Release(id)), []);
     assert_eq!(
         desk.hear(2, FAR, Message::Stop(id)),
-        [say(News::Stopped), send(FAR, Message::Gone(id))]
+        [stopped(id), send(FAR, Message::Gone(id))]
     );
 }
 
@@ -282,10 +298,10 @@ fn a_job_runs_no_longer_than_its_permission() {
     let renew = Message::Renew { search: id, until };
     assert_eq!(
         desk.hear(50, FAR, renew.clone()),
-        [send(FAR, Message::Running(id))]
+        [extended(id, 90), send(FAR, Message::Running(id))]
     );
     assert_eq!(desk.lapse(60), []);
-    assert_eq!(desk.lapse(90), [say(News::Stopped)]);
+    assert_eq!(desk.lapse(90), [stopped(id)]);
     assert_eq!(desk.hear(90, FAR, renew), [send(FAR, Message::Gone(id))]);
 }
 
@@ -303,7 +319,11 @@ fn an_end_that_was_not_heard_is_told_again_when_asked() {
             outcome,
         },
     );
-    let told = Command::Ended { job: JOB, outcome };
+    let told = Command::Ended {
+        job: JOB,
+        attempt: id.attempt(),
+        outcome,
+    };
     assert_eq!(
         desk.feed(50, Event::Command(told.clone())),
         std::slice::from_ref(&ended)
@@ -414,7 +434,7 @@ fn a_node_that_is_lost_ends_the_attempt_and_the_next_waits_for_the_permission_to
         desk.hear(50, PEERS[0], Message::Gone(id)),
         [
             written(job(2), Told::Accepted, Stage::Clearing { search: id, then }),
-            say(News::Stopped)
+            stopped(id)
         ]
     );
     assert_eq!(desk.act(PERMISSION), []);
@@ -445,7 +465,7 @@ fn permissions_are_renewed_and_a_node_silent_for_a_whole_one_is_lost() {
     }
     let effects = desk.act(PERMISSION);
     assert!(effects.contains(&send(PEERS[0], Message::Stop(search))));
-    assert!(effects.contains(&say(News::Stopped)));
+    assert!(effects.contains(&stopped(search)));
     // The order to stop is repeated until the node confirms it or its permission ends.
     assert_eq!(
         desk.act(PERMISSION + 60),
@@ -465,7 +485,7 @@ fn a_part_that_does_not_begin_in_time_ends_the_attempt() {
     assert_eq!(desk.act(2), again);
     assert_eq!(desk.act(4), again);
     let effects = desk.act(10);
-    assert!(effects.contains(&say(News::Stopped)), "{effects:?}");
+    assert!(effects.contains(&stopped(id)), "{effects:?}");
     assert!(effects.contains(&send(PEERS[0], Message::Stop(id))));
 }
 
@@ -554,7 +574,7 @@ fn a_job_that_breaks_on_one_node_is_stopped_on_the_others_and_failed() {
     let (mut desk, search) = running_gang();
     let outcome = Outcome::Broke;
     let effects = desk.hear(50, PEERS[0], Message::Ended { search, outcome });
-    assert!(effects.contains(&say(News::Stopped)), "{effects:?}");
+    assert!(effects.contains(&stopped(search)), "{effects:?}");
     let broke = say(News::Failed(Failure::Broke));
     assert!(desk.act(PERMISSION + 1).contains(&broke));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use gridweave_core::id::JobId;
+use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::job::{News, Notice, Outcome};
 use gridweave_core::machine::Context;
 use gridweave_core::time::Time;
@@ -83,7 +83,8 @@ impl Flood {
             Work::Claimed { search: by, .. } if by == search && cx.now() < until => {
                 self.work = Work::Running { search, until };
                 cx.wake(until, Timer::Work);
-                self.say(search.job, News::Started, cx);
+                let attempt = search.attempt();
+                self.say(search.job, News::Started { attempt, until }, cx);
                 self.tell(search.origin, Message::Running(search), cx);
             }
             _ => self.renew(search, until, cx),
@@ -101,6 +102,8 @@ impl Flood {
             if *end < until {
                 *end = until;
                 cx.wake(until, Timer::Work);
+                let attempt = search.attempt();
+                self.say(search.job, News::Extended { attempt, until }, cx);
             }
             self.tell(search.origin, Message::Running(search), cx);
             return;
@@ -120,7 +123,8 @@ impl Flood {
             Work::Running {
                 search: running, ..
             } if running == search => {
-                self.say(search.job, News::Stopped, cx);
+                let attempt = search.attempt();
+                self.say(search.job, News::Stopped { attempt }, cx);
                 self.be_free(cx);
             }
             _ => {}
@@ -128,10 +132,16 @@ impl Flood {
         self.tell(search.origin, Message::Gone(search), cx);
     }
 
-    /// The host says that a job has ended.
-    pub(super) fn end(&mut self, job: JobId, outcome: Outcome, cx: &mut dyn Context<Self>) {
+    /// The host says that an attempt at a job has ended.
+    pub(super) fn end(
+        &mut self,
+        job: JobId,
+        attempt: Epoch,
+        outcome: Outcome,
+        cx: &mut dyn Context<Self>,
+    ) {
         if let Work::Running { search, .. } = self.work
-            && search.job == job
+            && (search.job, search.attempt()) == (job, attempt)
         {
             self.endings.note(search, outcome);
             self.be_free(cx);
@@ -149,7 +159,8 @@ impl Flood {
             Work::Claimed { .. } => self.work = Work::Free,
             Work::Running { search, .. } => {
                 self.work = Work::Free;
-                self.say(search.job, News::Stopped, cx);
+                let attempt = search.attempt();
+                self.say(search.job, News::Stopped { attempt }, cx);
             }
         }
     }

@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
 use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
 use gridweave_core::queue::{LocalScheduler, Policy, QueueError, SiteQueue};
 use gridweave_core::resource::Speed;
 use gridweave_core::rng::Choose;
+use gridweave_core::time::Time;
 use gridweave_core::wire::{Bounded, Framed, Kind, Protocol};
 use gridweave_sim::monitor::Monitor;
 use serde::{Deserialize, Serialize};
@@ -117,10 +118,10 @@ impl Random {
 
     fn start_next(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(job) = self.queue.start_next(cx.now()) {
-            cx.notify(Notice {
-                job,
-                news: News::Started,
-            });
+            // A job is given to one node only, once, and runs for as long as it takes.
+            let (attempt, until) = (Epoch::new(1), Time::MAX);
+            let news = News::Started { attempt, until };
+            cx.notify(Notice { job, news });
         }
     }
 }

@@ -46,7 +46,7 @@ fn a_job_that_still_runs_at_the_end_is_caught() {
             watch.submitted(job, NODE);
             watch.said(host.host.now, NODE, job, News::Finished);
         }
-        watch.started(host.host.now, NODE, 0, Some(9));
+        watch.started(host.host.now, NODE, 0, Epoch::new(9));
         host.host.watch = watch;
     });
     assert_eq!(broken, Some(Invariant::Settled));
@@ -64,18 +64,19 @@ fn a_notice_about_a_job_that_was_never_submitted_is_caught() {
 
 #[test]
 fn a_start_without_a_reservation_is_caught_unless_it_is_stopped_at_once() {
-    let (node, job) = (NODE, JobId::new(0));
+    let (node, job, attempt) = (NODE, JobId::new(0), Epoch::new(1));
     let stopped = Notice {
         job,
-        news: News::Stopped,
+        news: News::Stopped { attempt },
     };
     let taken_back = Happening::Notice {
         at: Time::ZERO,
         node,
         notice: stopped,
     };
-    let expect =
-        |rest: &[Happened]| broken_by(|host| host.expect_a_place(host.host.now, node, job, rest));
+    let expect = |rest: &[Happened]| {
+        broken_by(|host| host.expect_a_place(host.host.now, node, job, attempt, rest))
+    };
     assert_eq!(expect(&[taken_back]), None);
     assert_eq!(expect(&[]), Some(Invariant::Room));
 }

@@ -29,7 +29,7 @@ fn broken(watch: &Watch) -> Option<Invariant> {
 }
 
 fn start(watch: &mut Watch, at: u64, node: NodeId, attempt: u64) {
-    watch.started(second(at), node, 0, Some(attempt));
+    watch.started(second(at), node, 0, Epoch::new(attempt));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn two_attempts_at_once_are_caught() {
     let mut other = watch.clone();
     start(&mut other, 2, NODES[1], 2);
     assert_eq!(broken(&other), Some(Invariant::OneExecution));
-    watch.stopped(second(2), NODES[0], 0);
+    watch.stopped(second(2), NODES[0], 0, Epoch::new(1));
     start(&mut watch, 3, NODES[1], 2);
     assert_eq!(broken(&watch), None);
 }
@@ -74,7 +74,7 @@ fn what_begins_after_its_last_word_is_caught() {
         start(&mut done, 1, node, 1);
     }
     for node in NODES {
-        done.ended(second(2), node, 0, 1, false);
+        done.ended(second(2), node, 0, Epoch::new(1), false);
     }
     assert_eq!(
         done.said(second(2), NODES[0], 0, News::Finished),

@@ -43,7 +43,7 @@ fn a_site_counts_claimed_jobs_when_it_takes_another() {
     // A job that the site has already needs no more room.
     assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)).len(), 1);
     let did = bench.hear(OWNER, verdict(1, 0, granted(600)));
-    assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
+    assert_eq!(did, [Persist(HELD), started(600)]);
 }
 
 #[test]

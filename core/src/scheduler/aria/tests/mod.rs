@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use crate::id::Epoch;
 use crate::job::{Command, Demand, Failure, Job, News, Outcome, Refusal};
 use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::flood::{FloodId, Header, Reach};
@@ -99,6 +100,16 @@ fn members_only() -> Membership {
     }
 }
 
+/// The first job that comes here starts, under a lease until `until`.
+fn started(until: u64) -> Did {
+    let (attempt, until) = (ATTEMPT, second(until));
+    Tell(News::Started { attempt, until })
+}
+
+fn stopped() -> Did {
+    Tell(News::Stopped { attempt: ATTEMPT })
+}
+
 impl Bench {
     fn boot(build: fn() -> Node) -> Self {
         let (bench, did) = Self::started(Time::ZERO, build);
@@ -130,7 +141,11 @@ impl Bench {
     }
 
     fn end(&mut self, outcome: Outcome) -> Effects {
-        self.obey(Command::Ended { job: JOB, outcome })
+        self.obey(Command::Ended {
+            job: JOB,
+            attempt: ATTEMPT,
+            outcome,
+        })
     }
 
     /// The job of the home, `OWNER`, comes here and is granted until `until`.
@@ -256,6 +271,8 @@ fn ack(attempt: u32, moves: u32, answer: Answer) -> Message {
 
 /// The claim when a node takes the job for the first time.
 const FIRST: Claim = Claim::new(1);
+/// The attempt under that claim.
+const ATTEMPT: Epoch = FIRST.attempt();
 
 fn notify(attempt: u32, moves: u32, standing: Standing) -> Message {
     claimed(FIRST, attempt, moves, standing)

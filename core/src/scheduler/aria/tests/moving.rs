@@ -59,7 +59,7 @@ fn a_job_that_started_meanwhile_stays() {
     bench.granted(600);
     assert_eq!(bench.ring_until(1).len(), 2);
     bench.hear(1, accept(flood(1, 1), 1));
-    assert_eq!(bench.ring_until(3), [Persist(HELD), Tell(News::Started)]);
+    assert_eq!(bench.ring_until(3), [Persist(HELD), started(600)]);
     // An offer after the start comes too late.
     assert_eq!(bench.hear(2, accept(flood(1, 1), 1)), []);
     assert_eq!(bench.ring_until(6), []);

@@ -48,7 +48,7 @@ fn the_submitter_is_a_candidate_without_messages() {
             Persist(TASK),
             Tell(News::Accepted { start }),
             Persist(HELD),
-            Tell(News::Started)
+            started(605)
         ]
     );
     assert_eq!(bench.machine().holder(JOB), Some(id(ME)));

@@ -83,7 +83,7 @@ fn a_job_is_not_queued_before_its_grant_nor_forgotten_before_the_home_knows_its_
     assert_eq!(bench.hear(1, verdict(1, 0, granted(610))), []);
     assert_eq!(bench.hear(OWNER, verdict(2, 0, granted(610))), []);
     let did = bench.hear(OWNER, verdict(1, 0, granted(610)));
-    assert_eq!(did, [Persist(HELD), Tell(News::Started)]);
+    assert_eq!(did, [Persist(HELD), started(610)]);
     assert_eq!(bench.machine().lease(JOB), Some(second(610)));
     let done = || Send(OWNER, notify(1, 0, ended(Ending::Done)));
     let did = bench.at(100).end(Outcome::Done);
@@ -123,13 +123,18 @@ fn a_lease_is_renewed_and_the_job_stops_when_it_ends() {
     bench.granted(600);
     assert_eq!(bench.ring_until(199), []);
     assert_eq!(bench.ring_until(200), vec![running.clone()]);
-    assert_eq!(bench.hear(OWNER, verdict(1, 0, granted(800))), []);
+    let extended = News::Extended {
+        attempt: ATTEMPT,
+        until: second(800),
+    };
+    let did = bench.hear(OWNER, verdict(1, 0, granted(800)));
+    assert_eq!(did, [Tell(extended)]);
     assert_eq!(bench.ring_until(399), []);
     // Then the home is silent. The site repeats, more often when less time is left.
     let asked = bench.ring_until(797);
     assert!(asked.len() > 10 && asked.iter().all(|did| *did == running));
     let end = bench.ring_until(800);
-    let stopped = [Tell(News::Stopped), Forget(HELD), Tell(News::Orphaned)];
+    let stopped = [stopped(), Forget(HELD), Tell(News::Orphaned)];
     assert!(end.ends_with(&stopped) && end.iter().filter(|did| **did != running).count() == 3);
     assert_eq!(bench.end(Outcome::Done), []);
 }
@@ -151,10 +156,7 @@ fn a_job_stops_with_its_lease_however_little_was_left_when_it_was_granted() {
     assert_eq!(bench.ring_until(10), vec![running.clone()]);
     let mut did = bench.ring_until(20);
     did.retain(|did| *did != running);
-    assert_eq!(
-        did,
-        [Tell(News::Stopped), Forget(HELD), Tell(News::Orphaned)]
-    );
+    assert_eq!(did, [stopped(), Forget(HELD), Tell(News::Orphaned)]);
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn a_withdrawn_job_stops_and_its_home_is_told() {
     bench.granted(600);
     assert_eq!(
         bench.hear(OWNER, withdraw()),
-        [Tell(News::Stopped), Forget(HELD), withdrawn()]
+        [stopped(), Forget(HELD), withdrawn()]
     );
     // The same at a site that does not have the job.
     assert_eq!(bench.hear(OWNER, withdraw()), [withdrawn()]);

@@ -184,6 +184,7 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
 fn an_early_end_and_a_release_are_pushed_and_the_end_of_a_reservation_is_not() {
     let ended = Command::Ended {
         job: JobId::new(1),
+        attempt: Epoch::new(1),
         outcome: Outcome::Done,
     };
     for (end, told) in [(61, true), (120, true), (121, false), (180, false)] {
@@ -216,6 +217,7 @@ fn the_end_of_a_reservation_is_not_pushed_if_another_follows_without_a_gap() {
     assert_eq!(schedules(did), [pushed(2, &[busy(60, 180)])]);
     let ended = Command::Ended {
         job: JobId::new(1),
+        attempt: Epoch::new(1),
         outcome: Outcome::Done,
     };
     assert_eq!(schedules(bench.ring_until(70)), []);

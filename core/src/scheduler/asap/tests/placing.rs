@@ -326,12 +326,14 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
             until,
         },
     );
-    assert_eq!(
-        bench.ring_until(60),
-        [Persist(SEAT), Tell(7, News::Started)]
-    );
+    let started = News::Started {
+        attempt: one.epoch,
+        until: second(120),
+    };
+    assert_eq!(bench.ring_until(60), [Persist(SEAT), Tell(7, started)]);
     let ended = Command::Ended {
         job: JOB,
+        attempt: one.epoch,
         outcome: Outcome::Done,
     };
     let outcome = Outcome::Done;

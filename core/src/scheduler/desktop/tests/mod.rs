@@ -111,7 +111,7 @@ struct Network {
     timers: BTreeSet<(Time, NodeId, Timer)>,
     numbered: u64,
     /// When each running job ends.
-    running: BTreeMap<(NodeId, JobId), Time>,
+    running: BTreeMap<(NodeId, JobId, Epoch), Time>,
     news: Vec<(NodeId, JobId, News)>,
     /// How long each job runs.
     run_time: Span,
@@ -176,7 +176,7 @@ impl Network {
     fn crash(&mut self, node: NodeId) {
         self.nodes.remove(&node);
         self.timers.retain(|(_, of, _)| *of != node);
-        self.running.retain(|(of, _), _| *of != node);
+        self.running.retain(|(of, ..), _| *of != node);
     }
 
     fn feed(&mut self, node: NodeId, event: Event<Node>) {
@@ -222,13 +222,15 @@ impl Network {
             }
             Effect::Notify(Notice { job, news }) => {
                 match news {
-                    News::Started => {
-                        let live = self.running.keys().filter(|(_, other)| *other == job);
+                    News::Started { attempt, .. } => {
+                        let live = self.running.keys().filter(|(_, other, _)| *other == job);
                         assert_eq!(live.count(), 0, "{job:?} runs twice");
                         let end = self.now + self.run_time;
-                        self.running.insert((node, job), end);
+                        self.running.insert((node, job, attempt), end);
                     }
-                    News::Stopped => drop(self.running.remove(&(node, job))),
+                    News::Stopped { attempt } => {
+                        self.running.remove(&(node, job, attempt));
+                    }
                     _ => {}
                 }
                 self.news.push((node, job, news));
@@ -238,6 +240,17 @@ impl Network {
 
     fn command(&mut self, node: NodeId, command: job::Command) {
         self.feed(node, Event::Command(command));
+    }
+
+    /// The event that a job which runs on a node has ended.
+    fn end_of(&self, node: NodeId, job: u64) -> Event<Node> {
+        let job = JobId::new(job);
+        let attempt = self.nodes[&node].runs.running(job);
+        Event::Command(job::Command::Ended {
+            job,
+            attempt: attempt.expect("it runs there"),
+            outcome: Outcome::Done,
+        })
     }
 
     fn submit(&mut self, node: u64, mut job: Job) {
@@ -259,10 +272,15 @@ impl Network {
             self.now = self.now.max(next);
             if end == Some(next) {
                 let ended = self.running.iter().find(|(_, at)| **at == next);
-                let (node, job) = *ended.unwrap().0;
-                self.running.remove(&(node, job));
+                let (node, job, attempt) = *ended.unwrap().0;
+                self.running.remove(&(node, job, attempt));
                 let outcome = Outcome::Done;
-                self.command(node, job::Command::Ended { job, outcome });
+                let ended = job::Command::Ended {
+                    job,
+                    attempt,
+                    outcome,
+                };
+                self.command(node, ended);
             } else if message == Some(next) {
                 let (_, (to, event)) = self.events.pop_first().unwrap();
                 self.feed(to, event);
@@ -283,10 +301,9 @@ impl Network {
 
     /// The node of each start of a job.
     fn started(&self, job: u64) -> Vec<NodeId> {
-        let news = self
-            .news
-            .iter()
-            .filter(|(_, of, news)| *of == JobId::new(job) && *news == News::Started);
+        let is_start = |news: &News| matches!(news, News::Started { .. });
+        let news = self.news.iter();
+        let news = news.filter(|(_, of, news)| *of == JobId::new(job) && is_start(news));
         news.map(|(node, ..)| *node).collect()
     }
 

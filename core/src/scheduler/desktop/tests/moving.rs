@@ -60,13 +60,8 @@ fn a_migrant_is_taken_only_if_it_was_passed_at_least_as_often_as_the_head() {
     // Job 3 passed job 2. When job 3 ends, one core is free again.
     assert_eq!(network.started(3), [id(0)]);
     assert_eq!(network.nodes[&id(0)].queue().head_passed(), 1);
-    network.command(
-        id(0),
-        job::Command::Ended {
-            job: JobId::new(3),
-            outcome: Outcome::Done,
-        },
-    );
+    let ends = network.end_of(id(0), 3);
+    network.feed(id(0), ends);
     let offer = |passed| Message::Offer {
         waiting: waiting(9, 1, passed),
         move_to: MoveTo::Start,
@@ -401,13 +396,6 @@ fn about_to_pull() -> Network {
     network
 }
 
-fn first_ends() -> Event<Node> {
-    Event::Command(job::Command::Ended {
-        job: JobId::new(1),
-        outcome: Outcome::Done,
-    })
-}
-
 #[test]
 fn the_carried_number_says_how_often_a_job_was_passed_and_why_it_moves() {
     let passed = waiting(1, 1, 3);
@@ -424,7 +412,8 @@ fn a_silent_neighbour_blocks_other_pulls_only_until_the_next_round() {
     let mut network = about_to_pull();
     let told = has_none(&mut network, 71, 1);
     assert_eq!(asked(&mut network, told), []);
-    assert_eq!(asked(&mut network, first_ends()), [id(71)]);
+    let ends = network.end_of(id(0), 1);
+    assert_eq!(asked(&mut network, ends), [id(71)]);
     assert!(!network.nodes[&id(0)].has_no_pending_pull());
     // The neighbour does not answer. From the next round on, another peer may be asked.
     round(&mut network);
@@ -438,7 +427,8 @@ fn the_longest_queue_is_asked_first_each_once_a_round_and_empty_queues_never() {
         let told = has_none(&mut network, from, queue_len);
         assert_eq!(asked(&mut network, told), []);
     }
-    assert_eq!(asked(&mut network, first_ends()), [id(72)], "PROTOCOLS L8");
+    let ends = network.end_of(id(0), 1);
+    assert_eq!(asked(&mut network, ends), [id(72)], "PROTOCOLS L8");
     // A reject from a peer that was not asked changes nothing.
     let told = has_none(&mut network, 73, 0);
     assert_eq!(asked(&mut network, told), []);
@@ -458,7 +448,8 @@ fn if_no_neighbour_has_waiting_jobs_a_gather_question_is_sent_where_hops_allow()
         };
         let mut network = Network::new(config, &[(4, 16), (4, 16)]);
         arrive(&mut network, job(1, 4, 1), 0);
-        let sent = sends(&mut network, first_ends());
+        let ends = network.end_of(id(0), 1);
+        let sent = sends(&mut network, ends);
         let gathers = |message: &Message<3>| {
             let errand = |errand: &Errand<3>| matches!(errand, Errand::Gather(_));
             matches!(message, Message::Errand { errand: it, .. } if errand(it))
@@ -477,7 +468,8 @@ fn a_job_from_the_asked_neighbour_answers_the_pull() {
     }
     let told = has_none(&mut network, 77, 2);
     assert_eq!(asked(&mut network, told), []);
-    assert_eq!(asked(&mut network, first_ends()), [id(77)]);
+    let ends = network.end_of(id(0), 1);
+    assert_eq!(asked(&mut network, ends), [id(77)]);
     let unreachable = Event::Unreachable { to: id(76) };
     assert_eq!(asked(&mut network, unreachable), []);
     assert!(!network.nodes[&id(0)].has_no_pending_pull());
@@ -490,7 +482,8 @@ fn an_unreachable_neighbour_is_not_waited_for_and_memory_of_asked_ones_is_bounde
     let mut network = about_to_pull();
     let told = has_none(&mut network, 100, 1);
     assert_eq!(asked(&mut network, told), []);
-    assert_eq!(asked(&mut network, first_ends()), [id(100)]);
+    let ends = network.end_of(id(0), 1);
+    assert_eq!(asked(&mut network, ends), [id(100)]);
     for next in 101..=101 + can::MOST_NEIGHBOURS as u64 {
         let told = has_none(&mut network, next, 1);
         assert_eq!(asked(&mut network, told), []);

@@ -16,7 +16,10 @@ fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
     assert!(place == [id(2)] || place == [id(3)], "{place:?}");
     network.pass(2000);
     let news = network.news_of(1);
-    assert!(matches!(news[0], News::Accepted { .. } | News::Started));
+    assert!(matches!(
+        news[0],
+        News::Accepted { .. } | News::Started { .. }
+    ));
     let last: Vec<&News> = news.iter().filter(|news| news.is_last()).collect();
     assert_eq!(last, [&News::Finished]);
     // No node and no disk has anything left of the job.

@@ -122,10 +122,7 @@ fn the_outcome_is_told_before_the_job_is_forgotten() {
     let mut network = Network::new(config(), &[(4, 16)]);
     network.submit(0, job(1, 1, 1));
     network.pass(5);
-    let ended = Event::Command(job::Command::Ended {
-        job: JobId::new(1),
-        outcome: Outcome::Done,
-    });
+    let ended = network.end_of(id(0), 1);
     let (mut effects, now) = (EffectQueue::new(), network.now);
     let node = network.nodes.get_mut(&id(0)).unwrap();
     effects.feed(node, ended, now, &mut network.rng);
