@@ -221,3 +221,20 @@ fn an_old_assignment_and_an_old_grant_do_not_start_a_job_again() {
     assert_eq!(bench.machine().site().local.running(), []);
     assert_eq!(bench.machine().site().local.waiting(), []);
 }
+
+#[test]
+fn the_end_of_an_attempt_that_does_not_run_changes_nothing() {
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    assert_eq!(bench.machine().attempt(JOB), Some(ATTEMPT));
+    let late = Command::Ended {
+        job: JOB,
+        attempt: Epoch::new(0),
+        outcome: Outcome::Broke,
+    };
+    assert_eq!(bench.obey(late), []);
+    assert_eq!(bench.machine().site().local.running().len(), 1);
+    let done = Send(OWNER, notify(1, 0, ended(Ending::Done)));
+    assert_eq!(bench.end(Outcome::Done), [Persist(HELD), done]);
+    assert_eq!(bench.machine().attempt(JOB), None);
+}

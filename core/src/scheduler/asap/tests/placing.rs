@@ -341,8 +341,18 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
         attempt: one,
         outcome,
     };
+    let late = Command::Ended {
+        job: JOB,
+        attempt: Epoch::new(0),
+        outcome: Outcome::Broke,
+    };
     assert_eq!(
-        bench.at(100).obey(ended.clone()),
+        bench.at(100).obey(late),
+        [],
+        "the end of an attempt that is over"
+    );
+    assert_eq!(
+        bench.obey(ended.clone()),
         [Persist(SEAT), Send(50, Message::Commit(told))]
     );
     assert_eq!(bench.obey(ended), [], "what does not run cannot end");

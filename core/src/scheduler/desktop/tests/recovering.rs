@@ -337,3 +337,21 @@ fn a_joiner_that_is_refused_as_full_asks_again() {
     };
     assert_eq!(said.iter().filter(asks).count(), 1);
 }
+
+#[test]
+fn the_end_of_an_attempt_that_does_not_run_changes_nothing() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    network.submit(0, job(1, 1, 1));
+    network.pass(5);
+    let running = network.nodes[&id(0)].attempt(JobId::new(1));
+    let late = job::Command::Ended {
+        job: JobId::new(1),
+        attempt: Epoch::new(0),
+        outcome: Outcome::Broke,
+    };
+    network.command(id(0), late);
+    assert!(running.is_some() && network.nodes[&id(0)].attempt(JobId::new(1)) == running);
+    let ended = network.end_of(id(0), 1);
+    network.feed(id(0), ended);
+    assert_eq!(network.news_of(1).last(), Some(&News::Finished));
+}
