@@ -107,6 +107,14 @@ impl LocalScheduler for FairShare {
         Some(job.job)
     }
 
+    fn resume(&mut self, _: Time, job: QueuedJob, started: Time) -> Result<(), QueueError> {
+        if self.running.len() >= self.processors {
+            return Err(QueueError::Full);
+        }
+        self.running.push((job, started));
+        Ok(())
+    }
+
     fn finish(&mut self, _: Time, job: JobId) -> Result<(), NotRunning> {
         let index = self
             .running

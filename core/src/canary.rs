@@ -102,6 +102,8 @@ canaries! {
     ObituaryEchoed in "overlay::can",
     /// What no longer may run is not stopped.
     StopNotTold in "commit::participant",
+    /// An attempt that survived a crash runs on though its coordinator has not permitted it for longer.
+    SurvivorForEver in "commit::participant",
     /// What was held when a node went down is free when it comes up.
     HoldLostInACrash in "commit::participant",
     /// A permission that is not renewed lasts.
@@ -134,6 +136,8 @@ canaries! {
     DoneWhenOneIs in "commit::coordinator",
     /// A lease is over for who granted it as soon as its own clock says so.
     LeaseWithoutSkew in "custody",
+    /// A job that survived a crash runs on though its home has not granted it for longer.
+    ResumedForEver in "custody",
     /// A job is not let go when its lease is over.
     LeaseNotWatched in "custody",
     /// A search that finds nothing does not count.

@@ -157,8 +157,34 @@ pub enum Command {
         /// Whether it did its work.
         outcome: Outcome,
     },
+    /// What became of an attempt that this node had started in an earlier life. The host says this for each such
+    /// attempt after the records of that life and before [`Event::Start`](crate::machine::Event::Start); an attempt of
+    /// which it says nothing is taken not to run any more.
+    ///
+    /// An attempt that runs goes on if its time allows; else the host is told [`News::Stopped`].
+    Survived {
+        /// The job.
+        job: JobId,
+        /// The attempt, from [`News::Started`].
+        attempt: Epoch,
+        /// What became of it.
+        survival: Survival,
+    },
     /// Hand over what this node keeps, and leave the grid.
     Leave,
+}
+
+/// What became of an attempt while the machine that had started it was down.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Survival {
+    /// It runs.
+    Runs {
+        /// When the host ends it: the time that it was told last.
+        until: Time,
+    },
+    /// It has ended by itself.
+    Ended(Outcome),
 }
 
 /// How a job ended on the node that ran it.

@@ -47,6 +47,8 @@ pub(super) enum State {
     Given,
     /// It runs.
     Running,
+    /// It ran when the node went down. The host has not said yet whether it still runs.
+    Left,
     /// It has ended, and its home has not confirmed that.
     Ended(Ending),
 }
@@ -87,7 +89,10 @@ pub enum Progress {
         to: NodeId,
     },
     /// It was started.
-    Started,
+    Started {
+        /// When it was started.
+        at: Time,
+    },
     /// It has ended.
     Ended(Ending),
 }
@@ -114,6 +119,12 @@ impl Custody {
     pub fn running(&self, job: JobId) -> Option<Epoch> {
         let held = self.held.get(self.held_index(job).ok()?)?;
         (held.state == State::Running).then(|| held.claim.attempt())
+    }
+
+    /// The attempt at a job that this node ran in an earlier life, if its host has not said yet what became of it.
+    pub fn left(&self, job: JobId) -> Option<Epoch> {
+        let held = self.held.get(self.held_index(job).ok()?)?;
+        (held.state == State::Left).then(|| held.claim.attempt())
     }
 
     pub(super) fn held_index(&self, job: JobId) -> Result<usize, usize> {
@@ -145,12 +156,11 @@ impl Custody {
         else {
             return;
         };
-        let state = match progress {
-            Progress::Here => State::Claiming { tries: 0 },
-            Progress::Given { to } => State::Giving { to, tries: 0 },
-            // It ran when the node went down.
-            Progress::Started => State::Ended(Ending::Lost),
-            Progress::Ended(ending) => State::Ended(ending),
+        let (state, start) = match progress {
+            Progress::Here => (State::Claiming { tries: 0 }, None),
+            Progress::Given { to } => (State::Giving { to, tries: 0 }, None),
+            Progress::Started { at } => (State::Left, Some(at)),
+            Progress::Ended(ending) => (State::Ended(ending), None),
         };
         if let Err(index) = self.held_index(id)
             && job.get().id == id
@@ -162,7 +172,7 @@ impl Custody {
                 term,
                 claim,
                 state,
-                start: None,
+                start,
                 arrived: Some(arrived),
                 carried,
                 lease: None,
@@ -182,9 +192,32 @@ impl Custody {
         held.since = now;
         match &mut held.state {
             State::Claiming { tries: left } | State::Giving { tries: left, .. } => *left = tries,
+            State::Left => {
+                held.state = State::Ended(Ending::Lost);
+                let attempt = held.claim.attempt();
+                Self::tell(job, News::Stopped { attempt }, cx);
+            }
             _ => {}
         }
         self.attend_held(job, cx);
+    }
+
+    /// A job that this node ran before a crash still runs.
+    pub(super) fn resume_running(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
+        let now = cx.now();
+        let longest = now + self.config.lease + self.config.max_skew;
+        let left = |held: &&mut Held| held.state == State::Left && until > now;
+        if let Some(held) = self.held_mut(job).filter(left) {
+            held.state = State::Running;
+            let for_ever = canary!(ResumedForEver);
+            held.lease = Some(if for_ever {
+                Time::MAX
+            } else {
+                until.min(longest)
+            });
+            let (job, started) = (held.job.clone(), held.start.unwrap_or(now));
+            cx.notify(Notice::Resumed { job, started });
+        }
     }
 
     fn persist_progress(held: &Held, progress: Progress, cx: &mut dyn Context<Self>) {
@@ -328,6 +361,8 @@ impl Custody {
                 None => self.take_back(job, cx),
             },
             State::Given => self.let_go(job, cx),
+            // Its host is asked before `Start`; until then nothing is due.
+            State::Left => {}
             State::Ended(_) => {
                 let over = held.since + retention;
                 if now >= over {
@@ -352,7 +387,7 @@ impl Custody {
             return;
         };
         let standing = match held.state {
-            State::Running => Standing::Running,
+            State::Running | State::Left => Standing::Running,
             State::Ended(ending) => Standing::Ended(ending),
             State::Claiming { .. } | State::Waiting | State::Giving { .. } | State::Given => {
                 Standing::Waiting { start: held.start }
@@ -483,7 +518,7 @@ impl Custody {
         }
         held.state = State::Running;
         let attempt = held.claim.attempt();
-        Self::persist_progress(held, Progress::Started, cx);
+        Self::persist_progress(held, Progress::Started { at: now }, cx);
         Self::tell(job, News::Started { attempt, until }, cx);
     }
 
@@ -491,7 +526,9 @@ impl Custody {
     /// the home has granted the job again.
     pub(super) fn ended(&mut self, job: JobId, ending: Ending, cx: &mut dyn Context<Self>) {
         let now = cx.now();
-        let was_here = |held: &&mut Held| held.is_with_host() || held.is_claimed();
+        let was_here = |held: &&mut Held| {
+            held.is_with_host() || held.is_claimed() || held.state == State::Left
+        };
         let Some(held) = self.held_mut(job).filter(was_here) else {
             return;
         };

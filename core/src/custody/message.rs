@@ -1,5 +1,5 @@
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Failure, Job};
+use crate::job::{Failure, Job, Outcome};
 use crate::shared::Shared;
 use crate::time::Time;
 
@@ -160,6 +160,15 @@ pub enum Ending {
     Lost,
     /// The holder let it go; it may run elsewhere.
     Withdrawn,
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Done,
+            Outcome::Broke => Self::Failed(Failure::Broke),
+        }
+    }
 }
 
 /// What a holder is to do with a job.

@@ -230,8 +230,16 @@ pub enum Command {
     },
     /// A job that waits here is to start now. The answer is that it starts ([`News::Started`]), or [`Notice::Drop`].
     Start(JobId),
+    /// Between the records of an earlier life and `Start`: a job that this node ran ([`Custody::left`]) still runs. If
+    /// its time allows, the answer is [`Notice::Resumed`].
+    Resume {
+        /// The job that runs.
+        job: JobId,
+        /// When the host ends it.
+        until: Time,
+    },
     /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
-    /// the home has granted the job again.
+    /// the home has granted the job again, or before `Start`.
     Ended {
         /// The job that has ended.
         job: JobId,
@@ -283,6 +291,13 @@ pub enum Notice {
         job: JobId,
         /// The new end of its lease.
         until: Time,
+    },
+    /// This job still runs here after a restart.
+    Resumed {
+        /// The job that runs.
+        job: Shared<Job>,
+        /// When it started.
+        started: Time,
     },
     /// Drop this job, which waits or runs here or did so before a crash: it must not be here any more. A host that acts
     /// later checks that the job has not come back ([`Custody::is_here`]).
@@ -420,6 +435,7 @@ impl Custody {
             Command::Take { gift, taking } => self.on_taking(&gift, taking, cx),
             Command::Expect { job, start } => self.expect(job, start, cx),
             Command::Start(job) => self.start(job, cx),
+            Command::Resume { job, until } => self.resume_running(job, until, cx),
             Command::Ended { job, ending } => self.ended(job, ending, cx),
             Command::GiveAway { job, to, carried } => self.give_away(job, to, carried, cx),
         }

@@ -177,7 +177,17 @@ impl<M: Machine, S: Shown<M>> Driver<M, S> {
 
     /// Comes back from disk.
     pub(crate) fn restart(&mut self) -> Vec<S> {
-        self.host.start((self.build)(), self.now, &mut Zeros);
+        self.restart_with([])
+    }
+
+    /// Restarts from disk, with what the host says of what outlived the crash.
+    pub(crate) fn restart_with(
+        &mut self,
+        survived: impl IntoIterator<Item = M::Command>,
+    ) -> Vec<S> {
+        let machine = (self.build)();
+        self.host
+            .start_with(machine, survived, self.now, &mut Zeros);
         self.execute(usize::MAX)
     }
 

@@ -82,10 +82,25 @@ impl<M: Machine> Host<M> {
 
     /// The node comes up as this machine, which is given every record and then started. If it was up, it crashes first.
     pub fn start(&mut self, machine: M, now: Time, rng: &mut dyn Rng) {
+        self.start_with(machine, [], now, rng);
+    }
+
+    /// Like [`start`](Self::start), with commands that say what outlived the earlier life. The machine is given them
+    /// between its records and its start.
+    pub fn start_with(
+        &mut self,
+        machine: M,
+        survived: impl IntoIterator<Item = M::Command>,
+        now: Time,
+        rng: &mut dyn Rng,
+    ) {
         self.crash();
         self.machine = Some(machine);
         for (key, record) in self.records.clone() {
             self.feed(Event::Restored(key, record), now, rng);
+        }
+        for command in survived {
+            self.feed(Event::Command(command), now, rng);
         }
         self.feed(Event::Start, now, rng);
     }

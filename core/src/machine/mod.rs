@@ -130,7 +130,8 @@ pub enum Never {}
 ///   tells it, because the host may stop after any effect. Under one key only the latest record counts, and the number
 ///   of keys in use is bounded.
 /// - **It restarts.** The host builds it anew, feeds its live records in any order (this has no effects) and then
-///   [`Event::Start`] (this sets its timers again). The machine goes on without harm.
+///   [`Event::Start`] (this sets its timers again). Between the two come only commands that say what outlived the earlier
+///   life, as [`Survived`](crate::job::Command::Survived). The machine goes on without harm.
 /// - **It expects the worst.** A message may come in any state, twice, late, out of order or from a liar. It never causes a
 ///   panic, an invariant to break, or work and memory beyond a bound.
 /// - **Timers are hints.** Setting an equal timer moves it, and cancelling may be too late. A stale timer does nothing.

@@ -207,6 +207,17 @@ impl BackfillQueue {
         Ok(())
     }
 
+    /// Takes a job that runs already: it went on while its scheduler restarted. It passes no job.
+    pub fn resume(&mut self, job: &Waiting) -> Result<(), MigrantRefusal> {
+        if self.knows(job.job) {
+            return Err(MigrantRefusal::Known);
+        }
+        if self.len() >= self.limit {
+            return Err(MigrantRefusal::Full);
+        }
+        self.run(job)
+    }
+
     /// Frees what an ended job used.
     pub fn finish(&mut self, job: JobId) -> Result<(), NotRunning> {
         let index = self

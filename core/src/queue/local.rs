@@ -26,6 +26,9 @@ pub trait LocalScheduler: Data {
     /// Starts a job if one is to start now, and names it. The caller repeats this until it gets `None`.
     fn start_next(&mut self, now: Time) -> Option<JobId>;
 
+    /// Takes a job that runs already, since `started`: it went on while its scheduler restarted.
+    fn resume(&mut self, now: Time, job: QueuedJob, started: Time) -> Result<(), QueueError>;
+
     /// A job that was started runs no longer.
     fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning>;
 

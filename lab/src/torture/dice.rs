@@ -27,6 +27,7 @@ pub(crate) enum For {
     Residues,
     Samples,
     Lengths,
+    Survivors,
 }
 
 impl Dice {

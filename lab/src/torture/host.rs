@@ -526,9 +526,17 @@ impl<'a> Host<'a> {
 
     fn went_down(&mut self, at: Time, node: NodeId) {
         self.witness.line(at, &node, format_args!("goes down"));
-        let interrupted = self.host.watch.crashed(at, node);
-        let interrupted = interrupted.len() as u64;
-        self.witness.add("job: interrupted by a crash", interrupted);
+        // Half of the crashes take the jobs of the node with them, and all that are for good.
+        let alone = !self.gone.contains(&node) && self.scenario.crashes_alone(node, at);
+        if alone {
+            let survive = self.host.outlive(at, node, self.scenario.clock(node));
+            self.witness
+                .add("job: goes on without its machine", survive as u64);
+        } else {
+            let interrupted = self.host.watch.crashed(at, node);
+            let interrupted = interrupted.len() as u64;
+            self.witness.add("job: interrupted by a crash", interrupted);
+        }
         if self.gone.contains(&node) {
             return;
         }
@@ -546,6 +554,9 @@ impl<'a> Host<'a> {
     fn came_up(&mut self, at: Time, node: NodeId) {
         if at == Time::ZERO {
             return;
+        }
+        if self.is_up(node) {
+            self.host.joined(node);
         }
         if node.get() >= u64::from(self.scenario.nodes + self.scenario.replacements) {
             self.witness.count(Fault::Churn.name());
@@ -582,8 +593,12 @@ impl<'a> Host<'a> {
             return;
         }
         match news {
-            News::Started { attempt, .. } => self.begin(at, node, number, attempt),
-            News::Extended { .. } => self.witness.count("job: extended"),
+            News::Started { attempt, until } => self.begin(at, node, number, (attempt, until)),
+            News::Extended { attempt, until } => {
+                self.witness.count("job: extended");
+                let limit = until - self.scenario.clock(node);
+                self.host.extend(node, number, attempt, limit);
+            }
             News::Stopped { attempt } => {
                 self.witness.count("job: stopped");
                 self.host.watch.stopped(at, node, number, attempt);
@@ -645,7 +660,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn begin(&mut self, at: Time, node: NodeId, number: usize, attempt: Epoch) {
+    fn begin(&mut self, at: Time, node: NodeId, number: usize, (attempt, until): (Epoch, Time)) {
         // If the node went down while it told of the start, the job does not run.
         if !self.is_up(node) {
             return;
@@ -658,7 +673,8 @@ impl<'a> Host<'a> {
             runs = runs.times(3);
         }
         let ends = (runs, hosted.planned.outcome);
-        self.host.begin(at, node, number, attempt, ends);
+        let limit = until - self.scenario.clock(node);
+        self.host.begin(at, node, number, (attempt, limit), ends);
     }
 
     fn report(mut self) -> Report {

@@ -414,6 +414,12 @@ impl Scenario {
         self.mishaps = mishaps;
     }
 
+    /// Whether the jobs of a node that goes down at this time go on without its machine.
+    pub fn crashes_alone(&self, node: NodeId, at: Time) -> bool {
+        let which = node.get() ^ at.as_micros().rotate_left(20);
+        Dice::new(self.request.seed, For::Survivors, which).below(2) == 0
+    }
+
     /// What a node's clock shows at the beginning.
     pub fn clock(&self, node: NodeId) -> Span {
         let mut dice = Dice::new(self.request.seed, For::Clocks, node.get());

@@ -46,6 +46,8 @@ use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::vec::Drain;
 
+use std::collections::BTreeMap;
+
 use gridweave_core::id::NodeId;
 use gridweave_core::machine::{Event, Machine, Violation};
 use gridweave_core::sorted::SortedMap;
@@ -190,6 +192,8 @@ pub struct Simulation<M: Simulated> {
     rng: Xoshiro256PlusPlus,
     checking: Checking,
     broken: Vec<Broken>,
+    /// What machines are told when they come up next.
+    survived: BTreeMap<u32, Vec<M::Command>>,
     events: u64,
     coming_up: ComingUp,
     touch: fn(&M, Option<NodeId>) -> u64,
@@ -247,6 +251,7 @@ impl<M: Simulated> Simulation<M> {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             checking: Checking::Never,
             broken: Vec::new(),
+            survived: BTreeMap::new(),
             events: 0,
             coming_up: ComingUp::default(),
             touch,
@@ -299,6 +304,14 @@ impl<M: Simulated> Simulation<M> {
     /// Lets a node come up again at a time, with its disk. Nothing happens if it is up.
     pub fn restart(&mut self, at: Time, node: NodeId) {
         self.plan(at, node, What::Fault(Fault::Start));
+    }
+
+    /// What a node's machine is told when it comes up next, between its records and its start: what outlived its
+    /// earlier life.
+    pub fn survive(&mut self, node: NodeId, commands: Vec<M::Command>) {
+        if let Some(number) = self.number(node) {
+            self.survived.insert(number, commands);
+        }
     }
 
     /// Adds a node that comes up at a time, and names it.
@@ -492,6 +505,9 @@ impl<M: Simulated> Simulation<M> {
             .collect();
         for (key, record) in records {
             self.handle(node, Event::Restored(key, record));
+        }
+        for command in self.survived.remove(&node).unwrap_or_default() {
+            self.handle(node, Event::Command(command));
         }
         self.handle(node, Event::Start);
     }

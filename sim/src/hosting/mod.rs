@@ -38,9 +38,10 @@ mod tests;
 pub use watch::{Ran, Rooms, Terms, Watch, Wish, Word};
 
 use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Notice, Outcome};
+use gridweave_core::job::{Command, Notice, Outcome, Survival};
 use gridweave_core::machine::Machine;
 use gridweave_core::time::{Span, Time};
 
@@ -69,6 +70,8 @@ pub trait Grid: Any {
     fn crash_after(&mut self, at: Time, node: NodeId, effects: u32);
     /// Lets a node come up again at a time.
     fn restart(&mut self, at: Time, node: NodeId);
+    /// What a node is told when it comes up next: what outlived its earlier life.
+    fn survive(&mut self, node: NodeId, commands: Vec<Command>);
     /// Takes out what happened since this was last asked, in order.
     fn take_happenings(&mut self, into: &mut Vec<Happened>);
     /// Whether a node is up.
@@ -116,6 +119,9 @@ impl<M: Simulated + Machine<Command = Command, Notice = Notice>> Grid for Simula
     fn restart(&mut self, at: Time, node: NodeId) {
         self.restart(at, node);
     }
+    fn survive(&mut self, node: NodeId, commands: Vec<Command>) {
+        self.survive(node, commands);
+    }
     fn take_happenings(&mut self, into: &mut Vec<Happened>) {
         into.extend(self.happenings());
     }
@@ -155,7 +161,18 @@ struct Execution {
     node: NodeId,
     attempt: Epoch,
     since: Time,
+    /// When the host ends it, whatever its machine does.
+    limit: Time,
     outcome: Outcome,
+}
+
+/// A node whose machine is down while its jobs go on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Alone {
+    /// How far the clock of the node is ahead.
+    ahead: Span,
+    /// The executions that its machine does not know to be over, and how those ended that are.
+    left: Vec<(Execution, Option<Outcome>)>,
 }
 
 /// Runs jobs on the nodes of a grid, and watches them. Job `n` is the `n`th job that was added to the watch, from 0.
@@ -169,6 +186,11 @@ pub struct Host<'a, G: Grid + ?Sized> {
     executions: EventQueue<u32>,
     slots: Vec<Execution>,
     free: Vec<u32>,
+    alone: BTreeMap<NodeId, Alone>,
+    /// When executions on these nodes reach their limits.
+    limits: BTreeSet<(Time, NodeId)>,
+    /// The execution that ended last, and when.
+    last_end: Option<(Time, Execution)>,
 }
 
 impl<'a, G: Grid + ?Sized> Host<'a, G> {
@@ -181,21 +203,29 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
             executions: EventQueue::new(),
             slots: Vec::new(),
             free: Vec::new(),
+            alone: BTreeMap::new(),
+            limits: BTreeSet::new(),
+            last_end: None,
         }
     }
 
     /// When the next execution is over.
     pub fn next_end(&self) -> Option<Time> {
-        self.executions.next_at()
+        let limit = self.limits.first().map(|(at, _)| *at);
+        [self.executions.next_at(), limit]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
-    /// Begins a job on a node; it runs for `takes` unless it is stopped. False if the start breaks an invariant.
+    /// Begins a job on a node; it runs for `takes` unless it is stopped. If the machine of the node goes down, it runs
+    /// until `limit` at the latest. False if the start breaks an invariant.
     pub fn begin(
         &mut self,
         at: Time,
         node: NodeId,
         job: usize,
-        attempt: Epoch,
+        (attempt, limit): (Epoch, Time),
         (takes, outcome): (Span, Outcome),
     ) -> bool {
         if !self.watch.started(at, node, job, attempt) {
@@ -206,6 +236,7 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
             node,
             attempt,
             since: at,
+            limit,
             outcome,
         };
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -217,25 +248,120 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         true
     }
 
+    /// An attempt that runs on a node may run until `limit`.
+    pub fn extend(&mut self, node: NodeId, job: usize, attempt: Epoch, limit: Time) {
+        let which = (node, job, attempt);
+        let mut slots = self.slots.iter_mut();
+        if let Some(it) = slots.find(|it| (it.node, it.job, it.attempt) == which) {
+            it.limit = limit;
+        }
+    }
+
+    /// The machine of a node went down, and its jobs go on, each until its limit. `ahead` is how far the clock of the
+    /// node is ahead. How many jobs go on.
+    pub fn outlive(&mut self, at: Time, node: NodeId, ahead: Span) -> usize {
+        self.watch.lost_its_machine(node);
+        let runs = |it: &&Execution| {
+            it.node == node && self.watch.runs(node, it.job, it.attempt, it.since)
+        };
+        let running = self.slots.iter().filter(runs);
+        let mut left: Vec<_> = running.map(|it| (*it, None)).collect();
+        left.sort_by_key(|(it, _)| (it.job, it.attempt));
+        left.dedup();
+        let count = left.len();
+        self.limits
+            .extend(left.iter().map(|(it, _)| (it.limit, node)));
+        // The machine may have gone down before it could note this end.
+        if let Some((ended, it)) = self.last_end.filter(|(_, it)| it.node == node)
+            && ended == at
+        {
+            left.push((it, Some(it.outcome)));
+        }
+        // A machine that went down again while it started has not noted all that it was told.
+        let earlier = self.alone.remove(&node).unwrap_or_default().left;
+        left.extend(earlier.into_iter().filter(|(_, ended)| ended.is_some()));
+        self.alone.insert(node, Alone { ahead, left });
+        self.name_survivors(node);
+        count
+    }
+
+    /// Tells the grid what a machine is to be told when it comes up.
+    fn name_survivors(&mut self, node: NodeId) {
+        let Some(Alone { ahead, left }) = self.alone.get(&node) else {
+            return;
+        };
+        let survived = |(it, ended): &(Execution, Option<Outcome>)| Command::Survived {
+            job: JobId::new(it.job as u64),
+            attempt: it.attempt,
+            survival: match ended {
+                Some(outcome) => Survival::Ended(*outcome),
+                None => Survival::Runs {
+                    until: it.limit + *ahead,
+                },
+            },
+        };
+        let commands = left.iter().map(survived).collect();
+        self.grid.survive(node, commands);
+    }
+
+    /// The machine of a node is up, and was told what outlived its earlier life.
+    pub fn joined(&mut self, node: NodeId) {
+        self.alone.remove(&node);
+    }
+
+    /// Ends the executions on a node whose machine is down and whose limit has come. Whether there were any.
+    fn end_at_limit(&mut self, at: Time, node: NodeId) -> bool {
+        let Some(alone) = self.alone.get_mut(&node) else {
+            return false;
+        };
+        let is_over =
+            |(it, ended): &(Execution, Option<Outcome>)| ended.is_none() && it.limit <= at;
+        let left = std::mem::take(&mut alone.left);
+        let (over, left): (Vec<_>, Vec<_>) = left.into_iter().partition(is_over);
+        alone.left = left;
+        for (it, _) in &over {
+            self.watch.stopped(at, node, it.job, it.attempt);
+        }
+        self.name_survivors(node);
+        !over.is_empty()
+    }
+
     /// Ends the next execution, and tells the machine before any other event. False if it was stopped before.
     pub fn end_next(&mut self) -> bool {
+        if let Some((limit, node)) = self.limits.first().copied()
+            && self.executions.next_at().is_none_or(|end| limit < end)
+        {
+            self.limits.pop_first();
+            return self.end_at_limit(limit, node);
+        }
         let Some((at, slot)) = self.executions.pop() else {
             return false;
         };
         self.free.push(slot);
+        let execution = self.slots[slot as usize];
         let Execution {
             job,
             node,
             attempt,
             since,
             outcome,
-        } = self.slots[slot as usize];
+            ..
+        } = execution;
         // Another attempt at the job may run on the same node by now.
         if !self.watch.runs(node, job, attempt, since) {
             return false;
         }
         let broke = outcome == Outcome::Broke;
         self.watch.ended(at, node, job, attempt, broke);
+        if let Some(alone) = self.alone.get_mut(&node) {
+            let ended = alone.left.iter_mut();
+            for (_, ended) in ended.filter(|(it, _)| (it.job, it.attempt) == (job, attempt)) {
+                *ended = Some(outcome);
+            }
+            self.name_survivors(node);
+            return true;
+        }
+        self.last_end = Some((at, execution));
         let job = JobId::new(job as u64);
         let ended = Command::Ended {
             job,

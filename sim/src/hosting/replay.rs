@@ -347,7 +347,7 @@ impl Replaying<'_, '_> {
         }
         self.last_news = at;
         match notice.news {
-            News::Started { attempt, .. } => self.begin(index, node, attempt, at),
+            News::Started { attempt, until } => self.begin(index, node, (attempt, until), at),
             News::Stopped { attempt } => {
                 if self.host.watch.stopped(at, node, index, attempt) {
                     self.interrupt(index);
@@ -385,7 +385,7 @@ impl Replaying<'_, '_> {
         self.interrupted.entry(index).or_insert(self.host.now);
     }
 
-    fn begin(&mut self, index: usize, node: NodeId, attempt: Epoch, now: Time) {
+    fn begin(&mut self, index: usize, node: NodeId, attempt: (Epoch, Time), now: Time) {
         let takes = self.jobs.takes(index, node);
         let ends = (takes, Outcome::Done);
         let runs = self.host.begin(now, node, index, attempt, ends);

@@ -445,6 +445,11 @@ impl Watch {
         ran > 0
     }
 
+    /// The machine of a node goes down, and its jobs go on.
+    pub fn lost_its_machine(&mut self, node: NodeId) {
+        *grown(&mut self.crashes, node) += 1;
+    }
+
     /// A node goes down; the jobs that ran there.
     pub fn crashed(&mut self, at: Time, node: NodeId) -> Vec<usize> {
         *grown(&mut self.crashes, node) += 1;

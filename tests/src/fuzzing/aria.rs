@@ -19,7 +19,7 @@ use gridweave_core::time::{Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-use super::host::{Host, ME, Seen, Subject, name_of, note_what_runs};
+use super::host::{Host, ME, Runs, Seen, Subject, name_of, note_what_runs, survivors};
 
 type Node = Aria<SiteQueue>;
 
@@ -50,7 +50,7 @@ const CONFIG: Config = Config {
 #[derive(Default)]
 struct Scheduling {
     /// What runs here.
-    runs: BTreeMap<JobId, Epoch>,
+    runs: Runs,
     /// The last flood that the node began.
     asked: Option<FloodId>,
     /// The claim in the last report about each job.
@@ -107,8 +107,8 @@ impl Subject for Scheduling {
         assert!(host.records() <= most_records, "records pile up");
     }
 
-    fn crashed(&mut self) {
-        self.runs.clear();
+    fn crashed(&mut self, now: Time) -> Vec<Command> {
+        survivors(&mut self.runs, now)
     }
 }
 
@@ -131,7 +131,7 @@ impl Host<Scheduling> {
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
                 // Without an attempt that runs, one that is over or was never made.
                 let attempt = self.subject.runs.remove(&job);
-                let attempt = attempt.unwrap_or(Epoch::new(u64::from(choices.below(4))));
+                let attempt = attempt.map_or(Epoch::new(u64::from(choices.below(4))), |it| it.0);
                 let ended = Command::Ended {
                     job,
                     attempt,

@@ -13,7 +13,7 @@ use gridweave_core::schedule::{Attempt, Snapshot};
 use gridweave_core::time::{Interval, Span, Time};
 
 use super::choices::Choices;
-use super::host::{Host, ME, Seen, Sent, Subject, name_of};
+use super::host::{Host, ME, Runs, Seen, Sent, Subject, name_of, note_what_runs, survivors};
 
 pub(super) const PEERS: u8 = 7;
 
@@ -79,7 +79,7 @@ pub(super) struct Coallocator<S: Scheduler> {
     scheduler: S,
     sent: Sent<<S::Node as Machine>::Message>,
     /// What runs here.
-    live: Option<(JobId, Epoch)>,
+    runs: Runs,
     /// How often the node has restarted.
     life: usize,
     /// The outcome of each job that has one, and the life in which it was told.
@@ -92,7 +92,7 @@ pub(super) fn drive<S: Scheduler>(scheduler: S, mut choices: Choices<'_>) -> See
     let subject = Coallocator {
         scheduler,
         sent: Sent::new(),
-        live: None,
+        runs: Runs::new(),
         life: 0,
         last_words: BTreeMap::new(),
     };
@@ -154,23 +154,17 @@ impl<S: Scheduler> Subject for Coallocator<S> {
         host.count(name_of(news));
         let subject = &mut host.subject;
         match news {
-            News::Started { attempt, until } => {
-                assert_eq!(subject.live, None, "nothing runs when {job} begins");
+            News::Started { until, .. } => {
+                assert!(subject.runs.is_empty(), "nothing runs when {job} begins");
                 assert!(until > host.now, "{job} begins when its time is over");
-                subject.live = Some((job, attempt));
             }
-            News::Extended { attempt, until } => {
-                // A job that the host has ended may be extended until the machine hears of its end.
-                assert!(subject.live.is_none_or(|live| live == (job, attempt)));
+            News::Extended { until, .. } => {
                 assert!(until > host.now, "{job} is extended into the past");
-            }
-            News::Stopped { attempt } => {
-                assert!(subject.live.is_none_or(|live| live == (job, attempt)));
-                subject.live = None;
             }
             News::Orphaned => panic!("{job} has a submitter here, or a coordinator"),
             _ => {}
         }
+        note_what_runs(&mut subject.runs, Notice { job, news });
         if news.is_last() {
             let life = subject.life;
             // An outcome may be told again in a later life. It is forgotten when the job is submitted again.
@@ -195,9 +189,9 @@ impl<S: Scheduler> Subject for Coallocator<S> {
         host.subject.scheduler.look(node, &mut host.seen);
     }
 
-    fn crashed(&mut self) {
-        self.live = None;
+    fn crashed(&mut self, now: Time) -> Vec<Command> {
         self.life += 1;
+        survivors(&mut self.runs, now)
     }
 }
 
@@ -229,7 +223,7 @@ impl<S: Scheduler> Host<Coallocator<S>> {
             8 | 9 => Command::Cancel(job),
             10 if choices.below(16) == 0 => Command::Leave,
             _ => {
-                let (job, attempt) = self.subject.live.take()?;
+                let (job, (attempt, _)) = self.subject.runs.pop_first()?;
                 Command::Ended {
                     job,
                     attempt,

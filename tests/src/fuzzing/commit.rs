@@ -120,8 +120,9 @@ impl Subject for Committing {
         assert!(host.records() <= records, "{} records", host.records());
     }
 
-    fn crashed(&mut self) {
+    fn crashed(&mut self, _: Time) -> Vec<Command> {
         self.live = None;
+        Vec::new()
     }
 }
 

@@ -1,6 +1,5 @@
 //! One `desktop` node among liars: bytes choose messages, timers, commands and crashes.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
@@ -21,7 +20,7 @@ use gridweave_core::wire::{self, Protocol, VERSION};
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
-use super::host::{Host, ME, Seen, Subject, name_of, note_what_runs};
+use super::host::{Host, ME, Runs, Seen, Subject, name_of, note_what_runs, survivors};
 
 /// Cores, memory and one virtual dimension.
 type Node = Desktop<3>;
@@ -32,7 +31,7 @@ const PEERS: u8 = 6;
 struct Working {
     config: Config,
     /// What runs here.
-    runs: BTreeMap<JobId, Epoch>,
+    runs: Runs,
     /// The parts of its zone that the node granted. Their new owners do not lie about them.
     granted: Vec<Shared<Grant<3>>>,
     /// The last search and, in `said`, the last message of custody, to be answered.
@@ -73,7 +72,7 @@ pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, PEERS);
     let subject = Working {
         config: config(&mut choices),
-        runs: BTreeMap::new(),
+        runs: Runs::new(),
         granted: Vec::new(),
         quest: None,
         said: None,
@@ -122,9 +121,9 @@ impl Subject for Working {
         assert!(records <= most_records as usize, "{records} records");
     }
 
-    fn crashed(&mut self) {
-        self.runs.clear();
+    fn crashed(&mut self, now: Time) -> Vec<Command> {
         self.granted.clear();
+        survivors(&mut self.runs, now)
     }
 }
 
@@ -150,7 +149,7 @@ impl Host<Working> {
                 let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
                 // Without an attempt that runs, one that is over or was never made.
                 let attempt = self.subject.runs.remove(&job);
-                let attempt = attempt.unwrap_or(Epoch::new(u64::from(choices.below(4))));
+                let attempt = attempt.map_or(Epoch::new(u64::from(choices.below(4))), |it| it.0);
                 let ended = Command::Ended {
                     job,
                     attempt,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{News, Notice};
+use gridweave_core::job::{Command, News, Notice, Survival};
 use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
@@ -38,8 +38,8 @@ pub(super) trait Subject: Sized {
     /// After an event: nothing may have grown beyond its bound.
     fn look(host: &mut Host<Self>);
 
-    /// The node restarts, and nothing runs.
-    fn crashed(&mut self);
+    /// The node restarts. Returns what it is told of what outlived the crash; nothing else runs.
+    fn crashed(&mut self, now: Time) -> Vec<<Self::Node as Machine>::Command>;
 }
 
 /// A node, its clock, and what happened to it.
@@ -126,9 +126,12 @@ impl<S: Subject> Host<S> {
         self.count("restart");
         let records = self.host.records().clone();
         self.host = machine::Host::unstarted(self.subject.build(&mut self.rng));
-        self.subject.crashed();
+        let survived = self.subject.crashed(self.now);
         for (key, record) in records {
             self.feed(Event::Restored(key, record));
+        }
+        for command in survived {
+            self.feed(Event::Command(command));
         }
         self.feed(Event::Start);
     }
@@ -183,15 +186,41 @@ pub(super) const fn name_of(news: News) -> &'static str {
     }
 }
 
+/// The attempts that run at a node, each until a time.
+pub(super) type Runs = BTreeMap<JobId, (Epoch, Time)>;
+
+/// What outlives a crash: the attempts with an odd number whose time is not over. All others are gone.
+pub(super) fn survivors(runs: &mut Runs, now: Time) -> Vec<Command> {
+    runs.retain(|_, (attempt, until)| attempt.get() % 2 == 1 && *until > now);
+    let runs = runs.iter();
+    let survived = runs.map(|(&job, &(attempt, until))| Command::Survived {
+        job,
+        attempt,
+        survival: Survival::Runs { until },
+    });
+    survived.collect()
+}
+
 /// Keeps track of the attempts that run at a node: no running job starts, and only running attempts are extended and
 /// stopped.
-pub(super) fn note_what_runs(runs: &mut BTreeMap<JobId, Epoch>, Notice { job, news }: Notice) {
+pub(super) fn note_what_runs(runs: &mut Runs, Notice { job, news }: Notice) {
     match news {
-        News::Started { attempt, .. } => {
-            assert_eq!(runs.insert(job, attempt), None, "{job} runs already");
+        News::Started { attempt, until } => {
+            assert_eq!(
+                runs.insert(job, (attempt, until)),
+                None,
+                "{job} runs already"
+            );
         }
-        News::Extended { attempt, .. } => assert_eq!(runs.get(&job), Some(&attempt)),
-        News::Stopped { attempt } => assert_eq!(runs.remove(&job), Some(attempt)),
+        News::Extended { attempt, until } => {
+            let before = runs.insert(job, (attempt, until));
+            assert!(before.is_some_and(|(known, told)| known == attempt && told < until));
+        }
+        News::Stopped { attempt } => {
+            // An attempt that a crash ended is stopped, too.
+            let running = runs.remove(&job);
+            assert!(running.is_none_or(|(known, _)| known == attempt));
+        }
         _ => {}
     }
 }

@@ -342,6 +342,7 @@ impl Node {
                 self.tell(Level::Lower, custody::Command::Cancel(job), cx);
             }
             Notice::Queue { .. } => self.present = Present::Waits,
+            Notice::Resumed { .. } => self.present = Present::Runs,
             Notice::Extended { .. } => {}
             Notice::Drop(_) => self.present = Present::Not,
         }

@@ -40,7 +40,7 @@ mod tests;
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::Outcome;
+use crate::job::{Outcome, Survival};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
 use crate::schedule::{Attempt, Reservation, Schedule, Status};
 use crate::time::{Interval, Time};
@@ -127,6 +127,13 @@ pub enum Command {
         attempt: Attempt,
         /// How it ended.
         outcome: Outcome,
+    },
+    /// Between the records of an earlier life and `Start`: what became of an attempt that was begun in that life.
+    Survived {
+        /// The attempt that ran.
+        attempt: Attempt,
+        /// What became of it.
+        survival: Survival,
     },
 }
 
@@ -376,8 +383,11 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// Takes a seat back from disk.
-    fn restore(&mut self, seat: Seat) {
+    /// Takes a seat back from disk. A permission is not known any more.
+    fn restore(&mut self, mut seat: Seat) {
+        if let Some(firm) = seat.firm.as_mut() {
+            firm.permitted = None;
+        }
         if let Some(firm) = seat.firm {
             let attempt = seat.attempt(firm.epoch);
             if !matches!(firm.phase, Phase::Ended { .. }) {
@@ -415,6 +425,10 @@ impl<P: Policy> Machine for Participant<P> {
     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         if let Event::Restored(_, seat) = event {
             self.restore(seat);
+            return;
+        }
+        if let Event::Command(Command::Survived { attempt, survival }) = event {
+            self.survived(attempt, survival, cx);
             return;
         }
         let is_timer = matches!(event, Event::Timer(_));

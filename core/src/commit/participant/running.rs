@@ -3,7 +3,7 @@
 use super::{Cause, Firm, Notice, Participant, Phase, Seat};
 use crate::commit::{Message, Policy, Standing};
 use crate::id::NodeId;
-use crate::job::Outcome;
+use crate::job::{Outcome, Survival};
 use crate::machine::Context;
 use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
@@ -173,7 +173,7 @@ impl<P: Policy> Participant<P> {
 
     /// Takes the time after a reservation and asks for permission to use it. Returns whether that time was free.
     ///
-    /// The extension is not on disk: after a crash the job does not run any more, and all of its time is free.
+    /// The extension is on disk before it is asked for: if the job survives a crash, its time is not given away.
     fn take_more(&mut self, seat: &mut Seat, mut firm: Firm, cx: &mut dyn Context<Self>) -> bool {
         let (start, end) = (firm.interval.start(), firm.interval.end());
         let next = self.config.extended(firm.committed, end);
@@ -182,6 +182,10 @@ impl<P: Policy> Participant<P> {
         match longer {
             Some(longer) if self.schedule.lengthen(attempt, longer.end()).is_ok() => {
                 firm.interval = longer;
+                let ask = cx.now();
+                firm.phase = Phase::Asking { end, ask };
+                seat.firm = Some(firm);
+                cx.persist(seat.job, *seat);
                 self.ask_for_more(seat, firm, end, cx);
                 true
             }
@@ -231,17 +235,50 @@ impl<P: Policy> Participant<P> {
         true
     }
 
-    /// Lets go of the jobs that ran when the node went down: they do not run any more.
+    /// Notes what became of an attempt while the node was down.
+    pub(super) fn survived(
+        &mut self,
+        attempt: Attempt,
+        survival: Survival,
+        cx: &mut dyn Context<Self>,
+    ) {
+        let seat = self.seat(attempt.job);
+        let firm = seat.and_then(|seat| seat.firm);
+        let firm = firm.filter(|firm| firm.epoch == attempt.epoch && firm.phase.runs());
+        match (seat, firm, survival) {
+            // It was permitted in this life, which has started.
+            (_, Some(firm), _) if firm.permitted.is_some() => {}
+            (_, Some(_), Survival::Ended(outcome)) => self.ended(attempt, outcome, cx),
+            (Some(mut seat), Some(mut firm), Survival::Runs { until }) => {
+                if let Phase::Asking { end, .. } = firm.phase
+                    && until > end
+                {
+                    // The extension was permitted before the crash.
+                    firm.phase = firm.running(&self.config);
+                }
+                let for_ever = canary!(SurvivorForEver);
+                firm.permitted = Some(if for_ever { Time::MAX } else { until });
+                seat.firm = Some(firm);
+                self.put(seat);
+            }
+            // This node knows of no such attempt, or it is over.
+            (_, _, Survival::Runs { .. }) => {
+                let cause = Cause::Released;
+                cx.notify(Notice::Stop { attempt, cause });
+            }
+            (_, _, Survival::Ended(_)) => {}
+        }
+    }
+
+    /// Lets go of the jobs that ran when the node went down and did not survive that.
     pub(super) fn recover(&mut self, cx: &mut dyn Context<Self>) {
         let mut next = 0;
         while let Some(&known) = self.seats.get(next) {
             next = next.saturating_add(1);
             let mut seat = known;
-            if let Some(firm) = seat.firm.as_mut() {
-                firm.permitted = None;
-                if firm.phase.runs() {
-                    self.let_go(&mut seat, Cause::Released, cx);
-                }
+            let lost = |firm: &Firm| firm.phase.runs() && firm.permitted.is_none();
+            if seat.firm.as_ref().is_some_and(lost) {
+                self.let_go(&mut seat, Cause::Released, cx);
                 self.put(seat);
             }
         }

@@ -23,6 +23,7 @@ fn extend(number: u64, until: u64) -> Message {
 mod participant {
     use super::*;
     use crate::commit::participant::{Cause, Command, Notice, Participant};
+    use crate::job::Survival;
 
     type Hall = Bench<Participant>;
 
@@ -47,7 +48,12 @@ mod participant {
     /// A participant that asked for its first extension at 696.
     fn asking_hall() -> Hall {
         let mut hall = patient_hall();
-        hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(698))]);
+        hall.rings([
+            Persist(JOB),
+            Send(BOSS, extend(1, 760)),
+            CHANGED,
+            Wake(second(698)),
+        ]);
         assert_eq!(hall.now, second(696));
         hall
     }
@@ -86,7 +92,12 @@ mod participant {
             permit(attempt(1), 760),
             [extended(760), RUNNING, Wake(second(756))],
         );
-        hall.rings([Send(BOSS, extend(1, 820)), CHANGED, Wake(second(758))]);
+        hall.rings([
+            Persist(JOB),
+            Send(BOSS, extend(1, 820)),
+            CHANGED,
+            Wake(second(758)),
+        ]);
         // A repetition of the first permission does not permit the second extension.
         assert_eq!(hall.hear(BOSS, permit(attempt(1), 760)), [RUNNING]);
         hall.at(757).hears(
@@ -149,7 +160,12 @@ mod participant {
         hall.at(695).hear(RIVAL, prepare(other, slot(759)));
         hall.ring();
         hall.hear(RIVAL, abort(other));
-        hall.rings([Send(BOSS, extend(1, 760)), CHANGED, Wake(second(700))]);
+        hall.rings([
+            Persist(JOB),
+            Send(BOSS, extend(1, 760)),
+            CHANGED,
+            Wake(second(700)),
+        ]);
         assert_eq!(hall.now, second(698));
         // A hold right after the extension does no harm.
         let mut hall = patient_hall();
@@ -201,6 +217,77 @@ mod participant {
             );
             assert!(hall.machine().schedule().is_empty());
         }
+    }
+
+    fn survived(survival: Survival) -> Command {
+        let attempt = attempt(1);
+        Command::Survived { attempt, survival }
+    }
+
+    #[test]
+    fn a_job_that_survives_a_crash_goes_on_with_the_time_that_was_permitted() {
+        for (permitted, until) in [(false, 700), (true, 760)] {
+            let mut hall = asking_hall();
+            if permitted {
+                hall.hear(BOSS, permit(attempt(1), 760));
+            }
+            let runs = Survival::Runs {
+                until: second(until),
+            };
+            let did = hall.restart_with([survived(runs)]);
+            // Its time is still taken, to the end of the extension, and it is stopped when its permission ends.
+            assert_eq!(taken_until(&hall), Some(second(760)));
+            assert_eq!(tells(did), []);
+            assert_eq!(hall.machine().running().collect::<Vec<_>>(), [attempt(1)]);
+            let stop = Notice::Stop {
+                attempt: attempt(1),
+                cause: Cause::Overran,
+            };
+            let told = hall.ring_until(until);
+            let told: Vec<Notice> = tells(told);
+            assert!(told.contains(&stop), "{permitted}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_ended_during_a_crash_has_ended() {
+        let mut hall = asking_hall();
+        let outcome = Outcome::Done;
+        let did = hall
+            .at(699)
+            .restart_with([survived(Survival::Ended(outcome))]);
+        let ended = Message::Ended {
+            attempt: attempt(1),
+            outcome,
+        };
+        assert_eq!(sends(did)[0], (BOSS, ended));
+        assert!(hall.machine().schedule().is_empty());
+    }
+
+    #[test]
+    fn a_job_that_survives_its_time_or_its_attempt_is_stopped() {
+        let stop = |number| Notice::Stop {
+            attempt: attempt(number),
+            cause: Cause::Released,
+        };
+        let runs = |until| Survival::Runs {
+            until: second(until),
+        };
+        // An attempt that this node does not know.
+        let mut hall = asking_hall();
+        let unknown = Command::Survived {
+            attempt: attempt(9),
+            survival: runs(800),
+        };
+        let told = tells(hall.restart_with([unknown]));
+        assert_eq!(told[..2], [stop(9), stop(1)]);
+        // Its permission is over.
+        let mut hall = asking_hall();
+        let told = tells(hall.at(697).restart_with([survived(runs(697))]));
+        assert!(matches!(told[0], Notice::Stop { .. }), "{told:?}");
+        // After the start nothing is said of an earlier life.
+        let mut hall = patient_hall();
+        hall.ignores(Event::Command(survived(runs(9999))));
     }
 
     #[test]

@@ -223,7 +223,8 @@ fn each_state_is_taken_up_after_a_crash() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
-    assert_eq!(bench.restart(), [owed(ended(Ending::Lost))]);
+    let stopped = Say(tell(News::Stopped { attempt: ATTEMPT }));
+    assert_eq!(bench.restart(), [stopped, owed(ended(Ending::Lost))]);
 
     let mut bench = Bench::alone();
     bench.holding(600);
@@ -330,4 +331,46 @@ fn a_job_is_over_by_a_verdict_on_a_later_term_but_not_on_an_earlier_one() {
     assert!(!bench.machine().is_empty());
     assert_eq!(bench.receive(HOME, over(term(2, 0))), [DROP, Forget(HELD)]);
     assert!(bench.machine().is_empty());
+}
+
+#[test]
+fn a_job_that_outlives_a_crash_runs_on_under_the_lease_that_it_had() {
+    let mut bench = Bench::alone();
+    bench.holding(600);
+    bench.run();
+    let resume = |until| Command::Resume {
+        job: JOB,
+        until: second(until),
+    };
+    let did = bench.at(300).restart_with([resume(600)]);
+    assert!(
+        matches!(&did[..], [Say(Notice::Resumed { started, .. }), Send(HOME, report)]
+            if *started == Time::ZERO && matches!(report, Message::Report { standing: Standing::Running, .. })),
+        "{did:?}"
+    );
+    assert_eq!(bench.machine().running(JOB), Some(ATTEMPT));
+    assert_eq!(bench.machine().lease(JOB), Some(second(600)));
+    // It is renewed as before.
+    let did = bench.receive(HOME, verdict(term(1, 0), granted(900)));
+    let (attempt, until) = (ATTEMPT, second(900));
+    assert!(did.contains(&Say(tell(News::Extended { attempt, until }))));
+
+    // The lease is over: the job is lost.
+    let mut bench = Bench::alone();
+    bench.holding(600);
+    bench.run();
+    let stopped = Say(tell(News::Stopped { attempt: ATTEMPT }));
+    let did = bench.at(600).restart_with([resume(600)]);
+    assert_eq!(did, [stopped, owed(ended(Ending::Lost))]);
+
+    // It ended while the node was down.
+    let mut bench = Bench::alone();
+    bench.holding(600);
+    bench.run();
+    let over = Command::Ended {
+        job: JOB,
+        ending: Ending::Done,
+    };
+    let did = bench.at(700).restart_with([over]);
+    assert_eq!(did[..2], [Persist(HELD), owed(ended(Ending::Done))]);
 }

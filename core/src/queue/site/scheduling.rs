@@ -7,6 +7,22 @@ use crate::machine::Violation;
 use crate::queue::{Change, Expected, LocalScheduler, NotRunning, QueueError};
 use crate::time::{Interval, Span, Time};
 
+impl SiteQueue {
+    /// Notes that a job runs since `started`. Running jobs are kept in the order of their estimated ends.
+    fn run(&mut self, job: QueuedJob, started: Time) {
+        let running = Running {
+            job,
+            started,
+            estimated_end: started + self.duration(&job),
+        };
+        let order = |running: &Running| (running.estimated_end, running.job.job);
+        let index = self
+            .running
+            .partition_point(|other| order(other) < order(&running));
+        self.running.insert(index, running);
+    }
+}
+
 impl LocalScheduler for SiteQueue {
     fn admits(&self, job: &QueuedJob) -> Result<(), QueueError> {
         if job.processors > self.processors {
@@ -40,17 +56,22 @@ impl LocalScheduler for SiteQueue {
         self.windows.drop_past(now);
         let index = self.next_to_start(now)?;
         let job = self.waiting.remove(index);
-        let running = Running {
-            job,
-            started: now,
-            estimated_end: now + self.duration(&job),
-        };
-        let order = |running: &Running| (running.estimated_end, running.job.job);
-        let index = self
-            .running
-            .partition_point(|other| order(other) < order(&running));
-        self.running.insert(index, running);
+        self.run(job, now);
         Some(job.job)
+    }
+
+    fn resume(&mut self, _: Time, job: QueuedJob, started: Time) -> Result<(), QueueError> {
+        self.admits(&job)?;
+        let used = self
+            .running
+            .iter()
+            .map(|running| running.job.processors.get());
+        let used = used.fold(job.processors.get(), u32::saturating_add);
+        if used > self.processors.get() {
+            return Err(QueueError::Full);
+        }
+        self.run(job, started);
+        Ok(())
     }
 
     fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning> {

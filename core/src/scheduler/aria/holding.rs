@@ -71,6 +71,7 @@ impl<S: LocalScheduler> Aria<S> {
                     }
                 }
                 custody::Notice::Extended { .. } => {}
+                custody::Notice::Resumed { job, started } => self.resume(job.get(), started, cx),
                 custody::Notice::Drop(job) => {
                     if !self.custody.is_here(job) && self.remove(job, cx) {
                         room = Room::Freed;

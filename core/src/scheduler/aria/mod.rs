@@ -322,6 +322,11 @@ impl<S: LocalScheduler> Aria<S> {
                 attempt,
                 outcome,
             } => self.on_ended(job, attempt, outcome, cx),
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => self.on_survived(job, attempt, survival, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.advertise_at = cx.now();

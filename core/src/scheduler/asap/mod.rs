@@ -359,6 +359,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 attempt,
                 outcome,
             },
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => desk::Command::Survived {
+                job,
+                attempt,
+                survival,
+            },
             job::Command::Leave => desk::Command::Leave,
         };
         self.at_desk(Event::Command(order), cx);

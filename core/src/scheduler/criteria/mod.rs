@@ -401,6 +401,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 attempt,
                 outcome,
             },
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => desk::Command::Survived {
+                job,
+                attempt,
+                survival,
+            },
             job::Command::Leave => desk::Command::Leave,
         };
         self.order(order, cx);

@@ -64,7 +64,7 @@ use alloc::vec::Vec;
 use crate::commit::coordinator::Setback;
 use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, participant};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{self, Job, News, Outcome, Refusal};
+use crate::job::{self, Job, News, Outcome, Refusal, Survival};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::schedule::{Attempt, Reservation, Schedule, Snapshot, SnapshotOptions, Status};
 use crate::time::{Interval, Time};
@@ -113,6 +113,15 @@ pub enum Command {
         attempt: Epoch,
         /// Whether it is done or broke.
         outcome: Outcome,
+    },
+    /// Between the records of an earlier life and `Start`: what became of an attempt that this node had started.
+    Survived {
+        /// The job.
+        job: JobId,
+        /// The attempt that ran.
+        attempt: Epoch,
+        /// What became of it.
+        survival: Survival,
     },
     /// Take no new jobs and no new holds.
     Leave,
@@ -366,6 +375,16 @@ impl<P: Policy> Desk<P> {
                 let ended = participant::Command::Ended { attempt, outcome };
                 let ended = commit::Command::Participant(ended);
                 self.confirm(Event::Command(ended), cx);
+            }
+            Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => {
+                let attempt = Attempt::new(job, attempt);
+                let survived = participant::Command::Survived { attempt, survival };
+                let survived = commit::Command::Participant(survived);
+                self.confirm(Event::Command(survived), cx);
             }
             Command::Leave => self.leaving = true,
             Command::Place {

@@ -716,6 +716,11 @@ impl<const D: usize> Desktop<D> {
                 attempt,
                 outcome,
             } => self.on_ended(job, attempt, outcome, cx),
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => self.on_survived(job, attempt, survival, cx),
             job::Command::Leave => {
                 self.leaving = true;
                 self.give_all_away(cx);

@@ -157,7 +157,8 @@ impl<const D: usize> Desktop<D> {
     fn on_owners(&mut self, notice: custody::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             // `AsOwners` has told the host.
-            custody::Notice::Tell(_) => {}
+            // An owner starts nothing, so that nothing of it survives.
+            custody::Notice::Tell(_) | custody::Notice::Resumed { .. } => {}
             custody::Notice::Offered(gift) => {
                 let taking = if self.leaving {
                     Taking::Refuses
@@ -231,6 +232,7 @@ impl<const D: usize> Desktop<D> {
                     self.enqueue(job.get(), carried, cx);
                 }
             }
+            custody::Notice::Resumed { job, .. } => self.resume(job.get(), cx),
             custody::Notice::Extended { .. } | custody::Notice::Drop(_) => {}
         }
     }

@@ -63,7 +63,7 @@ use std::collections::VecDeque;
 use gridweave_core::id::{JobId, NodeId};
 #[cfg(doc)]
 use gridweave_core::job::Refusal;
-use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::job::{Command, Job, News, Notice, Survival};
 use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
 use gridweave_core::overlay::cyclon::{self, Cyclon};
 use gridweave_core::sorted::SortedMap;
@@ -274,6 +274,17 @@ impl Machine for Flood {
             Event::Timer(Timer::Task(job)) => self.act(job, cx),
             Event::Timer(Timer::Overlay(timer)) => self.feed_overlay(Event::Timer(timer), cx),
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            // What ran in an earlier life is forgotten.
+            Event::Command(Command::Survived {
+                job,
+                attempt,
+                survival,
+            }) => {
+                if matches!(survival, Survival::Runs { .. }) {
+                    let news = News::Stopped { attempt };
+                    cx.notify(Notice { job, news });
+                }
+            }
             Event::Command(Command::Cancel(job)) => self.cancel(job, cx),
             Event::Command(Command::Ended {
                 job,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Refusal, Survival};
 use gridweave_core::machine::{Context, Event, Machine, Never, Violation};
 use gridweave_core::queue::{LocalScheduler, Policy, QueueError, SiteQueue};
 use gridweave_core::resource::Speed;
@@ -137,6 +137,17 @@ impl Machine for Random {
     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            // What ran in an earlier life is forgotten.
+            Event::Command(Command::Survived {
+                job,
+                attempt,
+                survival,
+            }) => {
+                if matches!(survival, Survival::Runs { .. }) {
+                    let news = News::Stopped { attempt };
+                    cx.notify(Notice { job, news });
+                }
+            }
             Event::Command(Command::Ended { job, .. }) => self.end(job, cx),
             Event::Message { from, message } => match message {
                 Message::Assign(job) => self.take(&job, from, cx),

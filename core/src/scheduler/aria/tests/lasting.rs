@@ -1,6 +1,7 @@
 //! What is left after a crash between two effects.
 
 use super::*;
+use crate::job::Survival;
 
 #[test]
 fn after_a_restart_a_job_without_a_holder_is_searched_for_again() {
@@ -65,7 +66,7 @@ fn after_a_restart_a_site_claims_waiting_jobs_again_and_has_lost_running_ones() 
     let mut bench = Bench::idle();
     bench.granted(600);
     let lost = Send(OWNER, notify(1, 0, ended(Ending::Lost)));
-    assert_eq!(bench.at(10).restart(), [lost]);
+    assert_eq!(bench.at(10).restart(), [stopped(), lost]);
 
     let mut bench = Bench::idle();
     bench.granted(600);
@@ -109,4 +110,40 @@ fn no_more_floods_are_remembered_than_the_limit() {
         assert_eq!(bench.machine().check(), Ok(()));
     }
     assert_eq!(bench.machine().seen.len(), usize::from(CONFIG.floods));
+}
+
+fn survived(survival: Survival) -> Command {
+    Command::Survived {
+        job: JOB,
+        attempt: ATTEMPT,
+        survival,
+    }
+}
+
+#[test]
+fn a_job_that_outlives_its_agent_runs_on_and_one_that_ended_is_done() {
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    let until = second(600);
+    let running = Send(OWNER, notify(1, 0, Standing::Running));
+    let did = bench
+        .at(10)
+        .restart_with([survived(Survival::Runs { until })]);
+    assert_eq!(did, [running]);
+    let local = &bench.machine().site().local;
+    assert_eq!(local.running()[0].started, Time::ZERO);
+    let done = Send(OWNER, notify(1, 0, ended(Ending::Done)));
+    assert_eq!(bench.end(Outcome::Done), [Persist(HELD), done.clone()]);
+
+    let mut bench = Bench::idle();
+    bench.granted(600);
+    let over = survived(Survival::Ended(Outcome::Done));
+    let did = bench.at(700).restart_with([over]);
+    assert_eq!(did[..2], [Persist(HELD), done]);
+    assert_eq!(bench.machine().site().local.running(), []);
+
+    // An attempt that this site does not know must not run.
+    let mut bench = Bench::idle();
+    let did = bench.restart_with([survived(Survival::Runs { until })]);
+    assert_eq!(did, [stopped()]);
 }
