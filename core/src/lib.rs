@@ -9,6 +9,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`time`], [`id`], [`rng`] | instants, intervals, names, random choices |
+//! | [`config`] | why a configuration is refused: the field, its value and the bound |
 //! | [`machine`] | the contract between a protocol and its host |
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
 //! | [`profile`] | what a node tells its peers about itself: where it is, when it is free |
@@ -95,8 +96,8 @@
 //! | `serde` | no | `Serialize` and `Deserialize` for what crosses a boundary; decoding checks what construction checks | the crate `serde` with its derive macros |
 //! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
 //!
-//! Without features the crate has [`time`], [`id`], [`rng`], [`machine`], [`heartbeat`], [`mentions`], [`profile`], [`few`],
-//! [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
+//! Without features the crate has [`time`], [`id`], [`rng`], [`config`], [`machine`], [`heartbeat`], [`mentions`],
+//! [`profile`], [`few`], [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
 //! storage. It then needs the crates `heapless`, `libm` and `rand_core`, and no allocator.
 //!
 //! # What it does not do
@@ -152,6 +153,7 @@ macro_rules! canary {
 mod bounded;
 #[cfg(feature = "alloc")]
 pub mod commit;
+pub mod config;
 #[cfg(feature = "alloc")]
 pub mod custody;
 pub mod few;

@@ -64,7 +64,7 @@ fn config() -> Config {
             jitter: millis(100),
             lead: millis(1000),
             grace: millis(3000),
-            permission: Permission::Renewed(millis(3000)),
+            permission: Permission::Renewed(millis(4000)),
             ..commit::Config::DEFAULT
         },
         ..Config::DEFAULT

@@ -1,5 +1,4 @@
-use core::fmt;
-
+use crate::config::{ConfigError, Limits};
 use crate::job::Submitter;
 use crate::machine::Data;
 use crate::rng::Choose;
@@ -89,7 +88,7 @@ pub enum Overrun {
 }
 
 impl Config {
-    /// Sensible times for a wide-area network.
+    /// Those of a wide-area network, see [`WAN`](Self::WAN).
     pub const DEFAULT: Self = Self {
         lease: Span::from_secs(5),
         max_delay: Span::from_secs(1),
@@ -110,31 +109,94 @@ impl Config {
         members: 1024,
     };
 
-    /// Refuses times that cannot work together.
-    pub fn checked(self) -> Result<Self, ConfigError> {
-        if self.lease <= self.max_delay.times(2) {
-            return Err(ConfigError::ShortLease);
-        }
-        if self.retention < self.lease + self.max_delay.times(2) {
-            return Err(ConfigError::ShortRetention);
-        }
-        if self.retry.is_zero() {
-            return Err(ConfigError::ZeroRetry);
-        }
-        if let Permission::Renewed(span) = self.permission
-            && span < Span::from_micros(3)
-        {
-            return Err(ConfigError::ShortPermission);
-        }
-        if let Overrun::Extend { by, .. } = self.overrun
-            && by.is_zero()
-        {
-            return Err(ConfigError::ZeroExtension);
-        }
-        if self.seats == 0 || self.tasks == 0 || self.members == 0 || self.holds_per_peer == 0 {
-            return Err(ConfigError::ZeroLimit);
-        }
-        Ok(self)
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms, and messages
+    /// are delayed by five of them when links are busy: [`max_delay`](Self::max_delay). The lease is five such delays,
+    /// enough to ask twice. Clocks follow time servers far away: a second apart at most. A job runs on for five minutes
+    /// when its coordinator is cut off.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond and time servers keep clocks within a few
+    /// milliseconds of each other.
+    pub const LAN: Self = Self {
+        lease: Span::from_secs(1),
+        // Not the network takes so long, but a busy disk, to which a node writes before it answers.
+        max_delay: Span::from_millis(100),
+        // Ten times what time servers promise: two attempts at once are worse than a longer wait.
+        max_skew: Span::from_millis(100),
+        retry: Span::from_millis(250),
+        jitter: Span::from_millis(50),
+        // A node is silent after 2.4 s: longer than the pause of a busy computer.
+        retries: 7,
+        lead: Span::from_secs(1),
+        grace: Span::from_secs(5),
+        // The agent of a coordinator may restart within it.
+        permission: Permission::Renewed(Span::from_secs(120)),
+        ..Self::DEFAULT
+    };
+
+    /// Refuses times that cannot work together. The constructors of this module do not call it: their callers do.
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        let round_trip = self.max_delay.times(2);
+        let once = self
+            .retry
+            .as_micros()
+            .saturating_add(self.jitter.as_micros());
+        let lasting = self
+            .lease
+            .as_micros()
+            .saturating_add(round_trip.as_micros());
+        let renewal = round_trip
+            .as_micros()
+            .saturating_add(self.max_skew.as_micros());
+        let limits = Limits::new()
+            .time("retry", self.retry)
+            .more_than(0, "or messages are repeated without a pause")
+            .time("lease", self.lease)
+            .more_than(
+                round_trip.as_micros(),
+                "twice max_delay: or it is over before the decision",
+            )
+            .at_least(
+                once.saturating_mul(2),
+                "twice retry and jitter: or a lost message costs the attempt",
+            )
+            .time("grace", self.grace)
+            .more_than(
+                self.lease.as_micros(),
+                "lease: or a job is given up while its time is voted on",
+            )
+            .time("max_skew", self.max_skew)
+            .at_most(
+                self.grace.as_micros(),
+                "grace: or the wait for a permission is over before the permission comes",
+            )
+            .time("retention", self.retention)
+            .at_least(
+                lasting,
+                "lease and twice max_delay: or a late message revives what is over",
+            )
+            .number("seats", self.seats as u64)
+            .at_least(1, "or nothing can be held")
+            .number("holds_per_peer", self.holds_per_peer as u64)
+            .at_least(1, "or nothing can be held")
+            .number("tasks", self.tasks as u64)
+            .at_least(1, "or no job can be placed")
+            .number("members", self.members as u64)
+            .at_least(1, "or no job can be placed");
+        let limits = match self.permission {
+            Permission::UntilEnd => limits,
+            Permission::Renewed(span) => limits.time("permission", span).at_least(
+                renewal.saturating_mul(3),
+                "three times twice max_delay and max_skew: or it ends before it is renewed",
+            ),
+        };
+        let limits = match self.overrun {
+            Overrun::Cut => limits,
+            Overrun::Extend { by, .. } => limits
+                .time("overrun.by", by)
+                .more_than(0, "or an extension adds no time"),
+        };
+        limits.end(self)
     }
 
     /// How long it takes to ask once and to use up all retries.
@@ -206,39 +268,6 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// No decision can be made: a lease must outlast two delays.
-    ShortLease,
-    /// A late message could revive an attempt that is over.
-    ShortRetention,
-    /// Questions would be repeated without a pause.
-    ZeroRetry,
-    /// There is no time to renew the permission.
-    ShortPermission,
-    /// An extension would add no time.
-    ZeroExtension,
-    /// Nothing could ever be committed.
-    ZeroLimit,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ShortLease => "the lease does not outlast two delays",
-            Self::ShortRetention => "what is over is forgotten before its messages are",
-            Self::ZeroRetry => "the time between retries is zero",
-            Self::ShortPermission => "the permission is too short to be renewed",
-            Self::ZeroExtension => "the extension is zero",
-            Self::ZeroLimit => "a limit is zero",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 /// Which submitters may use this node, and for what. A host's state, such as a list of users, lives in the implementor.
 pub trait Policy: Data {

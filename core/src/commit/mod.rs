@@ -94,7 +94,7 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AfterLoss, Config, ConfigError, Everyone, Overrun, Permission, Policy};
+pub use config::{AfterLoss, Config, Everyone, Overrun, Permission, Policy};
 pub use coordinator::{Candidate, Coordinator};
 pub use message::{Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};

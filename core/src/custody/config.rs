@@ -1,5 +1,4 @@
-use core::fmt;
-
+use crate::config::{ConfigError, Limits};
 use crate::time::Span;
 
 /// The times and sizes of custody, the same on all nodes.
@@ -48,23 +47,52 @@ impl Config {
         bounded: false,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). An answer may take fifteen round trips of
+    /// 200 ms before it is asked for again. A home may be cut off for ten minutes without harm to its jobs.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond and time servers keep clocks within a few
+    /// milliseconds of each other.
+    ///
+    /// The lease has nothing to do with round trips: a home may restart within it, and a job of a lost node begins
+    /// again after it.
+    pub const LAN: Self = Self {
+        lease: Span::from_secs(120),
+        // Ten times what time servers promise: a job that runs twice is worse than a longer wait.
+        max_skew: Span::from_millis(100),
+        // A node writes to its disk before it answers.
+        retry: Span::from_millis(500),
+        retries: 5,
+        search: Span::from_secs(3),
+        pause: Span::from_secs(2),
+        ..Self::DEFAULT
+    };
+
     /// Refuses values that cannot work together.
-    pub(super) const fn checked(self) -> Result<Self, ConfigError> {
-        if self.retry.is_zero() || self.search.is_zero() {
-            return Err(ConfigError::ZeroTime);
-        }
-        // Else a lease ends while it is being renewed.
-        if self.lease.as_micros() / 3 < self.retry.times(3).as_micros() {
-            return Err(ConfigError::ShortLease);
-        }
-        // Else a holder forgets a job that has ended before the wait for its home's answer is over.
-        if self.retention.as_micros() < self.retry.as_micros() {
-            return Err(ConfigError::ShortRetention);
-        }
-        if self.rounds == 0 {
-            return Err(ConfigError::NoRounds);
-        }
-        Ok(self)
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        Limits::new()
+            .time("retry", self.retry)
+            .more_than(0, "or messages are repeated without a pause")
+            .time("lease", self.lease)
+            .at_least(
+                self.retry.times(9).as_micros(),
+                "nine times retry: or a lease ends while it is renewed",
+            )
+            .time("max_skew", self.max_skew)
+            .at_most(
+                self.lease.as_micros() / 3,
+                "a third of lease: or a lease is over before it is renewed",
+            )
+            .time("retention", self.retention)
+            .at_least(
+                self.retry.as_micros(),
+                "retry: or an end is forgotten before its home can answer",
+            )
+            .time("search", self.search)
+            .more_than(0, "or no node is found in time")
+            .number("rounds", self.rounds as u64)
+            .at_least(1, "or no node is searched for")
+            .end(self)
     }
 }
 
@@ -73,30 +101,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// `retry` and `search` must be longer than zero.
-    ZeroTime,
-    /// [`Config::lease`] must be at least nine times as long as [`Config::retry`].
-    ShortLease,
-    /// `retention` must be at least as long as `retry`.
-    ShortRetention,
-    /// `rounds` must be at least one.
-    NoRounds,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ZeroTime => "answers and searches must be waited for longer than zero",
-            Self::ShortLease => "a lease must be at least nine times as long as retry",
-            Self::ShortRetention => "an end must be told for at least as long as retry",
-            Self::NoRounds => "a holder must be searched for at least once",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

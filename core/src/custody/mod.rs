@@ -79,7 +79,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError};
+pub use config::Config;
 pub use holder::{Gift, Progress, Taking};
 pub use home::{Holding, Past, Stage};
 pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
@@ -90,6 +90,7 @@ use alloc::vec::Vec;
 use holder::Held;
 use home::Task;
 
+use crate::config::ConfigError;
 use crate::few::Few;
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Job, News};

@@ -96,14 +96,13 @@
 //!     effects.feed(&mut watchman, Event::Timer(timer), now, &mut rng);
 //! };
 //! assert_eq!((given_up, pings), (NodeId::new(2), 4));
-//! # Ok::<(), heartbeat::ConfigError>(())
+//! # Ok::<(), gridweave_core::config::ConfigError>(())
 //! ```
 
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-
+use crate::config::{ConfigError, Limits};
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
 use crate::rng::Choose;
@@ -215,36 +214,15 @@ pub enum Notice {
     },
 }
 
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The period must be longer than zero.
-    ZeroPeriod,
-    /// At least one ping must go unanswered before a suspicion.
-    ZeroLimit,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ZeroPeriod => "the heartbeat period is zero",
-            Self::ZeroLimit => "the limit of unanswered pings is zero",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl<const N: usize> Detector<N> {
     /// A detector that pings every `period` and suspects after `limit` unanswered pings.
     pub fn new(me: NodeId, period: Span, limit: u8) -> Result<Self, ConfigError> {
-        if period.is_zero() {
-            return Err(ConfigError::ZeroPeriod);
-        }
-        if limit == 0 {
-            return Err(ConfigError::ZeroLimit);
-        }
+        Limits::new()
+            .time("period", period)
+            .more_than(0, "or pings are sent without a pause")
+            .number("limit", limit.into())
+            .at_least(1, "or a peer is suspected before it can answer")
+            .end(())?;
         let life = Life::NotStarted { last: None };
         Ok(Self {
             me,

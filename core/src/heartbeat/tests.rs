@@ -302,14 +302,6 @@ fn a_broken_state_is_named() {
 }
 
 #[test]
-fn a_detector_without_period_or_limit_is_refused() {
-    assert_eq!(Small::new(ME, Span::ZERO, 1), Err(ConfigError::ZeroPeriod));
-    assert_eq!(Small::new(ME, PERIOD, 0), Err(ConfigError::ZeroLimit));
-    assert!(std::format!("{}", ConfigError::ZeroPeriod).contains("period"));
-    assert!(std::format!("{}", ConfigError::ZeroLimit).contains("limit"));
-}
-
-#[test]
 fn the_end_of_time_and_the_last_round_are_survived() {
     let mut bench = Bench::watching(A);
     let due = Time::MAX;

@@ -29,7 +29,7 @@ use crate::time::Time;
 ///         other => panic!("a detector that watches nobody does no more: {other:?}"),
 ///     }
 /// }
-/// # Ok::<(), gridweave_core::heartbeat::ConfigError>(())
+/// # Ok::<(), gridweave_core::config::ConfigError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EffectQueue<M: Machine> {

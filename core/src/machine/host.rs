@@ -44,7 +44,7 @@ use crate::time::Time;
 /// host.crash();
 /// assert!(host.machine().is_none() && host.records().len() == 1);
 /// host.start(detector()?, Time::from_secs(60), &mut rng);
-/// # Ok::<(), gridweave_core::heartbeat::ConfigError>(())
+/// # Ok::<(), gridweave_core::config::ConfigError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Host<M: Machine> {

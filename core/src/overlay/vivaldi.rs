@@ -48,6 +48,7 @@ mod tests;
 
 use core::fmt;
 
+use crate::config::{ConfigError, Limits};
 use crate::profile::Coordinate;
 use crate::rng::Choose;
 use crate::time::Span;
@@ -107,6 +108,24 @@ impl Config {
         floor: Span::from_micros(10),
         step: Span::from_millis(100),
     };
+
+    /// Refuses values out of bounds. [`Vivaldi::new`] does not call it: there they count as the bounds.
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("gain", self.gain as u64)
+            .at_most(1_000, "thousandths of one")
+            .number("haste", self.haste as u64)
+            .at_least(self.gain as u64, "gain")
+            .at_most(1_000, "thousandths of one")
+            .number("learning", self.learning as u64)
+            .at_most(1_000, "thousandths of one")
+            .time("floor", self.floor)
+            .more_than(0, "or two nodes may be at one place")
+            .at_most(MAX_ROUND_TRIP.as_micros(), "MAX_ROUND_TRIP")
+            .time("step", self.step)
+            .at_most(MAX_ROUND_TRIP.as_micros(), "MAX_ROUND_TRIP")
+            .end(self)
+    }
 
     fn within_bounds(self) -> Self {
         Self {

@@ -3,6 +3,7 @@ use core::fmt;
 
 use rand_core::Rng;
 
+use crate::config::{Bound, ConfigError, Value};
 use crate::id::NodeId;
 use crate::overlay::cyclon;
 use crate::rng::Choose;
@@ -81,6 +82,14 @@ impl Introducers {
             .chain(self.others.into_iter().flatten())
     }
 
+    /// Refuses a list that has no node but the joiner itself.
+    pub(super) fn check(&self, me: NodeId) -> Result<(), ConfigError> {
+        match self.iter().all(|introducer| introducer == me) {
+            true => Err(joins_itself(me)),
+            false => Ok(()),
+        }
+    }
+
     /// The introducers in the order in which an overlay hears of them: the first one, which it asks at once, and then
     /// the others from the last one on, for overlays ask the newest contact first.
     pub(crate) fn as_told(&self) -> impl Iterator<Item = NodeId> + '_ {
@@ -152,7 +161,29 @@ impl From<Approach> for cyclon::Command {
     }
 }
 
+/// The error of a node that is told to join or to meet itself.
+fn joins_itself(me: NodeId) -> ConfigError {
+    ConfigError::new(
+        "bootstrap",
+        Value::Node(me),
+        Bound::Only(Value::Word("another node")),
+        "this is the node itself",
+    )
+}
+
 impl Bootstrap {
+    /// Refuses a node that would join through itself only, or meet itself.
+    pub(super) fn check(&self, me: NodeId) -> Result<(), ConfigError> {
+        match self {
+            Self::Alone => Ok(()),
+            Self::Join(introducers) => introducers.check(me),
+            Self::Meet(peers) => match peers.iter().position(|peer| *peer == me) {
+                None => Ok(()),
+                Some(index) => Err(joins_itself(me).at(index)),
+            },
+        }
+    }
+
     /// What the overlay is told at the start.
     pub(crate) fn approaches(&self) -> impl Iterator<Item = Approach> + '_ {
         let (introducers, peers) = match self {

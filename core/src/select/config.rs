@@ -1,3 +1,5 @@
+use crate::config::{ConfigError, Limits};
+
 /// How a set is searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -47,6 +49,22 @@ impl Config {
         greedy: true,
         ..Self::PAPER
     };
+
+    /// Refuses values with which nothing would be bred. [`Selector::select`](super::Selector::select) does not call it:
+    /// there, values out of bounds count as the bounds.
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("population", self.population as u64)
+            .at_least(2, "the parents of a set")
+            .at_most(Self::MOST_SETS as u64, "MOST_SETS")
+            .number("tournament", self.tournament as u64)
+            .at_least(1, "or there are no parents")
+            .number("elite", self.elite as u64)
+            .less_than(self.population as u64, "population: or no set is bred")
+            .number("restarts", self.restarts as u64)
+            .at_least(1, "or no set is bred")
+            .end(self)
+    }
 }
 
 impl Default for Config {

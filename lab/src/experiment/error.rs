@@ -3,6 +3,7 @@
 use core::fmt;
 use std::path::PathBuf;
 
+use gridweave_core::config;
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
@@ -79,13 +80,23 @@ pub enum InputError {
     /// The settings of the network are wrong.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The settings of a scheduler are wrong.
+    /// The nodes of a scheduler refuse a setting.
+    #[error("{scheduler}.{key}: {error}")]
+    Setting {
+        /// The name of the scheduler.
+        scheduler: &'static str,
+        /// The key in its table.
+        key: &'static str,
+        /// What is wrong with the value that the nodes get.
+        error: Box<config::ConfigError>,
+    },
+    /// The nodes of a scheduler refuse what follows from several settings.
     #[error("{scheduler}: {error}; see the [{scheduler}] part of the configuration")]
     Rules {
         /// The name of the scheduler.
         scheduler: &'static str,
-        /// What is wrong with them.
-        error: Box<dyn std::error::Error + Send + Sync>,
+        /// What is wrong with the value that the nodes get.
+        error: Box<config::ConfigError>,
     },
     /// The scheduler (first) cannot use this grid, and why.
     #[error("{0} cannot use this grid: {1}")]
@@ -159,9 +170,17 @@ pub enum InputError {
 impl InputError {
     pub(crate) fn rules(
         scheduler: &'static str,
-        error: impl std::error::Error + Send + Sync + 'static,
+        key: Option<&'static str>,
+        error: config::ConfigError,
     ) -> Self {
         let error = Box::new(error);
-        Self::Rules { scheduler, error }
+        match key {
+            Some(key) => Self::Setting {
+                scheduler,
+                key,
+                error,
+            },
+            None => Self::Rules { scheduler, error },
+        }
     }
 }

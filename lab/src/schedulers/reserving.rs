@@ -19,12 +19,15 @@ pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, slot: Span) -> S
 /// word from its coordinator (to its end if `None`).
 pub(super) fn commit(max_delay: Span, lead: Span, permission: Option<Span>) -> Config {
     let half = Span::from_micros(max_delay.as_micros() / 2);
+    let lease = max_delay.times(5);
     Config {
-        lease: max_delay.times(5),
+        lease,
         max_delay,
         retry: max_delay + half,
         jitter: half,
         lead: Config::DEFAULT.lead.min(lead),
+        // Longer than a lease.
+        grace: Config::DEFAULT.grace.max(lease + max_delay),
         permission: permission.map_or(Permission::UntilEnd, Permission::Renewed),
         members: u16::MAX,
         ..Config::DEFAULT

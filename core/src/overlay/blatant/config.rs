@@ -1,6 +1,5 @@
-use core::fmt;
-
 use super::{MOST_LINKS, MOST_RECORDS};
+use crate::config::{ConfigError, Limits};
 use crate::time::Span;
 
 /// The times and sizes of the overlay. Nodes may have different values.
@@ -70,33 +69,63 @@ impl Config {
         remember: 30,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT).
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond: iterations of one second.
+    pub const LAN: Self = Self {
+        period: Span::from_secs(1),
+        timeout: Span::from_secs(3),
+        // Every five minutes, as often as elsewhere.
+        remember: 300,
+        ..Self::DEFAULT
+    };
+
     /// From what distance on two nodes are linked, `2 D - 1`.
     pub const fn far(&self) -> u16 {
         (self.diameter as u16).saturating_mul(2).saturating_sub(1)
     }
 
     /// Refuses values that cannot work together.
-    pub(super) fn checked(self) -> Result<Self, ConfigError> {
-        if self.diameter < 2 || self.detour < 2 || u16::from(self.detour) >= self.far() {
-            return Err(ConfigError::Distances);
-        }
-        if self.links < 2 || usize::from(self.links) > MOST_LINKS || self.optimising > self.links {
-            return Err(ConfigError::Links);
-        }
-        if self.memory == 0 || usize::from(self.memory) > MOST_RECORDS || self.lifespan == 0 {
-            return Err(ConfigError::Ants);
-        }
-        if self.birth > 1000 || self.decay >= 1000 || self.faint == 0 || self.faint >= 1000 {
-            return Err(ConfigError::Parts);
-        }
-        // Below one microsecond for each phase, there would be no phases.
-        if self.period < Span::from_micros(u64::from(super::PHASES)) {
-            return Err(ConfigError::ShortPeriod);
-        }
-        if self.timeout.is_zero() || self.patience == 0 || self.remember == 0 {
-            return Err(ConfigError::ZeroTime);
-        }
-        Ok(self)
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("diameter", self.diameter as u64)
+            .at_least(2, "or all nodes are linked to all others")
+            .number("detour", self.detour as u64)
+            .at_least(2, "the shortest way around a link")
+            .less_than(
+                self.far() as u64,
+                "2 diameter - 1: or links come and go for ever",
+            )
+            .number("links", self.links as u64)
+            .at_least(2, "or the overlay falls apart")
+            .at_most(MOST_LINKS as u64, "MOST_LINKS")
+            .number("optimising", self.optimising as u64)
+            .at_most(self.links as u64, "links")
+            .number("lifespan", self.lifespan as u64)
+            .at_least(1, "or ants do not walk")
+            .number("memory", self.memory as u64)
+            .at_least(1, "or ants bring nothing")
+            .at_most(MOST_RECORDS as u64, "MOST_RECORDS")
+            .number("birth", self.birth as u64)
+            .at_most(1000, "thousandths of one")
+            .number("decay", self.decay as u64)
+            .less_than(1000, "thousandths of one: or no pheromone fades")
+            .number("faint", self.faint as u64)
+            .at_least(1, "or no neighbour is pinged")
+            .less_than(
+                1000,
+                "thousandths of one: or every neighbour is pinged all the time",
+            )
+            .number("patience", self.patience as u64)
+            .at_least(1, "or a neighbour is lost before it can answer")
+            .time("period", self.period)
+            .at_least(super::PHASES as u64, "or all nodes begin at once")
+            .time("timeout", self.timeout)
+            .more_than(0, "or no answer arrives in time")
+            .number("remember", self.remember as u64)
+            .at_least(1, "or contacts are written all the time")
+            .end(self)
     }
 }
 
@@ -105,36 +134,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// `D` and `T` are at least two and `T` less than `2 D - 1`: else links would come and go forever.
-    Distances,
-    /// [`Config::links`] is at least two and at most [`MOST_LINKS`], and [`Config::optimising`] is at most as many.
-    Links,
-    /// An ant remembers at least one node, no more than [`MOST_RECORDS`], and walks along at least one link.
-    Ants,
-    /// A value in thousandths is out of range.
-    Parts,
-    /// The period is too short for nodes to begin at different times.
-    ShortPeriod,
-    /// The timeout, the patience or `remember` is zero.
-    ZeroTime,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Distances => "the distances do not let links come to rest",
-            Self::Links => "there are too few or too many links",
-            Self::Ants => "ants remember nothing or too much, or do not walk",
-            Self::Parts => "a part of one is not between zero and one",
-            Self::ShortPeriod => "the period is too short",
-            Self::ZeroTime => "a timeout or a number of iterations is zero",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -109,7 +109,7 @@ mod sightings;
 mod tests;
 mod unlinking;
 
-pub use config::{Config, ConfigError};
+pub use config::Config;
 pub use message::{ChangeId, Message, Neighbourhood, Nodes, Purpose, Way};
 pub use neighbours::Neighbour;
 
@@ -121,6 +121,7 @@ use reunion::Reunion;
 use routes::Routes;
 use sightings::Sightings;
 
+use crate::config::ConfigError;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
 use crate::overlay::contacts::Contacts;

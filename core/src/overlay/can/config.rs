@@ -1,5 +1,4 @@
-use core::fmt;
-
+use crate::config::{ConfigError, Limits, Room};
 use crate::time::Span;
 
 /// In how many parts a period is divided, so that nodes begin at different times.
@@ -48,23 +47,48 @@ impl Config {
         farewell: 120,
     };
 
-    /// Refuses values that cannot work together.
-    pub(super) fn checked<const D: usize>(self) -> Result<Self, ConfigError> {
-        if D == 0 || D > super::MOST_DIMENSIONS || usize::from(self.virtual_dimensions) > D {
-            return Err(ConfigError::Dimensions);
-        }
-        // Below one microsecond for each phase, there would be no phases.
-        if self.period < Span::from_micros(u64::from(PHASES)) {
-            return Err(ConfigError::ShortPeriod);
-        }
-        let times = [self.confirmation, self.timeout];
-        if times.iter().any(|time| time.is_zero()) || self.patience == 0 || self.hops == 0 {
-            return Err(ConfigError::ZeroTime);
-        }
-        if self.memory <= self.patience {
-            return Err(ConfigError::Memory);
-        }
-        Ok(self)
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT): a path that is broken for half a minute costs no
+    /// zone.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond. A node is missed after five seconds: longer
+    /// than the pause of a busy computer.
+    pub const LAN: Self = Self {
+        period: Span::from_secs(1),
+        patience: 5,
+        grace: Span::from_millis(500),
+        spread: Span::from_secs(1),
+        confirmation: Span::from_millis(500),
+        timeout: Span::from_secs(3),
+        ..Self::DEFAULT
+    };
+
+    /// Refuses values that cannot work together, or in a space of `D` dimensions.
+    pub const fn checked<const D: usize>(self) -> Result<Self, ConfigError> {
+        self.fitting(Room::new(D, "the parameter D of Can<D>"))
+    }
+
+    /// The same for a space inside another machine, which calls the parameter by its own name.
+    pub(crate) const fn fitting(self, dimensions: Room) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("virtual_dimensions", self.virtual_dimensions as u64)
+            .fits(dimensions)
+            .time("period", self.period)
+            .at_least(PHASES as u64, "or all nodes begin at once")
+            .number("patience", self.patience as u64)
+            .at_least(1, "or every neighbour is missed")
+            .time("confirmation", self.confirmation)
+            .more_than(0, "or no peer can object")
+            .number("memory", self.memory as u64)
+            .more_than(
+                self.patience as u64,
+                "patience: or a gone peer is forgotten before it is missed",
+            )
+            .time("timeout", self.timeout)
+            .more_than(0, "or no zone arrives in time")
+            .number("hops", self.hops as u64)
+            .at_least(1, "or no request reaches another node")
+            .end(self)
     }
 }
 
@@ -73,30 +97,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a node cannot be made with a configuration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// There are no dimensions, more than [`MOST_DIMENSIONS`](super::MOST_DIMENSIONS), or fewer than virtual ones.
-    Dimensions,
-    /// The period is too short for nodes to begin at different times.
-    ShortPeriod,
-    /// `confirmation`, `timeout`, `patience` or `hops` is zero.
-    ZeroTime,
-    /// `memory` is not greater than `patience`: a gone peer would be forgotten too soon.
-    Memory,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Dimensions => "there are no or too many dimensions",
-            Self::ShortPeriod => "the period is too short",
-            Self::ZeroTime => "a time or a number of hops is zero",
-            Self::Memory => "the gone are forgotten before they are missed",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -127,7 +127,7 @@ mod tree;
 mod zone;
 
 pub use command::{Command, Key, Notice, Record, Timer};
-pub use config::{Config, ConfigError};
+pub use config::Config;
 pub use layout::{Layout, SamePoint};
 pub use load::{Load, Told};
 pub use message::{
@@ -145,6 +145,7 @@ use heartbeat::{List, Pulse, Word};
 use join::Joining;
 use member::{Member, Outcome};
 
+use crate::config::ConfigError;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
 use crate::overlay::contacts::Contacts;
@@ -192,6 +193,13 @@ enum Life<const D: usize> {
 impl<const D: usize> Can<D> {
     /// A node at this point, without a zone.
     pub fn new(me: NodeId, point: Point<D>, config: Config) -> Result<Self, ConfigError> {
+        const {
+            assert!(D > 0, "D is 0: a space Can<D> has a dimension");
+            assert!(
+                D <= MOST_DIMENSIONS,
+                "D is above MOST_DIMENSIONS: a space Can<D> has no more"
+            );
+        }
         Ok(Self {
             me,
             config: config.checked::<D>()?,

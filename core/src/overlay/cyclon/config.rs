@@ -1,5 +1,4 @@
-use core::fmt;
-
+use crate::config::{ConfigError, Limits, Room};
 use crate::time::Span;
 
 /// The times and sizes of the overlay. Nodes may have different values.
@@ -60,28 +59,50 @@ impl Config {
         samples: 0,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms, so ten of them
+    /// fit into the timeout.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond. A lost neighbour is replaced ten times as
+    /// soon: exchanges are a second apart, and cost little. The timeout is longer than the pause of a busy computer.
+    pub const LAN: Self = Self {
+        period: Span::from_secs(1),
+        timeout: Span::from_millis(200),
+        // Every five minutes, as often as elsewhere.
+        remember: 300,
+        ..Self::DEFAULT
+    };
+
     /// Refuses values that cannot work together, or with views of `C` links and messages of `L`.
-    pub(super) fn checked<const C: usize, const L: usize>(self) -> Result<Self, ConfigError> {
-        if self.view == 0 || usize::from(self.view) > C {
-            return Err(ConfigError::View);
-        }
-        if self.shuffle == 0 || self.shuffle > self.view || usize::from(self.shuffle) > L {
-            return Err(ConfigError::Shuffle);
-        }
-        // Below one microsecond for each phase, there would be no phases.
-        if self.period < Span::from_micros(u64::from(super::PHASES)) {
-            return Err(ConfigError::ShortPeriod);
-        }
-        if self.timeout.is_zero() || self.timeout >= self.period {
-            return Err(ConfigError::Timeout);
-        }
-        if self.patience == 0 || self.remember == 0 {
-            return Err(ConfigError::ZeroCycles);
-        }
-        if usize::from(self.samples) > super::MOST_SAMPLES {
-            return Err(ConfigError::Samples);
-        }
-        Ok(self)
+    pub const fn checked<const C: usize, const L: usize>(self) -> Result<Self, ConfigError> {
+        self.fitting(
+            Room::new(C, "the parameter C of Cyclon<C, L>"),
+            Room::new(L, "the parameter L of Cyclon<C, L>"),
+        )
+    }
+
+    /// The same for an overlay inside another machine, which calls the parameters by its own names.
+    pub(crate) const fn fitting(self, view: Room, shuffle: Room) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("view", self.view as u64)
+            .at_least(1, "or the node has no links")
+            .fits(view)
+            .number("shuffle", self.shuffle as u64)
+            .at_least(1, "or nothing is exchanged")
+            .at_most(self.view as u64, "view")
+            .fits(shuffle)
+            .time("period", self.period)
+            .at_least(super::PHASES as u64, "or all nodes begin at once")
+            .time("timeout", self.timeout)
+            .more_than(0, "or no answer arrives in time")
+            .less_than(self.period.as_micros(), "period")
+            .number("patience", self.patience as u64)
+            .at_least(1, "or a node asks for links before it can have any")
+            .number("remember", self.remember as u64)
+            .at_least(1, "or contacts are written all the time")
+            .number("samples", self.samples as u64)
+            .at_most(super::MOST_SAMPLES as u64, "MOST_SAMPLES")
+            .end(self)
     }
 }
 
@@ -90,36 +111,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A view has at least one link, and no more than its type has room for.
-    View,
-    /// A message has at least one link, no more than a view, and no more than its type has room for.
-    Shuffle,
-    /// The period is too short for nodes to begin at different times.
-    ShortPeriod,
-    /// The timeout is zero, or not shorter than the period.
-    Timeout,
-    /// The patience or `remember` is zero.
-    ZeroCycles,
-    /// There are more samples than there is room for.
-    Samples,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::View => "the view has no links, or more than there is room for",
-            Self::Shuffle => "a message has no links, or more than there is room for",
-            Self::ShortPeriod => "the period is too short",
-            Self::Timeout => "the timeout is zero or not shorter than the period",
-            Self::ZeroCycles => "a number of cycles is zero",
-            Self::Samples => "there are more samples than there is room for",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -89,7 +89,7 @@ mod shuffle;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Changes, Config, ConfigError, Replacement};
+pub use config::{Changes, Config, Replacement};
 pub use message::{ExchangeId, Message};
 pub use samples::MOST_SAMPLES;
 
@@ -97,6 +97,7 @@ use core::mem;
 
 use samples::{Kept, Samples};
 
+use crate::config::ConfigError;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Event, Machine, Violation};
 use crate::overlay::contacts::Contacts;
@@ -264,6 +265,10 @@ pub enum Record {
 impl<const C: usize, const L: usize> Cyclon<C, L> {
     /// A node without links.
     pub fn new(me: NodeId, config: Config) -> Result<Self, ConfigError> {
+        const {
+            assert!(C > 0, "C is 0: a view of Cyclon<C, L> has a link");
+            assert!(L > 0, "L is 0: a message of Cyclon<C, L> has a link");
+        }
         let config = config.checked::<C, L>()?;
         Ok(Self {
             config,

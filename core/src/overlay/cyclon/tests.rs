@@ -619,54 +619,6 @@ fn a_host_may_lay_out_an_overlay_by_hand() {
     bench.ignores(meet(1));
 }
 
-#[test]
-fn values_that_cannot_work_are_refused() {
-    let refused = |config| Small::new(ME, config).unwrap_err();
-    assert_eq!(refused(Config { view: 0, ..CONFIG }), ConfigError::View);
-    assert_eq!(refused(Config { view: 5, ..CONFIG }), ConfigError::View);
-    assert_eq!(
-        refused(Config {
-            shuffle: 0,
-            ..CONFIG
-        }),
-        ConfigError::Shuffle
-    );
-    assert_eq!(
-        refused(Config {
-            shuffle: 4,
-            ..CONFIG
-        }),
-        ConfigError::Shuffle
-    );
-    let few = Config { view: 2, ..CONFIG };
-    assert_eq!(refused(few), ConfigError::Shuffle);
-    let period = Span::from_micros(255);
-    assert_eq!(
-        refused(Config { period, ..CONFIG }),
-        ConfigError::ShortPeriod
-    );
-    for timeout in [Span::ZERO, CONFIG.period] {
-        assert_eq!(refused(Config { timeout, ..CONFIG }), ConfigError::Timeout);
-    }
-    assert_eq!(
-        refused(Config {
-            patience: 0,
-            ..CONFIG
-        }),
-        ConfigError::ZeroCycles
-    );
-    assert_eq!(
-        refused(Config {
-            remember: 0,
-            ..CONFIG
-        }),
-        ConfigError::ZeroCycles
-    );
-    let samples = MOST_SAMPLES as u8 + 1;
-    assert_eq!(refused(Config { samples, ..CONFIG }), ConfigError::Samples);
-    assert!(Cyclon::<20, 8>::new(ME, Config::DEFAULT).is_ok());
-}
-
 /// The sample of a node that heard of these peers, in this order.
 fn sample_of(heard: &[u64]) -> Vec<NodeId> {
     let mut bench = Bench::with_config(SAMPLING, &[]);

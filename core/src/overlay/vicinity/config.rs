@@ -1,5 +1,4 @@
-use core::fmt;
-
+use crate::config::{ConfigError, Limits, Room};
 use crate::time::Span;
 
 /// The times and sizes of the layer. Nodes may have different values.
@@ -40,25 +39,41 @@ impl Config {
         feed: Feed::Always,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT).
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network: the times of [`cyclon::Config::LAN`](crate::overlay::cyclon::Config::LAN).
+    pub const LAN: Self = Self {
+        period: Span::from_secs(1),
+        timeout: Span::from_millis(200),
+        ..Self::DEFAULT
+    };
+
     /// Refuses values that cannot work together, or with views of `V` links and messages of `G` descriptors.
-    pub(super) fn checked<const V: usize, const G: usize>(self) -> Result<Self, ConfigError> {
-        if self.links == 0 || usize::from(self.links) > V {
-            return Err(ConfigError::Links);
-        }
-        if self.gossip == 0 || usize::from(self.gossip) > G {
-            return Err(ConfigError::Gossip);
-        }
-        // Below one microsecond for each phase, there would be no phases.
-        if self.period < Span::from_micros(u64::from(super::PHASES)) {
-            return Err(ConfigError::ShortPeriod);
-        }
-        if self.timeout.is_zero() || self.timeout >= self.period {
-            return Err(ConfigError::Timeout);
-        }
-        if self.max_age == 0 {
-            return Err(ConfigError::MaxAge);
-        }
-        Ok(self)
+    pub const fn checked<const V: usize, const G: usize>(self) -> Result<Self, ConfigError> {
+        self.fitting(
+            Room::new(V, "the parameter V of Vicinity<P, D, V, G, R>"),
+            Room::new(G, "the parameter G of Vicinity<P, D, V, G, R>"),
+        )
+    }
+
+    /// The same for an overlay inside another machine, which calls the parameters by its own names.
+    pub(crate) const fn fitting(self, links: Room, gossip: Room) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("links", self.links as u64)
+            .at_least(1, "or the node has no links")
+            .fits(links)
+            .number("gossip", self.gossip as u64)
+            .at_least(1, "the node's own descriptor")
+            .fits(gossip)
+            .time("period", self.period)
+            .at_least(super::PHASES as u64, "or all nodes begin at once")
+            .time("timeout", self.timeout)
+            .more_than(0, "or no answer arrives in time")
+            .less_than(self.period.as_micros(), "period")
+            .number("max_age", self.max_age as u64)
+            .at_least(1, "or every descriptor is too old")
+            .end(self)
     }
 }
 
@@ -67,33 +82,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a configuration is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A view has at least one link, and no more than its type has room for.
-    Links,
-    /// A message has at least one descriptor, and no more than its type has room for.
-    Gossip,
-    /// The period is too short for nodes to begin at different times.
-    ShortPeriod,
-    /// The timeout is zero, or not shorter than the period.
-    Timeout,
-    /// The maximal age is zero: every descriptor would be too old after one cycle.
-    MaxAge,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Links => "the view has no links, or more than there is room for",
-            Self::Gossip => "a message has no descriptors, or more than there is room for",
-            Self::ShortPeriod => "the period is too short",
-            Self::Timeout => "the timeout is zero or not shorter than the period",
-            Self::MaxAge => "every descriptor would be too old",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -65,7 +65,7 @@
 //! // A node at place 995 that keeps at most 20 links, sends at most 10 descriptors, and hears of 20 random peers.
 //! let node = Vicinity::<u16, Ring, 20, 10, 20>::new(NodeId::new(4), Config::DEFAULT, Ring, 995, 0)?;
 //! assert!(node.view().is_empty());
-//! # Ok::<(), gridweave_core::overlay::vicinity::ConfigError>(())
+//! # Ok::<(), gridweave_core::config::ConfigError>(())
 //! ```
 
 mod config;
@@ -76,11 +76,12 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, Feed};
+pub use config::{Config, Feed};
 pub use distance::{Distance, FirstFree, Proximity};
 pub use message::{Descriptor, Descriptors, ExchangeId, Message};
 pub use selection::{Target, nearest};
 
+use crate::config::ConfigError;
 use crate::id::NodeId;
 use crate::machine::{Context, Data, Event, Machine, Never, Violation};
 use crate::rng::Choose;
@@ -167,6 +168,16 @@ impl<P: Data, D: Distance<P>, const V: usize, const G: usize, const R: usize>
         profile: P,
         version: u64,
     ) -> Result<Self, ConfigError> {
+        const {
+            assert!(
+                V > 0,
+                "V is 0: a view of Vicinity<P, D, V, G, R> has a link"
+            );
+            assert!(
+                G > 0,
+                "G is 0: a message of Vicinity<P, D, V, G, R> has a descriptor"
+            );
+        }
         Ok(Self {
             me,
             config: config.checked::<V, G>()?,

@@ -419,34 +419,6 @@ fn before_its_start_a_node_sends_nothing_but_takes_random_peers() {
 }
 
 #[test]
-fn values_that_cannot_work_are_refused() {
-    let refused = |config| Small::new(id(ME), config, Line, 0, 0).map(|_| ());
-    let links = |links| Config { links, ..CONFIG };
-    let gossip = |gossip| Config { gossip, ..CONFIG };
-    assert_eq!(refused(CONFIG), Ok(()));
-    assert_eq!(refused(links(0)), Err(ConfigError::Links));
-    assert_eq!(refused(links(5)), Err(ConfigError::Links));
-    assert_eq!(refused(gossip(0)), Err(ConfigError::Gossip));
-    assert_eq!(refused(gossip(4)), Err(ConfigError::Gossip));
-    let period = Span::from_micros(255);
-    assert_eq!(
-        refused(Config { period, ..CONFIG }),
-        Err(ConfigError::ShortPeriod)
-    );
-    for timeout in [Span::ZERO, CONFIG.period] {
-        let config = Config { timeout, ..CONFIG };
-        assert_eq!(refused(config), Err(ConfigError::Timeout));
-    }
-    let max_age = 0;
-    assert_eq!(
-        refused(Config { max_age, ..CONFIG }),
-        Err(ConfigError::MaxAge)
-    );
-    let said = std::string::ToString::to_string(&ConfigError::MaxAge);
-    assert_eq!(said, "every descriptor would be too old");
-}
-
-#[test]
 fn ties_are_broken_alike_for_one_target_but_not_alike_for_all() {
     let same: Vec<Descriptor<u32>> = (1..=8)
         .map(|number| Descriptor {

@@ -1,5 +1,5 @@
-use core::fmt;
-
+use super::links::{SHUFFLE, VIEW};
+use crate::config::{ConfigError, Limits, Room};
 use crate::custody;
 use crate::overlay::flood::Reach;
 use crate::overlay::{blatant, cyclon};
@@ -58,6 +58,23 @@ pub enum Overlay {
     Cyclon(cyclon::Config),
     /// A node keeps the links with which it starts.
     Fixed,
+}
+
+impl Overlay {
+    /// Refuses a configuration that the overlay refuses.
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        let links = Limits::new();
+        let links = match self {
+            Self::Blatant(config) => links.part("Blatant", &config.checked()),
+            Self::Cyclon(config) => {
+                let view = Room::new(VIEW, "the most links of a site over Cyclon");
+                let shuffle = Room::new(SHUFFLE, "the most links in a message of aria");
+                links.part("Cyclon", &config.fitting(view, shuffle))
+            }
+            Self::Fixed => links,
+        };
+        links.end(self)
+    }
 }
 
 /// Which nodes pass a flood on.
@@ -125,8 +142,28 @@ impl Config {
         floods: 4096,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A hop takes up to 100 ms, and 250 ms when links
+    /// are busy. A flood takes nine hops, and its offers come back within nine: 4.5 s, less than the window. The leases
+    /// are those of [`custody::Config::WAN`].
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a hop takes a quarter of a millisecond, and 50 ms if a computer is busy. So offers
+    /// are complete after a second. The leases are those of [`custody::Config::LAN`]. How often jobs are advertised, and
+    /// for what gain, depends on the lengths of jobs and not on the network: it stays P3's.
+    pub const LAN: Self = Self {
+        overlay: Overlay::Blatant(blatant::Config::LAN),
+        window: Span::from_secs(1),
+        pause: custody::Config::LAN.pause,
+        lease: custody::Config::LAN.lease,
+        max_skew: custody::Config::LAN.max_skew,
+        retry: custody::Config::LAN.retry,
+        retries: custody::Config::LAN.retries,
+        max_delay: Span::from_millis(50),
+        ..Self::DEFAULT
+    };
+
     /// The rules by which a job has one holder at a time.
-    pub(super) fn custody(&self) -> custody::Config {
+    pub(super) const fn custody(&self) -> custody::Config {
         custody::Config {
             lease: self.lease,
             max_skew: self.max_skew,
@@ -137,8 +174,8 @@ impl Config {
             search: self.window.times(2),
             rounds: self.rounds,
             pause: self.pause,
-            tasks: self.tasks.into(),
-            held: self.held.into(),
+            tasks: self.tasks as u32,
+            held: self.held as u32,
             bounded: false,
         }
     }
@@ -153,19 +190,37 @@ impl Config {
     }
 
     /// Refuses values that cannot work together.
-    pub(super) const fn checked(self) -> Result<Self, ConfigError> {
-        if let Some(rescheduling) = self.rescheduling
-            && (rescheduling.period.as_micros() <= self.window.as_micros()
-                || rescheduling.jobs == 0)
-        {
-            return Err(ConfigError::Rescheduling);
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        let farthest = self.farthest().ttl as u64;
+        let limits = Limits::new()
+            .part("overlay", &self.overlay.checked())
+            .time("window", self.window)
+            .more_than(0, "or no offer arrives in time")
+            .at_least(
+                self.max_delay.times(farthest.saturating_mul(2)).as_micros(),
+                "twice the hops of a flood times max_delay: or the farthest offers come too late",
+            );
+        let limits = match self.rescheduling {
+            None => limits,
+            Some(rescheduling) => limits
+                .time("rescheduling.period", rescheduling.period)
+                .more_than(
+                    self.window.as_micros(),
+                    "window: or a job is advertised again while offers come",
+                )
+                .number("rescheduling.jobs", rescheduling.jobs as u64)
+                .at_least(1, "or no job is advertised"),
+        };
+        let limits = match farthest {
+            0 | 1 => limits,
+            _ => limits
+                .number("floods", self.floods as u64)
+                .at_least(1, "or a node passes a flood on whenever it comes back"),
+        };
+        match (limits.end(self), self.custody().checked()) {
+            (Ok(_), Err(error)) => Err(error),
+            (checked, _) => checked,
         }
-        // Else offers of the farthest nodes, and of nodes behind a slow link, come too late (PROTOCOLS A3).
-        let there_and_back = (self.farthest().ttl as u64).saturating_mul(2);
-        if self.window.as_micros() < self.max_delay.times(there_and_back).as_micros() {
-            return Err(ConfigError::ShortWindow);
-        }
-        Ok(self)
     }
 }
 
@@ -174,37 +229,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a node cannot be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The period between adverts must be longer than the window for offers, with at least one job at a time.
-    Rescheduling,
-    /// The window for offers must be at least twice the hops of a flood times the longest delay.
-    ShortWindow,
-    /// Custody refuses its configuration, for example because the window for offers is zero.
-    Custody(custody::ConfigError),
-    /// The BLATANT-S overlay refuses its configuration.
-    Blatant(blatant::ConfigError),
-    /// The Cyclon overlay refuses its configuration.
-    Cyclon(cyclon::ConfigError),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Rescheduling => {
-                "jobs must be advertised less often than offers are collected, at least one at a time"
-            }
-            Self::ShortWindow => {
-                "offers must be waited for at least twice the hops of a flood times the longest delay"
-            }
-            Self::Custody(error) => return error.fmt(f),
-            Self::Blatant(error) => return error.fmt(f),
-            Self::Cyclon(error) => return error.fmt(f),
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

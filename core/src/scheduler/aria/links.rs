@@ -17,13 +17,14 @@
 //!     effects.feed(&mut links, meet, Time::ZERO, &mut rng);
 //! }
 //! assert_eq!(links.neighbours(), [2, 3].map(NodeId::new));
-//! # Ok::<(), gridweave_core::scheduler::aria::ConfigError>(())
+//! # Ok::<(), gridweave_core::config::ConfigError>(())
 //! ```
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::config::{ConfigError, Overlay};
+use super::config::Overlay;
+use crate::config::ConfigError;
 use crate::id::NodeId;
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::blatant::{self, Blatant};
@@ -31,7 +32,7 @@ use crate::overlay::cyclon::{self, Cyclon};
 use crate::scheduler::Approach;
 
 /// The most links of a random view.
-const VIEW: usize = 20;
+pub(super) const VIEW: usize = 20;
 
 /// The most links in a message of a random view.
 pub(crate) const SHUFFLE: usize = 8;
@@ -109,11 +110,11 @@ impl Links {
     pub fn new(me: NodeId, overlay: Overlay) -> Result<Self, ConfigError> {
         Ok(match overlay {
             Overlay::Blatant(config) => {
-                let ants = Blatant::new(me, config).map_err(ConfigError::Blatant)?;
+                let ants = Blatant::new(me, config)?;
                 Self::Blatant(Box::new(ants))
             }
             Overlay::Cyclon(config) => {
-                let gossip = Cyclon::new(me, config).map_err(ConfigError::Cyclon)?;
+                let gossip = Cyclon::new(me, config)?;
                 Self::Cyclon(Box::new(gossip))
             }
             Overlay::Fixed => Self::Fixed(Vec::new()),

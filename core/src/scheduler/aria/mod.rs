@@ -69,13 +69,14 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, Forward, Overlay, Rescheduling, Taking};
+pub use config::{Config, Forward, Overlay, Rescheduling, Taking};
 pub use message::Message;
 pub use offers::MOST_OFFERS;
 pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 
 use alloc::vec::Vec;
 
+use crate::config::ConfigError;
 use crate::custody::{self, Custody};
 use crate::id::{Epoch, JobId, NodeId};
 #[cfg(doc)]
@@ -189,6 +190,7 @@ impl<S: LocalScheduler> Aria<S> {
         site: Site<S>,
     ) -> Result<Self, ConfigError> {
         let config = config.checked()?;
+        bootstrap.check(me)?;
         Ok(Self {
             me,
             config,
@@ -202,7 +204,7 @@ impl<S: LocalScheduler> Aria<S> {
             ),
             floods: 0,
             cut_off: 0,
-            custody: Custody::new(me, config.custody()).map_err(ConfigError::Custody)?,
+            custody: Custody::new(me, config.custody())?,
             searches: Questions::none(),
             adverts: Questions::none(),
             advertise_at: Time::MAX,

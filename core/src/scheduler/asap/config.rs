@@ -1,6 +1,5 @@
-use core::fmt;
-
 use crate::commit;
+use crate::config::{ConfigError, Limits, Room};
 use crate::overlay::cyclon;
 use crate::scheduler::desk;
 use crate::time::{Span, Time};
@@ -105,7 +104,7 @@ pub enum Choice {
 }
 
 impl Config {
-    /// Sensible values for a wide-area network.
+    /// Those of a wide-area network, see [`WAN`](Self::WAN).
     pub const DEFAULT: Self = Self {
         overlay: cyclon::Config {
             changes: cyclon::Changes::Untold,
@@ -136,6 +135,26 @@ impl Config {
         candidates: 4096,
     };
 
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms: ten of them fit
+    /// into the timeout, and a hundred, one node asked after the other, into a search. A search and a commit must be over
+    /// when the job starts, so jobs start a minute later at the earliest.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond: a search and a commit take some milliseconds
+    /// and a few writes to disks. Jobs start at full seconds, two seconds after their submission at the earliest.
+    pub const LAN: Self = Self {
+        overlay: cyclon::Config {
+            changes: cyclon::Changes::Untold,
+            ..cyclon::Config::LAN
+        },
+        slot: Span::from_secs(1),
+        lead: Span::from_secs(2),
+        timeout: Span::from_millis(200),
+        search_limit: Span::from_secs(1),
+        commit: commit::Config::LAN,
+        ..Self::DEFAULT
+    };
+
     /// The paper's values, for a network without delay: two hops, no searcher offers itself, and one fresh search.
     pub const PAPER: Self = Self {
         max_hops: 2,
@@ -150,52 +169,76 @@ impl Config {
         ..Self::DEFAULT
     };
 
-    /// Refuses values that cannot work together.
-    pub(super) fn checked(mut self) -> Result<Self, ConfigError> {
+    /// Refuses values that cannot work together, or with views of `C` links and messages of `L`.
+    pub const fn checked<const C: usize, const L: usize>(self) -> Result<Self, ConfigError> {
+        let view = Room::new(C, "the parameter C of Asap<C, L>");
+        let shuffle = Room::new(L, "the parameter L of Asap<C, L>");
+        let limits = Limits::new()
+            .part("overlay", &self.overlay.fitting(view, shuffle))
+            .part("commit", &self.commit.checked())
+            .number("forward", self.forward as u64)
+            .at_least(1, "or no node searches")
+            .number("max_hops", self.max_hops as u64)
+            .at_least(1, "or there are no candidates")
+            .number("breadth", self.breadth as u64)
+            .at_least(1, "or there are no candidates")
+            .number("width", self.width as u64)
+            .at_least(1, "or no node is asked")
+            .time("slot", self.slot)
+            .more_than(0, "or jobs have no length")
+            .time("lead", self.lead)
+            .at_least(
+                self.commit.lead.as_micros(),
+                "commit.lead: or a placement is found too late to be confirmed",
+            )
+            .number("rounds", self.rounds as u64)
+            .at_least(1, "or no search begins")
+            .time("timeout", self.timeout)
+            .more_than(0, "or no answer arrives in time")
+            .time("search_limit", self.search_limit)
+            .at_least(
+                self.timeout.as_micros(),
+                "timeout: or a search ends before its first answer",
+            )
+            .number("windows", self.windows as u64)
+            .at_least(1, "or every node counts as busy for ever")
+            .number("subscribers", self.subscribers as u64)
+            .at_least(1, "or no node is told of changes")
+            .number("searches", self.searches as u64)
+            .at_least(1, "or no node searches")
+            .number("candidates", self.candidates as u64)
+            .at_least(1, "or no search can succeed");
+        let limits = match self.improve {
+            None => limits,
+            Some(period) => limits
+                .time("improve", period)
+                .more_than(0, "or searches never end"),
+        };
+        let limits = match self.commit.overrun {
+            commit::Overrun::Cut => limits,
+            commit::Overrun::Extend { by, .. } => limits
+                .time("commit.overrun.by", by)
+                .multiple_of(self.slot.as_micros(), "slot"),
+        };
+        let limits = match self.exchange {
+            Exchange::Push { lease } => limits.time("exchange.lease", lease).at_least(
+                self.timeout.times(3).as_micros(),
+                "three times timeout: or it ends before it is renewed",
+            ),
+            Exchange::Pull => limits,
+            Exchange::Poll { period } => limits
+                .time("exchange.period", period)
+                .more_than(0, "or neighbours are asked without a pause"),
+        };
+        limits.end(self)
+    }
+
+    /// The configuration with those values that are not the host's to choose.
+    pub(super) const fn settled(mut self) -> Self {
         // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
         self.commit.after_loss = commit::AfterLoss::GiveUp;
-        self.commit = self.commit.checked().map_err(ConfigError::Commit)?;
         self.overlay.changes = cyclon::Changes::Untold;
-        let some = [
-            self.forward,
-            self.max_hops,
-            self.breadth,
-            self.width,
-            self.rounds,
-        ];
-        let limits = [
-            self.windows,
-            self.subscribers,
-            self.searches,
-            self.candidates,
-        ];
-        if some.contains(&0) || limits.contains(&0) {
-            return Err(ConfigError::ZeroLimit);
-        }
-        if self.slot.is_zero() {
-            return Err(ConfigError::ZeroSlot);
-        }
-        if self.lead < self.commit.lead {
-            return Err(ConfigError::ShortLead);
-        }
-        if let commit::Overrun::Extend { by, .. } = self.commit.overrun
-            && by.round_up(self.slot) != by
-        {
-            return Err(ConfigError::PartOfSlot);
-        }
-        if self.timeout.is_zero() || self.search_limit < self.timeout {
-            return Err(ConfigError::Timeout);
-        }
-        if self.improve == Some(Span::ZERO) {
-            return Err(ConfigError::ShortPeriod);
-        }
-        match self.exchange {
-            Exchange::Push { lease } if lease < Span::from_micros(3) => {
-                Err(ConfigError::ShortPeriod)
-            }
-            Exchange::Poll { period } if period.is_zero() => Err(ConfigError::ShortPeriod),
-            _ => Ok(self),
-        }
+        self
     }
 
     /// The configuration of the desk.
@@ -240,47 +283,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a node cannot be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The overlay refuses its configuration.
-    Overlay(cyclon::ConfigError),
-    /// The commit refuses its configuration.
-    Commit(commit::ConfigError),
-    /// A count or a limit is zero, so that no search could succeed.
-    ZeroLimit,
-    /// The slot is zero.
-    ZeroSlot,
-    /// Jobs that overrun would be extended by a part of a slot.
-    PartOfSlot,
-    /// A static overlay is laid out by hand; no node can join it.
-    StaticJoin,
-    /// The lead is shorter than that of the commit: a placement would be found too late to be confirmed.
-    ShortLead,
-    /// The timeout is zero, or a search would be over before its first answer.
-    Timeout,
-    /// The lease of a subscription, the period of polling or the time between improvements is too short.
-    ShortPeriod,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Overlay(error) => return fmt::Display::fmt(error, f),
-            Self::Commit(error) => return fmt::Display::fmt(error, f),
-            Self::ZeroLimit => "a limit is zero",
-            Self::ZeroSlot => "a slot is zero",
-            Self::PartOfSlot => "the time by which jobs are extended is no whole number of slots",
-            Self::StaticJoin => "no node can join a static overlay",
-            Self::ShortLead => "the lead is shorter than that of the commit",
-            Self::Timeout => "the timeout is zero, or longer than a search",
-            Self::ShortPeriod => {
-                "the lease of a subscription or the period of polling or improving is too short"
-            }
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

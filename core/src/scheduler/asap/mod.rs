@@ -73,13 +73,14 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Choice, Config, ConfigError, Exchange, Links, Searcher};
+pub use config::{Choice, Config, Exchange, Links, Searcher};
 pub use message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::commit::{self, Everyone, Policy};
+use crate::config::{Bound, ConfigError, Value};
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Criterion, Notice, Refusal};
 use crate::machine::{Alarm, Context, Embed, Event, Machine, Violation};
@@ -227,15 +228,21 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         bootstrap: Bootstrap,
         policy: P,
     ) -> Result<Self, ConfigError> {
-        let config = config.checked()?;
+        let config = config.checked::<C, L>()?.settled();
+        bootstrap.check(me)?;
         if config.links == Links::Static && matches!(bootstrap, Bootstrap::Join(_)) {
-            return Err(ConfigError::StaticJoin);
+            return Err(ConfigError::new(
+                "bootstrap",
+                Value::Word("Join"),
+                Bound::Only(Value::Word("Alone or Meet")),
+                "links is Static: no node can join an overlay that is laid out by hand",
+            ));
         }
         Ok(Self {
             me,
             config,
             bootstrap,
-            overlay: Cyclon::new(me, config.overlay).map_err(ConfigError::Overlay)?,
+            overlay: Cyclon::new(me, config.overlay)?,
             desk: Desk::new(config.desk(), policy),
             own: Snapshot::empty(0),
             neighbours: Vec::new(),

@@ -1,7 +1,6 @@
-use core::fmt;
-
 use super::Helper;
 use crate::commit;
+use crate::config::{ConfigError, Limits, Room};
 use crate::overlay::{cyclon, vicinity, vivaldi};
 use crate::scheduler::desk;
 use crate::select;
@@ -75,7 +74,7 @@ impl Config {
     /// The most helper overlays of a node.
     pub const MOST_HELPERS: usize = 4;
 
-    /// Sensible values for a wide-area network, with helpers for proximity and for early starts.
+    /// Those of a wide-area network, see [`WAN`](Self::WAN), with helpers for proximity and for early starts.
     pub const DEFAULT: Self = Self {
         overlay: cyclon::Config {
             changes: cyclon::Changes::Untold,
@@ -102,30 +101,86 @@ impl Config {
         candidates: 4096,
     };
 
-    /// Refuses values that cannot work together.
-    pub(super) fn checked(mut self) -> Result<Self, ConfigError> {
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms, and an
+    /// iteration some of them. So jobs start a minute later at the earliest.
+    pub const WAN: Self = Self::DEFAULT;
+
+    /// For a local network, where a round trip takes half a millisecond: the fifty iterations of a job are over within a
+    /// second. Jobs start at full seconds, five seconds after their submission at the earliest.
+    pub const LAN: Self = Self {
+        overlay: cyclon::Config {
+            changes: cyclon::Changes::Untold,
+            ..cyclon::Config::LAN
+        },
+        helper: vicinity::Config::LAN,
+        slot: Span::from_secs(1),
+        lead: Span::from_secs(5),
+        timeout: Span::from_millis(200),
+        commit: commit::Config::LAN,
+        ..Self::DEFAULT
+    };
+
+    /// Refuses values that cannot work together, or with views of `C` links and messages of `L` links or `G`
+    /// descriptors.
+    pub const fn checked<const C: usize, const L: usize, const G: usize>(
+        self,
+    ) -> Result<Self, ConfigError> {
+        let view = Room::new(C, "the parameter C of Criteria<C, L, G>");
+        let shuffle = Room::new(L, "the parameter L of Criteria<C, L, G>");
+        let gossip = Room::new(G, "the parameter G of Criteria<C, L, G>");
+        let limits = Limits::new()
+            .part("overlay", &self.overlay.fitting(view, shuffle))
+            .part("commit", &self.commit.checked())
+            .part("select", &self.select.checked())
+            .number("alpha", self.alpha as u64)
+            .at_least(
+                100,
+                "hundredths of one: or fewer nodes are found than wanted",
+            )
+            .number("iterations", self.iterations as u64)
+            .at_least(1, "or no search begins")
+            .number("parallel", self.parallel as u64)
+            .at_least(1, "or no search begins")
+            .number("width", self.width as u64)
+            .at_least(1, "or no node is asked")
+            .time("slot", self.slot)
+            .more_than(0, "or jobs have no length")
+            .time("lead", self.lead)
+            .at_least(
+                self.commit.lead.as_micros(),
+                "commit.lead: or a placement is found too late to be confirmed",
+            )
+            .number("rounds", self.rounds as u64)
+            .at_least(1, "or no search begins")
+            .time("timeout", self.timeout)
+            .more_than(0, "or no answer arrives in time")
+            .number("windows", self.windows as u64)
+            .at_least(1, "or every node counts as busy for ever")
+            .number("candidates", self.candidates as u64)
+            .at_least(1, "or no search can succeed");
+        let limits = match self.helpers {
+            [None, None, None, None] => limits,
+            _ => limits
+                .part("helper", &self.helper.fitting(view, gossip))
+                .time("helper.period", self.helper.period)
+                .only(
+                    self.overlay.period.as_micros(),
+                    "overlay.period: ages count the cycles of both",
+                ),
+        };
+        let limits = match self.coordinates {
+            Coordinates::Given => limits,
+            Coordinates::Learned(config) => limits.part("coordinates", &config.checked()),
+        };
+        limits.end(self)
+    }
+
+    /// The configuration with those values that are not the host's to choose.
+    pub(super) const fn settled(mut self) -> Self {
         // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
         self.commit.after_loss = commit::AfterLoss::GiveUp;
-        self.commit = self.commit.checked().map_err(ConfigError::Commit)?;
         self.overlay.changes = cyclon::Changes::Untold;
-        if self.alpha < 100 {
-            return Err(ConfigError::Alpha);
-        }
-        let some = [self.parallel, self.width, self.rounds];
-        let limits = [self.iterations, self.windows, self.candidates];
-        if some.contains(&0) || limits.contains(&0) {
-            return Err(ConfigError::ZeroLimit);
-        }
-        if self.slot.is_zero() {
-            return Err(ConfigError::ZeroSlot);
-        }
-        if self.lead < self.commit.lead {
-            return Err(ConfigError::ShortLead);
-        }
-        if self.timeout.is_zero() {
-            return Err(ConfigError::Timeout);
-        }
-        Ok(self)
+        self
     }
 
     /// The configuration of the desk.
@@ -166,42 +221,3 @@ impl Default for Config {
         Self::DEFAULT
     }
 }
-
-/// Why a node cannot be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The random overlay refuses its configuration.
-    Overlay(cyclon::ConfigError),
-    /// A helper overlay refuses its configuration.
-    Helper(vicinity::ConfigError),
-    /// The commit refuses its configuration.
-    Commit(commit::ConfigError),
-    /// `alpha` is below one: fewer nodes would be found than are wanted.
-    Alpha,
-    /// A count or a limit is zero, so that no search could succeed.
-    ZeroLimit,
-    /// The slot is zero.
-    ZeroSlot,
-    /// The lead is shorter than that of the commit: a placement would be found too late to be confirmed.
-    ShortLead,
-    /// The timeout is zero: no answer could arrive in time.
-    Timeout,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Overlay(error) => return fmt::Display::fmt(error, f),
-            Self::Helper(error) => return fmt::Display::fmt(error, f),
-            Self::Commit(error) => return fmt::Display::fmt(error, f),
-            Self::Alpha => "alpha is below one",
-            Self::ZeroLimit => "a limit is zero",
-            Self::ZeroSlot => "a slot is zero",
-            Self::ShortLead => "the lead is shorter than that of the commit",
-            Self::Timeout => "the timeout is zero",
-        })
-    }
-}
-
-impl core::error::Error for ConfigError {}

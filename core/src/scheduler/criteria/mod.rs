@@ -63,7 +63,7 @@
 //! let (id, alone) = (NodeId::new(1), Bootstrap::Alone);
 //! let node = Criteria::<20, 8, 10, _>::new(id, Config::DEFAULT, alone, profile, catalogue, Everyone)?;
 //! assert_eq!(node.profile().note, 20);
-//! # Ok::<(), gridweave_core::scheduler::criteria::ConfigError>(())
+//! # Ok::<(), gridweave_core::config::ConfigError>(())
 //! ```
 
 mod catalogue;
@@ -77,12 +77,13 @@ mod tests;
 
 pub use crate::shared::Shared;
 pub use catalogue::{Catalogue, Helper, Nearness, OneMore, OnlyStandard};
-pub use config::{Config, ConfigError, Coordinates, Exploration};
+pub use config::{Config, Coordinates, Exploration};
 pub use message::{Descriptor, Descriptors, LookId, Message, Through};
 
 use alloc::vec::Vec;
 
 use crate::commit::{self, Everyone, Policy};
+use crate::config::ConfigError;
 use crate::id::{JobId, NodeId};
 use crate::job::{self, Notice, Refusal};
 use crate::machine::{Alarm, Context, Embed, Event, Machine, Never, Violation};
@@ -245,7 +246,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         catalogue: U,
         policy: P,
     ) -> Result<Self, ConfigError> {
-        let config = config.checked()?;
+        let config = config.checked::<C, L, G>()?.settled();
+        bootstrap.check(me)?;
         let vivaldi = match config.coordinates {
             Coordinates::Given => None,
             Coordinates::Learned(config) => Some(Vivaldi::new(config)),
@@ -256,14 +258,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let catalogue = catalogue.clone();
             let nearness = Nearness { helper, catalogue };
             let overlay = Vicinity::new(me, config.helper, nearness, profile, 0);
-            helpers.push((number, overlay.map_err(ConfigError::Helper)?));
+            helpers.push((number, overlay?));
         }
         Ok(Self {
             me,
             config,
             catalogue,
             bootstrap,
-            overlay: Cyclon::new(me, config.overlay).map_err(ConfigError::Overlay)?,
+            overlay: Cyclon::new(me, config.overlay)?,
             helpers,
             desk: Desk::new(config.desk(), policy),
             profile,

@@ -63,6 +63,7 @@ use alloc::vec::Vec;
 
 use crate::commit::coordinator::Setback;
 use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, participant};
+use crate::config::{ConfigError, Limits};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{self, Job, News, Outcome, Refusal, Survival};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
@@ -79,6 +80,17 @@ pub struct Config {
     pub after_loss: AfterLoss,
     /// How placements are confirmed.
     pub commit: commit::Config,
+}
+
+impl Config {
+    /// Refuses values that cannot work together. [`Desk::new`] does not call it: its caller does.
+    pub const fn checked(self) -> Result<Self, ConfigError> {
+        Limits::new()
+            .number("rounds", self.rounds as u64)
+            .at_least(1, "or no search begins")
+            .part("commit", &self.commit.checked())
+            .end(self)
+    }
 }
 
 /// The part of a node where jobs are submitted and where coordinators reserve time.

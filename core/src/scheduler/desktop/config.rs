@@ -1,8 +1,8 @@
-use core::fmt;
-
+use super::Equipment;
+use crate::config::{Bound, ConfigError, Limits, Room, Value};
 use crate::custody;
 use crate::overlay::can;
-use crate::resource::Capability;
+use crate::resource::{Capability, Kind};
 use crate::time::Span;
 
 /// The rules of the scheduler, the same on all nodes.
@@ -23,7 +23,7 @@ pub struct Config {
     pub scheduling: Scheduling,
     /// Which peers know what a busy node has left.
     pub residues: Residues,
-    /// The second space of [`Residues::DualCan`]; it has as many virtual dimensions as the first.
+    /// The second space of [`Residues::DualCan`]; its virtual dimensions are always those of the first.
     pub residue_can: can::Config,
     /// For how many waiting jobs per round a node searches the grid for nodes that could start them at once. With zero,
     /// as in the paper, waiting jobs go only to neighbours.
@@ -121,7 +121,8 @@ impl Scheduling {
 }
 
 impl Config {
-    /// P4's LIQ-PULL with balloons, for nodes that have at most this much.
+    /// P4's LIQ-PULL with balloons, for nodes that have at most this much; the times are those of a wide-area network,
+    /// see [`wan`](Self::wan).
     pub const fn new(most: Capability) -> Self {
         Self {
             can: can::Config::DEFAULT,
@@ -152,61 +153,118 @@ impl Config {
         }
     }
 
-    /// Refuses values that cannot work together.
-    pub(super) fn checked(self) -> Result<Self, ConfigError> {
-        if self.round.is_zero() {
-            return Err(ConfigError::ZeroRound);
-        }
-        if self.hops == 0 || self.queue == 0 || self.stopping == 0 {
-            return Err(ConfigError::Zero);
-        }
-        if !self.runs.bounded || self.owners.bounded {
-            return Err(ConfigError::Bounds);
-        }
-        Ok(self)
+    /// For a wide-area network, the same as [`new`](Self::new). A round trip takes up to 200 ms: an errand is sent again
+    /// after five of them. Leases and clocks are those of [`custody::Config::WAN`]; the lease of a run node is half as
+    /// long, so that its owner can still renew its own.
+    pub const fn wan(most: Capability) -> Self {
+        Self::new(most)
     }
-}
 
-/// Why a node cannot be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A round is zero.
-    ZeroRound,
-    /// The hops, the queue or the stopping factor is zero.
-    Zero,
-    /// `runs` is not bounded although owners have a home of their own, or `owners` is although submitters have none.
-    Bounds,
-    /// The space has fewer dimensions than the grid and the virtual ones together.
-    Dimensions,
-    /// A dimension is neither an amount nor a level.
-    Category,
-    /// The node has more than [`Config::most`].
-    BeyondMost,
-    /// The dimension for cores does not exist or is no amount, or the node has no cores.
-    NoCores,
-    /// The overlay is misconfigured.
-    Can(can::ConfigError),
-    /// The custody of jobs is misconfigured.
-    Custody(custody::ConfigError),
-}
+    /// For a local network, where a round trip takes half a millisecond. A lost node is missed after some seconds, and
+    /// an errand is sent again after the pause of a busy computer. Leases and clocks are those of
+    /// [`custody::Config::LAN`]; the lease of a run node is half as long.
+    pub const fn lan(most: Capability) -> Self {
+        Self {
+            can: can::Config::LAN,
+            residue_can: can::Config {
+                farewell: 8,
+                ..can::Config::LAN
+            },
+            round: can::Config::LAN.period,
+            owners: custody::Config::LAN,
+            runs: custody::Config {
+                lease: Span::from_secs(60),
+                bounded: true,
+                ..custody::Config::LAN
+            },
+            resend: Some(Span::from_millis(250)),
+            ..Self::new(most)
+        }
+    }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ZeroRound => "a round must take longer than zero",
-            Self::Zero => "hops, the queue and stopping must be more than zero",
-            Self::Bounds => "owners must be bounded by what they are granted, and only they",
-            Self::Dimensions => {
-                "the space must have a dimension for each of the grid and the virtual ones"
+    /// Refuses values that cannot work together, or in a space of `D` dimensions.
+    pub const fn checked<const D: usize>(self) -> Result<Self, ConfigError> {
+        let dimensions = Room::new(D, "the parameter D of Desktop<D>");
+        let limits = Limits::new()
+            .part("can", &self.can.fitting(dimensions))
+            .part("owners", &self.owners.checked())
+            .part("runs", &self.runs.checked())
+            .number("stopping", self.stopping as u64)
+            .at_least(1, "or searches never stop")
+            .time("round", self.round)
+            .more_than(0, "or a node looks at its queue without a pause")
+            .flag("owners.bounded", self.owners.bounded)
+            .is(false, "a submitter has no home of its own")
+            .flag("runs.bounded", self.runs.bounded)
+            .is(true, "an owner grants no longer than it was granted itself")
+            .number("queue", self.queue as u64)
+            .at_least(1, "or no job can run")
+            .number("hops", self.hops as u64)
+            .at_least(1, "or no message reaches another node");
+        let limits = match self.resend {
+            None => limits,
+            Some(resend) => limits
+                .time("resend", resend)
+                .more_than(0, "or errands are repeated without a pause"),
+        };
+        let limits = match self.residues {
+            Residues::Neighbours | Residues::Balloons => limits,
+            Residues::DualCan => {
+                limits.part("residue_can", &self.second_space().fitting(dimensions))
             }
-            Self::Category => "a dimension of the space must be an amount or a level",
-            Self::BeyondMost => "the node claims to have more than anyone has",
-            Self::NoCores => "the node must have cores, which are an amount",
-            Self::Can(error) => return error.fmt(f),
-            Self::Custody(error) => return error.fmt(f),
-        })
+        };
+        limits.end(self)
+    }
+
+    /// The second space, with as many virtual dimensions as the first.
+    pub(super) const fn second_space(&self) -> can::Config {
+        can::Config {
+            virtual_dimensions: self.can.virtual_dimensions,
+            ..self.residue_can
+        }
     }
 }
 
-impl core::error::Error for ConfigError {}
+impl Equipment {
+    /// Refuses what has no point in a space of `D` dimensions.
+    pub(super) fn check<const D: usize>(&self, config: &Config) -> Result<(), ConfigError> {
+        let room = D.saturating_sub(usize::from(config.can.virtual_dimensions));
+        Limits::new()
+            .number("dimensions", self.dimensions.len() as u64)
+            .at_most(
+                room as u64,
+                "the parameter D of Desktop<D> less can.virtual_dimensions",
+            )
+            .end(())
+            .map_err(Self::within)?;
+        for (index, (dimension, _, kind)) in self.dimensions.iter().enumerate() {
+            if kind == Kind::Category {
+                let value = Value::Word("a category");
+                let bound = Bound::Only(Value::Word("an amount or a level"));
+                let error =
+                    ConfigError::new("dimensions", value, bound, "or it is no axis of a space");
+                return Err(Self::within(error).at(index));
+            }
+            Limits::new()
+                .number("capability", self.capability.value(dimension))
+                .at_most(config.most.value(dimension), "the value in Config::most")
+                .end(())
+                .map_err(|error| Self::within(error).at(index))?;
+        }
+        if !self.dimensions.amounts().any(|amount| amount == self.cores) {
+            let value = Value::Word("no amount of the dimensions");
+            let bound = Bound::Only(Value::Word("an amount"));
+            let error = ConfigError::new("cores", value, bound, "or jobs do not use cores up");
+            return Err(Self::within(error));
+        }
+        Limits::new()
+            .number("capability(cores)", self.capability.value(self.cores))
+            .at_least(1, "or no job can run")
+            .end(())
+            .map_err(Self::within)
+    }
+
+    const fn within(error: ConfigError) -> ConfigError {
+        error.within("equipment")
+    }
+}

@@ -8,6 +8,7 @@ use super::message::{Members, Message, Stand};
 use super::rendezvous::{Registry, origin};
 use super::status::Known;
 use super::{Desktop, Key, Record, Shared, Status, Timer, space};
+use crate::config::ConfigError;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::{Context, Embed, Event, Machine};
 use crate::overlay::can::{self, Can, Hop, Point};
@@ -70,7 +71,7 @@ impl<const D: usize> ResidueSpace<D> {
         me: NodeId,
         point: Point<D>,
         config: can::Config,
-    ) -> Result<Self, can::ConfigError> {
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
             config,
             can: Can::new(me, point, config)?,

@@ -82,7 +82,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, Direction, Preference, Residues, Scheduling};
+pub use config::{Config, Direction, Preference, Residues, Scheduling};
 pub use message::{
     Errand, Gather, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
 };
@@ -97,6 +97,7 @@ use migration::{Migration, Promise};
 use relay::Relay;
 use status::{Known, fresh};
 
+use crate::config::ConfigError;
 use crate::custody::{self, Custody, Tenure};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{self, Criterion, Demand, Failure, Job, News, Notice, Refusal, Scope};
@@ -104,7 +105,7 @@ use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::can::{self, Can, Grant};
 use crate::overlay::flood::Seen;
 use crate::queue::BackfillQueue;
-use crate::resource::{Capability, Dimension, Dimensions, Kind, Pool, Requirement, Speed};
+use crate::resource::{Capability, Dimension, Dimensions, Pool, Requirement, Speed};
 use crate::rng::Choose;
 use crate::scheduler::Introducers;
 use crate::shared::Shared;
@@ -296,7 +297,11 @@ impl<const D: usize> Desktop<D> {
         equipment: Equipment,
         rng: &mut (impl rand_core::Rng + ?Sized),
     ) -> Result<Self, ConfigError> {
-        let config = config.checked()?;
+        let config = config.checked::<D>()?;
+        equipment.check::<D>(&config)?;
+        if let Bootstrap::Join(introducers) = &bootstrap {
+            introducers.check(me)?;
+        }
         let Equipment {
             dimensions,
             cores,
@@ -304,21 +309,6 @@ impl<const D: usize> Desktop<D> {
             speed,
         } = equipment;
         let virtual_dimensions = usize::from(config.can.virtual_dimensions);
-        if dimensions.len().saturating_add(virtual_dimensions) > D {
-            return Err(ConfigError::Dimensions);
-        }
-        if dimensions.iter().any(|(.., kind)| kind == Kind::Category) {
-            return Err(ConfigError::Category);
-        }
-        if dimensions
-            .iter()
-            .any(|(k, ..)| capability.value(k) > config.most.value(k))
-        {
-            return Err(ConfigError::BeyondMost);
-        }
-        if !dimensions.amounts().any(|k| k == cores) || capability.value(cores) == 0 {
-            return Err(ConfigError::NoCores);
-        }
         let point = match &bootstrap {
             Bootstrap::Placed(point, _) => *point,
             Bootstrap::Alone | Bootstrap::Join(_) => space::point_of(
@@ -329,15 +319,11 @@ impl<const D: usize> Desktop<D> {
                 rng,
             ),
         };
-        let residue_can = can::Config {
-            virtual_dimensions: config.can.virtual_dimensions,
-            ..config.residue_can
-        };
         let residue_space = match config.residues {
             Residues::Neighbours | Residues::Balloons => None,
             Residues::DualCan => {
-                let space = ResidueSpace::new(me, point, residue_can);
-                Some(Box::new(space.map_err(ConfigError::Can)?))
+                let space = ResidueSpace::new(me, point, config.second_space());
+                Some(Box::new(space?))
             }
         };
         let pool = Pool::new(dimensions, capability);
@@ -346,9 +332,9 @@ impl<const D: usize> Desktop<D> {
             bootstrap,
             cores,
             speed,
-            can: Can::new(me, point, config.can).map_err(ConfigError::Can)?,
-            owners: Custody::new(me, config.owners).map_err(ConfigError::Custody)?,
-            runs: Custody::new(me, config.runs).map_err(ConfigError::Custody)?,
+            can: Can::new(me, point, config.can)?,
+            owners: Custody::new(me, config.owners)?,
+            runs: Custody::new(me, config.runs)?,
             queue: BackfillQueue::new(pool, config.queue as usize),
             known: Known::default(),
             balloons: Balloons::default(),

@@ -1,5 +1,6 @@
 //! The `aria` scheduler's part of a configuration.
 
+use gridweave_core::config;
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::overlay::{blatant, cyclon};
 use gridweave_core::queue::{Lateness, Policy};
@@ -155,6 +156,19 @@ impl Section for AriaConfig {
 }
 
 impl AriaConfig {
+    /// The key from which a node gets this field.
+    pub(super) fn key_of(error: &config::ConfigError) -> Option<&'static str> {
+        Some(match (error.part, error.field) {
+            (Some("overlay"), "view" | "shuffle") => "degree",
+            (Some("overlay"), "period" | "timeout") => "iteration",
+            (None, "rescheduling.period") => "inform_period",
+            (None, "rescheduling.jobs") => "inform_jobs",
+            (None, "max_skew") => "lease",
+            (None, same @ ("window" | "rounds" | "lease")) => same,
+            _ => return None,
+        })
+    }
+
     /// The configuration of the machines, for this network and these faults.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let often = if faults.is_empty() { 86_400 } else { 300 };

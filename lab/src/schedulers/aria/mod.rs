@@ -57,7 +57,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
     let site = site(prepared, NodeId::new(0), Policy::FirstCome);
     let node = Node::new(NodeId::new(0), rules, Bootstrap::Alone, site);
     node.map(|_| rules)
-        .map_err(|error| InputError::rules("aria", error))
+        .map_err(|error| InputError::rules("aria", AriaConfig::key_of(&error), error))
 }
 
 /// The links of each node that is there at the beginning, in the order of ids.

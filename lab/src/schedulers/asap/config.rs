@@ -1,5 +1,6 @@
 //! The `asap` scheduler's part of a configuration.
 
+use gridweave_core::config;
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{Choice, Config, Exchange, Links, Searcher};
 use gridweave_core::time::Span;
@@ -105,6 +106,26 @@ impl Section for AsapConfig {
 }
 
 impl AsapConfig {
+    /// The key from which a node gets this field.
+    pub(super) fn key_of(error: &config::ConfigError) -> Option<&'static str> {
+        Some(match (error.part, error.field) {
+            (Some("overlay"), "view") => "degree",
+            (Some("overlay"), "shuffle") => "shuffle",
+            (Some("overlay"), "period" | "timeout") => "shuffle_period",
+            (Some("overlay"), "samples") => "samples",
+            (Some("commit"), "permission") => "permission",
+            (Some("commit"), _) | (None, "timeout" | "search_limit") => "max_delay",
+            (None, "exchange.lease") => "lease",
+            (None, "exchange.period") => "poll_period",
+            (
+                None,
+                same @ ("forward" | "max_hops" | "breadth" | "width" | "slot" | "lead" | "rounds"
+                | "improve"),
+            ) => same,
+            _ => return None,
+        })
+    }
+
     /// The configuration of the machines, for this network and these faults.
     pub fn for_machines(&self, network: &NetworkConfig, faults: &[Fault]) -> Config {
         let slot = self.slot;

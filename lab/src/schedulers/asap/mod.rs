@@ -66,7 +66,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
     };
     let node = Node::new(NodeId::new(0), rules, bootstrap, Everyone);
     node.map(|_| rules)
-        .map_err(|error| InputError::rules("asap", error))
+        .map_err(|error| InputError::rules("asap", AsapConfig::key_of(&error), error))
 }
 
 /// The links of each node at the beginning, in the order of ids.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use gridweave_core::config;
 use gridweave_core::job::Criterion;
 use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
 use gridweave_core::profile::Coordinate;
@@ -336,6 +337,24 @@ impl Section for CriteriaConfig {
 }
 
 impl CriteriaConfig {
+    /// The key from which a node gets this field.
+    pub(super) fn key_of(error: &config::ConfigError) -> Option<&'static str> {
+        Some(match (error.part, error.field) {
+            (Some("overlay"), "view") => "degree",
+            (Some("overlay"), "shuffle") => "shuffle",
+            (Some("helper"), "links") => "near",
+            (Some("helper"), "gossip") => "gossip",
+            (Some("overlay" | "helper"), "period" | "timeout") => "period",
+            (Some("commit"), "permission") => "permission",
+            (Some("commit"), _) | (None, "timeout") => "max_delay",
+            (
+                None,
+                same @ ("alpha" | "iterations" | "parallel" | "width" | "slot" | "lead" | "rounds"),
+            ) => same,
+            _ => return None,
+        })
+    }
+
     /// The most sites around which nodes lie.
     pub const MOST_SITES: u32 = 1_000_000;
 

@@ -87,7 +87,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         Everyone,
     );
     node.map(|_| config)
-        .map_err(|error| InputError::rules("criteria", error))
+        .map_err(|error| InputError::rules("criteria", CriteriaConfig::key_of(&error), error))
 }
 
 impl Side for CriteriaSide {

@@ -19,12 +19,13 @@ use crate::torture::subject::{Budget, Build, Caps, Subject};
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
     let commit = rules::commit(scenario, &mut dice);
+    let overlay = rules::overlay(scenario, Config::DEFAULT.overlay);
     Config {
-        overlay: rules::overlay(scenario, Config::DEFAULT.overlay),
+        overlay,
         helper: vicinity::Config {
             links: rules::DEGREE,
             gossip: 5,
-            period: Span::from_secs(20),
+            period: overlay.period,
             ..vicinity::Config::DEFAULT
         },
         exploration: match dice.percent(30) {

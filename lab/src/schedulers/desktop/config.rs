@@ -1,5 +1,6 @@
 //! The `desktop` scheduler's part of a configuration.
 
+use gridweave_core::config;
 use gridweave_core::custody;
 use gridweave_core::overlay::can;
 use gridweave_core::resource::Capability;
@@ -149,6 +150,21 @@ impl Section for DesktopConfig {
 }
 
 impl DesktopConfig {
+    /// The key from which a node gets this field.
+    pub(super) fn key_of(error: &config::ConfigError) -> Option<&'static str> {
+        Some(match (error.part, error.field) {
+            (Some("can"), "virtual_dimensions") | (Some("equipment"), "dimensions") => {
+                "virtual_dimensions"
+            }
+            (Some("can"), "period") => "heartbeat",
+            (Some("residue_can"), "period") => "residue_heartbeat",
+            (Some("owners"), "lease" | "max_skew") => "owner_lease",
+            (Some("runs"), "lease" | "max_skew") => "lease",
+            (None, same @ ("stopping" | "round")) => same,
+            _ => return None,
+        })
+    }
+
     /// The configuration of the machines. No node has more than `most`; `differ` says whether nodes differ.
     pub fn for_machines(
         &self,

@@ -84,7 +84,7 @@ fn config(prepared: &Prepared) -> Result<(Config, Vec<Equipment>), InputError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let (me, alone) = (NodeId::new(0), Bootstrap::Alone);
         Node::new(me, config, alone, node.clone(), &mut rng)
-            .map_err(|error| InputError::rules("desktop", error))?;
+            .map_err(|error| InputError::rules("desktop", DesktopConfig::key_of(&error), error))?;
     }
     Ok((config, nodes))
 }

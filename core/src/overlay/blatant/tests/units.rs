@@ -682,31 +682,6 @@ fn whatever_comes_in_breaks_nothing_and_makes_nothing_grow() {
 }
 
 #[test]
-fn values_that_cannot_work_are_refused() {
-    let refused = |config: Config| Blatant::new(id(ME), config).unwrap_err();
-    let d = Config::DEFAULT;
-    assert_eq!(refused(Config { diameter: 1, ..d }), ConfigError::Distances);
-    assert_eq!(refused(Config { detour: 9, ..d }), ConfigError::Distances);
-    assert_eq!(refused(Config { detour: 1, ..d }), ConfigError::Distances);
-    assert!(Blatant::new(id(ME), Config { detour: 2, ..d }).is_ok());
-    assert!(Blatant::new(id(ME), Config { detour: 8, ..d }).is_ok());
-    assert_eq!(refused(Config { links: 17, ..d }), ConfigError::Links);
-    assert_eq!(refused(Config { optimising: 9, ..d }), ConfigError::Links);
-    assert_eq!(refused(Config { memory: 0, ..d }), ConfigError::Ants);
-    assert_eq!(refused(Config { memory: 33, ..d }), ConfigError::Ants);
-    assert_eq!(refused(Config { lifespan: 0, ..d }), ConfigError::Ants);
-    assert_eq!(refused(Config { decay: 1000, ..d }), ConfigError::Parts);
-    assert_eq!(refused(Config { birth: 1001, ..d }), ConfigError::Parts);
-    let period = Span::from_micros(255);
-    assert_eq!(refused(Config { period, ..d }), ConfigError::ShortPeriod);
-    let timeout = Span::ZERO;
-    assert_eq!(refused(Config { timeout, ..d }), ConfigError::ZeroTime);
-    assert_eq!(refused(Config { patience: 0, ..d }), ConfigError::ZeroTime);
-    let said = std::string::ToString::to_string(&ConfigError::ShortPeriod);
-    assert_eq!(said, "the period is too short");
-}
-
-#[test]
 fn check_names_what_is_broken() {
     let broken = |node: &Blatant| node.check().unwrap_err().invariant;
     let mut bench = Bench::with(&[(1, &[ME])]);

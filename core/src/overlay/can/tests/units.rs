@@ -151,27 +151,6 @@ fn messages_are_small() {
 }
 
 #[test]
-fn configurations_that_cannot_work_are_refused() {
-    let point = Point::new([0, 0]);
-    let refused = |config| Can::<2>::new(id(1), point, config).unwrap_err();
-    let sound = Config::DEFAULT;
-    let config = Config {
-        virtual_dimensions: 3,
-        ..sound
-    };
-    assert_eq!(refused(config), ConfigError::Dimensions);
-    let config = Config {
-        period: Span::from_micros(255),
-        ..sound
-    };
-    assert_eq!(refused(config), ConfigError::ShortPeriod);
-    assert_eq!(refused(Config { hops: 0, ..sound }), ConfigError::ZeroTime);
-    assert_eq!(refused(Config { memory: 3, ..sound }), ConfigError::Memory);
-    let none = Can::<0>::new(id(1), Point::new([]), sound);
-    assert_eq!(none.unwrap_err(), ConfigError::Dimensions);
-}
-
-#[test]
 fn a_node_at_the_very_point_of_another_draws_its_virtual_coordinate_again() {
     let mut network = Network::<2>::new(Config::DEFAULT, 5);
     let point = Point::new([77, 88]);

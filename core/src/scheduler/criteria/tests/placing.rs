@@ -236,6 +236,10 @@ fn a_node_without_neighbours_waits_for_some_while_it_has_rounds() {
             period: Span::from_secs(256),
             ..CONFIG.overlay
         },
+        helper: vicinity::Config {
+            period: Span::from_secs(256),
+            ..CONFIG.helper
+        },
         ..CONFIG
     };
     let join = |introduced: bool| {

@@ -94,6 +94,10 @@ fn learner() -> Bench {
             timeout: Span::from_secs(100),
             ..CONFIG.overlay
         },
+        helper: vicinity::Config {
+            period: Span::from_secs(256),
+            ..CONFIG.helper
+        },
         coordinates: Coordinates::Learned(vivaldi::Config::DEFAULT),
         ..CONFIG
     };

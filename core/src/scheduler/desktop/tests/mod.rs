@@ -15,7 +15,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::job::Outcome;
 use crate::machine::{Effect, EffectQueue};
-use crate::resource::Requirement;
+use crate::resource::{Kind, Requirement};
 
 /// A space of cores, memory and one virtual dimension.
 type Node = Desktop<3>;

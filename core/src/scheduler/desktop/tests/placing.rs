@@ -120,68 +120,6 @@ fn an_unsupported_job_is_refused_with_its_reason() {
 }
 
 #[test]
-fn an_invalid_configuration_is_refused_with_its_reason() {
-    let make = |config, equipment| {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        Node::new(id(1), config, Bootstrap::Alone, equipment, &mut rng).map(|_| ())
-    };
-    assert_eq!(make(config(), equipment(4, 16)), Ok(()));
-    let endless = equipment(4, u64::MAX);
-    assert_eq!(make(config(), endless), Err(ConfigError::BeyondMost));
-    assert_eq!(make(config(), equipment(0, 1)), Err(ConfigError::NoCores));
-    let mut category = equipment(1, 1);
-    category.dimensions =
-        Dimensions::new(&[("cores", Kind::Amount), ("system", Kind::Category)]).unwrap();
-    assert_eq!(make(config(), category), Err(ConfigError::Category));
-    let mut crowded = config();
-    crowded.can.virtual_dimensions = 2;
-    let refused = make(crowded, equipment(1, 1));
-    assert_eq!(refused, Err(ConfigError::Dimensions));
-    let mut idle = config();
-    idle.round = Span::ZERO;
-    assert_eq!(make(idle, equipment(1, 1)), Err(ConfigError::ZeroRound));
-    for broken in [
-        Config {
-            hops: 0,
-            ..config()
-        },
-        Config {
-            queue: 0,
-            ..config()
-        },
-        Config {
-            stopping: 0,
-            ..config()
-        },
-    ] {
-        assert_eq!(make(broken, equipment(1, 1)), Err(ConfigError::Zero));
-    }
-    let mut unbounded = config();
-    unbounded.runs.bounded = false;
-    assert_eq!(make(unbounded, equipment(1, 1)), Err(ConfigError::Bounds));
-    let mut bounded = config();
-    bounded.owners.bounded = true;
-    assert_eq!(make(bounded, equipment(1, 1)), Err(ConfigError::Bounds));
-    let mut short = config();
-    short.runs.lease = Span::from_secs(1);
-    let refused = make(short, equipment(1, 1));
-    assert!(matches!(refused, Err(ConfigError::Custody(_))));
-    let mut hasty = config();
-    hasty.can.period = Span::ZERO;
-    assert!(matches!(
-        make(hasty, equipment(1, 1)),
-        Err(ConfigError::Can(_))
-    ));
-    for error in [
-        ConfigError::ZeroRound,
-        ConfigError::BeyondMost,
-        ConfigError::NoCores,
-    ] {
-        assert!(!std::format!("{error}").is_empty());
-    }
-}
-
-#[test]
 fn free_nodes_come_first_then_nodes_that_can_start_the_job_beside_others() {
     let literal = Config {
         preference: Preference::Free,
