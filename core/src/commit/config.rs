@@ -16,7 +16,7 @@ pub struct Config {
     pub lease: Span,
     /// The longest expected delay of a message. Longer delays cost attempts, never safety.
     pub max_delay: Span,
-    /// How far two clocks may be apart. Beyond that, two attempts at a job may run at once.
+    /// How far two clocks may be apart, at most `grace`. Beyond that, two attempts at a job may run at once.
     pub max_skew: Span,
     /// How long to wait for an answer before asking again. Where this may go on for long, the wait doubles each time.
     pub retry: Span,
@@ -26,7 +26,7 @@ pub struct Config {
     pub retries: u8,
     /// How long before its start a job must be committed.
     pub lead: Span,
-    /// How long after its start a committed job waits for its permission.
+    /// How long after its start a committed job waits for its permission; more than a lease.
     pub grace: Span,
     /// For how long a job may run without a message from its coordinator.
     pub permission: Permission,
@@ -59,7 +59,7 @@ pub enum Permission {
     /// Until the end of its reservation, permitted once, shortly before the start. No signs of life are asked for: if a
     /// node falls silent, the others run on until the end, and only then does it count as lost.
     UntilEnd,
-    /// For this span, renewed three times in it. A node that leaves more than `retries` renewals unanswered is lost.
+    /// For this span, renewed three times in it: each time takes up to two `max_delay`, and clocks differ. A node that leaves more than `retries` renewals unanswered is lost.
     Renewed(Span),
 }
 

@@ -9,7 +9,7 @@ use crate::time::Span;
 pub struct Config {
     /// For how long a holder may have a job without a message from its home; renewed after a third of that.
     pub lease: Span,
-    /// How far two clocks may be apart. Beyond that, a job may run twice.
+    /// How far two clocks may be apart, at most a third of the lease. Beyond that, a job may run twice.
     pub max_skew: Span,
     /// How long to wait for an answer before asking again.
     pub retry: Span,

@@ -31,7 +31,7 @@ pub struct Config {
     pub lateness: Lateness,
     /// How long a site may have a job without word from its home; a site asks three times in that span.
     pub lease: Span,
-    /// The largest difference of two clocks. If it is larger, a job may run twice.
+    /// The largest difference of two clocks, at most a third of the lease. If it is larger, a job may run twice.
     pub max_skew: Span,
     /// How long to wait for an answer before asking again.
     pub retry: Span,

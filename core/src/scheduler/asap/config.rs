@@ -73,7 +73,7 @@ pub enum Links {
 pub enum Exchange {
     /// A node sends its schedule to all subscribers whenever it changes (PROTOCOLS D7).
     Push {
-        /// How long a subscription lasts; it is renewed three times in that span.
+        /// How long a subscription lasts, at least three times `timeout`; it is renewed three times in that span.
         lease: Span,
     },
     /// A searcher asks its neighbours before it searches, and so does each node that it asks for more (PROTOCOLS D9).
