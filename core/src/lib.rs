@@ -97,8 +97,10 @@
 //! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
 //!
 //! Without features the crate has [`time`], [`id`], [`rng`], [`config`], [`machine`], [`heartbeat`], [`mentions`],
-//! [`profile`], [`few`], [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`]; [`schedule::ledger`], and [`schedule::Schedule`] on fixed
-//! storage. It then needs the crates `heapless`, `libm` and `rand_core`, and no allocator.
+//! [`profile`], [`few`], [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`];
+//! [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage. It then needs the crates `heapless`, `libm`
+//! and `rand_core`, and no allocator. Of other crates, public items name only `rand_core::Rng`, which is re-exported,
+//! and serde's traits.
 //!
 //! # What it does not do
 //! It does not run jobs, move data, authenticate peers or encrypt anything. The host does that. The host also chooses
