@@ -1,5 +1,6 @@
 use alloc::collections::VecDeque;
 use alloc::collections::vec_deque::Drain;
+use core::mem;
 
 use rand_core::Rng;
 
@@ -65,6 +66,60 @@ impl<M: Machine> EffectQueue<M> {
         self.effects.clear();
     }
 
+    /// Puts the records of the next group first, for a host that makes many records durable at once.
+    ///
+    /// A group has the effects up to the first [`Effect::Forget`] behind an [`Effect::Notify`]: by such a record a machine
+    /// knows after a crash that it may not have told its host yet. Within a group, what is to be written or forgotten
+    /// comes first, in its order, and then come the other effects, in theirs.
+    ///
+    /// ```
+    /// use gridweave_core::heartbeat::{Command, Detector};
+    /// use gridweave_core::id::NodeId;
+    /// use gridweave_core::machine::{Effect, EffectQueue, Event};
+    /// use gridweave_core::time::{Span, Time};
+    /// use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+    ///
+    /// let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    /// let mut detector = Detector::<8>::new(NodeId::new(1), Span::from_secs(10), 3)?;
+    /// let mut effects = EffectQueue::new();
+    /// for event in [Event::Start, Event::Command(Command::Watch(NodeId::new(2)))] {
+    ///     effects.feed(&mut detector, event, Time::ZERO, &mut rng);
+    /// }
+    /// while !effects.is_empty() {
+    ///     let group = effects.group_records();
+    ///     for _ in 0..group.records {
+    ///         assert!(matches!(effects.pop(), Some(Effect::Persist(..) | Effect::Forget(_))));
+    ///     }
+    ///     // Here an agent makes all of them durable, with one write to its disk.
+    ///     for _ in 0..group.others {
+    ///         // Messages, timers and notices.
+    ///         assert!(!matches!(effects.pop(), Some(Effect::Persist(..) | Effect::Forget(_))));
+    ///     }
+    /// }
+    /// # Ok::<(), gridweave_core::heartbeat::ConfigError>(())
+    /// ```
+    pub fn group_records(&mut self) -> Group {
+        let mut told = false;
+        let is_next = |effect: &Effect<M>| {
+            told |= matches!(effect, Effect::Notify(_));
+            told && matches!(effect, Effect::Forget(_))
+        };
+        let end = self.effects.iter().position(is_next);
+        let rest = self.effects.split_off(end.unwrap_or(self.effects.len()));
+        let is_record =
+            |effect: &Effect<M>| matches!(effect, Effect::Persist(..) | Effect::Forget(_));
+        let group = mem::replace(&mut self.effects, rest);
+        let (records, others): (VecDeque<_>, VecDeque<_>) = group.into_iter().partition(is_record);
+        let group = Group {
+            records: records.len(),
+            others: others.len(),
+        };
+        for effect in records.into_iter().chain(others).rev() {
+            self.effects.push_front(effect);
+        }
+        group
+    }
+
     /// The effects so far, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Effect<M>> {
         self.effects.iter()
@@ -85,6 +140,15 @@ impl<M: Machine> Default for EffectQueue<M> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// How many effects are in a group of [`EffectQueue::group_records`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Group {
+    /// How many records come first, to be written or forgotten. Make all of them durable before the others.
+    pub records: usize,
+    /// How many other effects follow them.
+    pub others: usize,
 }
 
 /// The context of one event whose effects go to a list.

@@ -1,6 +1,6 @@
 use rand_core::Rng;
 
-use super::{Effect, EffectQueue, Event, Machine, TimerQueue, Violation};
+use super::{Effect, EffectQueue, Event, Group, Machine, TimerQueue, Violation};
 use crate::sorted::SortedMap;
 use crate::time::Time;
 
@@ -148,6 +148,15 @@ impl<M: Machine> Host<M> {
             Effect::Send { .. } | Effect::Notify(_) => {}
         }
         Some(effect)
+    }
+
+    /// Puts the records of the next group of pending effects first: for a host that makes the records of one event, or of
+    /// several, durable at once. See [`EffectQueue::group_records`].
+    ///
+    /// The caller [executes](Self::execute) the records, makes them durable together, and executes the others. Then
+    /// comes the next group, if any effects are still [pending](Self::pending).
+    pub fn group_records(&mut self) -> Group {
+        self.pending.group_records()
     }
 
     /// The node goes down: it loses its machine, its timers and its pending effects, and keeps its records.

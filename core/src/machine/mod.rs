@@ -10,6 +10,12 @@
 //! 3. Execute the effects in order. A [`Effect::Persist`] is durable before any effect behind it is executed.
 //! 4. Go to 2.
 //!
+//! A host may make many records durable at once (group commit). It feeds one event or several, and withholds all their
+//! effects. Then it makes all their records durable, and after that executes the other effects, in order. So no message,
+//! timer or notice of the batch goes out before all its records are durable. There is one exception: a record that is to
+//! be forgotten behind a notice must not vanish before that notice is given. [`Host::group_records`] brings effects into
+//! this order.
+//!
 //! Rules for a host:
 //! - Of all events that are due at one instant, feed the ends of jobs first. Else a job that ends exactly when its
 //!   reservation ends is cut off.
@@ -96,7 +102,7 @@ pub(crate) use alarm::Alarm;
 #[cfg(test)]
 pub(crate) use driver::{Driver, Shown};
 #[cfg(feature = "alloc")]
-pub use effects::EffectQueue;
+pub use effects::{EffectQueue, Group};
 #[cfg(feature = "alloc")]
 pub use host::Host;
 pub use lift::{Embed, Lifted};
@@ -128,7 +134,8 @@ pub enum Never {}
 ///   the same events, times and random choices gives the same effects, on any platform.
 /// - **What must last is written first.** The effect that persists a vote or a decision comes before the message that
 ///   tells it, because the host may stop after any effect. Under one key only the latest record counts, and the number
-///   of keys in use is bounded.
+///   of keys in use is bounded. A record may be durable before the effects in front of it are executed, with those of
+///   later events: so no record says that the host was told something. To note that, a machine forgets a record.
 /// - **It restarts.** The host builds it anew, feeds its live records in any order (this has no effects) and then
 ///   [`Event::Start`] (this sets its timers again). Between the two come only commands that say what outlived the earlier
 ///   life, as [`Survived`](crate::job::Command::Survived). The machine goes on without harm.

@@ -150,3 +150,52 @@ fn a_violation_names_what_does_not_hold() {
         "this does not hold: one is two"
     );
 }
+
+#[test]
+fn a_group_has_its_records_first_and_ends_before_a_record_is_forgotten_behind_a_notice() {
+    let (at, node) = (Time::ZERO, NodeId::new);
+    let wake = Effect::Wake { at, timer: 6 };
+    let send = |to, message| Effect::<Child>::Send {
+        to: node(to),
+        message,
+    };
+    let mut host = Host::unstarted(Child);
+    for _ in 0..2 {
+        host.handle(Event::Start, at, &mut crate::rng::Zeros);
+    }
+    let next = |host: &mut Host<Child>| {
+        let Group { records, others } = host.group_records();
+        let mut take = |count| -> Vec<_> { (0..count).map_while(|_| host.execute()).collect() };
+        (take(records), take(others))
+    };
+    let persist = Effect::Persist(1, 2);
+    let first = [
+        send(3, 4),
+        Effect::Notify(5),
+        wake.clone(),
+        Effect::Cancel(7),
+    ];
+    let last = [Effect::Notify(9), send(10, 0)];
+    assert_eq!(
+        next(&mut host),
+        (Vec::from([persist.clone()]), first.to_vec())
+    );
+    // What the second event writes does not wait for what the first one sends.
+    assert_eq!(
+        next(&mut host),
+        (
+            Vec::from([Effect::Forget(8), persist]),
+            [&last[..], &first].concat()
+        )
+    );
+    assert_eq!(
+        next(&mut host),
+        (Vec::from([Effect::Forget(8)]), last.to_vec())
+    );
+    assert_eq!(host.pending(), 0);
+    let none = Group {
+        records: 0,
+        others: 0,
+    };
+    assert_eq!(host.group_records(), none);
+}

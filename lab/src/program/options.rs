@@ -249,6 +249,9 @@ pub(super) struct Torture {
     /// For how many seconds things go wrong [default: the seed picks]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) chaos: Option<u32>,
+    /// Make the records of all events of an instant durable at once
+    #[arg(long)]
+    pub(super) group_commit: bool,
     /// Print what happens, line by line
     #[arg(long, requires = "seed")]
     pub(super) trace: bool,

@@ -44,6 +44,7 @@ fn request(options: &Torture, seed: u64) -> Request {
         nodes: options.nodes,
         jobs: options.jobs,
         chaos: options.chaos,
+        group_commit: options.group_commit,
         flaw: None,
     }
 }

@@ -154,6 +154,9 @@ pub(super) fn simulation<M: Subject>(
     let engine = Dice::new(seed, For::Engine, 0).seed();
     let mut simulation = Simulation::new(scenario.nodes, network, engine, player);
     simulation.check(Checking::EveryEvent);
+    if scenario.request.group_commit {
+        simulation.group_commit(Span::ZERO);
+    }
     for at in &scenario.joins {
         simulation.join(*at);
     }

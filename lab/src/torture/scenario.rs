@@ -44,6 +44,8 @@ pub struct Request {
     pub jobs: Option<u32>,
     /// For how many seconds things go wrong; if left out, the seed decides.
     pub chaos: Option<u32>,
+    /// Whether nodes make the records of all events of an instant durable at once, before their other effects.
+    pub group_commit: bool,
     /// A bug to plant, to see that it is caught.
     pub flaw: Option<Flaw>,
 }
@@ -58,6 +60,7 @@ impl Request {
             nodes: None,
             jobs: None,
             chaos: None,
+            group_commit: false,
             flaw: None,
         }
     }
@@ -91,6 +94,9 @@ impl fmt::Display for Request {
             if let Some(number) = number {
                 write!(f, " --{option} {number}")?;
             }
+        }
+        if self.group_commit {
+            f.write_str(" --group-commit")?;
         }
         Ok(())
     }

@@ -165,6 +165,28 @@ fn seeds_that_once_broke_an_invariant_hold() {
     }
 }
 
+#[test]
+fn nodes_that_commit_in_groups_lose_nothing() {
+    let request = |seed| Request {
+        group_commit: true,
+        ..Request::new(seed)
+    };
+    // In the first, a node went down when it had written a record and not yet forgotten the one that made room for it. In
+    // the second, a node goes down between the last word on a job and its end on disk.
+    let known = [(Scheduler::Asap, 196), (Scheduler::Desktop, 82)];
+    let known = known.map(|(scheduler, seed)| Request {
+        scheduler: Some(scheduler),
+        ..request(seed)
+    });
+    let all: Vec<Request> = (0..if WHOLE { 300 } else { 12 }).map(request).collect();
+    let mut crashes = 0;
+    for report in run_all(&[&known[..], &all].concat()) {
+        assert_eq!(report.breach, None, "{}", report.request);
+        crashes += report.counters.get(Fault::Crash.name());
+    }
+    assert!(crashes > 10, "only {crashes} crashes");
+}
+
 /// The minimised report of the first seed in which a planted bug is caught.
 fn caught(flaw: Flaw, scheduler: Scheduler) -> Report {
     let request = |seed| Request {

@@ -17,6 +17,8 @@ pub(super) enum What {
     /// The node of this number did not get a message.
     Unreachable(u32),
     Fault(Fault),
+    /// The effects that the node has held back are carried out.
+    Commit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +46,7 @@ impl Handle {
             What::Fault(Fault::Start) => (4, 0),
             What::Fault(Fault::Crash) => (5, 0),
             What::Fault(Fault::Doom(effects)) => (6, effects.min(Self::MOST)),
+            What::Commit => (7, 0),
         };
         assert!(
             number <= Self::MOST,
@@ -68,7 +71,8 @@ impl Handle {
             3 => What::Unreachable(number),
             4 => What::Fault(Fault::Start),
             5 => What::Fault(Fault::Crash),
-            _ => What::Fault(Fault::Doom(number)),
+            6 => What::Fault(Fault::Doom(number)),
+            _ => What::Commit,
         }
     }
 }
@@ -88,6 +92,7 @@ mod tests {
             What::Fault(Fault::Start),
             What::Fault(Fault::Crash),
             What::Fault(Fault::Doom(3)),
+            What::Commit,
         ] {
             let handle = Handle::new(9, what);
             assert_eq!((handle.node(), handle.what()), (9, what));

@@ -32,6 +32,7 @@
 
 mod acting;
 mod coming_up;
+mod group;
 mod handle;
 mod kinds;
 mod slab;
@@ -49,7 +50,7 @@ use std::vec::Drain;
 use std::collections::BTreeMap;
 
 use gridweave_core::id::NodeId;
-use gridweave_core::machine::{Event, Machine, Violation};
+use gridweave_core::machine::{Context, Event, Machine, Violation};
 use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::Framed;
@@ -62,6 +63,7 @@ use crate::history::History;
 use crate::network::Network;
 use acting::{Acting, Armed, Entry, Travelling, World};
 use coming_up::ComingUp;
+use group::Group;
 use handle::{Fault, Handle, What};
 use slab::Slab;
 use timers::Timers;
@@ -196,6 +198,8 @@ pub struct Simulation<M: Simulated> {
     survived: BTreeMap<u32, Vec<M::Command>>,
     events: u64,
     coming_up: ComingUp,
+    /// What nodes hold back, if they commit in groups.
+    group: Option<Group<M>>,
     touch: fn(&M, Option<NodeId>) -> u64,
     /// How many of the events that come next have had their targets touched.
     touched: usize,
@@ -254,6 +258,7 @@ impl<M: Simulated> Simulation<M> {
             survived: BTreeMap::new(),
             events: 0,
             coming_up: ComingUp::default(),
+            group: None,
             touch,
             touched: 0,
         };
@@ -272,6 +277,17 @@ impl<M: Simulated> Simulation<M> {
     /// Sets how often machines are asked whether their invariants hold.
     pub fn check(&mut self, checking: Checking) {
         self.checking = checking;
+    }
+
+    /// Lets nodes commit in groups: a node holds back the effects of its events for this long after the first of them.
+    /// Then its records become durable, and the other effects follow ([`EffectQueue::group_records`]). [`Span::ZERO`]
+    /// makes a group of the events of one instant. Without this call, each effect happens at once.
+    ///
+    /// A crash loses what is held back.
+    ///
+    /// [`EffectQueue::group_records`]: gridweave_core::machine::EffectQueue::group_records
+    pub fn group_commit(&mut self, window: Span) {
+        self.group = Some(Group::new(window, self.nodes.len()));
     }
 
     /// Gives a command to a node at a time; a time that is past means now.
@@ -324,6 +340,9 @@ impl<M: Simulated> Simulation<M> {
         });
         self.world.nodes += 1;
         self.world.disks.push(SortedMap::new());
+        if let Some(group) = &mut self.group {
+            group.join();
+        }
         self.plan(at, node, What::Fault(Fault::Start));
         node
     }
@@ -405,6 +424,7 @@ impl<M: Simulated> Simulation<M> {
                 self.start(node);
             }
             What::Fault(Fault::Crash) => self.go_down(node),
+            What::Commit => self.commit(node),
             What::Fault(Fault::Doom(effects)) => {
                 if let Some(node) = self.nodes.get_mut(node as usize) {
                     node.doomed = node.machine.as_ref().map(|_| effects);
@@ -523,6 +543,10 @@ impl<M: Simulated> Simulation<M> {
         for slot in state.timers.take() {
             self.world.timers.replace(slot, Armed::Stale);
         }
+        if let Some(group) = &mut self.group {
+            let held = &mut group.nodes[node as usize];
+            held.effects.clear();
+        }
         self.world.happenings.push(Happening::Crashed {
             at: self.world.now,
             node: NodeId::new(u64::from(node)),
@@ -539,14 +563,27 @@ impl<M: Simulated> Simulation<M> {
             return;
         };
         self.events += 1;
-        let mut acting = Acting {
-            node,
-            timers,
-            doomed,
-            rng: &mut self.rng,
-            world: &mut self.world,
-        };
-        machine.handle(event, &mut acting);
+        match &mut self.group {
+            None => {
+                let mut acting = Acting {
+                    node,
+                    timers,
+                    doomed,
+                    rng: &mut self.rng,
+                    world: &mut self.world,
+                };
+                machine.handle(event, &mut acting);
+            }
+            Some(group) => {
+                let (held, now) = (&mut group.nodes[node as usize], self.world.now);
+                held.effects.feed(machine, event, now, &mut self.rng);
+                if !held.effects.is_empty() && !held.is_planned {
+                    held.is_planned = true;
+                    let commit = Handle::new(node, What::Commit);
+                    self.world.queue.push(now + group.window, commit);
+                }
+            }
+        }
         let is_over = *doomed == Some(0);
         let asked = match self.checking {
             Checking::Never => false,
@@ -564,6 +601,34 @@ impl<M: Simulated> Simulation<M> {
             });
         }
         if is_over {
+            self.go_down(node);
+        }
+    }
+
+    /// Carries out what a node has held back: first its records, then all else in order.
+    fn commit(&mut self, node: u32) {
+        let Some(group) = &mut self.group else {
+            return;
+        };
+        let held = &mut group.nodes[node as usize];
+        held.is_planned = false;
+        let Node { timers, doomed, .. } = &mut self.nodes[node as usize];
+        let mut acting = Acting {
+            node,
+            timers,
+            doomed,
+            rng: &mut self.rng,
+            world: &mut self.world,
+        };
+        while !held.effects.is_empty() {
+            let group = held.effects.group_records();
+            for _ in 0..group.records + group.others {
+                if let Some(effect) = held.effects.pop() {
+                    acting.push(effect);
+                }
+            }
+        }
+        if *doomed == Some(0) {
             self.go_down(node);
         }
     }

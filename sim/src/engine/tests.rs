@@ -252,6 +252,36 @@ fn a_doomed_node_stops_between_two_effects() {
 }
 
 #[test]
+fn nodes_that_commit_in_groups_write_all_records_before_the_first_message() {
+    for (effects, disk) in [
+        (0, vec![0]),
+        (1, vec![0, 1]),
+        (2, vec![0, 1, 2]),
+        (3, vec![0, 2]),
+        (4, vec![0, 2, 3]),
+        (9, vec![0, 2, 3]),
+    ] {
+        let mut grid = probes(2, &NetworkConfig::default());
+        grid.group_commit(Span::from_secs(2));
+        grid.crash_after(secs(3), node(0), effects);
+        // A message of one event, and records of a later one.
+        grid.command(secs(4), node(0), Ask::Send(1, 7));
+        grid.command(secs(5), node(0), Ask::Write);
+        grid.run_until(secs(5));
+        let on_disk = |grid: &Simulation<Probe>| -> Vec<u8> {
+            grid.disk(node(0)).map(|(key, _)| *key).collect()
+        };
+        assert_eq!(on_disk(&grid), [0], "nothing is done yet");
+        grid.run_until(secs(9));
+        assert_eq!(on_disk(&grid), disk, "after {effects} effects");
+        let heard: Vec<_> = seen(&mut grid).into_iter().skip(2).collect();
+        let message = (8, 1, Saw::Message(0, 7));
+        let expected = if effects > 4 { vec![message] } else { vec![] };
+        assert_eq!(heard, expected, "after {effects} effects");
+    }
+}
+
+#[test]
 fn a_sender_learns_that_no_node_is_there_if_the_network_reports_it() {
     let told = NetworkConfig {
         delay: Delay::Constant(Span::from_secs(1)),
