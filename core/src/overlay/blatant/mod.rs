@@ -29,7 +29,8 @@
 //! - The last few peers that did not answer are asked again, one of them in every seventh iteration.
 //! - If a node does not see a contact, it asks it for a link: the two may be on different islands. While no answer
 //!   comes, it asks one contact every [`Config::remember`] iterations. After each answer it asks less often, for a node
-//!   in a large overlay does not see all others. A link too many is removed like any other.
+//!   in a large overlay does not see all others. It asks soon after a neighbour has denied their link, as many do after
+//!   a restart. A link too many is removed like any other.
 //!
 //! # What holds after faults
 //! Once messages arrive again, the overlay becomes one, if all nodes that are up are connected by links and contacts

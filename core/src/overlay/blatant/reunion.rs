@@ -31,6 +31,12 @@ impl Reunion {
         self.due = iteration.saturating_add(wait);
     }
 
+    /// A link was lost, perhaps the only one to an island: a contact that is not seen is asked soon.
+    pub(super) fn hasten(&mut self, iteration: u32, config: &Config) {
+        let soon = iteration.saturating_add(config.remember.into());
+        self.due = self.due.min(soon);
+    }
+
     /// The peer that was asked does not answer.
     pub(super) fn miss(&mut self, iteration: u32, config: &Config) {
         self.answers = 0;

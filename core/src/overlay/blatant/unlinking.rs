@@ -155,6 +155,9 @@ impl Blatant {
     /// A peer says that it has no link to this node: this end drops the link, too.
     pub(super) fn on_not_linked(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
         if self.disconnect(from, cx).is_some() {
+            if let Life::Running(running) = &mut self.life {
+                running.reunion.hasten(running.iteration, &self.config);
+            }
             self.publish(None, cx);
         }
     }

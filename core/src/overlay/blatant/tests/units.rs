@@ -814,3 +814,29 @@ fn a_missed_peer_that_refuses_is_not_asked_again_before_the_others() {
     bench.feed(Event::Unreachable { to: id(2) });
     assert_eq!(due(&bench), Some(id(2)));
 }
+
+#[test]
+fn a_contact_is_asked_soon_after_a_neighbour_denied_their_link() {
+    let config = Config {
+        remember: 4,
+        sighted: 50,
+        ..CONFIG
+    };
+    let asked = |denied: bool| {
+        let mut bench = Bench::with_config(config, &[(1, &[ME]), (2, &[ME]), (3, &[ME])]);
+        bench.act(|blatant, cx| blatant.know(id(9), cx));
+        if denied {
+            bench.hear(3, Message::NotLinked);
+        }
+        (0..60).find(|at| {
+            let effects = bench.iterate(*at);
+            // The neighbours answer all the time.
+            for peer in [1, 2] {
+                bench.hear(peer, Message::Pong(record(peer, *at + 2, &[ME])));
+            }
+            let asks = |effect: &Effect<Blatant>| matches!(effect, Effect::Send { to, message: Message::Link { .. } } if [3, 9].contains(&to.get()));
+            effects.iter().any(asks)
+        })
+    };
+    assert_eq!((asked(true), asked(false)), (Some(3), Some(49)));
+}
