@@ -181,7 +181,7 @@ fn a_gang_starts_when_the_last_of_its_nodes_has_offered_itself() {
             written(job(2), Told::Accepted, trying),
             say(News::Accepted { start }),
             send(PEERS[1], order(id, 2, 1 + PERMISSION)),
-            started(id, PERMISSION),
+            started(id, 1 + PERMISSION),
         ]
     );
     // A second offer of the same node changes nothing. An offer that comes too late is released.
@@ -457,10 +457,14 @@ fn permissions_are_renewed_and_a_node_silent_for_a_whole_one_is_lost() {
     let (mut desk, search) = running_gang();
     let third = PERMISSION / 3;
     for part in 1..3 {
-        let until = Time::from_secs(part * third + PERMISSION);
+        let seconds = part * third + PERMISSION;
+        let until = Time::from_secs(seconds);
         assert_eq!(
             desk.act(part * third),
-            [send(PEERS[0], Message::Renew { search, until })]
+            [
+                send(PEERS[0], Message::Renew { search, until }),
+                extended(search, seconds)
+            ]
         );
     }
     let effects = desk.act(PERMISSION);
