@@ -349,7 +349,8 @@ impl Replaying<'_, '_> {
         match notice.news {
             News::Started { attempt, until } => self.begin(index, node, (attempt, until), at),
             News::Stopped { attempt } => {
-                if self.host.watch.stopped(at, node, index, attempt) {
+                let ran = self.host.watch.stopped(at, node, index, attempt);
+                if ran {
                     self.interrupt(index);
                 }
             }
