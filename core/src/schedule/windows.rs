@@ -17,8 +17,13 @@ pub trait Walk: Clone {
     /// no others.
     fn resume(&self, mark: usize, at: Time) -> Self;
 
-    /// The first window, and the others.
-    fn split_first(&self) -> Option<(Interval, Self)>;
+    /// The windows from the first one on for which `passes` says no.
+    fn skip_while(self, passes: impl FnMut(&Interval) -> bool) -> Self;
+
+    /// The windows as a slice, if that is how they are kept.
+    fn as_slice(&self) -> Option<&[Interval]> {
+        None
+    }
 
     /// When the last window ends that is over at `at`, and when the first one starts that is not.
     fn around(&self, at: Time) -> (Option<Time>, Option<Time>);
@@ -30,28 +35,45 @@ pub trait Walk: Clone {
     fn each(self) -> impl Iterator<Item = Interval>;
 }
 
+// Inlined into searches that other crates compile for their types.
 impl Walk for &[Interval] {
+    #[inline]
     fn at_most(&self) -> usize {
         self.len()
     }
 
+    #[inline]
     fn last_end(&self) -> Option<Time> {
         self.last().map(|window| window.end())
     }
 
+    #[inline]
     fn mark(&self, at: Time) -> usize {
         first_unfinished(self, at)
     }
 
+    #[inline]
     fn resume(&self, mark: usize, _: Time) -> Self {
         self.get(mark..).unwrap_or_default()
     }
 
-    fn split_first(&self) -> Option<(Interval, Self)> {
-        let (first, rest) = <[Interval]>::split_first(self)?;
-        Some((*first, rest))
+    #[inline]
+    fn skip_while(mut self, mut passes: impl FnMut(&Interval) -> bool) -> Self {
+        while let Some((window, rest)) = self.split_first() {
+            if !passes(window) {
+                break;
+            }
+            self = rest;
+        }
+        self
     }
 
+    #[inline]
+    fn as_slice(&self) -> Option<&[Interval]> {
+        Some(self)
+    }
+
+    #[inline]
     fn around(&self, at: Time) -> (Option<Time>, Option<Time>) {
         let next = first_unfinished(self, at);
         let last = next.checked_sub(1).and_then(|last| self.get(last));
@@ -59,6 +81,7 @@ impl Walk for &[Interval] {
         (last.map(|w| w.end()), next.map(|w| w.start()))
     }
 
+    #[inline]
     fn leave_free(&self, interval: Interval) -> bool {
         match self.first() {
             None => true,
@@ -71,6 +94,7 @@ impl Walk for &[Interval] {
         }
     }
 
+    #[inline]
     fn each(self) -> impl Iterator<Item = Interval> {
         self.iter().copied()
     }
@@ -143,9 +167,12 @@ impl Walk for BusyWindows<'_> {
         Self::new(firm, swaps, self.from.max(at))
     }
 
-    fn split_first(&self) -> Option<(Interval, Self)> {
+    fn skip_while(mut self, mut passes: impl FnMut(&Interval) -> bool) -> Self {
         let mut rest = self.clone();
-        Some((rest.next()?, rest))
+        while rest.next().is_some_and(|window| passes(&window)) {
+            self = rest.clone();
+        }
+        self
     }
 
     fn around(&self, at: Time) -> (Option<Time>, Option<Time>) {
@@ -153,14 +180,14 @@ impl Walk for BusyWindows<'_> {
             let over = list.len().checked_sub(unfinished(list, at).len())?;
             Some(list.get(over.checked_sub(1)?)?.interval.end())
         };
-        let next = self.resume(0, at).split_first();
+        let next = self.resume(0, at).next();
         let last = ended(self.firm).max(ended(self.swaps));
-        (last, next.map(|(window, _)| window.start()))
+        (last, next.map(Interval::start))
     }
 
     fn leave_free(&self, interval: Interval) -> bool {
-        let next = self.resume(0, interval.start()).split_first();
-        next.is_none_or(|(window, _)| interval.end() <= window.start())
+        let next = self.resume(0, interval.start()).next();
+        next.is_none_or(|window| interval.end() <= window.start())
     }
 
     fn each(self) -> impl Iterator<Item = Interval> {
