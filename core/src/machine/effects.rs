@@ -96,7 +96,7 @@ impl<M: Machine> EffectQueue<M> {
     ///         assert!(!matches!(effects.pop(), Some(Effect::Persist(..) | Effect::Forget(_))));
     ///     }
     /// }
-    /// # Ok::<(), gridweave_core::heartbeat::ConfigError>(())
+    /// # Ok::<(), gridweave_core::config::ConfigError>(())
     /// ```
     pub fn group_records(&mut self) -> Group {
         let mut told = false;
