@@ -444,8 +444,7 @@ fn unfinished_from(sorted: &[Reservation], from: Time) -> usize {
     sorted.partition_point(|known| known.interval.end() <= from)
 }
 
-/// Those of the sorted reservations that are not over at `from`.
-pub(super) fn unfinished(sorted: &[Reservation], from: Time) -> &[Reservation] {
+fn unfinished(sorted: &[Reservation], from: Time) -> &[Reservation] {
     sorted
         .get(unfinished_from(sorted, from)..)
         .unwrap_or_default()

@@ -48,9 +48,9 @@ mod snapshot;
 mod storage;
 #[cfg(test)]
 mod tests;
-pub(crate) mod windows;
+mod windows;
 
-pub use busy::{BusyTime, Windows};
+pub use busy::BusyTime;
 pub use exclusive::{CommitError, LengthenError, ReserveError, Schedule};
 pub use reservation::{Attempt, Reservation, Status};
 #[cfg(feature = "alloc")]

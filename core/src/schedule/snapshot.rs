@@ -74,8 +74,6 @@ impl Snapshot {
 }
 
 impl BusyTime for Snapshot {
-    type Windows<'a> = &'a [Interval];
-
     fn windows(&self) -> &[Interval] {
         &self.busy
     }

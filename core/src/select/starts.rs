@@ -1,7 +1,6 @@
 use alloc::vec::Vec;
 
 use crate::schedule::BusyTime;
-use crate::schedule::windows::Walk as _;
 use crate::time::{Span, Time};
 
 /// When each candidate is free for a job: one bit for every start that may matter.
@@ -48,7 +47,7 @@ impl Starts {
         if first <= latest && !length.is_zero() {
             times.push(first);
             for schedule in schedules {
-                let ends = schedule.windows().each().map(|w| w.end().round_up(slot));
+                let ends = schedule.windows().iter().map(|w| w.end().round_up(slot));
                 times.extend(ends.filter(|&end| end > first && end <= latest));
             }
             times.sort_unstable();
@@ -194,7 +193,7 @@ fn set(mask: &mut Mask, at: usize) {
 /// At which of these times a schedule is free for `length`.
 fn free_at<B: BusyTime>(schedule: &B, times: &[Time], length: Span) -> Mask {
     let mut mask = NO_START;
-    let mut windows = schedule.windows().each().peekable();
+    let mut windows = schedule.windows().iter().peekable();
     for (at, &start) in times.iter().enumerate() {
         while windows.next_if(|window| window.end() <= start).is_some() {}
         let end = start.as_micros().checked_add(length.as_micros());

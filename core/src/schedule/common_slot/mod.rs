@@ -46,25 +46,6 @@
 //! assert_eq!(error, NoCommonSlot::TooFewSchedules { have: 3 });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! A program that has the schedules themselves searches them directly. Nodes that know each other's schedules from
-//! messages search [`Snapshot`](super::Snapshot)s.
-//!
-//! ```
-//! use gridweave_core::id::{Epoch, JobId};
-//! use gridweave_core::schedule::common_slot::{CommonSearch, InOrder};
-//! use gridweave_core::schedule::{Attempt, Reservation, Schedule};
-//! use gridweave_core::time::{Interval, Span, Time};
-//!
-//! let mut nodes = vec![Schedule::<Vec<Reservation>>::new(); 3];
-//! let other = Attempt::new(JobId::new(1), Epoch::new(0));
-//! nodes[0].reserve(other, Interval::starting(Time::ZERO, Span::from_secs(600))?)?;
-//!
-//! let mut search = CommonSearch::default();
-//! let slot = search.earliest(&nodes, Time::ZERO, Span::from_secs(60), 3, InOrder)?;
-//! assert_eq!(slot.start, Time::from_secs(600));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod pick;
 mod sweep;
@@ -75,6 +56,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::schedule::BusyTime;
+use crate::schedule::busy::first_unfinished;
 use crate::time::{Interval, Span, Time};
 pub use pick::{BestFit, InOrder, Pick, Seeded};
 use pick::{Question, Rank};

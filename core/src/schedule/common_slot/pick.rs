@@ -1,9 +1,8 @@
 use rand_core::Rng;
 
-use super::CommonSearch;
+use super::{CommonSearch, first_unfinished};
 use crate::rng::Choose as _;
 use crate::schedule::BusyTime;
-use crate::schedule::windows::Walk as _;
 use crate::time::{Interval, Span, Time};
 use sealed::Choose;
 
@@ -117,9 +116,12 @@ impl Choose for BestFit {
 /// What the slot leaves of the free window around it, if it is free.
 fn idle_around<B: BusyTime, C>(schedule: &B, question: &Question<'_, C>) -> Option<Span> {
     let slot = question.slot;
-    let (since, until) = schedule.windows().around(slot.start());
-    let since = since.unwrap_or(Time::ZERO).max(question.from);
-    let until = until.unwrap_or(Time::MAX).min(schedule.horizon());
-    let idle = (until - since) - slot.length();
+    let windows = schedule.windows();
+    let next = first_unfinished(windows, slot.start());
+    let last = next.checked_sub(1).and_then(|last| windows.get(last));
+    let since = last.map_or(Time::ZERO, |window| window.end());
+    let until = windows.get(next).map_or(Time::MAX, |window| window.start());
+    let until = until.min(schedule.horizon());
+    let idle = (until - since.max(question.from)) - slot.length();
     (slot.end() <= until).then_some(idle)
 }

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::first_unfinished;
 use crate::schedule::BusyTime;
-use crate::schedule::windows::Walk as _;
 use crate::time::{Span, Time};
 
 /// Buckets in a stretch of time, about as many as ranges: enough that few share one, few enough for a first-level cache.
@@ -31,7 +31,7 @@ pub(super) struct Sweep {
     most: Vec<u32>,
     /// When the schedules become idle for ever.
     tails: Vec<u64>,
-    /// Of each schedule the mark of the windows that are not over when the next stretch begins.
+    /// Of each schedule the first window that is not over when the next stretch begins.
     cursors: Vec<usize>,
     /// The gaps of the stretch that the job fits into, ordered by owner, then by time; behind `fitting` of them is room.
     gaps: Vec<Gap>,
@@ -142,12 +142,12 @@ impl Sweep {
         let mut ahead = 0_usize;
         for schedule in schedules {
             let windows = schedule.windows();
-            let cursor = windows.mark(wanted.from);
+            let cursor = first_unfinished(windows, wanted.from);
             self.cursors.push(cursor);
-            ahead = ahead.saturating_add(windows.at_most().saturating_sub(cursor));
+            ahead = ahead.saturating_add(windows.len().saturating_sub(cursor));
             let tail = windows
-                .last_end()
-                .map_or(wanted.from, |end| end.max(wanted.from));
+                .last()
+                .map_or(wanted.from, |w| w.end().max(wanted.from));
             latest = latest.max(tail.min(schedule.horizon()));
             if schedule.horizon() == Time::MAX && Time::MAX - tail >= wanted.length {
                 self.tails.push(tail.as_micros());
@@ -193,8 +193,8 @@ impl Sweep {
         self.ends.clear();
         for (schedule, cursor) in schedules.iter().zip(&mut self.cursors) {
             let horizon = schedule.horizon().as_micros();
-            let windows = schedule.windows().resume(*cursor, Time::from_micros(from));
-            let all = windows.at_most();
+            let mut windows = schedule.windows().get(*cursor..).unwrap_or_default();
+            let all = windows.len();
             let room = fitting.wrapping_add(all).wrapping_add(1);
             if self.gaps.len() < room {
                 self.gaps.resize(room, Gap::default());
@@ -208,29 +208,18 @@ impl Sweep {
                 fitting = fitting.wrapping_add(usize::from(first.wrapping_add(length) <= end));
             };
             let mut first = from;
-            // The common case by itself: the loop is a tenth faster than through a closure.
-            let left = if let Some(mut windows) = windows.as_slice() {
-                while let Some((window, rest)) = windows.split_first() {
-                    gap(first, window.start().as_micros().min(horizon));
-                    first = window.end().as_micros();
-                    if first > until {
-                        break;
-                    }
-                    windows = rest;
+            while let Some((window, rest)) = windows.split_first() {
+                gap(first, window.start().as_micros().min(horizon));
+                first = window.end().as_micros();
+                if first > until {
+                    break;
                 }
-                windows.len()
-            } else {
-                let windows = windows.skip_while(|window| {
-                    gap(first, window.start().as_micros().min(horizon));
-                    first = window.end().as_micros();
-                    first <= until
-                });
-                windows.at_most()
-            };
+                windows = rest;
+            }
             if first <= until {
                 gap(first, horizon);
             }
-            *cursor = cursor.wrapping_add(all.wrapping_sub(left));
+            *cursor = cursor.wrapping_add(all.wrapping_sub(windows.len()));
             self.ends.push(fitting);
         }
         self.fitting = fitting;

@@ -7,11 +7,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::id::{Epoch, JobId};
 use crate::rng::Choose as _;
-use crate::schedule::windows::Walk as _;
-use crate::schedule::{Attempt, Reservation, Schedule, SnapshotOptions};
-use crate::select::Starts;
 
 type Rng = Xoshiro256PlusPlus;
 
@@ -22,8 +18,6 @@ struct Known {
 }
 
 impl BusyTime for Known {
-    type Windows<'a> = &'a [Interval];
-
     fn windows(&self) -> &[Interval] {
         &self.windows
     }
@@ -450,75 +444,4 @@ fn a_search_may_draw_from_a_generator_behind_a_pointer() {
     let schedules: [&[Interval]; 2] = [&[], &[]];
     let found = earliest_common(&schedules, Time::ZERO, span(1), 2, Seeded(dynamic));
     assert!(found.is_ok());
-}
-
-/// A schedule with reservations that touch, and with holds over older reservations of the same job.
-fn random_schedule(rng: &mut Rng) -> Schedule<Vec<Reservation>> {
-    let mut schedule = Schedule::new();
-    for _ in 0..rng.below(30) {
-        let attempt = Attempt::new(
-            JobId::new(rng.below(12).into()),
-            Epoch::new(rng.below(4).into()),
-        );
-        let start = at(rng.below(120).into());
-        let interval = Interval::starting(start, span(1 + u64::from(rng.below(12)))).unwrap();
-        // Some are refused, as they should be.
-        let _ = match rng.below(2) {
-            0 => schedule.reserve(attempt, interval),
-            _ => schedule.hold(attempt, interval, Time::MAX),
-        };
-    }
-    schedule.check().unwrap();
-    schedule
-}
-
-#[test]
-fn schedules_are_searched_as_their_snapshots_are() {
-    let (mut later, mut swaps) = (0, 0);
-    for seed in 0..crate::scaled(20_000, 2_000) {
-        let mut rng = Rng::seed_from_u64(seed);
-        let schedules: Vec<_> = (0..=rng.below(8))
-            .map(|_| random_schedule(&mut rng))
-            .collect();
-        let from = at(rng.below(130).into());
-        let length = span(1 + u64::from(rng.below(20)));
-        let count = 1 + rng.below(schedules.len() as u32);
-        let options = SnapshotOptions::starting(from);
-        let snapshots: Vec<_> = schedules.iter().map(|s| s.snapshot(options)).collect();
-
-        let answer = earliest_common(&snapshots, from, length, count, InOrder);
-        let direct = earliest_common(&schedules, from, length, count, InOrder);
-        assert_eq!(direct, answer, "seed {seed}");
-        assert_eq!(
-            earliest_common(&schedules, from, length, count, BestFit),
-            earliest_common(&snapshots, from, length, count, BestFit),
-            "seed {seed}"
-        );
-        let (mut one, mut other) = (Rng::seed_from_u64(seed), Rng::seed_from_u64(seed));
-        assert_eq!(
-            earliest_common(&schedules, from, length, count, Seeded(&mut one)),
-            earliest_common(&snapshots, from, length, count, Seeded(&mut other)),
-            "seed {seed}"
-        );
-        let horizon = span(rng.below(100).into());
-        let slot = span(rng.below(3).into());
-        assert_eq!(
-            Starts::new(&schedules, from, length, horizon, slot),
-            Starts::new(&snapshots, from, length, horizon, slot),
-            "seed {seed}"
-        );
-        let interval = Interval::starting(from, length).unwrap();
-        for (schedule, snapshot) in schedules.iter().zip(&snapshots) {
-            let free = BusyTime::is_free(snapshot, interval);
-            assert_eq!(BusyTime::is_free(&schedule, interval), free);
-            assert_eq!(schedule.windows().leave_free(interval), free);
-        }
-        later += u32::from(answer.is_ok_and(|(start, _)| start > from));
-        let overlap = |s: &Schedule<_>| {
-            !s.iter()
-                .is_sorted_by(|a, b| a.interval.end() <= b.interval.start())
-        };
-        swaps += u32::from(schedules.iter().any(overlap));
-    }
-    assert!(later > 100 && swaps > 100, "{later} {swaps}");
 }

@@ -140,8 +140,6 @@ pub struct Known {
 }
 
 impl BusyTime for Known {
-    type Windows<'a> = &'a [Interval];
-
     fn windows(&self) -> &[Interval] {
         self.schedule.windows()
     }

@@ -217,11 +217,6 @@ impl<'a> Seen<'a> {
 }
 
 impl BusyTime for Seen<'_> {
-    type Windows<'a>
-        = &'a [Interval]
-    where
-        Self: 'a;
-
     fn windows(&self) -> &[Interval] {
         let all = || self.found.schedule.windows();
         self.windows.as_deref().unwrap_or_else(all)
