@@ -102,8 +102,6 @@ canaries! {
     ObituaryEchoed in "overlay::can",
     /// What no longer may run is not stopped.
     StopNotTold in "commit::participant",
-    /// An attempt that survived a crash runs on though its coordinator has not permitted it for longer.
-    SurvivorForEver in "commit::participant",
     /// What was held when a node went down is free when it comes up.
     HoldLostInACrash in "commit::participant",
     /// A permission that is not renewed lasts.

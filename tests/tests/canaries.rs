@@ -194,7 +194,6 @@ const TABLE: &[(Canary, By, u64)] = &[
         MOST_STATES,
     ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
-    (SurvivorForEver, Torture(Asap, &[OneExecution]), 2000),
     (ResumedForEver, Torture(Aria, &[OneExecution]), 2000),
     (
         LeaseWithoutSkew,

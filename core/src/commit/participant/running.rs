@@ -256,8 +256,7 @@ impl<P: Policy> Participant<P> {
                     // The extension was permitted before the crash.
                     firm.phase = firm.running(&self.config);
                 }
-                let for_ever = canary!(SurvivorForEver);
-                firm.permitted = Some(if for_ever { Time::MAX } else { until });
+                firm.permitted = Some(until);
                 seat.firm = Some(firm);
                 self.put(seat);
             }
