@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Job, News};
+use crate::job::{Job, News, Survival};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
@@ -121,12 +121,6 @@ impl Custody {
         (held.state == State::Running).then(|| held.claim.attempt())
     }
 
-    /// The attempt at a job that this node ran in an earlier life, if its host has not said yet what became of it.
-    pub fn left(&self, job: JobId) -> Option<Epoch> {
-        let held = self.held.get(self.held_index(job).ok()?)?;
-        (held.state == State::Left).then(|| held.claim.attempt())
-    }
-
     pub(super) fn held_index(&self, job: JobId) -> Result<usize, usize> {
         self.held
             .binary_search_by_key(&job, |held| held.job.get().id)
@@ -202,12 +196,31 @@ impl Custody {
         self.attend_held(job, cx);
     }
 
-    /// A job that this node ran before a crash still runs.
-    pub(super) fn resume_running(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
+    /// Notes what became of an attempt while this node was down.
+    pub(super) fn survived(
+        &mut self,
+        job: JobId,
+        attempt: Epoch,
+        survival: Survival,
+        cx: &mut dyn Context<Self>,
+    ) {
+        let held = self.held_mut(job);
+        let held = held.filter(|held| held.claim.attempt() == attempt);
+        match (held.map(|held| held.state), survival) {
+            (Some(State::Left), Survival::Runs { until }) => self.resume_running(job, until, cx),
+            (Some(State::Left), Survival::Ended(outcome)) => self.ended(job, outcome.into(), cx),
+            // It was started in this life, or its end was noted before.
+            (Some(State::Running), _) | (_, Survival::Ended(_)) => {}
+            // This node knows of no such attempt, or it is over.
+            (_, Survival::Runs { .. }) => Self::tell(job, News::Stopped { attempt }, cx),
+        }
+    }
+
+    /// A job that this node ran before a crash still runs. If its time is over, it counts as lost at `Start`.
+    fn resume_running(&mut self, job: JobId, until: Time, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let longest = now + self.config.lease + self.config.max_skew;
-        let left = |held: &&mut Held| held.state == State::Left && until > now;
-        if let Some(held) = self.held_mut(job).filter(left) {
+        if let Some(held) = self.held_mut(job).filter(|_| until > now) {
             held.state = State::Running;
             let for_ever = canary!(ResumedForEver);
             held.lease = Some(if for_ever {
@@ -217,6 +230,14 @@ impl Custody {
             });
             let (job, started) = (held.job.clone(), held.start.unwrap_or(now));
             cx.notify(Notice::Resumed { job, started });
+        }
+    }
+
+    /// The host has no room for a job that went on during a crash.
+    pub(super) fn not_resumed(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        if let Some(attempt) = self.running(job) {
+            Self::tell(job, News::Stopped { attempt }, cx);
+            self.ended(job, Ending::Lost, cx);
         }
     }
 

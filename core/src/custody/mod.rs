@@ -92,8 +92,8 @@ use home::Task;
 
 use crate::config::ConfigError;
 use crate::few::Few;
-use crate::id::{JobId, NodeId};
-use crate::job::{self, Job, News};
+use crate::id::{Epoch, JobId, NodeId};
+use crate::job::{self, Job, News, Survival};
 use crate::machine::{Context, Effect, Event, Machine, Violation};
 use crate::rand_core::Rng;
 use crate::shared::Shared;
@@ -231,16 +231,20 @@ pub enum Command {
     },
     /// A job that waits here is to start now. The answer is that it starts ([`News::Started`]), or [`Notice::Drop`].
     Start(JobId),
-    /// Between the records of an earlier life and `Start`: a job that this node ran ([`Custody::left`]) still runs. If
-    /// its time allows, the answer is [`Notice::Resumed`].
-    Resume {
-        /// The job that runs.
+    /// Between the records of an earlier life and `Start`: what became of an attempt that this node had started. If the
+    /// attempt goes on, the answer is [`Notice::Resumed`]; if it must not, [`News::Stopped`].
+    Survived {
+        /// The job.
         job: JobId,
-        /// When the host ends it.
-        until: Time,
+        /// The attempt that ran.
+        attempt: Epoch,
+        /// What became of it.
+        survival: Survival,
     },
+    /// The host has no room any more for a job that goes on: the answer to [`Notice::Resumed`].
+    NotResumed(JobId),
     /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
-    /// the home has granted the job again, or before `Start`.
+    /// the home has granted the job again.
     Ended {
         /// The job that has ended.
         job: JobId,
@@ -293,7 +297,7 @@ pub enum Notice {
         /// The new end of its lease.
         until: Time,
     },
-    /// This job still runs here after a restart.
+    /// This job still runs here after a restart. A host that has no room for it says [`Command::NotResumed`].
     Resumed {
         /// The job that runs.
         job: Shared<Job>,
@@ -436,7 +440,12 @@ impl Custody {
             Command::Take { gift, taking } => self.on_taking(&gift, taking, cx),
             Command::Expect { job, start } => self.expect(job, start, cx),
             Command::Start(job) => self.start(job, cx),
-            Command::Resume { job, until } => self.resume_running(job, until, cx),
+            Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => self.survived(job, attempt, survival, cx),
+            Command::NotResumed(job) => self.not_resumed(job, cx),
             Command::Ended { job, ending } => self.ended(job, ending, cx),
             Command::GiveAway { job, to, carried } => self.give_away(job, to, carried, cx),
         }

@@ -338,9 +338,14 @@ fn a_job_that_outlives_a_crash_runs_on_under_the_lease_that_it_had() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
-    let resume = |until| Command::Resume {
+    let survived = |survival| Command::Survived {
         job: JOB,
-        until: second(until),
+        attempt: ATTEMPT,
+        survival,
+    };
+    let resume = |until| {
+        let until = second(until);
+        survived(Survival::Runs { until })
     };
     let did = bench.at(300).restart_with([resume(600)]);
     assert!(
@@ -367,10 +372,17 @@ fn a_job_that_outlives_a_crash_runs_on_under_the_lease_that_it_had() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.run();
-    let over = Command::Ended {
-        job: JOB,
-        ending: Ending::Done,
-    };
+    let over = survived(Survival::Ended(job::Outcome::Done));
     let did = bench.at(700).restart_with([over]);
     assert_eq!(did[..2], [Persist(HELD), owed(ended(Ending::Done))]);
+
+    // The host has no room for it any more.
+    let mut bench = Bench::alone();
+    bench.holding(600);
+    bench.run();
+    bench.at(300).restart_with([resume(600)]);
+    let stopped = Say(tell(News::Stopped { attempt: ATTEMPT }));
+    let did = bench.obey(Command::NotResumed(JOB));
+    assert_eq!(did[..2], [stopped, Persist(HELD)]);
+    assert_eq!(bench.machine().running(JOB), None);
 }

@@ -328,7 +328,14 @@ impl<S: LocalScheduler> Aria<S> {
                 job,
                 attempt,
                 survival,
-            } => self.on_survived(job, attempt, survival, cx),
+            } => {
+                let survived = custody::Command::Survived {
+                    job,
+                    attempt,
+                    survival,
+                };
+                self.tell_custody(survived, cx);
+            }
             job::Command::Leave => {
                 self.leaving = true;
                 self.advertise_at = cx.now();

@@ -3,7 +3,7 @@
 use super::{Aria, Timer};
 use crate::custody::{Command, Ending};
 use crate::id::{Epoch, JobId};
-use crate::job::{Job, News, Notice, Outcome, Survival};
+use crate::job::{Job, Outcome};
 use crate::machine::{Context, Event};
 use crate::queue::{Change, LocalScheduler, QueuedJob, expected};
 use crate::time::Time;
@@ -73,44 +73,12 @@ impl<S: LocalScheduler> Aria<S> {
         self.start_jobs(cx);
     }
 
-    /// Notes what became of an attempt while this node was down.
-    pub(super) fn on_survived(
-        &mut self,
-        job: JobId,
-        attempt: Epoch,
-        survival: Survival,
-        cx: &mut dyn Context<Self>,
-    ) {
-        let known = self.custody.left(job) == Some(attempt);
-        match survival {
-            Survival::Runs { until } if known => {
-                self.tell_custody(Command::Resume { job, until }, cx);
-            }
-            // This node knows of no such attempt, or it is over.
-            Survival::Runs { .. } if self.custody.running(job) != Some(attempt) => {
-                let news = News::Stopped { attempt };
-                cx.notify(Notice { job, news });
-            }
-            Survival::Ended(outcome) if known => {
-                let ending = Ending::from(outcome);
-                self.tell_custody(Command::Ended { job, ending }, cx);
-            }
-            Survival::Runs { .. } | Survival::Ended(_) => {}
-        }
-    }
-
     /// Takes a job that still runs after a restart into the local queue.
     pub(super) fn resume(&mut self, job: &Job, started: Time, cx: &mut dyn Context<Self>) {
         let queued = QueuedJob::arriving(job, started);
-        if self.site.local.resume(cx.now(), queued, started).is_ok() {
-            return;
-        }
-        // The site has not the processors that it had before the restart.
-        if let Some(attempt) = self.custody.running(job.id) {
-            let (job, news) = (job.id, News::Stopped { attempt });
-            cx.notify(Notice { job, news });
-            let ending = Ending::Lost;
-            self.tell_custody(Command::Ended { job, ending }, cx);
+        if self.site.local.resume(cx.now(), queued, started).is_err() {
+            // The site has not the processors that it had before the restart.
+            self.tell_custody(Command::NotResumed(job.id), cx);
         }
     }
 

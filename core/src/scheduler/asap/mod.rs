@@ -350,33 +350,13 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
-        let order = match *command {
-            job::Command::Submit(job) => {
-                let known = job.criterion == Criterion::Soonest;
-                let refused = (!known).then_some(Refusal::UnsupportedCriterion);
-                desk::Command::Submit { job, refused }
+        let refused = match command {
+            job::Command::Submit(job) if job.criterion != Criterion::Soonest => {
+                Some(Refusal::UnsupportedCriterion)
             }
-            job::Command::Cancel(job) => desk::Command::Cancel(job),
-            job::Command::Ended {
-                job,
-                attempt,
-                outcome,
-            } => desk::Command::Ended {
-                job,
-                attempt,
-                outcome,
-            },
-            job::Command::Survived {
-                job,
-                attempt,
-                survival,
-            } => desk::Command::Survived {
-                job,
-                attempt,
-                survival,
-            },
-            job::Command::Leave => desk::Command::Leave,
+            _ => None,
         };
+        let order = desk::Command::from_host(command, refused);
         self.at_desk(Event::Command(order), cx);
         if *command == job::Command::Leave {
             self.tell_changes(cx);

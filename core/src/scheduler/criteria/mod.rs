@@ -387,34 +387,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
-        let order = match *command {
+        let refused = match command {
             job::Command::Submit(job) => {
                 let known = with_objective(&self.catalogue, job.criterion, |_| ());
-                let refused = known.is_none().then_some(Refusal::UnsupportedCriterion);
-                desk::Command::Submit { job, refused }
+                known.is_none().then_some(Refusal::UnsupportedCriterion)
             }
-            job::Command::Cancel(job) => desk::Command::Cancel(job),
-            job::Command::Ended {
-                job,
-                attempt,
-                outcome,
-            } => desk::Command::Ended {
-                job,
-                attempt,
-                outcome,
-            },
-            job::Command::Survived {
-                job,
-                attempt,
-                survival,
-            } => desk::Command::Survived {
-                job,
-                attempt,
-                survival,
-            },
-            job::Command::Leave => desk::Command::Leave,
+            _ => None,
         };
-        self.order(order, cx);
+        self.order(desk::Command::from_host(command, refused), cx);
         if *command == job::Command::Leave {
             self.shuffle(Event::Command(cyclon::Command::Leave), cx);
             self.help_all(&Event::Command(vicinity::Command::Leave), cx);

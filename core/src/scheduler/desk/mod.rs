@@ -162,6 +162,35 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job.
+    pub fn from_host(command: &job::Command, refused: Option<Refusal>) -> Self {
+        match *command {
+            job::Command::Submit(job) => Self::Submit { job, refused },
+            job::Command::Cancel(job) => Self::Cancel(job),
+            job::Command::Ended {
+                job,
+                attempt,
+                outcome,
+            } => Self::Ended {
+                job,
+                attempt,
+                outcome,
+            },
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
+            } => Self::Survived {
+                job,
+                attempt,
+                survival,
+            },
+            job::Command::Leave => Self::Leave,
+        }
+    }
+}
+
 /// The notices of a desk to its scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {

@@ -706,7 +706,14 @@ impl<const D: usize> Desktop<D> {
                 job,
                 attempt,
                 survival,
-            } => self.on_survived(job, attempt, survival, cx),
+            } => {
+                let survived = custody::Command::Survived {
+                    job,
+                    attempt,
+                    survival,
+                };
+                self.tell_runs(survived, cx);
+            }
             job::Command::Leave => {
                 self.leaving = true;
                 self.give_all_away(cx);

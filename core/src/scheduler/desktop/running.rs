@@ -4,7 +4,7 @@ use super::message::MoveTo;
 use super::{Desktop, Promise};
 use crate::custody::{Command, Ending};
 use crate::id::{Epoch, JobId};
-use crate::job::{Job, News, Notice, Outcome, Survival};
+use crate::job::{Job, Outcome};
 use crate::machine::{Context, Event};
 use crate::queue::{Discipline, Waiting};
 
@@ -114,44 +114,12 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Notes what became of an attempt while this node was down.
-    pub(super) fn on_survived(
-        &mut self,
-        job: JobId,
-        attempt: Epoch,
-        survival: Survival,
-        cx: &mut dyn Context<Self>,
-    ) {
-        let known = self.runs.left(job) == Some(attempt);
-        match survival {
-            Survival::Runs { until } if known => {
-                self.tell_runs(Command::Resume { job, until }, cx);
-            }
-            // This node knows of no such attempt, or it is over.
-            Survival::Runs { .. } if self.runs.running(job) != Some(attempt) => {
-                let news = News::Stopped { attempt };
-                cx.notify(Notice { job, news });
-            }
-            Survival::Ended(outcome) if known => {
-                let ending = Ending::from(outcome);
-                self.tell_runs(Command::Ended { job, ending }, cx);
-            }
-            Survival::Runs { .. } | Survival::Ended(_) => {}
-        }
-    }
-
     /// Takes a job that still runs after a restart among the running jobs.
     pub(super) fn resume(&mut self, job: &Job, cx: &mut dyn Context<Self>) {
         self.touch();
-        if self.queue.resume(&self.waiting(job, 0)).is_ok() {
-            return;
-        }
-        // The node has not the cores that it had before the restart.
-        if let Some(attempt) = self.runs.running(job.id) {
-            let (job, news) = (job.id, News::Stopped { attempt });
-            cx.notify(Notice { job, news });
-            let ending = Ending::Lost;
-            self.tell_runs(Command::Ended { job, ending }, cx);
+        if self.queue.resume(&self.waiting(job, 0)).is_err() {
+            // The node has not the cores that it had before the restart.
+            self.tell_runs(Command::NotResumed(job.id), cx);
         }
     }
 
