@@ -66,8 +66,10 @@ impl Blatant {
             return false;
         };
         let (neighbours, sightings) = (&self.neighbours, &self.sightings);
-        let is_in = |peer| neighbours.contains(peer) || sightings.contains(peer);
         let iteration = running.iteration;
+        let trusted = running.reunion.trusted(&self.config);
+        let is_in =
+            |peer| neighbours.contains(peer) || sightings.was_seen(peer, iteration, trusted);
         let mut peer = self.contacts.missed_due(iteration, |peer| !is_in(peer));
         if peer.is_none() && running.reunion.due <= iteration {
             peer = self.contacts.next_known(|peer| !is_in(peer));

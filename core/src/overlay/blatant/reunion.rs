@@ -12,6 +12,8 @@ pub(super) struct Reunion {
     answers: u8,
     /// The iteration before which no peer is asked again.
     pub(super) due: u32,
+    /// Whether a link was lost or a request missed since the last answer. Then sightings must be recent to count.
+    doubts: bool,
 }
 
 impl Reunion {
@@ -21,6 +23,7 @@ impl Reunion {
     /// This peer is asked. It counts as answered until [`Self::miss`].
     pub(super) fn ask(&mut self, peer: NodeId, iteration: u32, config: &Config) {
         self.asked = Some(peer);
+        self.doubts = false;
         self.wait(iteration, config);
     }
 
@@ -35,11 +38,23 @@ impl Reunion {
     pub(super) fn hasten(&mut self, iteration: u32, config: &Config) {
         let soon = iteration.saturating_add(config.remember.into());
         self.due = self.due.min(soon);
+        self.doubts = true;
+    }
+
+    /// For how many iterations a peer that was seen counts as one of the same island.
+    pub(super) fn trusted(&self, config: &Config) -> u32 {
+        let iterations = if self.doubts {
+            config.remember
+        } else {
+            config.sighted
+        };
+        iterations.into()
     }
 
     /// The peer that was asked does not answer.
     pub(super) fn miss(&mut self, iteration: u32, config: &Config) {
         self.answers = 0;
+        self.doubts = true;
         self.due = iteration.saturating_add(config.remember.into());
     }
 }

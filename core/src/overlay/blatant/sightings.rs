@@ -55,9 +55,10 @@ impl Sightings {
         self.get(id).is_some_and(|it| it.far_since.is_none())
     }
 
-    /// Whether a node is remembered, near or far.
-    pub(super) fn contains(&self, id: NodeId) -> bool {
-        self.get(id).is_some()
+    /// Whether a sighting of this node, near or far, was confirmed in the last `most` iterations.
+    pub(super) fn was_seen(&self, id: NodeId, iteration: u32, most: u32) -> bool {
+        let seen = self.get(id);
+        seen.is_some_and(|it| iteration.wrapping_sub(it.last) <= most)
     }
 
     /// Whether a node has seemed far for at least `patience` iterations.
