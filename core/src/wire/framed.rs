@@ -102,6 +102,69 @@ pub struct Kind {
     name: &'static str,
     own: usize,
     within: &'static [Kind],
+    list: Option<List>,
+}
+
+/// The first list of a kind, if its length depends on a constant that a node is built with.
+///
+/// Nodes that are built with unequal constants refuse each other's messages. By this a receiver can say why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct List {
+    /// How many single bytes are before it, behind the number of the kind.
+    pub(super) bytes: usize,
+    /// How many numbers of any length are behind these bytes and before the list.
+    pub(super) numbers: usize,
+    pub(super) least: usize,
+    pub(super) most: usize,
+}
+
+impl List {
+    /// At most so many items, behind so many numbers.
+    pub(super) const fn of_at_most(most: usize, numbers: usize) -> Self {
+        Self {
+            bytes: 0,
+            numbers,
+            least: 0,
+            most,
+        }
+    }
+
+    /// Exactly so many items, behind so many numbers.
+    pub(super) const fn of(count: usize, numbers: usize) -> Self {
+        Self {
+            bytes: 0,
+            numbers,
+            least: count,
+            most: count,
+        }
+    }
+
+    /// What is wrong with the number of items of this list in the fields of its kind, which begin at byte `begin`.
+    fn wrong_count(self, frame: &[u8], begin: usize) -> Option<Refused> {
+        let mut rest = frame.get(begin.checked_add(self.bytes)?..)?;
+        for _ in 0..self.numbers {
+            number(&mut rest)?;
+        }
+        let found = usize::try_from(number(&mut rest)?).unwrap_or(usize::MAX);
+        let Self { least, most, .. } = self;
+        (found < least || found > most).then_some(Refused::WrongCount {
+            at: frame.len().saturating_sub(rest.len()),
+            found,
+            least,
+            most,
+        })
+    }
+}
+
+/// Takes a number of any length out of the bytes, or nothing if they end inside it.
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let last = bytes.iter().position(|byte| byte & 0x80 == 0)?;
+    let (own, rest) = bytes.split_at_checked(last.checked_add(1)?)?;
+    *bytes = rest;
+    let digits = own.iter().rev().map(|byte| u64::from(byte & 0x7f));
+    Some(digits.fold(0, |sum: u64, digit| {
+        sum.saturating_mul(128).saturating_add(digit)
+    }))
 }
 
 impl Kind {
@@ -116,7 +179,13 @@ impl Kind {
             name,
             own: fields.saturating_add(1),
             within,
+            list: None,
         }
+    }
+
+    /// The same kind, whose first list is this one.
+    pub(super) const fn with_list(self, list: Option<List>) -> Self {
+        Self { list, ..self }
     }
 
     /// The name of the variant.
@@ -156,8 +225,10 @@ impl Kind {
 /// The most bytes that a frame may have, by its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cap {
-    /// The name of the innermost kind.
-    pub(super) kind: &'static str,
+    /// The innermost kind.
+    pub(super) kind: &'static Kind,
+    /// The first byte behind the number of that kind.
+    pub(super) fields: usize,
     pub(super) most: usize,
 }
 
@@ -170,11 +241,18 @@ impl Cap {
             let unknown = Refused::UnknownKind { at, found };
             let kind = kinds.get(usize::from(found)).ok_or(unknown)?;
             most = most.saturating_add(kind.own);
+            at = at.saturating_add(1);
             if kind.within.is_empty() {
-                let kind = kind.name;
-                return Ok(Self { kind, most });
+                let fields = at;
+                return Ok(Self { kind, fields, most });
             }
-            (kinds, at) = (kind.within, at.saturating_add(1));
+            kinds = kind.within;
         }
+    }
+
+    /// The reason why a frame of this kind is malformed before a byte, if it is the number of items in a list.
+    pub(super) fn wrong_count(&self, frame: &[u8], before: usize) -> Option<Refused> {
+        let frame = frame.get(..before)?;
+        self.kind.list?.wrong_count(frame, self.fields)
     }
 }

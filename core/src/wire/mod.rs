@@ -94,13 +94,12 @@ pub fn encode_into<M: Framed>(message: &M, room: &mut [u8]) -> Result<usize, Not
 
 /// A list with too many items makes a message too long. This reports it at the sender, before the receiver refuses it.
 fn within_cap<M: Framed>(frame: &[u8]) -> Result<(), NotEncoded> {
-    let Cap { kind, most } = Cap::of(M::KINDS, frame).map_err(|_| NotEncoded::Broken)?;
-    if frame.len() > most {
-        let length = frame.len();
+    let cap = Cap::of(M::KINDS, frame).map_err(|_| NotEncoded::Broken)?;
+    if frame.len() > cap.most {
         return Err(NotEncoded::TooLong {
-            kind,
-            length,
-            cap: most,
+            kind: cap.kind.name(),
+            length: frame.len(),
+            cap: cap.most,
         });
     }
     Ok(())
@@ -109,16 +108,18 @@ fn within_cap<M: Framed>(frame: &[u8]) -> Result<(), NotEncoded> {
 /// The message in a frame.
 pub fn decode<M: Framed>(frame: &[u8]) -> Result<M, Refused> {
     begins_with(VERSION, M::PROTOCOL, frame)?;
-    let Cap { kind, most } = Cap::of(M::KINDS, frame)?;
-    if frame.len() > most && !canary!(FrameBeyondItsCap) {
-        let length = frame.len();
+    let cap = Cap::of(M::KINDS, frame)?;
+    if frame.len() > cap.most && !canary!(FrameBeyondItsCap) {
         return Err(Refused::TooLong {
-            kind,
-            length,
-            cap: most,
+            kind: cap.kind.name(),
+            length: frame.len(),
+            cap: cap.most,
         });
     }
-    read(frame, HEADER)
+    read(frame, HEADER).map_err(|refused| match refused {
+        Refused::Malformed { at } => cap.wrong_count(frame, at).unwrap_or(refused),
+        _ => refused,
+    })
 }
 
 /// Reads the value behind so many bytes. It must fill the rest, and have no other encoding.

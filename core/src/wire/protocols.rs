@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::bounded::{Bounded, list, sum};
-use super::framed::{Framed, Kind, Protocol};
+use super::framed::{Framed, Kind, List, Protocol};
 use crate::commit;
 use crate::custody;
 use crate::heartbeat;
@@ -27,15 +27,17 @@ use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
 /// `Kind: its fields;` for each variant, in order. `Kind in Message: its fields;` if the first field is a message of
-/// another protocol, or another type with kinds.
+/// another protocol, or another type with kinds. `=> list` behind the fields is their first list, if its length depends
+/// on a constant that a node is built with.
 ///
 /// A missing variant does not compile. A missing or extra field breaks the test of the largest messages.
 macro_rules! framed {
-    ($type:ty $(, [$($generics:tt)*])? = $protocol:expr; $($kind:ident $(in $inner:ty)?: $($field:ty),*;)+) => {
+    ($type:ty $(, [$($generics:tt)*])? = $protocol:expr; $($kind:ident $(in $inner:ty)?: $($field:ty),* $(=> $list:expr)?;)+) => {
         impl $(<$($generics)*>)? Framed for $type {
             const PROTOCOL: Protocol = $protocol;
             const KINDS: &'static [Kind] = &[$(
-                Kind::around(stringify!($kind), kinds_within!($($inner)?), sum!($($field),*)),
+                Kind::around(stringify!($kind), kinds_within!($($inner)?), sum!($($field),*))
+                    .with_list(first_list!($($list)?)),
             )+];
 
             fn kind(&self) -> &'static str {
@@ -82,6 +84,15 @@ macro_rules! kinds_within {
     };
 }
 
+macro_rules! first_list {
+    () => {
+        None
+    };
+    ($list:expr) => {
+        Some($list)
+    };
+}
+
 framed! {
     heartbeat::Message = Protocol::HEARTBEAT;
     Ping: Incarnation, u32;
@@ -90,8 +101,8 @@ framed! {
 
 framed! {
     cyclon::Message<L>, [const L: usize] = Protocol::CYCLON;
-    Shuffle: cyclon::ExchangeId, Links<L>;
-    Shuffled: cyclon::ExchangeId, Links<L>;
+    Shuffle: cyclon::ExchangeId, Links<L> => List::of_at_most(L, 2);
+    Shuffled: cyclon::ExchangeId, Links<L> => List::of_at_most(L, 2);
     Join: Incarnation;
     JoinWalk: NodeId, Incarnation, u8, u8;
     JoinGive: Incarnation, Link, Incarnation;
@@ -99,8 +110,8 @@ framed! {
 
 framed! {
     vicinity::Message<P, G>, [P: Bounded + Serialize + DeserializeOwned, const G: usize] = Protocol::VICINITY;
-    Request: vicinity::ExchangeId, vicinity::Descriptors<P, G>;
-    Reply: vicinity::ExchangeId, vicinity::Descriptors<P, G>;
+    Request: vicinity::ExchangeId, vicinity::Descriptors<P, G> => List::of_at_most(G, 1);
+    Reply: vicinity::ExchangeId, vicinity::Descriptors<P, G> => List::of_at_most(G, 1);
 }
 
 /// Some neighbourhoods, as they are in a message.
@@ -127,14 +138,14 @@ framed! {
 
 framed! {
     can::Message<D>, [const D: usize] = Protocol::CAN;
-    Join: Name, Point<D>, u16;
-    Grant: Grant<D>;
+    Join: Name, Point<D>, u16 => List::of(D, 2);
+    Grant: Grant<D> => List::of(D, 4);
     Refused: Incarnation, can::Refusal;
-    Heartbeat: Account<D>, Told;
+    Heartbeat: Account<D>, Told => List::of(D, 4);
     Beat: Incarnation, u32, Told;
     Ping: ;
     Introduction: Entries<D>;
-    Seek: Entry<D>, Point<D>, u16;
+    Seek: Entry<D>, Point<D>, u16 => List::of(D, 4);
     Inquiry: Name;
     Claim: Entries<D>, Zone<D>;
     Alive: Entry<D>, Span;
@@ -207,7 +218,7 @@ framed! {
 framed! {
     criteria::Message<L, G>, [const L: usize, const G: usize] = Protocol::CRITERIA;
     Overlay in cyclon::Message<L>: Descriptors;
-    Helper: u8, vicinity::Message<Profile, G>;
+    Helper: u8, vicinity::Message<Profile, G> => List { bytes: 2, ..List::of_at_most(G, 1) };
     Commit in commit::Message: ;
     Look: LookId, Through;
     Seen: LookId, Descriptor, Snapshot, Descriptors;

@@ -43,8 +43,20 @@ pub enum Refused {
         /// The first byte that could not be read.
         at: usize,
     },
-    /// A field cannot be decoded or breaks a rule: an unknown variant, a list that is too long, an interval that ends
-    /// before it starts.
+    /// A list has too many or too few items for the constants that this node is built with, such as the `L` of
+    /// [`Asap`](crate::scheduler::asap::Asap). All nodes of a grid should be built with the same.
+    WrongCount {
+        /// The first byte behind the number of items.
+        at: usize,
+        /// How many items the list has.
+        found: usize,
+        /// The least that this node accepts.
+        least: usize,
+        /// The most that this node has room for.
+        most: usize,
+    },
+    /// A field cannot be decoded or breaks a rule: an unknown variant, another list that is too long, an interval that
+    /// ends before it starts.
     Malformed {
         /// The first byte that was not read.
         at: usize,
@@ -79,6 +91,18 @@ impl fmt::Display for Refused {
                 write!(f, "{length} bytes are more than {cap}, the most of {kind}")
             }
             Self::CutShort { at } => write!(f, "cut short, at byte {at}"),
+            Self::WrongCount {
+                at, found, most, ..
+            } if found > most => write!(
+                f,
+                "a list of {found}, and there is room for {most}, before byte {at}"
+            ),
+            Self::WrongCount {
+                at, found, least, ..
+            } => write!(
+                f,
+                "a list of {found}, and there must be {least}, before byte {at}"
+            ),
             Self::Malformed { at } => write!(f, "malformed before byte {at}"),
             Self::Trailing { at } => write!(f, "the message ends before byte {at}"),
             Self::NotCanonical { at } => write!(f, "not canonical, at byte {at}"),

@@ -5,9 +5,13 @@ use super::bounded::list;
 use super::*;
 use crate::heartbeat::Message;
 use crate::id::{Incarnation, NodeId};
+use crate::overlay::can;
 use crate::overlay::cyclon;
+use crate::overlay::vicinity;
 use crate::overlay::view::{Link, Links};
-use crate::scheduler::asap;
+use crate::profile::Profile;
+use crate::scheduler::{asap, criteria};
+use crate::shared::Shared;
 
 const PING: Message = Message::Ping {
     asker: Incarnation::new(3),
@@ -67,8 +71,8 @@ fn a_kind_around_others_has_a_cap_for_each_of_them() {
     assert_eq!(Kind::largest(&[]), 0);
     // A Join is much shorter, and so is its cap.
     let join = Cap::of(asap::Message::<8>::KINDS, &[2, 16, 0, 2, 7]);
-    let kind = "Join";
-    assert_eq!(join, Ok(Cap { kind, most: 9 }));
+    let Cap { kind, fields, most } = join.unwrap();
+    assert_eq!((kind.name(), fields, most), ("Join", 4, 9));
     let cut = Cap::of(asap::Message::<8>::KINDS, &[2, 16, 0]);
     assert_eq!(cut, Err(Refused::CutShort { at: 3 }));
 }
@@ -84,9 +88,106 @@ fn more_links_than_a_reader_has_room_for_are_refused_and_fewer_are_not() {
     let frame = encode(&shuffle).unwrap();
     let wider = decode::<cyclon::Message<20>>(&frame).unwrap();
     assert_eq!(wider.links(), shuffle.links());
-    // Four links are read, and one more.
-    let refused = decode::<cyclon::Message<4>>(&frame);
-    assert_eq!(refused, Err(Refused::Malformed { at: 6 + 5 * 3 }));
+    let refused = decode::<cyclon::Message<4>>(&frame).unwrap_err();
+    let (at, found, least, most) = (6, 8, 0, 4);
+    let wrong = Refused::WrongCount {
+        at,
+        found,
+        least,
+        most,
+    };
+    assert_eq!(refused, wrong);
+    assert_eq!(
+        format!("{refused}"),
+        "a list of 8, and there is room for 4, before byte 6"
+    );
+    // The same as a part of another protocol.
+    let within = [&[VERSION, Protocol::ASAP.number(), 0], &frame[2..]].concat();
+    let refused = decode::<asap::Message<4>>(&within);
+    let wrong = Refused::WrongCount {
+        at: 7,
+        found,
+        least,
+        most,
+    };
+    assert_eq!(refused, Err(wrong));
+}
+
+#[test]
+fn a_helper_that_tells_of_more_peers_than_there_is_room_for_is_refused_with_their_number() {
+    let descriptor = |id| vicinity::Descriptor {
+        id: NodeId::new(id),
+        age: 0,
+        version: 0,
+        profile: Profile::default(),
+    };
+    let message = vicinity::Message::Request {
+        exchange: vicinity::ExchangeId(1),
+        descriptors: (0..6).map(descriptor).collect(),
+    };
+    // The number of the helper takes one byte, whatever its highest bit is.
+    let message = criteria::Message::<8, 10>::Helper {
+        number: 200,
+        message: Shared::new(message),
+    };
+    let frame = encode(&message).unwrap();
+    assert_eq!(decode(&frame), Ok(message));
+    let wrong = Refused::WrongCount {
+        at: 7,
+        found: 6,
+        least: 0,
+        most: 5,
+    };
+    assert_eq!(decode::<criteria::Message<8, 5>>(&frame), Err(wrong));
+}
+
+#[test]
+fn a_space_with_other_dimensions_is_refused_with_their_number() {
+    let joiner = can::Name {
+        id: NodeId::new(300),
+        life: Incarnation::new(1),
+    };
+    let point = can::Point::new([1, 2, 3, 4]);
+    let frame = encode(&can::Message::<4>::Join {
+        joiner,
+        point,
+        hops: 9,
+    });
+    let frame = frame.unwrap();
+    for (refused, least, words) in [
+        (
+            decode::<can::Message<5>>(&frame).map(drop),
+            5,
+            "a list of 4, and there must be 5, before byte 7",
+        ),
+        (
+            decode::<can::Message<3>>(&frame).map(drop),
+            3,
+            "a list of 4, and there is room for 3, before byte 7",
+        ),
+    ] {
+        let refused = refused.unwrap_err();
+        let (at, found, most) = (7, 4, least);
+        let wrong = Refused::WrongCount {
+            at,
+            found,
+            least,
+            most,
+        };
+        assert_eq!(refused, wrong);
+        assert_eq!(format!("{refused}"), words);
+    }
+}
+
+#[test]
+fn a_field_before_a_list_is_blamed_for_its_own_fault() {
+    // The incarnation has 33 bits; behind it are a cycle, and nine links where eight may be.
+    let body = [0, 0xff, 0xff, 0xff, 0xff, 0x1f, 1, 9];
+    let frame = [&[VERSION, Protocol::CYCLON.number()][..], &body, &[1; 27]].concat();
+    assert_eq!(
+        decode::<cyclon::Message<8>>(&frame),
+        Err(Refused::Malformed { at: 8 })
+    );
 }
 
 fn link(id: u64) -> Link {

@@ -107,6 +107,15 @@ fn is_message<M: Each>(frame: &[u8]) -> bool {
             assert!(at < frame.len());
             at
         }
+        Err(Refused::WrongCount {
+            at,
+            found,
+            least,
+            most,
+        }) => {
+            assert!(found < least || found > most);
+            at
+        }
         Err(Refused::CutShort { at } | Refused::Malformed { at }) => at,
         Err(other) => panic!("{other:?} is new"),
     };

@@ -99,7 +99,7 @@ pub fn denied() -> Vec<Denied> {
         Refused::Protocol { found, expected },
     );
     beat(
-        "a protocol of nobody",
+        "a protocol that does not exist",
         &ping_with(1, &[0xff]),
         Refused::Protocol {
             found: Protocol::new(0xff),
@@ -161,7 +161,12 @@ pub fn denied() -> Vec<Denied> {
     all.push(deny::<cyclon::Message<8>>(
         "nine links where eight may be",
         &links(9),
-        Refused::Malformed { at: 33 },
+        Refused::WrongCount {
+            at: 6,
+            found: 9,
+            least: 0,
+            most: 8,
+        },
     ));
     all.push(deny::<cyclon::Message<8>>(
         "fewer links than it says",
@@ -194,7 +199,12 @@ pub fn denied() -> Vec<Denied> {
     all.push(deny::<can::Message<5>>(
         "a point of four dimensions where there are five",
         &point(4, &[2]),
-        Refused::Malformed { at: 10 },
+        Refused::WrongCount {
+            at: 6,
+            found: 4,
+            least: 5,
+            most: 5,
+        },
     ));
     all.push(deny::<asap::Message<8>>(
         "a kind of the overlay that there is not",
