@@ -23,7 +23,7 @@ use gridweave_core::time::Span;
     version,
     about = "Grid scheduling without a centre, replayed on real workloads",
     long_about = "Grid scheduling without a centre, replayed on real workloads.\n\n\
-        Without a command it compares all schedulers on a bundled week of a real cluster, prints a table and writes a folder of \
+        Without a command it compares all schedulers on a bundled week of a real cluster, prints its tables and writes a folder of \
         results. Everything is simulated: a run is a function of its configuration and seed, and can be repeated bit for bit.",
     after_help = EXAMPLES,
 )]
@@ -229,7 +229,7 @@ pub(super) struct Reproduction {
 #[derive(Args, Clone, Debug)]
 pub(super) struct Torture {
     /// The scheduler: asap, criteria, aria or desktop [default: each seed picks one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = tortured)]
     pub(super) scheduler: Option<Scheduler>,
     /// The range of seeds, without its end [default: 0..1000]
     #[arg(long, value_name = "A..B", value_parser = seeds, conflicts_with = "seed")]
@@ -290,6 +290,19 @@ fn whole(text: &str, most: u64) -> Result<u64, String> {
 }
 
 /// A range of seeds, as in `0..1000`.
+/// A scheduler that torture can run. The error lists only those, unlike that of [`Scheduler`] itself.
+fn tortured(text: &str) -> Result<Scheduler, String> {
+    let named = Scheduler::tortured().find(|scheduler| scheduler.name() == text);
+    named.ok_or_else(|| {
+        let wrong = match Scheduler::named(text) {
+            Some(other) => format!("{other} cannot be tortured"),
+            None => format!("there is no scheduler '{text}'"),
+        };
+        let names: Vec<&str> = Scheduler::tortured().map(Scheduler::name).collect();
+        format!("{wrong}; choose one of {}", names.join(", "))
+    })
+}
+
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let wrong = || format!("'{text}' is no range of seeds; write 0..1000");
     let (first, end) = text.split_once("..").ok_or_else(wrong)?;

@@ -10,7 +10,6 @@ use super::Ending;
 use super::options::Torture;
 use super::progress::{Goal, Watched};
 use super::session::Session;
-use crate::schedulers::Scheduler;
 use crate::torture::{
     Counters, Fault, Invariant, Jobs, Report, Request, Traced, minimised, run, run_with,
 };
@@ -23,13 +22,6 @@ const AT_A_TIME: u64 = 1000;
 
 /// Runs seeds until all are done, or enough have failed.
 pub(super) fn torture(session: &Session, options: &Torture) -> anyhow::Result<Ending> {
-    if let Some(scheduler) = options.scheduler
-        && scheduler.side().tortured().is_none()
-    {
-        let names: Vec<&str> = Scheduler::tortured().map(Scheduler::name).collect();
-        let names = names.join(", ");
-        bail!("{scheduler} cannot be tortured; choose one of {names}");
-    }
     match options.seed {
         Some(seed) => one(session, options, seed),
         None => many(session, options),
