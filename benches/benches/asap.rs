@@ -1,7 +1,8 @@
 //! `asap` on traces: `cargo bench -p gridweave-benches --bench asap -- FILE[@NODES] ...`
 //!
-//! For each trace the whole of a run by default: Push over a static overlay, each place confirmed by two-phase commit, every
-//! message encoded and hashed into the digest, run times known. Without a trace it takes the bundled week. With `--test` a day of it.
+//! For each trace the whole of a run by default: Push over a static overlay, each place confirmed by two-phase commit,
+//! every message encoded and hashed into the digest, run times known. Without a trace it takes the bundled week. With
+//! `--test` a day of it.
 
 use std::path::PathBuf;
 

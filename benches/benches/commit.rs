@@ -1,5 +1,5 @@
-//! The table of `docs/reference/commit.md`: `cargo bench -p gridweave-benches --bench commit`. It counts and does not time, so it is
-//! the same on every machine.
+//! The table of `docs/reference/commit.md`: `cargo bench -p gridweave-benches --bench commit`. It counts and does not
+//! time, so it is the same on every machine.
 
 use gridweave_benches::commit::measure;
 

@@ -1,7 +1,7 @@
 //! CYCLON's table in `docs/results/performance.md`: `cargo bench -p gridweave-benches --bench cyclon`.
 //!
-//! Each size is measured in a process of its own, so that its peak of memory is its own. With `--million` there is a row for
-//! a million nodes as well, and with `--test` everything runs once, too short to mean anything.
+//! Each size is measured in a process of its own, so that its peak of memory is its own. With `--million` there is a
+//! row for a million nodes as well, and with `--test` everything runs once, too short to mean anything.
 
 use std::env;
 use std::process::{Command, ExitCode};

@@ -1,4 +1,5 @@
-//! The tables of `docs/results/performance.md`, measured in one run: `cargo bench -p gridweave-benches --bench numbers`.
+//! The tables of `docs/results/performance.md`, measured in one run: `cargo bench -p gridweave-benches --bench
+//! numbers`.
 //!
 //! With `--test` everything runs once, too short to mean anything.
 

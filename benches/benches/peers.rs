@@ -1,4 +1,5 @@
-//! What `benches/peers/compare` takes from Rust: `cargo bench -p gridweave-benches --bench peers -- [TRACE@PROCESSORS]`.
+//! What `benches/peers/compare` takes from Rust: `cargo bench -p gridweave-benches --bench peers --
+//! [TRACE@PROCESSORS]`.
 //!
 //! Prints a line of JSON for each contestant: what is counted, its name, and how many it handles in a second of
 //! processor time. With `--test` everything runs once, too short to mean anything.

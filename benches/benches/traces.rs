@@ -1,9 +1,9 @@
 //! The centralised schedulers on traces: `cargo bench -p gridweave-benches --bench traces -- FILE[@PROCESSORS] ...`
 //!
-//! For each trace: how long reading it takes, and for each scheduler and rule of estimates the mean wait, the mean bounded slowdown
-//! and how many jobs a second of processor time simulates: the engine alone, and from the file on. Without a trace it takes the
-//! bundled week. `--conservative` also runs the conservative scheduler, which takes minutes on large logs. With `--test`
-//! everything runs once, too short to mean anything.
+//! For each trace: how long reading it takes, and for each scheduler and rule of estimates the mean wait, the mean
+//! bounded slowdown and how many jobs a second of processor time simulates: the engine alone, and from the file on.
+//! Without a trace it takes the bundled week. `--conservative` also runs the conservative scheduler, which takes
+//! minutes on large logs. With `--test` everything runs once, too short to mean anything.
 
 use std::path::PathBuf;
 use std::time::Duration;

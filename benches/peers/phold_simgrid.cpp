@@ -41,6 +41,6 @@ int main(int argc, char* argv[])
   const std::clock_t began = std::clock();
   engine.run();
   const double taken = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
-  // Those who slept when the last event came wake up once more.
+  // Actors that slept when the last event came wake up once more.
   std::printf("{\"per_cpu_second\": %f}\n", static_cast<double>(events - left) / taken);
 }

@@ -1,14 +1,14 @@
 //! A dense machine, and how fast it is to plan on: [`Availability`] beside the list that one would write without it.
 //!
-//! The machine has [`PROCESSORS`] processors. Jobs want a count that is log-uniform in 1..=512, and a length that is uniform
-//! from a minute to a day in whole seconds. [`Dense::build`] places each at its earliest fit from zero on; when the last of
-//! them ends is the makespan. Then churn moves every reservation five times on average, after which the profile has 1.6 to
-//! 1.7 breakpoints per reservation, and in the first half of the makespan 72 % (100 reservations), 86 % (1,000) and 89 %
-//! (10,000) of the processors are taken.
+//! The machine has [`PROCESSORS`] processors. Jobs want a count that is log-uniform in 1..=512, and a length that is
+//! uniform from a minute to a day in whole seconds. [`Dense::build`] places each at its earliest fit from zero on; when
+//! the last of them ends is the makespan. Then churn moves every reservation five times on average, after which the
+//! profile has 1.6 to 1.7 steps per reservation, and in the first half of the makespan 72 % (100 reservations), 86 %
+//! (1,000) and 89 % (10,000) of the processors are taken.
 //!
-//! A find asks for a job of the mix from a random time in the first half on. Churn removes a random reservation, finds its
-//! earliest fit from a random time in the first quarter on, and adds it there: more wants to be early than fits, so the
-//! profile stays dense.
+//! A find asks for a job of the mix from a random time in the first half on. Churn removes a random reservation, finds
+//! its earliest fit from a random time in the first quarter on, and adds it there: more wants to be early than fits, so
+//! the profile stays dense.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -213,7 +213,8 @@ impl<P: Profile> Dense<P> {
         self.profile.find(from, count, length)
     }
 
-    /// Removes a random reservation, finds its earliest fit from a random time in the first quarter on, and adds it there.
+    /// Removes a random reservation, finds its earliest fit from a random time in the first quarter on, and adds it
+    /// there.
     pub fn churn(&mut self) {
         let index = self.rng.index(self.bookings.len());
         let from = self.within_the_first(4);

@@ -1,7 +1,7 @@
 //! Centralised schedulers at work on a generated workload of a busy machine.
 //!
-//! Jobs come in bursts of one shape, as users submit them, ask for up to ten times as long as they run, and keep some 80 % of
-//! 128 processors busy, so that queues grow and shrink.
+//! Jobs come in bursts of one shape, as users submit them, ask for up to ten times as long as they run, and keep some
+//! 80 % of 128 processors busy, so that queues grow and shrink.
 
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};

@@ -1,14 +1,16 @@
-//! The earliest common slot of 420 schedules: the sweep of `gridweave-core` beside the loop of P1 figure 3, a bitmap per
-//! node, and one pass over the same bytes.
+//! The earliest common slot of 420 schedules: the sweep of `gridweave-core` beside the loop of P1 figure 3, a bitmap
+//! per node, and one pass over the same bytes.
 //!
 //! 420 is P1's two-hop neighbourhood at degree 20. Every schedule fills the same [`DAYS`] days with 5, 20 or 100
-//! reservations and is busy for about 85% of them, so more reservations are shorter ones. Every search begins in the midst
-//! of that, and all bounds lie on slots of 60 s (PROTOCOLS D5), so that methods that know only slots give the same answer.
+//! reservations and is busy for about 85% of them, so more reservations are shorter ones. Every search begins in the
+//! midst of that, and all bounds lie on slots of 60 s (PROTOCOLS D5), so that methods that know only slots give the
+//! same answer.
 //!
-//! What the loops take grows with the distance of the answer, so it is planted: exactly `count` schedules, at random, have
-//! a gap longer than any other there, and the last of these gaps opens at [`Answer::distance`]. The job is the shortest
-//! that has to wait until then. So before that almost enough schedules are free many times: the hardest case for the sweep.
-//! The fewer schedules it needs the longer it is: for one of them it fits no other gap, for 256 it fits most.
+//! What the loops take grows with the distance of the answer, so it is planted: exactly `count` schedules, at random,
+//! have a gap longer than any other there, and the last of these gaps opens at [`Answer::distance`]. The job is the
+//! shortest that has to wait until then. So before that almost enough schedules are free many times: the hardest case
+//! for the sweep. The fewer schedules it needs the longer it is: for one of them it fits no other gap, for 256 it fits
+//! most.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -126,8 +128,8 @@ impl Workload {
 
     /// P1 figure 3, steps 5 to 8: slot after slot, until enough schedules are free.
     ///
-    /// Each schedule's reservations are looked at from the first on, up to the one that decides, and no more schedules than
-    /// needed.
+    /// Each schedule's reservations are looked at from the first on, up to the one that decides, and no more schedules
+    /// than needed.
     pub fn slot_loop(&self, chosen: &mut Vec<u32>) -> Time {
         let mut start = black_box(Time::ZERO);
         loop {
@@ -146,8 +148,8 @@ impl Workload {
         }
     }
 
-    /// The same loop, each schedule a row of bits, one for each slot, that is tested a word of 64 at a time up to the first
-    /// that has a busy slot. Building the rows is not measured.
+    /// The same loop, each schedule a row of bits, one for each slot, that is tested a word of 64 at a time up to the
+    /// first that has a busy slot. Building the rows is not measured.
     pub fn bitmap_loop(&self, chosen: &mut Vec<u32>) -> Time {
         let slots = (self.length.as_micros() / SLOT.as_micros()) as usize;
         let mut start = black_box(0_usize);
@@ -248,8 +250,8 @@ fn schedules(reservations: u64, count: u32, answer: Answer) -> Vec<Vec<Interval>
         .collect()
 }
 
-/// Reservations from three to five quarters of `busy` long, so that even the first schedule to become idle is busy beyond
-/// the farthest answer, and gaps from none to twice `idle` between them, but for the time to keep free.
+/// Reservations from three to five quarters of `busy` long, so that even the first schedule to become idle is busy
+/// beyond the farthest answer, and gaps from none to twice `idle` between them, but for the time to keep free.
 fn schedule(
     rng: &mut Xoshiro256PlusPlus,
     reservations: u64,
@@ -314,8 +316,8 @@ pub struct Measurement {
     pub pass: Duration,
 }
 
-/// Measures one cell: for each method the fastest of `batches`, taken in turns, so that other work on the machine counts for
-/// none of them.
+/// Measures one cell: for each method the fastest of `batches`, taken in turns, so that other work on the machine
+/// counts for none of them.
 pub fn measure(reservations: u64, count: u32, answer: Answer, batches: usize) -> Measurement {
     let workload = Workload::new(reservations, count, answer);
     let mut search = CommonSearch::default();

@@ -1,7 +1,8 @@
 //! CYCLON in the simulator: a whole engine under the load of gossip.
 //!
-//! Views of 20 links of which 8 are exchanged every ten seconds, from random links on, over a network that takes 10 to 200 ms.
-//! A cycle is the time in which every node begins one exchange: three events for each node, a timer, a message and its answer.
+//! Views of 20 links of which 8 are exchanged every ten seconds, from random links on, over a network that takes 10 to
+//! 200 ms. A cycle is the time in which every node begins one exchange: three events for each node, a timer, a message
+//! and its answer.
 
 use std::time::Duration;
 

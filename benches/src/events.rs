@@ -1,7 +1,8 @@
 //! PHOLD, the usual load of an event queue: every event changes its target and schedules one more, elsewhere and later.
 //!
-//! As many nodes as pending events; a node is a word of state. All contestants draw the same targets and delays, so after the
-//! same number of events all nodes must be in the same state, whichever queue kept the events: [`Simulation::digest`].
+//! As many nodes as pending events; a node is a word of state. All contestants draw the same targets and delays, so
+//! after the same number of events all nodes must be in the same state, whichever queue kept the events:
+//! [`Simulation::digest`].
 //!
 //! - [`queues`]: heaps and a calendar, as one would write them.
 //! - [`engine`]: the same load on simcore, a whole engine.
@@ -23,7 +24,8 @@ use rand::{Rng, SeedableRng};
 /// How long after its cause an event happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delays {
-    /// Exponential with a mean of a second: linear between 1,024 quantiles, as a logarithm takes as long as a small heap.
+    /// Exponential with a mean of a second: linear between 1,024 quantiles, as a logarithm takes as long as a small
+    /// heap.
     Exponential,
     /// A second, always.
     Constant,
@@ -129,7 +131,8 @@ impl Draws {
     }
 }
 
-/// Of an exponential distribution with a mean of a second, in microseconds; the last is where a tenth of a piece is left.
+/// Of an exponential distribution with a mean of a second, in microseconds; the last is where a tenth of a piece is
+/// left.
 fn quantile(piece: u32) -> u64 {
     let left = f64::from(PIECES - piece).max(0.1) / f64::from(PIECES);
     (-left.ln() * 1e6) as u64
@@ -301,8 +304,8 @@ pub fn rate_of(least: Duration, mut handle: impl FnMut(usize)) -> f64 {
     }
 }
 
-/// Processor time of this thread so far, which other work on the machine does not count towards. Linux knows it to a few
-/// milliseconds; elsewhere it is the time that passed.
+/// Processor time of this thread so far, which other work on the machine does not count towards. Linux knows it to a
+/// few milliseconds; elsewhere it is the time that passed.
 pub fn cpu_time() -> Duration {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let statistics = fs::read_to_string("/proc/thread-self/schedstat").ok();

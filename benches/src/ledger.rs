@@ -1,7 +1,8 @@
 //! Threads that claim and release slots of one node: [`SlotLedger`] beside a [`Schedule`] behind a lock.
 //!
-//! Every thread keeps some tickets. In a round it claims a row of slots at a random place, and if it now has more tickets than it
-//! may keep, releases the oldest. The lock is taken once for each, as claim and release are different messages.
+//! Every thread keeps some tickets. In a round it claims a row of slots at a random place, and if it now has more
+//! tickets than it may keep, releases the oldest. The lock is taken once for each, as claim and release are different
+//! messages.
 
 use std::collections::VecDeque;
 use std::hint::black_box;

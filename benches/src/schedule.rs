@@ -1,8 +1,8 @@
 //! One node's schedule in its daily work: [`Schedule`] beside the map behind a lock that one would write without it.
 //!
-//! A node has a fixed number of reservations, of a minute to an hour each, packed so that it is busy some 85 % of the time.
-//! One round finds the earliest fit for a new one from a random time on, holds and commits it, and releases a random
-//! other one, so that the number stays the same.
+//! A node has a fixed number of reservations, of a minute to an hour each, packed so that it is busy some 85 % of the
+//! time. One round finds the earliest fit for a new one from a random time on, holds and commits it, and releases a
+//! random other one, so that the number stays the same.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

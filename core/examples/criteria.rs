@@ -1,5 +1,5 @@
-//! A small grid in one process whose users want cheap nodes that are near each other: a cost function of their own, twelve
-//! `criteria` nodes in three towns, and a host that does what they ask.
+//! A small grid in one process whose users want cheap nodes that are near each other: a cost function of their own,
+//! twelve `criteria` nodes in three towns, and a host that does what they ask.
 //!
 //! ```sh
 //! cargo run -p gridweave-core --example criteria
@@ -22,7 +22,8 @@ use gridweave_core::time::{Span, Time};
 
 use grid::Grid;
 
-/// What the nodes of a set ask for, in cents, which they tell in their notes; and one cent for each millisecond between them.
+/// What the nodes of a set ask for, in cents, which they tell in their notes; and one cent for each millisecond between
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Cheapest;
 

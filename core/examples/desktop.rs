@@ -1,10 +1,11 @@
-//! A small grid in one process: six desktops, one of them with an accelerator, three jobs, and a host that does what nodes ask.
+//! A small grid in one process: six desktops, one of them with an accelerator, three jobs, and a host that does what
+//! nodes ask.
 //!
 //! ```sh
 //! cargo run -p gridweave-core --example desktop
 //! ```
-//! What nodes differ in is up to the grid: here cores, memory in gigabytes, and accelerators, which are a dimension like any other. Time is
-//! virtual, so it is over at once.
+//! What nodes differ in is up to the grid: here cores, memory in gigabytes, and accelerators, which are a dimension
+//! like any other. Time is virtual, so it is over at once.
 
 mod grid;
 

@@ -1,8 +1,9 @@
 //! Mistakes that are made on purpose, one at a time, to see that the suites catch them. Only with `--cfg canary`.
 //!
-//! Each is one line in the code that it breaks, such as real systems of this kind have had: an end that is off by one, an
-//! old message that is believed, a skew that is not allowed for. `tests/tests/canaries.rs` says which check must catch
-//! which [`Canary`], and within how many seeds. An ordinary build has none of it: there `canary!` is the constant `false`.
+//! Each is one line in the code that it breaks, such as real systems of this kind have had: an end that is off by one,
+//! an old message that is believed, a skew that is not allowed for. `tests/tests/canaries.rs` says which check must
+//! catch which [`Canary`], and within how many seeds. An ordinary build has none of it: there `canary!` is the constant
+//! `false`.
 //!
 //! ```
 //! use gridweave_core::canary::{Canary, is_planted, plant};
@@ -80,23 +81,23 @@ canaries! {
     TimerNotCancelled in "machine",
     /// A queue takes one job more than it may have.
     QueueOneTooLong in "queue::backfill",
-    /// Who passes those ahead of it is not counted.
+    /// A job that passes those ahead of it is not counted.
     PassingNotCounted in "queue::backfill",
-    /// Who passes the first may delay it.
+    /// A job that passes the first one may delay it.
     ShadowNotKept in "queue::site",
     /// The first starts, whether there are processors for it or not.
     HeadNeedsNoRoom in "queue::site",
     /// A view may hold its owner.
     OwnLinkTaken in "overlay::cyclon",
-    /// Who is known from two sides is known twice.
+    /// A peer that is known from two sides is known twice.
     SamePeerTwice in "overlay::vicinity",
     /// A flood that was seen is passed on again.
     FloodsSeenAgain in "overlay::flood",
-    /// What ants told of a node is kept when that becomes a neighbour, who tells better.
+    /// What ants told of a node is kept when that node becomes a neighbour and tells of itself.
     NeighbourKeptInTheTable in "overlay::blatant",
     /// Of a zone that is split, the upper part begins one too low.
     SplitOffByOne in "overlay::can",
-    /// Who is silent for long is not missed.
+    /// A neighbour that is silent for long is not missed.
     SilentNotMissed in "overlay::can",
     /// An obituary is passed on as often as it is heard.
     ObituaryEchoed in "overlay::can",
@@ -132,7 +133,7 @@ canaries! {
     ReleasedBeforeLocked in "commit::coordinator",
     /// A job is done when the first of its nodes is.
     DoneWhenOneIs in "commit::coordinator",
-    /// A lease is over for who granted it as soon as its own clock says so.
+    /// A lease is over for the home that granted it as soon as its own clock says so.
     LeaseWithoutSkew in "custody",
     /// A job that survived a crash runs on though its home has not granted it for longer.
     ResumedForEver in "custody",
@@ -142,7 +143,7 @@ canaries! {
     RoundsNotCounted in "scheduler::desk",
     /// A place is taken however far in the future it is.
     OfferBeyondTheHorizon in "scheduler::asap",
-    /// Who does not answer is waited for for ever.
+    /// A peer that does not answer is waited for for ever.
     SilenceWaitedFor in "scheduler::criteria",
     /// A job that ran and was taken away keeps its processors.
     DroppedJobKeepsItsRoom in "scheduler::aria",
@@ -150,7 +151,7 @@ canaries! {
     LastOfferFirst in "scheduler::aria",
     /// What waits is not looked at when something has ended.
     NobodyStartsAfterAnEnd in "scheduler::desktop",
-    /// Who has nothing left any more stays in the second space.
+    /// A node that has nothing left stays in the second space.
     StaysWithNothingLeft in "scheduler::desktop",
     /// A job that was asked for and did not come is waited for without end.
     PullNotForgotten in "scheduler::desktop",

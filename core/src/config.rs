@@ -1,7 +1,7 @@
 //! Why a configuration is refused: which field, what it is, and what it may be.
 //!
-//! Every configuration of this crate has a function `checked`. It is called when a node is built. As it is a `const fn`,
-//! a host can also have a configuration checked when it is compiled. With `<4, 2>` this example would not compile:
+//! Every configuration of this crate has a function `checked`. It is called when a node is built. As it is a `const
+//! fn`, a host can also have a configuration checked when it is compiled. With `<4, 2>` this example would not compile:
 //! ```
 //! use gridweave_core::scheduler::asap::Config;
 //!

@@ -57,7 +57,7 @@
 //! let slot = search.earliest(&snapshots, now, Span::from_secs(3600), 3, InOrder)?;
 //! assert_eq!((slot.start, slot.chosen), (at(9, 30), &[0, 1, 3][..]));
 //!
-//! // 4. Snapshots may be old by now, so the slot is held on each node first, under a lease, and committed when all agree.
+//! // 4. Snapshots may be old by now, so each node first holds the slot, under a lease; all commit once all agree.
 //! let me = Attempt::new(JobId::new(2), Epoch::new(0));
 //! let interval = Interval::starting(slot.start, Span::from_secs(3600))?;
 //! let lease = now + Span::from_secs(5);

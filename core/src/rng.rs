@@ -1,11 +1,11 @@
 //! Random choices: each takes exactly one `u32` from the host's generator.
 //!
-//! Machines never draw bits themselves. They choose through [`Choose`], so that a stream of choices is the same on 32 and
-//! 64 bits, and a model checker can enumerate it: a choice among `n` is one draw with `n` outcomes, and a choice among one
-//! or none draws nothing.
+//! Machines never draw bits themselves. They choose through [`Choose`], so that a stream of choices is the same on 32
+//! and 64 bits, and a model checker can enumerate it: a choice among `n` is one draw with `n` outcomes, and a choice
+//! among one or none draws nothing.
 //!
-//! A choice maps `u32` onto `0..n` by multiplication. It is uneven by less than `n / 2^32`, which no scheduler can tell;
-//! rejecting draws to make it even would make the number of draws depend on their values.
+//! A choice maps `u32` onto `0..n` by multiplication. It is uneven by less than `n / 2^32`, which no scheduler can
+//! tell; rejecting draws to make it even would make the number of draws depend on their values.
 //!
 //! ```
 //! use gridweave_core::rng::Choose;

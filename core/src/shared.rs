@@ -1,7 +1,7 @@
 //! An immutable value behind a pointer, for a message with many receivers.
 //!
-//! A node that sends one list to thirty neighbours copies thirty pointers. In a frame, a [`Shared`] value has the bytes of
-//! the value alone.
+//! A node that sends one list to thirty neighbours copies thirty pointers. In a frame, a [`Shared`] value has the bytes
+//! of the value alone.
 //!
 //! ```
 //! use gridweave_core::shared::Shared;

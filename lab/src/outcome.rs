@@ -34,7 +34,8 @@ pub enum Outcome {
         /// How it ended.
         ending: Ending,
     },
-    /// It was refused: no node, or no set of nodes, of this grid could run it.
+    /// It was refused: no node, or no set of nodes, of this grid could run it, or the scheduler found no placement for
+    /// it in as many searches as it makes.
     Rejected,
     /// It was accepted, and then failed; its submitter was told.
     Failed,

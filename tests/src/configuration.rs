@@ -1,4 +1,5 @@
-//! The reference page of the configuration, made from the types: each key with its type, its default and its documentation.
+//! The reference page of the configuration, made from the types: each key with its type, its default and its
+//! documentation.
 //!
 //! It reads the source, so that the program carries no text that only this page needs.
 

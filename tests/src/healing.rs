@@ -1,12 +1,12 @@
 //! What overlays promise once faults are over. Nodes are brought into a bad state. Then there are no more faults, and
 //! the overlay must be whole by a deadline.
 //!
-//! A state is what some rounds of faults leave: nodes cut off from each other until they forget each other, messages lost, nodes
-//! that crash, that come back with what they had on disk long ago, with nothing, or with peers that never were, that leave, and
-//! that are gone for good. A seed decides all of it.
+//! A state is what some rounds of faults leave: nodes cut off from each other until they forget each other, messages
+//! lost, nodes that crash, that come back with what they had on disk long ago, with nothing, or with peers that never
+//! were, that leave, and that are gone for good. A seed decides all of it.
 //!
-//! The promise is made where it can be kept: if there is a way between any two nodes along the peers that they have or remember.
-//! Where there is none, a host has to tell one node of each part of another, and does ([`Overlay::join`]).
+//! The promise is made where it can be kept: if there is a way between any two nodes along the peers that they have or
+//! remember. Where there is none, a host has to tell one node of each part of another, and does ([`Overlay::join`]).
 
 mod overlays;
 

@@ -294,7 +294,7 @@ fn a_heartbeat_is_handled_without_allocation() {
                     answered += 1;
                 }
                 Effect::Persist(..) => {}
-                other => panic!("nobody is suspected: {other:?}"),
+                other => panic!("no peer is suspected: {other:?}"),
             }
         }
         now = timers.next_at().unwrap();

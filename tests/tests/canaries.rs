@@ -318,7 +318,7 @@ fn first<T: Send>(seeds: u64, says: impl Fn(u64) -> Option<T> + Sync) -> Option<
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let said = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        said.flat_map(|said| said.expect("who looks does not panic"))
+        said.flat_map(|said| said.expect("a check does not panic"))
             .collect::<Vec<_>>()
     });
     said.into_iter().min_by_key(|(seed, _)| *seed)
@@ -388,7 +388,7 @@ fn caught(canary: Canary, by: &By, within: u64) -> Result<Caught, String> {
         }
     };
     plant(None);
-    let caught = caught.unwrap_or_else(|| Err("nobody".into()))?;
+    let caught = caught.unwrap_or_else(|| Err("no check".into()))?;
     let seed = caught.seed;
     let is_quiet = match by {
         Torture(scheduler, _) => tortured(*scheduler, seed).is_none(),

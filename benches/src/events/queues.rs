@@ -103,7 +103,8 @@ impl Pending for Quaternary {
 
 /// A calendar queue after Brown: days of equal length in a ring, each a list sorted from its end.
 ///
-/// It is told in advance how many events there will be and over what time, so it starts with the right days and never adapts.
+/// It is told in advance how many events there will be and over what time, so it starts with the right days and never
+/// adapts.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     days: Vec<Vec<(Time, u32)>>,

@@ -3,8 +3,8 @@
 //! ```sh
 //! cargo run -p gridweave-core --features wire --example udp
 //! ```
-//! This process starts the five, introduces them to each other, submits jobs that want three nodes each, kills a node while it
-//! runs a job, and starts it again a little later with what is on its disk. All jobs are done nevertheless.
+//! This process starts the five, introduces them to each other, submits jobs that want three nodes each, kills a node
+//! while it runs a job, and starts it again a little later with what is on its disk. All jobs are done nevertheless.
 //!
 //! [`agent`] is what an agent has to be: a socket, a clock, timers, and a [`disk`].
 

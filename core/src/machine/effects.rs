@@ -27,7 +27,7 @@ use crate::time::Time;
 ///     match effect {
 ///         Effect::Persist((), incarnation) => assert_eq!(incarnation, Incarnation::new(0)),
 ///         Effect::Wake { at, .. } => assert!(at > Time::ZERO),
-///         other => panic!("a detector that watches nobody does no more: {other:?}"),
+///         other => panic!("a detector that watches no peer does no more: {other:?}"),
 ///     }
 /// }
 /// # Ok::<(), gridweave_core::config::ConfigError>(())
@@ -68,9 +68,9 @@ impl<M: Machine> EffectQueue<M> {
 
     /// Puts the records of the next group first, for a host that makes many records durable at once.
     ///
-    /// A group has the effects up to the first [`Effect::Forget`] behind an [`Effect::Notify`]: by such a record a machine
-    /// knows after a crash that it may not have told its host yet. Within a group, what is to be written or forgotten
-    /// comes first, in its order, and then come the other effects, in theirs.
+    /// A group has the effects up to the first [`Effect::Forget`] behind an [`Effect::Notify`]: by such a record a
+    /// machine knows after a crash that it may not have told its host yet. Within a group, what is to be written or
+    /// forgotten comes first, in its order, and then come the other effects, in theirs.
     ///
     /// ```
     /// use gridweave_core::heartbeat::{Command, Detector};

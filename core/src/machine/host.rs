@@ -150,8 +150,8 @@ impl<M: Machine> Host<M> {
         Some(effect)
     }
 
-    /// Puts the records of the next group of pending effects first: for a host that makes the records of one event, or of
-    /// several, durable at once. See [`EffectQueue::group_records`].
+    /// Puts the records of the next group of pending effects first: for a host that makes the records of one event, or
+    /// of several, durable at once. See [`EffectQueue::group_records`].
     ///
     /// The caller [executes](Self::execute) the records, makes them durable together, and executes the others. Then
     /// comes the next group, if any effects are still [pending](Self::pending).

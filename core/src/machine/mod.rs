@@ -11,10 +11,10 @@
 //! 4. Go to 2.
 //!
 //! A host may make many records durable at once (group commit). It feeds one event or several, and withholds all their
-//! effects. Then it makes all their records durable, and after that executes the other effects, in order. So no message,
-//! timer or notice of the batch goes out before all its records are durable. There is one exception: a record that is to
-//! be forgotten behind a notice must not vanish before that notice is given. [`Host::group_records`] brings effects into
-//! this order.
+//! effects. Then it makes all their records durable, and after that executes the other effects, in order. So no
+//! message, timer or notice of the batch goes out before all its records are durable. There is one exception: a record
+//! that is to be forgotten behind a notice must not vanish before that notice is given. [`Host::group_records`] brings
+//! effects into this order.
 //!
 //! Rules for a host:
 //! - Of all events that are due at one instant, feed the ends of jobs first. Else a job that ends exactly when its
@@ -137,10 +137,10 @@ pub enum Never {}
 ///   of keys in use is bounded. A record may be durable before the effects in front of it are executed, with those of
 ///   later events: so no record says that the host was told something. To note that, a machine forgets a record.
 /// - **It restarts.** The host builds it anew, feeds its live records in any order (this has no effects) and then
-///   [`Event::Start`] (this sets its timers again). Between the two come only commands that say what outlived the earlier
-///   life, as [`Survived`](crate::job::Command::Survived). The machine goes on without harm.
-/// - **It expects the worst.** A message may come in any state, twice, late, out of order or from a liar. It never causes a
-///   panic, an invariant to break, or work and memory beyond a bound.
+///   [`Event::Start`] (this sets its timers again). Between the two come only commands that say what outlived the
+///   earlier life, as [`Survived`](crate::job::Command::Survived). The machine goes on without harm.
+/// - **It expects the worst.** A message may come in any state, twice, late, out of order or from a liar. It never
+///   causes a panic, an invariant to break, or work and memory beyond a bound.
 /// - **Timers are hints.** Setting an equal timer moves it, and cancelling may be too late. A stale timer does nothing.
 ///   An early timer at most makes the machine ask to be woken again. Where it matters, a timer carries a number by
 ///   which the machine tells a stale one.

@@ -12,9 +12,9 @@ use crate::time::Time;
 ///
 /// Run times are unknown, so nothing tells whether a backfilled job delays another. Instead each waiting job counts how
 /// often it was passed: its backfilling counter, BC. A job may pass the head of the queue only if its own counter is no
-/// smaller (P4 section IV). While jobs arrive in the order in which they came into the grid and none migrates, two bounds
-/// follow (PROTOCOLS L2): counters never increase along the queue, and a job is passed at most as often as it is places
-/// ahead of the first job that passes it.
+/// smaller (P4 section IV). While jobs arrive in the order in which they came into the grid and none migrates, two
+/// bounds follow (PROTOCOLS L2): counters never increase along the queue, and a job is passed at most as often as it is
+/// places ahead of the first job that passes it.
 ///
 /// Jobs wait in the order in which they came into the grid, wherever they waited before (PROTOCOLS L13); of equals, the
 /// first to arrive here is first.

@@ -36,9 +36,9 @@ impl Cost {
     }
 }
 
-/// Negative accumulated lateness over jobs, after P3 (PROTOCOLS A8): if all are in time, minus the sum of their slack; if any is late,
-/// the sum of what the late ones are late. So it is at most zero exactly if every deadline can be met. Jobs without a deadline count for
-/// nothing.
+/// Negative accumulated lateness over jobs, after P3 (PROTOCOLS A8): if all are in time, minus the sum of their slack;
+/// if any is late, the sum of what the late ones are late. So it is at most zero exactly if every deadline can be met.
+/// Jobs without a deadline count for nothing.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AccumulatedLateness {
     slack: i128,

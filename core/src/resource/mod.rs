@@ -2,8 +2,9 @@
 //!
 //! A grid agrees on up to eight named [`Dimensions`]. A dimension is an *amount* that jobs use up (cores, memory), a
 //! *level* that a node must reach but that no job uses up (processor speed), or a *category* that must be equal
-//! (architecture, operating system). A node has a [`Capability`] in every dimension; a job has a [`Requirement`] in those
-//! it names. A [`Pool`] is what is left of a node's amounts while jobs run, and ranks jobs by how well they would fill it.
+//! (architecture, operating system). A node has a [`Capability`] in every dimension; a job has a [`Requirement`] in
+//! those it names. A [`Pool`] is what is left of a node's amounts while jobs run, and ranks jobs by how well they would
+//! fill it.
 //!
 //! Values are whole numbers in a unit of the grid's choice, so that taking and giving back is exact.
 //!

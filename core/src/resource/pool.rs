@@ -121,8 +121,8 @@ impl Pool {
         Ok(())
     }
 
-    /// How well a job would fill this node if it started now, or `None` if it does not fit (PROTOCOLS 5, L5: normalised by
-    /// this node, with the utilisation of running jobs only).
+    /// How well a job would fill this node if it started now, or `None` if it does not fit (PROTOCOLS 5, L5: normalised
+    /// by this node, with the utilisation of running jobs only).
     pub fn score(&self, requirement: &Requirement) -> Option<Score> {
         if !self.fits(requirement) {
             return None;

@@ -7,8 +7,8 @@ const BASELINE: u32 = 1_000_000;
 
 /// How fast a node is, relative to the grid's baseline: P3's performance index, P4's normalised CPU speed.
 ///
-/// A fixed-point number of millionths, at least one and below 4,295 times the baseline, so that run times scale alike on
-/// every platform.
+/// A fixed-point number of millionths, at least one and below 4,295 times the baseline, so that run times scale alike
+/// on every platform.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -12,8 +12,9 @@ use crate::time::{Interval, IntervalError, Span, Time};
 /// once, so that two coordinators never wait for each other.
 ///
 /// The one exception is the swap (PROTOCOLS 7.3): a newer attempt at a job may hold time that overlaps the same job's
-/// older reservation. Committing the newer one drops the older; releasing the newer one, or the end of its lease, leaves
-/// the older one as it was. A job has at most two reservations, and a third attempt takes the place of the second.
+/// older reservation. Committing the newer one drops the older; releasing the newer one, or the end of its lease,
+/// leaves the older one as it was. A job has at most two reservations, and a third attempt takes the place of the
+/// second.
 ///
 /// While a newer attempt at a job stands here, an older one is refused as stale. The owner must remember epochs for
 /// longer if it needs to. Any attempt may give its time back; an older reservation that is given back is not restored.
@@ -33,8 +34,8 @@ pub struct Schedule<S: Storage<Reservation>> {
 
 /// Why the time of a node is not reserved or held in a [`Schedule`]. The schedule is as it was.
 ///
-/// Not to be confused with [`availability::ReserveError`](super::availability::ReserveError), which is about some of the
-/// processors of a machine.
+/// Not to be confused with [`availability::ReserveError`](super::availability::ReserveError), which is about some of
+/// the processors of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -81,7 +82,8 @@ impl<S: Storage<Reservation>> Schedule<S> {
     /// The most reservations of a schedule made by [`new`](Self::new) on growable storage.
     pub const DEFAULT_LIMIT: usize = 1024;
 
-    /// An empty schedule with room for as many reservations as its storage takes, or [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
+    /// An empty schedule with room for as many reservations as its storage takes, or
+    /// [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
     pub fn new() -> Self {
         Self::with_limit(Self::DEFAULT_LIMIT)
     }
@@ -137,8 +139,8 @@ impl<S: Storage<Reservation>> Schedule<S> {
         FreeWindows::new(self.busy_windows(within.start()), within)
     }
 
-    /// The earliest free interval of this length at or after `from`. There is none only for a length of zero, or too near to
-    /// the end of time.
+    /// The earliest free interval of this length at or after `from`. There is none only for a length of zero, or too
+    /// near to the end of time.
     pub fn earliest_fit(&self, from: Time, length: Span) -> Result<Interval, IntervalError> {
         let mut fit = Interval::starting(from, length)?;
         loop {
@@ -217,9 +219,9 @@ impl<S: Storage<Reservation>> Schedule<S> {
         Ok(())
     }
 
-    /// Makes a committed reservation last until `end`, if the time after it is free: for a job that overruns, which has not
-    /// ended when its reservation ends. If the reservation lasts as long already, it stays as it is. A reservation gets
-    /// shorter only by [`release`](Self::release).
+    /// Makes a committed reservation last until `end`, if the time after it is free: for a job that overruns, which has
+    /// not ended when its reservation ends. If the reservation lasts as long already, it stays as it is. A reservation
+    /// gets shorter only by [`release`](Self::release).
     pub fn lengthen(&mut self, attempt: Attempt, end: Time) -> Result<(), LengthenError> {
         let index = self.index_of(attempt).ok_or(LengthenError::NotCommitted)?;
         let known = self.at(index).ok_or(LengthenError::NotCommitted)?;

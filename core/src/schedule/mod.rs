@@ -32,7 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Without an allocator the same schedule lives in a [`Few`](crate::few::Few): `Schedule::<Few<Reservation, 32>>::new()`.
+//! Without an allocator the same schedule lives in a [`Few`](crate::few::Few): `Schedule::<Few<Reservation,
+//! 32>>::new()`.
 
 #[cfg(feature = "alloc")]
 pub mod availability;

@@ -47,11 +47,11 @@ pub enum Limit {
     },
 }
 
-/// Several objectives at once: a weighted sum, within limits (P2: "select nodes located as close to each other as possible,
-/// such that the job starts in at most 1 hour").
+/// Several objectives at once: a weighted sum, within limits (P2: "select nodes located as close to each other as
+/// possible, such that the job starts in at most 1 hour").
 ///
-/// Most objectives cost microseconds, so that their weights compare: two to one means that a microsecond of the first is
-/// worth two of the second. [`Regions`](super::Regions) counts nodes, [`SquaredSpread`](super::SquaredSpread) square
+/// Most objectives cost microseconds, so that their weights compare: two to one means that a microsecond of the first
+/// is worth two of the second. [`Regions`](super::Regions) counts nodes, [`SquaredSpread`](super::SquaredSpread) square
 /// microseconds.
 ///
 /// ```

@@ -4,8 +4,8 @@ use super::pool::{Pool, Rank, acceptable};
 use super::starts::{Mask, NO_START};
 use super::{NoSelection, Objective, Selection};
 
-/// Whether all sets of `count` among `have` together have no more than `most` members (PROTOCOLS F9: the order of a set's
-/// members does not matter).
+/// Whether all sets of `count` among `have` together have no more than `most` members (PROTOCOLS F9: the order of a
+/// set's members does not matter).
 pub(super) fn few_sets(have: u32, count: u32, most: u32) -> bool {
     let most = u64::from(most);
     let fewer = count.min(have.saturating_sub(count));

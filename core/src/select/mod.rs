@@ -31,7 +31,8 @@
 //! // Three of them for an hour, within a day.
 //! let hour = Span::from_secs(3600);
 //! let starts = Starts::new(&busy, hours(0), hour, hour.times(24), Span::ZERO);
-//! let problem = Problem { nodes: &nodes, profiles: &profiles, starts: &starts, count: 3, current: &[], from: hours(0) };
+//! let (count, current, from) = (3, &[][..], hours(0));
+//! let problem = Problem { nodes: &nodes, profiles: &profiles, starts: &starts, count, current, from };
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! let close = select(&problem, &Closest, &Config::DEFAULT, &mut rng)?;
 //! assert_eq!((close.chosen, close.start), (vec![1, 2, 3], hours(2)));

@@ -4,11 +4,11 @@ use crate::time::{Span, Time};
 
 /// What makes one set of nodes better than another (P2: `Opt`).
 ///
-/// Only [`cost`](Self::cost) has to be written. The other methods say more about the objective, which makes a search for it
-/// faster; what they say must agree with `cost`.
+/// Only [`cost`](Self::cost) has to be written. The other methods say more about the objective, which makes a search
+/// for it faster; what they say must agree with `cost`.
 pub trait Objective {
-    /// What a set costs: the smaller the better. `+∞` is a set that must not be chosen; `NaN` and `-∞` end the search with
-    /// an error. It must not depend on the order of the members.
+    /// What a set costs: the smaller the better. `+∞` is a set that must not be chosen; `NaN` and `-∞` end the search
+    /// with an error. It must not depend on the order of the members.
     fn cost(&self, set: &Set<'_>) -> f64;
 
     /// A fast approximation of [`cost`](Self::cost): sets are bred by it, and the last generation is judged by `cost`.
@@ -69,10 +69,11 @@ impl<O: Objective + ?Sized> Objective for &O {
 /// How the cost of a set comes about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Form {
-    /// It is the shares of its members and a rest that depends on nothing but their number and the start, and that is never
-    /// less for a later start. The best set is found outright.
+    /// It is the shares of its members and a rest that depends on nothing but their number and the start, and that is
+    /// never less for a later start. The best set is found outright.
     Shares,
-    /// It is the shares of its members and a rest that depends on [`Sums`]: a swap is judged without a look at the others.
+    /// It is the shares of its members and a rest that depends on [`Sums`]: a swap is judged without a look at the
+    /// others.
     Moments,
     /// It has to be worked out for each set.
     Whole,

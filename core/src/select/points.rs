@@ -98,7 +98,8 @@ fn add(sums: &mut [f32; 4], point: &[f32; 4]) {
     }
 }
 
-/// A square root within a few units of the last place: three of Newton's steps towards its inverse, from the usual guess.
+/// A square root within a few units of the last place: three of Newton's steps towards its inverse, from the usual
+/// guess.
 fn root(square: f32) -> f32 {
     let guess = 0x5f37_59df_u32.wrapping_sub(square.to_bits() >> 1);
     let mut inverse = f32::from_bits(guess);

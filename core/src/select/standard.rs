@@ -67,8 +67,8 @@ impl Objective for Farthest {
     }
 }
 
-/// Nodes close to each other, where one far node weighs more: the sum of the *squared* distances to the centroid, in square
-/// microseconds.
+/// Nodes close to each other, where one far node weighs more: the sum of the *squared* distances to the centroid, in
+/// square microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SquaredSpread;

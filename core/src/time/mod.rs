@@ -1,7 +1,7 @@
 //! Instants, durations and half-open intervals, all total.
 //!
-//! The core has no clock: a host says what time it is with every event. [`Time`] counts microseconds from an origin that
-//! the grid's hosts agree on, [`Span`] is a length of time, and [`Interval`] is a non-empty `[start, end)`.
+//! The core has no clock: a host says what time it is with every event. [`Time`] counts microseconds from an origin
+//! that the grid's hosts agree on, [`Span`] is a length of time, and [`Interval`] is a non-empty `[start, end)`.
 //!
 //! Arithmetic saturates: nothing here overflows, wraps or panics. [`Time::MAX`] therefore reads as "never".
 //!
@@ -142,7 +142,8 @@ impl Span {
         Self(self.0.saturating_mul(factor))
     }
 
-    /// The first multiple of `slot` that is at least this long (PROTOCOLS D5); saturates, and a zero slot changes nothing.
+    /// The first multiple of `slot` that is at least this long (PROTOCOLS D5); saturates, and a zero slot changes
+    /// nothing.
     pub const fn round_up(self, slot: Span) -> Self {
         Self(round_up(self.0, slot.0))
     }

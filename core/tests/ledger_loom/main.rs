@@ -4,8 +4,8 @@
 //! RUSTFLAGS="--cfg loom" cargo test --release -p gridweave-core --test ledger_loom --target-dir target/loom -- --nocapture
 //! ```
 //!
-//! [`scenarios`] are written against a trait. The real ledger passes all of them; [`faulty`] is a copy in which one thing can be
-//! made wrong, and each fault must be caught by the scenario that is meant for it.
+//! [`scenarios`] are written against a trait. The real ledger passes all of them; [`faulty`] is a copy in which one
+//! thing can be made wrong, and each fault must be caught by the scenario that is meant for it.
 #![cfg(loom)]
 
 mod faulty;

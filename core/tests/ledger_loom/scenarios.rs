@@ -373,7 +373,8 @@ pub(super) fn slots_that_change_hands_have_one_owner_at_a_time<L: Ledger>() {
     account(&ledger, Vec::new());
 }
 
-/// A hold is committed and released, the window advances and its new slots are claimed, and two long claims meet in the middle.
+/// A hold is committed and released, the window advances and its new slots are claimed, and two long claims meet in the
+/// middle.
 pub(super) fn everything_at_once_keeps_the_books<L: Ledger>() {
     let ledger = Arc::new(L::empty());
     let (_, hold) = claim(&ledger, 9, 11).expect("nobody else is there");

@@ -79,7 +79,7 @@ impl<M: Machine> Pair<M> {
     }
 }
 
-/// Has a node join through these, and says whom it sent messages until it was in.
+/// Has a node join through these, and lists the peers that it sent messages until it was in.
 fn asked<M: Machine>(
     introducers: Introducers,
     build: impl Fn(NodeId, Option<Introducers>, &mut Xoshiro256PlusPlus) -> M,
@@ -165,7 +165,7 @@ fn desktop(introducers: Introducers) -> Vec<NodeId> {
     asked(introducers, build, |node| node.can().zone().is_some())
 }
 
-/// Whom a node of each scheduler asks, by name.
+/// The peers that a node of each scheduler asks, by the scheduler's name.
 fn all(introducers: Introducers) -> [(&'static str, Vec<NodeId>); 5] {
     let gossip = aria::Config {
         overlay: aria::Overlay::Cyclon(cyclon::Config::DEFAULT),

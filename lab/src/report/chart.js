@@ -1,6 +1,6 @@
 // Charts: axes, lines, what is under the pointer, and zoom.
 
-/// All charts of the page, for whoever wants to look after them.
+/// All charts of the page, so that a test can look at them.
 const charts = [];
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';

@@ -6,7 +6,7 @@ const PALETTE = {
 };
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
-/// What follows the system until someone chooses, and is light on paper.
+/// The theme: that of the system until the user chooses one, and light on paper.
 const theme = {
   chosen: null,
   system: matchMedia('(prefers-color-scheme: dark)'),

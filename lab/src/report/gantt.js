@@ -11,7 +11,7 @@ function drawGantts(grid, contest) {
   const drawn = contest.tracks.filter(track => track.places);
   const left = contest.tracks.filter(track => !track.places);
   if (left.some(track => !track.report)) {
-    grid.append(el('p', { class: 'soft' }, 'There are too many jobs to draw them here; they are in jobs.csv.'));
+    grid.append(el('p', { class: 'soft' }, 'There are too many jobs to draw here; jobs.csv has them.'));
     return;
   }
   if (left.length > 0) {
@@ -26,7 +26,7 @@ function drawGantts(grid, contest) {
     drawGantt(grid, contest, drawn[Number(chosen.value)]);
   };
   chosen.addEventListener('change', draw);
-  // It is the largest part of the page, and not the first that anyone sees.
+  // It is the largest part of the page, and not the first that a user sees.
   draw();
 }
 
@@ -66,7 +66,7 @@ function drawGantt(parent, contest, track) {
   const started = jobs.count - never;
   const title = `Jobs on nodes, ${track.name}`;
   const { box, plot, reset, tip } = frame(parent, title,
-    `${number(jobs.count)} jobs${never > 0 ? `, of which ${number(never)} never started` : ''}, on ${number(nodes)} nodes. Drag to zoom in, double-click to see all. Far away, colour is how busy nodes are; near, each box is a job, and orange ones were killed.`, null, true);
+    `${number(jobs.count)} jobs${never > 0 ? `, of which ${number(never)} never started` : ''}, on ${number(nodes)} nodes. Drag to zoom in, double-click to see all. Zoomed out, colour shows how busy nodes are; zoomed in, each box is a job, and orange jobs were killed.`, null, true);
   const entry = { title, points: boxes.count, jobs: jobs.count, started, u: null, box, gantt: true };
   charts.push(entry);
   if (boxes.count === 0) {
@@ -319,7 +319,7 @@ function drawGantt(parent, contest, track) {
   function seek() {
     const wantedNumber = Number(find.value);
     const job = find.value.trim() === '' ? -1 : jobs.numbers.indexOf(wantedNumber);
-    if (job < 0) { status.textContent = 'There is no job of that number.'; return; }
+    if (job < 0) { status.textContent = 'There is no job with this number.'; return; }
     const { title, rows } = explain(job);
     status.textContent = `${title}: ${rows.map(([name, value]) => `${name} ${value}`).join('; ')}.`;
     chosen = job;

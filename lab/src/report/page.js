@@ -20,7 +20,7 @@ function head() {
   document.getElementById('top').append(...[
     el('div', { class: 'row' }, el('div', {}, el('div', { class: 'soft small' }, `gridweave ${DATA.version} · ${KIND_NAMES[DATA.kind]}`), el('h1', {}, DATA.title)), dark),
     DATA.paper && el('p', {}, DATA.paper.title),
-    DATA.partial && el('p', { class: 'alarm' }, DATA.sweep ? `Stopped early: ${DATA.sweep.missing} runs are missing.` : 'Stopped early: this is about the time until then.'),
+    DATA.partial && el('p', { class: 'alarm' }, DATA.sweep ? `Stopped early: ${DATA.sweep.missing} runs are missing.` : 'Stopped early: the figures cover the time until then.'),
     el('div', { class: 'command' }, el('span', { class: 'soft' }, DATA.config ? 'Repeat it, in the folder of this file:' : 'Repeat it:'), el('code', {}, DATA.command), copyButton(DATA.command)),
   ].filter(part => part));
 }
@@ -82,7 +82,7 @@ function start() {
   if (DATA.paper) {
     const runs = DATA.paper.runs;
     main.append(el('section', { id: 'overview' }, el('h2', {}, 'Overview'),
-      el('p', {}, `${number(runs.length)} runs, seed ${DATA.paper.seeds.length > 1 ? `${DATA.paper.seeds[0]} to ${DATA.paper.seeds[DATA.paper.seeds.length - 1]}` : DATA.paper.seeds[0]}. Diamonds are what the paper published, dots what was measured here.`)));
+      el('p', {}, `${number(runs.length)} runs, seed ${DATA.paper.seeds.length > 1 ? `${DATA.paper.seeds[0]} to ${DATA.paper.seeds[DATA.paper.seeds.length - 1]}` : DATA.paper.seeds[0]}. Diamonds are published figures, dots are measured here.`)));
     drawPaper(main, DATA.paper);
     if (runs.length > 0) {
       main.append(el('section', { id: 'runs' }, el('h2', {}, 'Runs'), table([['run', true], ['scheduler', true], ['seed', false], ['digest', true]],
@@ -95,9 +95,9 @@ function start() {
       DATA.config && el('pre', { class: 'config', tabindex: 0 }, DATA.config)));
   }
   navigate();
-  document.getElementById('foot').append(`Made by gridweave ${DATA.version}. Charts by uPlot (MIT). This file is whole: it loads nothing.`);
+  document.getElementById('foot').append(`Made by gridweave ${DATA.version}. Charts by uPlot (MIT). This file is complete: it loads nothing.`);
 }
 
-/// For tests, and for whoever looks into the page with a console.
+/// For tests, and for a user with the browser's console.
 window.gridweave = { data: DATA, charts };
 start();

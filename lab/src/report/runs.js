@@ -103,7 +103,7 @@ function drawContest(parent, contest) {
     return grid;
   };
 
-  const use = section('use', 'Utilisation', 'Requested: the work of jobs in the window in which they are submitted. Effective: the work done in a window. Both over what all nodes can do in it.');
+  const use = section('use', 'Utilisation', 'Requested: all the work of the jobs that are submitted in a window. Effective: the work done in the window. Both are divided by the work that all nodes could do in it.');
   const longest = tracks.reduce((most, track) => !most || track.over_time.requested.length > most.over_time.requested.length ? track : most, null);
   if (longest) {
     const requested = steps(longest.over_time.requested, longest.over_time.window);
@@ -112,7 +112,7 @@ function drawContest(parent, contest) {
     const cut = most > top;
     chart(use, {
       title: 'Utilisation over time', grouped: true, wide: true, legend: single, x: time,
-      help: cut ? `The requested one goes up to ${percent(most)}; the chart ends at ${percent(top)}.` : null,
+      help: cut ? `Requested utilisation goes up to ${percent(most)}; the chart ends at ${percent(top)}.` : null,
       y: { kind: 'share', atLeast: 1, atMost: top },
     }, [
       ...lines(tracks, track => steps(track.over_time.effective, track.over_time.window), 'steps').map(line => single ? { ...line, name: 'effective' } : line),
@@ -124,14 +124,14 @@ function drawContest(parent, contest) {
       lines(tracks, track => ends(track.over_time.idle, track.over_time.window)));
   }
 
-  const waits = section('waits', 'Waiting time', 'Over the jobs that ran to an end. Axes of waits are logarithmic, and a second is the least they show.');
+  const waits = section('waits', 'Waiting time', 'Over the jobs that ran to their end. Axes of waits are logarithmic and begin at one second.');
   chart(waits, {
-    title: 'Distribution of waits', help: 'Which part of the jobs waited no longer than that.',
+    title: 'Distribution of waits', help: 'The share of jobs that waited at most this long.',
     x: { kind: 'wait', label: 'wait', tell: wait => `at most ${lasting(wait)}` }, y: { kind: 'share', atMost: 1.03 },
   }, lines(tracks, track => track.waits.distribution));
   const statistic = el('select', {}, [['mean', 'mean'], ['median', 'median'], ['p95', '95th percentile']].map(([value, name]) => el('option', { value }, name)));
   const changing = el('div', { class: 'grid' });
-  waits.parentElement.append(el('div', { class: 'bar' }, el('label', {}, 'Waits are told by their', statistic)), changing);
+  waits.parentElement.append(el('div', { class: 'bar' }, el('label', {}, 'Show waits by their', statistic)), changing);
   const unit = contest.jobs.unit;
   const drawBinned = () => {
     forgetCharts(changing);
@@ -147,27 +147,27 @@ function drawContest(parent, contest) {
     const bySize = track => track.waits.by_size;
     const byDuration = track => track.waits.by_duration;
     chart(changing, {
-      title: `Waits by ${unit}`, help: `The ${called} wait of the jobs that take so many ${unit}.`,
+      title: `Waits by ${unit}`, help: `The ${called} wait of the jobs that take this many ${unit}.`,
       x: { kind: 'power', label: unit, tell: x => `${range(bySize)(x, plain)} ${unit}` }, y: { kind: 'wait' },
     }, binned(bySize, middle));
     chart(changing, {
-      title: 'Waits by duration', help: `The ${called} wait of the jobs that ran so long.`,
+      title: 'Waits by duration', help: `The ${called} wait of the jobs that ran this long.`,
       x: { kind: 'wait', label: 'run time', tell: x => `ran ${range(byDuration)(x, lasting)}` }, y: { kind: 'wait' },
     }, binned(byDuration, middle));
     chart(changing, {
-      title: 'Waits over time', wide: true, help: `The ${called} wait of the jobs submitted then.`, grouped: true,
+      title: 'Waits over time', wide: true, help: `The ${called} wait of the jobs submitted at this time.`, grouped: true,
       x: { ...time, label: 'time of submission' }, y: { kind: 'wait' },
     }, binned(track => track.waits.over_time, bin => (bin.from + bin.until) / 2));
   };
   drawBinned();
   statistic.addEventListener('change', drawBinned);
   chart(changing.parentElement.querySelector('.grid'), {
-    title: 'Bounded slowdown', help: 'Which part of the jobs took no more than so many times their run time, waits included.',
+    title: 'Bounded slowdown', help: 'The share of jobs whose wait and run together took at most this many times their run time; a run time below report.slowdown_threshold counts as that.',
     x: { kind: 'slowdown', label: 'bounded slowdown', tell: value => `at most ${number(value, 2)}` }, y: { kind: 'share', atMost: 1.03 },
   }, lines(tracks, track => track.waits.slowdown));
 
   const senders = tracks.filter(track => track.sent.kinds.length > 0);
-  if (senders.length > 0) drawTraffic(section('messages', 'Messages', 'As they are sent; lost ones count. Bytes are those of the encoding, without headers of a transport.'), senders, time, single);
+  if (senders.length > 0) drawTraffic(section('messages', 'Messages', 'Messages count when they are sent, also if they are lost. Bytes are those of the encoding, without the headers of a transport.'), senders, time, single);
 
   if (tracks.length > 0) drawGantts(section('gantt', 'Jobs on nodes'), contest);
 
@@ -177,8 +177,8 @@ function drawContest(parent, contest) {
     const overlay = section('overlay', 'Overlay');
     if (linked.length > 0) {
       chart(overlay, {
-        title: 'In-degree of nodes', help: 'How many nodes are known to so many others, at the end of the run.', legend: false,
-        x: { kind: 'whole', label: 'known to so many nodes', tell: degree => `known to ${number(degree)} nodes`, pad: 1 }, y: { kind: 'whole', label: 'nodes' },
+        title: 'In-degree of nodes', help: 'The number of nodes that this many other nodes have a link to, at the end of the run.', legend: false,
+        x: { kind: 'whole', label: 'linked to by this many nodes', tell: degree => `linked to by ${number(degree)} nodes`, pad: 1 }, y: { kind: 'whole', label: 'nodes' },
       }, lines(linked, track => Object.entries(track.in_degrees).map(([degree, count]) => [Number(degree), count]), linked.length === 1 ? 'bars' : 'line'));
     }
     for (const track of mapped) drawZones(overlay, track);

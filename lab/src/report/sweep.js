@@ -17,7 +17,7 @@ function drawSweep(parent, sweep) {
   chosen.value = String(Math.max(0, sweep.figures.indexOf('mean_wait')));
   const grid = el('div', { class: 'grid' });
   if (sweep.costs) drawCosts(parent, sweep.costs);
-  parent.append(el('section', { id: 'sweep' }, el('h2', {}, 'What depends on what'), el('div', { class: 'bar' }, el('label', {}, 'Figure', chosen)), grid));
+  parent.append(el('section', { id: 'sweep' }, el('h2', {}, 'Figures by key'), el('div', { class: 'bar' }, el('label', {}, 'Figure', chosen)), grid));
   const draw = () => {
     forgetCharts(grid);
     grid.replaceChildren();

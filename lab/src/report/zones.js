@@ -4,7 +4,7 @@ function drawZones(parent, track) {
   const { zones } = track;
   const depth = zones.dimensions.length;
   const title = `Zones, ${track.name}`;
-  const { box, plot, reset, tip } = frame(parent, title, 'Who owns which part of the space. Coordinates go from nothing to the most that any node has, by logarithm; virtual ones are drawn at random. Where zones lie behind each other, colour is their mean.');
+  const { box, plot, reset, tip } = frame(parent, title, 'Each box is the zone of one node. A coordinate goes from zero to the most that any node has, on a logarithmic scale; each node draws its virtual coordinates at random. If zones lie behind each other, the colour is the mean of their loads.');
   reset.remove();
   const shapes = column(zones.shapes, zones.count * depth * 2);
   const moments = zones.moments.map(moment => {

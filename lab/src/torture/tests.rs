@@ -171,8 +171,8 @@ fn nodes_that_commit_in_groups_lose_nothing() {
         group_commit: true,
         ..Request::new(seed)
     };
-    // In the first, a node went down when it had written a record and not yet forgotten the one that made room for it. In
-    // the second, a node goes down between the last word on a job and its end on disk.
+    // In the first, a node went down when it had written a record and not yet forgotten the one that made room for it.
+    // In the second, a node goes down between the last word on a job and its end on disk.
     let known = [(Scheduler::Asap, 196), (Scheduler::Desktop, 82)];
     let known = known.map(|(scheduler, seed)| Request {
         scheduler: Some(scheduler),

@@ -1,9 +1,9 @@
 //! Runs many machines in virtual time.
 //!
-//! A [`Simulation`] is the host of all nodes of a grid. It keeps one clock, one queue of events and a disk per node, and
-//! lets a [`Network`] decide when messages arrive. Events are handled one at a time, in the order of (time, sequence): of
-//! two that are due at once, the one that was put there first. A run is a function of the machines, the network, the seed
-//! and what its user asks for; [`Simulation::digest`] tells two histories apart.
+//! A [`Simulation`] is the host of all nodes of a grid. It keeps one clock, one queue of events and a disk per node,
+//! and lets a [`Network`] decide when messages arrive. Events are handled one at a time, in the order of (time,
+//! sequence): of two that are due at once, the one that was put there first. A run is a function of the machines, the
+//! network, the seed and what its user asks for; [`Simulation::digest`] tells two histories apart.
 //!
 //! ```
 //! use gridweave_core::heartbeat::{Command, Detector, Notice};
@@ -99,8 +99,8 @@ impl<M> Simulated for M where
 pub struct Hints<M: Simulated> {
     /// How many items a message carries, for kinds that carry several.
     pub items: fn(&M::Message) -> u32,
-    /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so that it is in
-    /// the cache then. Worth it for machines of several cache lines of which there are many.
+    /// Reads a word here and there of what a machine needs for its next event, perhaps a message from this node, so
+    /// that it is in the cache then. Worth it for machines of several cache lines of which there are many.
     pub touch: fn(&M, Option<NodeId>) -> u64,
 }
 
@@ -185,7 +185,8 @@ struct Node<M: Simulated> {
 
 /// Many machines in virtual time.
 ///
-/// Nodes are numbered from zero, and their ids are those numbers. While a node is down it hears nothing; its disk stays.
+/// Nodes are numbered from zero, and their ids are those numbers. While a node is down it hears nothing; its disk
+/// stays.
 pub struct Simulation<M: Simulated> {
     nodes: Vec<Node<M>>,
     world: World<M>,
@@ -434,8 +435,9 @@ impl<M: Simulated> Simulation<M> {
         true
     }
 
-    /// Reads something of the nodes that come next, so that the processor waits for their memory all at once and not for one
-    /// after the other. Nothing but time depends on it, and there is none to win while all nodes are in the cache.
+    /// Reads something of the nodes that come next, so that the processor waits for their memory all at once and not
+    /// for one after the other. Nothing but time depends on it, and there is none to win while all nodes are in the
+    /// cache.
     fn look_ahead(&mut self) {
         if self.nodes.len() * size_of::<Node<M>>() < Self::IN_CACHE {
             return;

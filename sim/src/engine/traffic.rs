@@ -95,7 +95,8 @@ impl Traffic {
         &self.kinds
     }
 
-    /// What was sent of these kinds, together. A kind stands for all messages in it: `Commit` for `Commit.Prepare` and others.
+    /// What was sent of these kinds, together. A kind stands for all messages in it: `Commit` for `Commit.Prepare` and
+    /// others.
     pub fn of(&self, kinds: &[&str]) -> KindTraffic {
         let mut sum = KindTraffic::default();
         for (name, traffic) in &self.kinds {
@@ -128,8 +129,8 @@ impl Traffic {
         self.undelivered
     }
 
-    /// How wide the windows are in which messages are counted, if they are: as was asked for, or twice that, four times, and
-    /// so on, so that there are at most 2^20.
+    /// How wide the windows are in which messages are counted, if they are: as was asked for, or twice that, four
+    /// times, and so on, so that there are at most 2^20.
     pub fn window(&self) -> Option<Span> {
         self.messages.as_ref().map(|windows| windows.width)
     }
@@ -142,8 +143,8 @@ impl Traffic {
         }
     }
 
-    /// How wide the windows of [`kinds_per_window`](Self::kinds_per_window) are: as was asked for, or doubled until there are
-    /// at most 2^16.
+    /// How wide the windows of [`kinds_per_window`](Self::kinds_per_window) are: as was asked for, or doubled until
+    /// there are at most 2^16.
     pub fn window_of_kinds(&self) -> Option<Span> {
         self.by_kind.as_ref().map(|windows| windows.width)
     }

@@ -1,8 +1,8 @@
 //! What has yet to happen: the pending events of a simulation, in the order in which they happen.
 //!
-//! An [`EventQueue`] orders by (time, order of insertion): of events at the same instant, the one pushed first comes first. An
-//! event is a [`Time`] and a small `Copy` value, as a rule a handle to something that lives in a table of the host. With a
-//! handle of eight bytes an event takes sixteen.
+//! An [`EventQueue`] orders by (time, order of insertion): of events at the same instant, the one pushed first comes
+//! first. An event is a [`Time`] and a small `Copy` value, as a rule a handle to something that lives in a table of the
+//! host. With a handle of eight bytes an event takes sixteen.
 //!
 //! ```
 //! use gridweave_core::time::{Span, Time};
@@ -23,9 +23,9 @@
 //! ```
 //!
 //! # Seeing ahead
-//! In a large simulation an event mostly waits for memory: its target was last used long ago. [`EventQueue::upcoming`] shows
-//! which events come next, some dozens as a rule, so that a host can read something of each of their targets in one go. These
-//! reads do not depend on each other, so the processor waits for all of them together.
+//! In a large simulation an event mostly waits for memory: its target was last used long ago. [`EventQueue::upcoming`]
+//! shows which events come next, some dozens as a rule, so that a host can read something of each of their targets in
+//! one go. These reads do not depend on each other, so the processor waits for all of them together.
 //!
 //! ```
 //! # use gridweave_core::time::Time;
@@ -51,23 +51,24 @@
 //! Three places hold events, and each is in order with the next.
 //!
 //! - The **lane** holds what was pushed for the present instant: first in, first out.
-//! - The **run** holds all events up to some instant, sorted. Pops take from its front; a push into its stretch of time is
-//!   sorted in.
-//! - The **wheel** holds the rest in buckets, by the highest digit (of six bits) in which their time differs from the present.
-//!   An empty run is filled from the first bucket: a small one is sorted, a large one is first dealt out to finer buckets.
+//! - The **run** holds all events up to some instant, sorted. Pops take from its front; a push into its stretch of time
+//!   is sorted in.
+//! - The **wheel** holds the rest in buckets, by the highest digit (of six bits) in which their time differs from the
+//!   present. An empty run is filled from the first bucket: a small one is sorted, a large one is first dealt out to
+//!   finer buckets.
 //!
-//! Dealing out keeps the order within a bucket and the sort is stable, so no sequence numbers are needed for events of the same
-//! instant to stay in order.
+//! Dealing out keeps the order within a bucket and the sort is stable, so no sequence numbers are needed for events of
+//! the same instant to stay in order.
 //!
 //! # Cost
-//! - A push appends to one of 704 buckets, whatever their number of events. It costs a search among at most some hundreds of
-//!   events if it falls into the run, and less if it is for the present instant.
-//! - An event is dealt out at most ten times before it is popped: once per digit in which its delay and the distance to its
-//!   neighbours differ, which is once or twice for most simulations.
+//! - A push appends to one of 704 buckets, whatever their number of events. It costs a search among at most some
+//!   hundreds of events if it falls into the run, and less if it is for the present instant.
+//! - An event is dealt out at most ten times before it is popped: once per digit in which its delay and the distance to
+//!   its neighbours differ, which is once or twice for most simulations.
 //! - A run that too many events are pushed into is given back to the wheel, so no pattern of pushes makes it long.
-//! - Buckets draw from one store in chunks of a kilobyte, and give them back. Nothing is allocated unless more is pending
-//!   than ever before, or as much in more buckets, or a `T` has more than 32 bytes. Memory is not returned before the queue is
-//!   dropped; an empty queue has 22 kilobytes.
+//! - Buckets draw from one store in chunks of a kilobyte, and give them back. Nothing is allocated unless more is
+//!   pending than ever before, or as much in more buckets, or a `T` has more than 32 bytes. Memory is not returned
+//!   before the queue is dropped; an empty queue has 22 kilobytes.
 //! - [`EventQueue::next_at`], [`EventQueue::len`] and [`EventQueue::now`] read one or two words.
 
 mod run;
@@ -86,9 +87,9 @@ use wheel::Wheel;
 
 /// The pending events of a simulation, first by time and then by order of insertion.
 ///
-/// Time never runs backwards: an event that is pushed for an instant before [`now`](Self::now) happens now, after whatever
-/// else is pending for now. Every [`Time`] is an instant like any other here, [`Time::MAX`] included; a host to which that
-/// means "never" does not push it.
+/// Time never runs backwards: an event that is pushed for an instant before [`now`](Self::now) happens now, after
+/// whatever else is pending for now. Every [`Time`] is an instant like any other here, [`Time::MAX`] included; a host
+/// to which that means "never" does not push it.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     now: Time,
@@ -154,8 +155,8 @@ impl<T: Copy> EventQueue<T> {
         self.run.next_at().or_else(|| self.wheel.next_at())
     }
 
-    /// The events that come next, as far as the queue has sorted them already: what the next calls of [`pop`](Self::pop)
-    /// return in this order, unless something earlier is pushed meanwhile.
+    /// The events that come next, as far as the queue has sorted them already: what the next calls of
+    /// [`pop`](Self::pop) return in this order, unless something earlier is pushed meanwhile.
     ///
     /// May be empty although events are pending; the next `pop` then sorts more.
     pub fn upcoming(&self) -> &[(Time, T)] {

@@ -4,11 +4,12 @@ use gridweave_core::time::Time;
 
 use super::wheel::{LONGEST_STRETCH, Wheel};
 
-/// A run this long takes no more insertions, which would move too many events. A run that was just filled and has times to
-/// insert between is at most half as long, so that it takes many insertions to make it crowded.
+/// A run this long takes no more insertions, which would move too many events. A run that was just filled and has times
+/// to insert between is at most half as long, so that it takes many insertions to make it crowded.
 const CROWDED: usize = 2 * LONGEST_STRETCH;
 
-/// Events in order. Unless it is empty, it holds every pending event up to the instant it reaches that is not in the lane.
+/// Events in order. Unless it is empty, it holds every pending event up to the instant it reaches that is not in the
+/// lane.
 #[derive(Clone, Debug)]
 pub(super) struct Run<T> {
     events: Vec<(Time, T)>,

@@ -1,8 +1,8 @@
 //! A stable sort for a bucket's worth of events, by a time that is mostly spread evenly.
 //!
-//! It deals events out to about as many bins as there are events and then sorts neighbours, which is two to three times as
-//! fast as a sort by comparisons only. Where that is no gain, because most events are close together, it leaves the rest to the
-//! standard library.
+//! It deals events out to about as many bins as there are events and then sorts neighbours, which is two to three times
+//! as fast as a sort by comparisons only. Where that is no gain, because most events are close together, it leaves the
+//! rest to the standard library.
 
 use gridweave_core::time::Time;
 

@@ -1,8 +1,10 @@
-//! Where the wheel's buckets keep their events: chunks of one store, so that what one bucket gives back another one uses.
+//! Where the wheel's buckets keep their events: chunks of one store, so that what one bucket gives back another one
+//! uses.
 
 use gridweave_core::time::Time;
 
-/// How many events a chunk holds. With fewer, reading a bucket jumps more often; with more, buckets of a few events waste more.
+/// How many events a chunk holds. With fewer, reading a bucket jumps more often; with more, buckets of a few events
+/// waste more.
 pub(super) const CHUNK: usize = 64;
 
 /// Events in the order in which they were appended, in chunks of a [`Store`]: all full but the last.

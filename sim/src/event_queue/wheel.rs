@@ -22,9 +22,9 @@ pub(super) const LONGEST_STRETCH: usize = ENOUGH + SMALL;
 
 /// Events by their distance from a base that is never after the present.
 ///
-/// An event's level is the highest digit in which its time differs from the base; in its level it is in the bucket of that
-/// digit. So whatever is on a lower level is earlier, and so is whatever is in a lower bucket of the same level. Events for
-/// the same instant share a bucket, in the order in which they came.
+/// An event's level is the highest digit in which its time differs from the base; in its level it is in the bucket of
+/// that digit. So whatever is on a lower level is earlier, and so is whatever is in a lower bucket of the same level.
+/// Events for the same instant share a bucket, in the order in which they came.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel<T> {
     base: u64,
@@ -71,8 +71,8 @@ impl<T: Copy> Wheel<T> {
         Some(self.buckets[level * DIGITS + digit].earliest())
     }
 
-    /// Moves the first events to the end of `to`, in order, and says up to which instant these are all there are. The present
-    /// becomes the time of the first of them.
+    /// Moves the first events to the end of `to`, in order, and says up to which instant these are all there are. The
+    /// present becomes the time of the first of them.
     pub(super) fn take_stretch(&mut self, to: &mut Vec<(Time, T)>) -> Option<Time> {
         loop {
             let (level, digit) = self.first_bucket()?;

@@ -9,7 +9,8 @@ use super::places::{Plane, RoundTrips};
 /// How long messages travel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Delay {
-    /// Always as long; for no time at all, as some papers assume, messages of one instant still come one after the other.
+    /// Always as long; for no time at all, as some papers assume, messages of one instant still come one after the
+    /// other.
     Constant(Span),
     /// Anything between two bounds, drawn for each message.
     Uniform {
@@ -31,8 +32,8 @@ impl Default for Delay {
 }
 
 impl Delay {
-    /// How long a message from one node to another travels. Nothing travels far within a node, unless the delay does not
-    /// depend on places.
+    /// How long a message from one node to another travels. Nothing travels far within a node, unless the delay does
+    /// not depend on places.
     pub fn between(&self, from: u32, to: u32, rng: &mut impl Rng) -> Span {
         match self {
             Self::Constant(delay) => *delay,

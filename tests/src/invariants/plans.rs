@@ -4,11 +4,11 @@ use gridweave_core::machine::Violation;
 
 use crate::oracles::{Job, Plan};
 
-pub(super) const IN_ORDER: &str = "first come, first served: nobody starts before an earlier job";
+pub(super) const IN_ORDER: &str = "first come, first served: no job starts before an earlier one";
 pub(super) const NEVER_LATER: &str = "a promised start never moves later";
 pub(super) const KEPT: &str = "a job starts no later than it was promised";
 pub(super) const NOT_OVERBOOKED: &str = "no more is reserved than there is";
-pub(super) const NONE_FITS: &str = "nobody waits who fits";
+pub(super) const NONE_FITS: &str = "no job waits that fits";
 
 /// First come, first served: no job starts before an earlier one.
 pub fn starts_are_in_order(plan: &Plan) -> Result<(), Violation> {

@@ -261,7 +261,7 @@ fn knows_its_nodes() -> Property<Exploration<Peer>> {
 /// No coordinator permits a start long before it, not even one that has just restarted.
 fn waits_for_its_time() -> Property<Exploration<Peer>> {
     Property::always(
-        "nobody is permitted to start before that is near",
+        "no node is permitted to start before that is near",
         |_, state: &State<Peer>| {
             let is_near = state.now + NEAR.retry >= slot().start();
             is_near

@@ -1,7 +1,8 @@
-//! Custody under a model checker: one job, its home, and nodes that may have it; alone, or as a home with a home of its own.
+//! Custody under a model checker: one job, its home, and nodes that may have it; alone, or as a home with a home of its
+//! own.
 //!
-//! A node's host may start a job that waits there, end one that runs, or give one away, whenever it likes. A lease is only worth something
-//! if clocks are about right, so timers are late by at most what clocks may be apart.
+//! A node's host may start a job that waits there, end one that runs, or give one away, whenever it likes. A lease is
+//! only worth something if clocks are about right, so timers are late by at most what clocks may be apart.
 
 use std::num::NonZeroU32;
 
@@ -499,7 +500,7 @@ pub fn explored(nodes: u8, skew: Span, build: fn(NodeId) -> Node) -> Exploration
     case.lateness = skew;
     case.remember = |told| *told == Told::Ended || Node::last_word(told).is_some();
     case.properties.push(Property::always(
-        "who waits for nothing has nothing left",
+        "a node that waits for nothing has nothing left",
         |_, state: &State<Node>| {
             state.nodes.iter().all(|host| {
                 let idle = host.timers().is_empty();

@@ -1,9 +1,10 @@
 //! Any machine under a model checker: every order of deliveries, timers, commands and crashes.
 //!
-//! The network is a set from which delivery removes nothing, so loss, duplication and reordering need no actions of their own: a
-//! message may be delivered at any later time, again and again, or never. A timer fires at its time or at any later one, in any
-//! order with others, unless clocks are to be trusted. A node may crash while idle, or after any number of the effects of one event, and comes back
-//! from what it had persisted. Random choices are enumerated by value.
+//! The network is a set from which delivery removes nothing, so loss, duplication and reordering need no actions of
+//! their own: a message may be delivered at any later time, again and again, or never. A timer fires at its time or at
+//! any later one, in any order with others, unless clocks are to be trusted. A node may crash while idle, or after any
+//! number of the effects of one event, and comes back from what it had persisted. Random choices are enumerated by
+//! value.
 
 pub mod aria;
 pub mod commit;

@@ -1,8 +1,8 @@
 //! Centralised schedulers written straight from their rules, tick by tick, too slow to use and too simple to be wrong.
 //!
-//! Each knows nothing of `gridweave-sim`: it asks its rule at every tick, whether anything happened or not, and works out
-//! everything anew from the list of jobs that run. The suites `central` and `central_mixed` in `tests/tests` hold the
-//! simulator to the same starts and the same promises.
+//! Each knows nothing of `gridweave-sim`: it asks its rule at every tick, whether anything happened or not, and works
+//! out everything anew from the list of jobs that run. The suites `central` and `central_mixed` in `tests/tests` hold
+//! the simulator to the same starts and the same promises.
 
 mod conservative;
 mod easy;

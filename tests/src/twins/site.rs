@@ -1,4 +1,5 @@
-//! [`SiteQueue`] beside a list that is sorted anew for every question, and plans by trying every time at which something changes.
+//! [`SiteQueue`] beside a list that is sorted anew for every question, and plans by trying every time at which
+//! something changes.
 
 use core::num::NonZeroU32;
 
@@ -15,8 +16,8 @@ use super::Twins;
 
 const LIMIT: usize = 7;
 
-/// Sites of all kinds at once, at two thirds of baseline speed: all policies, one processor or three, with and without backfilling.
-/// Steps that do not suit some of them are refused there.
+/// Sites of all kinds at once, at two thirds of baseline speed: all policies, one processor or three, with and without
+/// backfilling. Steps that do not suit some of them are refused there.
 #[derive(Clone, Debug)]
 pub struct Sites;
 

@@ -21,8 +21,8 @@ pub trait Visit {
     fn visit<M: Each>(&mut self);
 }
 
-/// Visits every protocol, with the sizes that the simulator uses: eight links in a shuffle, ten descriptors in an exchange, five
-/// dimensions.
+/// Visits every protocol, with the sizes that the simulator uses: eight links in a shuffle, ten descriptors in an
+/// exchange, five dimensions.
 pub fn visit_all(visit: &mut impl Visit) {
     visit.visit::<heartbeat::Message>();
     visit.visit::<overlay::cyclon::Message<8>>();

@@ -1,5 +1,5 @@
-//! `asap` at work, with every event checked: on time and late, over bad networks, among nodes that crash, join and leave; and
-//! beside a twin that tries every slot.
+//! `asap` at work, with every event checked: on time and late, over bad networks, among nodes that crash, join and
+//! leave; and beside a twin that tries every slot.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

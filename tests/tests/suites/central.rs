@@ -270,7 +270,8 @@ fn twins(central: Central, oracle: impl Fn(u32, &[Job]) -> Plan) -> Seen {
     seen
 }
 
-/// The same on workloads so large that queues are skipped over, tidied and split up; they tell of no promise but by the plan.
+/// The same on workloads so large that queues are skipped over, tidied and split up; they tell of no promise but by the
+/// plan.
 fn large_twins(central: Central, oracle: impl Fn(u32, &[Job]) -> Plan) {
     for cases in [deep_cases().boxed(), wide_cases().boxed()] {
         let longest = Cell::new(0);
@@ -379,7 +380,7 @@ fn caught(central: Central, invariant: &str, buggy: impl Fn(u32, &[Job]) -> Plan
 
 #[test]
 fn a_job_that_skips_the_queue_is_caught() {
-    let name = "first come, first served: nobody starts before an earlier job";
+    let name = "first come, first served: no job starts before an earlier one";
     let (different, broken) = caught(Central::Fcfs, name, |processors, jobs| {
         oracles::fcfs(processors, jobs, Order::SkipsOne)
     });
@@ -443,7 +444,7 @@ fn a_scheduler_that_never_compresses_differs() {
 fn a_greedy_scheduler_that_lets_a_fitting_job_wait_is_caught() {
     let (different, broken) = caught(
         Central::Greedy,
-        "nobody waits who fits",
+        "no job waits that fits",
         |processors, jobs| oracles::fcfs(processors, jobs, Order::Strict),
     );
     assert!(different > 100 && broken > 100, "{different}, {broken}");

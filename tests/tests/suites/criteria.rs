@@ -1,4 +1,5 @@
-//! `criteria` at work, with every event checked: every criterion, over bad networks, among nodes that crash, join and leave.
+//! `criteria` at work, with every event checked: every criterion, over bad networks, among nodes that crash, join and
+//! leave.
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::Criterion;

@@ -93,8 +93,8 @@ fn delays() -> NetworkConfig {
     }
 }
 
-/// Every job ran to its end on as many distinct nodes as it wants, and nothing was violated. That no node ran two at once and no job
-/// twice at once, the host sees to: it counts either as a violation.
+/// Every job ran to its end on as many distinct nodes as it wants, and nothing was violated. That no node ran two at
+/// once and no job twice at once, the host sees to: it counts either as a violation.
 fn assert_all_ran(run: &Run, workload: &Workload) {
     assert_eq!(run.violations, 0, "seed {SEED}");
     let Placement::Assigned(nodes) = &run.placement else {

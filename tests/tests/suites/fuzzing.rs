@@ -262,7 +262,7 @@ fn features_of(seen: &str) -> Vec<String> {
     counted.map(|pair| pair[0].to_owned()).collect()
 }
 
-/// `cargo test -p gridweave-tests --test suites fuzzing -- --ignored regenerate`
+/// `cargo test -p gridweave-tests --test suites -- --ignored regenerate_the_seeds_of_what_bytes_drive`
 #[test]
 #[ignore = "writes the seeds that are chosen by chance"]
 fn regenerate_the_seeds_of_what_bytes_drive() {

@@ -1,4 +1,5 @@
-//! Each overlay keeps its promise: out of any bad state it becomes whole, by a deadline, once nothing goes wrong any more.
+//! Each overlay keeps its promise: out of any bad state it becomes whole, by a deadline, once nothing goes wrong any
+//! more.
 //!
 //! `HEALING_SEED` and `HEALING_STATES` choose other states than those of every run.
 

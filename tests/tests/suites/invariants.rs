@@ -1,5 +1,5 @@
-//! The invariants by name: each checker catches a planted bug, and most hold here of the real code. Views are held to theirs in
-//! `cyclon`, executions in `commit_simulated`, outcomes in `watched`, and plans in `central`.
+//! The invariants by name: each checker catches a planted bug, and most hold here of the real code. Views are held to
+//! theirs in `cyclon`, executions in `commit_simulated`, outcomes in `watched`, and plans in `central`.
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::machine::Violation;
@@ -144,7 +144,8 @@ fn a_hold_never_outlives_its_lease() {
     assert!(schedule.is_empty());
 }
 
-/// Random attempts at four jobs, many of them older than what stands; the first broken invariant, and how many were stale.
+/// Random attempts at four jobs, many of them older than what stands; the first broken invariant, and how many were
+/// stale.
 fn attempts(node: &mut impl Node, seed: u64) -> (Result<(), Violation>, u32) {
     let mut rng = rng(seed);
     let mut stale = 0;

@@ -1,4 +1,5 @@
-//! The suites of the workspace in one program, so that all they need is linked once. `cargo test -p gridweave-tests NAME` runs one.
+//! The suites of the workspace in one program, so that all they need is linked once. `cargo test -p gridweave-tests
+//! NAME` runs one.
 
 mod algebra;
 mod aria_model;

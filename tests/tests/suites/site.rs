@@ -83,7 +83,8 @@ fn count(processors: u32) -> NonZeroU32 {
     NonZeroU32::new(processors).unwrap()
 }
 
-/// Up to 40 jobs that come before `within`, in seconds, on a site with so many processors, whose run times are as far off their estimates as `drift` says.
+/// Up to 40 jobs that come before `within`, in seconds, on a site with so many processors, whose run times are as far
+/// off their estimates as `drift` says.
 fn jobs(processors: u32, within: u64, drift: Drift) -> impl Strategy<Value = Vec<Coming>> {
     let job = (
         at(0..within.max(1)),

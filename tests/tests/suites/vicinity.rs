@@ -1,7 +1,9 @@
-//! VICINITY at work over CYCLON: how fast nodes find those nearest to them (PROTOCOLS 2.5), and whether they lose them again.
+//! VICINITY at work over CYCLON: how fast nodes find those nearest to them (PROTOCOLS 2.5), and whether they lose them
+//! again.
 //!
-//! There are 1000 nodes, or fewer where a test says so, that CYCLON has shuffled for 50 cycles (20 links, 8 to a message), then both layers run side by side without
-//! delay. An *ideal* link leads to one of the nearest others there are, as many of them as a view has links.
+//! There are 1000 nodes, or fewer where a test says so, that CYCLON has shuffled for 50 cycles (20 links, 8 to a
+//! message), then both layers run side by side without delay. An *ideal* link leads to one of the nearest others there
+//! are, as many of them as a view has links.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -150,14 +150,17 @@ fn the_vectors_are_what_the_file_says() {
     }
     assert!(
         file == vectors::text(),
-        "the bytes of a message changed: see docs/reference/wire.md on versions, then regenerate"
+        "the bytes of a message changed: see docs/reference/wire.md on versions, then run `regenerate_the_vectors_and_the_caps`"
     );
 }
 
 #[test]
 fn the_specification_has_the_caps_of_the_code() {
     let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
-    assert!(text.contains(&vectors::caps()), "regenerate the table");
+    assert!(
+        text.contains(&vectors::caps()),
+        "run `regenerate_the_vectors_and_the_caps`"
+    );
 }
 
 fn grammar() -> Grammar {
@@ -266,7 +269,7 @@ fn assert_said(said: &Said, jobs: usize, kinds: &[&str]) {
     // Each of the eight nodes begins a life, and each job is written down somewhere.
     assert!(said.written >= 8 + jobs, "only {} records", said.written);
     for kind in kinds {
-        assert!(said.kinds.contains_key(*kind), "nobody said {kind}");
+        assert!(said.kinds.contains_key(*kind), "no node said {kind}");
     }
 }
 
@@ -377,7 +380,7 @@ fn a_grid_of_desktop_works_over_the_wire() {
     assert_said(&said, 24, &kinds);
 }
 
-/// `cargo test -p gridweave-tests --test suites -- --ignored regenerate`
+/// `cargo test -p gridweave-tests --test suites -- --ignored regenerate_the_vectors_and_the_caps`
 #[test]
 #[ignore = "writes the vectors and the table of caps"]
 fn regenerate_the_vectors_and_the_caps() {

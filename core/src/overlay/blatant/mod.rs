@@ -38,10 +38,10 @@
 //! iterations. A node with neighbours asks a peer that did not answer in every seventh iteration, and a contact that it
 //! does not see at least every `16 max(sighted, remember)` iterations.
 //!
-//! A node keeps only [`KNOWN`] contacts, and every [`Config::remember`] iterations some of its neighbours come before the
-//! others. So a node that has many neighbours forgets an introducer that stays silent. It may even forget it before it
-//! has asked it: if it waited for another link at [`Command::Join`] and got that link, the introducer is only a contact.
-//! Where [`Command::Join`] is to connect two islands, the host gives it again until the two are one.
+//! A node keeps only [`KNOWN`] contacts, and every [`Config::remember`] iterations some of its neighbours come before
+//! the others. So a node that has many neighbours forgets an introducer that stays silent. It may even forget it before
+//! it has asked it: if it waited for another link at [`Command::Join`] and got that link, the introducer is only a
+//! contact. Where [`Command::Join`] is to connect two islands, the host gives it again until the two are one.
 //!
 //! A liar can have links added and dropped, for nothing here authenticates a sender. It cannot make a node or a message
 //! grow, or an ant live longer. The work that it causes is in proportion to the messages that it sends.
@@ -252,8 +252,9 @@ pub struct Timer {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Command {
-    /// Ask this node, or one that it names, for a link, and keep it as a contact while there is room. If this node waits
-    /// for an answer about another link, it asks later, and not at all if it gets a link that it asked for by then.
+    /// Ask this node, or one that it names, for a link, and keep it as a contact while there is room. If this node
+    /// waits for an answer about another link, it asks later, and not at all if it gets a link that it asked for by
+    /// then.
     Join {
         /// A node that is in the overlay.
         introducer: NodeId,

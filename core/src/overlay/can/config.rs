@@ -47,8 +47,8 @@ impl Config {
         farewell: 120,
     };
 
-    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT): a path that is broken for half a minute costs no
-    /// zone.
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT): a path that is broken for half a minute costs
+    /// no zone.
     pub const WAN: Self = Self::DEFAULT;
 
     /// For a local network, where a round trip takes half a millisecond. A node is missed after five seconds: longer

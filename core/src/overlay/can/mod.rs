@@ -248,8 +248,8 @@ impl<const D: usize> Can<D> {
             .map_or(Hop::Stuck, |member| member.next_hop(point))
     }
 
-    /// Whether a message to a point comes from a neighbour that is no farther from it. The two then disagree about their
-    /// zones, and the message would go round.
+    /// Whether a message to a point comes from a neighbour that is no farther from it. The two then disagree about
+    /// their zones, and the message would go round.
     pub fn is_astray(&self, from: NodeId, point: &Point<D>) -> bool {
         self.member()
             .is_some_and(|member| member.is_astray(from, point))

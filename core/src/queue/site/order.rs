@@ -46,8 +46,8 @@ fn due(job: &QueuedJob) -> Time {
 /// c + (now - submitted) / ageing        as an exact fraction; the highest runs first
 /// ```
 ///
-/// All jobs age alike, so of two jobs the same one is ahead at any time: the one with the smaller `submitted - c * ageing`, in whole
-/// microseconds. A queue that was sorted stays so.
+/// All jobs age alike, so of two jobs the same one is ahead at any time: the one with the smaller `submitted - c *
+/// ageing`, in whole microseconds. A queue that was sorted stays so.
 ///
 /// **No job starves**: if a job of class `c` came at `submitted`, no job that came after `submitted + (top - c) *
 /// ageing` gets ahead of it; `top` is the highest class. (A site that backfills lets others pass, but never delays the

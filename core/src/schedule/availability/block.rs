@@ -7,8 +7,8 @@ pub(super) const CAPACITY: usize = 64;
 
 /// Consecutive steps: from `times[i]` on, `free[i]` processors are free.
 ///
-/// Times and counts are apart because searches read mostly counts. Behind the last step `times` is [`Time::MAX`] and `free`
-/// is zero, so that comparisons run over whole arrays of a known length.
+/// Times and counts are apart because searches read mostly counts. Behind the last step `times` is [`Time::MAX`] and
+/// `free` is zero, so that comparisons run over whole arrays of a known length.
 #[derive(Clone)]
 pub(super) struct Block {
     len: usize,

@@ -13,8 +13,8 @@ pub struct Booking {
 }
 
 impl Availability {
-    /// Moves each booking, in the given order, to the earliest time at which it now fits (PROTOCOLS 7.2), and returns how
-    /// many moved.
+    /// Moves each booking, in the given order, to the earliest time at which it now fits (PROTOCOLS 7.2), and returns
+    /// how many moved.
     ///
     /// Call it when processors became free earlier than planned, with the bookings in the order of the queue and the
     /// present time as `from`. Each booking is released and placed at its earliest fit at or after `from`. Its old time

@@ -8,8 +8,8 @@ pub struct NoProcessors;
 
 /// Why no processors were reserved in an [`Availability`](super::Availability); it is unchanged.
 ///
-/// Not to be confused with [`schedule::ReserveError`](crate::schedule::ReserveError), which is about the time of one whole
-/// node in a [`Schedule`](crate::schedule::Schedule).
+/// Not to be confused with [`schedule::ReserveError`](crate::schedule::ReserveError), which is about the time of one
+/// whole node in a [`Schedule`](crate::schedule::Schedule).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ReserveError {

@@ -1,9 +1,9 @@
 //! The free capacity of a multi-processor machine over time.
 //!
-//! Backfilling schedulers plan with an [`Availability`] (PROTOCOLS 7.1 and 7.2). It is a list of *steps*, from an origin
-//! to the end of time. A step is an instant, and how many processors are free from then until the next step; two steps
-//! in a row have different counts. An availability answers when a job of some size and length fits first, takes and
-//! returns processors, and moves bookings earlier when a job has ended early.
+//! Backfilling schedulers plan with an [`Availability`] (PROTOCOLS 7.1 and 7.2). It is a list of *steps*, from an
+//! origin to the end of time. A step is an instant, and how many processors are free from then until the next step; two
+//! steps in a row have different counts. An availability answers when a job of some size and length fits first, takes
+//! and returns processors, and moves bookings earlier when a job has ended early.
 //!
 //! ```
 //! use gridweave_core::schedule::availability::{Availability, Booking};
@@ -35,8 +35,8 @@
 //! - A job ends *early*, before its reserved time is over: [`release`](Availability::release) the rest, then
 //!   [`compress`](Availability::compress), which moves the later bookings forward into the time that became free.
 //! - A job *overruns*, that is, it still runs when its reserved time is over. No booking is extended by itself.
-//!   [`reserve`](Availability::reserve) the time after it. If that is [`NotFree`](ReserveError::NotFree), a later booking
-//!   has those processors: stop the job, or release that booking and find it another time.
+//!   [`reserve`](Availability::reserve) the time after it. If that is [`NotFree`](ReserveError::NotFree), a later
+//!   booking has those processors: stop the job, or release that booking and find it another time.
 //!
 //! # Cost
 //! Steps are kept in blocks of at most 64.
@@ -50,8 +50,8 @@
 //! | [`advance`](Availability::advance) | what it forgets; if that is whole blocks, also a move of what is known about the others |
 //! | [`compress`](Availability::compress) | a release, a search and a reservation per booking |
 //!
-//! Every 32 insertions or so a block splits, or two merge; that moves a few bytes per block and size class, and is the only
-//! part of a change that grows with the number of steps.
+//! Every 32 insertions or so a block splits, or two merge; that moves a few bytes per block and size class, and is the
+//! only part of a change that grows with the number of steps.
 //!
 //! Blocks that are not needed any more are kept and used again: once there have been as many steps as there ever are,
 //! operations allocate nothing. Nothing here panics, whatever the arguments.

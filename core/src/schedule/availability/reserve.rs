@@ -55,8 +55,8 @@ impl Availability {
 
     /// Gives `count` processors back for the interval: all of it, or nothing and an error.
     ///
-    /// The interval need not be that of one reservation: a job that ends early releases what is left of its time. Costs a
-    /// binary search and the steps that the interval spans.
+    /// The interval need not be that of one reservation: a job that ends early releases what is left of its time. Costs
+    /// a binary search and the steps that the interval spans.
     pub fn release(&mut self, interval: Interval, count: u32) -> Result<(), ReleaseError> {
         if count == 0 {
             return Err(ReleaseError::ZeroCount);
@@ -78,9 +78,9 @@ impl Availability {
     /// Changes the counts within the interval, and sees to the steps at its edges. The interval begins in the step
     /// `first`; the counts before and after lie between the least and the most of `within`.
     ///
-    /// Inside, counts move together and differ as before, so only the edges may gain or lose a step. An instant at which no
-    /// step begins has equal counts on both sides, which the change makes different: it needs a step then. At the origin and at the
-    /// end of time there is nothing to be different from.
+    /// Inside, counts move together and differ as before, so only the edges may gain or lose a step. An instant at
+    /// which no step begins has equal counts on both sides, which the change makes different: it needs a step then. At
+    /// the origin and at the end of time there is nothing to be different from.
     fn change(
         &mut self,
         interval: Interval,

@@ -1,12 +1,12 @@
 //! What a search may know about a block without reading it.
 //!
-//! Counts fall into size classes, each with a threshold. For every class and block the *reach* is the longest time with at
-//! least the threshold free among windows that end in the block. A request for more processors than the threshold cannot
-//! end where even the threshold is not free for long enough, so a search skips blocks by comparing one small integer each,
-//! and reads only the others.
+//! Counts fall into size classes, each with a threshold. For every class and block the *reach* is the longest time with
+//! at least the threshold free among windows that end in the block. A request for more processors than the threshold
+//! cannot end where even the threshold is not free for long enough, so a search skips blocks by comparing one small
+//! integer each, and reads only the others.
 //!
-//! A reach looks back no further than one block: behind a block that is free throughout it counts as unbounded, so that a
-//! change of one block touches the reaches of that block and of the next one, and no more.
+//! A reach looks back no further than one block: behind a block that is free throughout it counts as unbounded, so that
+//! a change of one block touches the reaches of that block and of the next one, and no more.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,8 +15,8 @@ use core::ops::RangeInclusive;
 use super::block::{Block, Runs};
 use crate::time::{Span, Time};
 
-/// Each doubling of the count is cut into `1 << OCTAVE_BITS` classes: more of them skip more blocks, but more go stale with
-/// every change.
+/// Each doubling of the count is cut into `1 << OCTAVE_BITS` classes: more of them skip more blocks, but more go stale
+/// with every change.
 const OCTAVE_BITS: u32 = 1;
 
 /// A length of time, rounded so that order is kept (shorter never becomes longer, though both may become equal) into 31
@@ -30,8 +30,8 @@ impl Reach {
     /// The run begins before the previous block: look there.
     const UNBOUNDED: Self = Self(i32::MAX - 1);
 
-    /// The bits of a non-negative float are ordered like the float, and conversion rounds monotonically. The greatest span
-    /// becomes 2^64, far below the special values.
+    /// The bits of a non-negative float are ordered like the float, and conversion rounds monotonically. The greatest
+    /// span becomes 2^64, far below the special values.
     pub(super) fn of(span: Span) -> Self {
         Self((span.as_micros() as f32).to_bits().cast_signed() & !1)
     }
@@ -107,16 +107,16 @@ impl Summaries {
         }
     }
 
-    /// After counts rose, all of them between `least` before and `most` after: what was known about these positions may be
-    /// too little. Steps reach a threshold at or below the least, or above the most, as they did before.
+    /// After counts rose, all of them between `least` before and `most` after: what was known about these positions may
+    /// be too little. Steps reach a threshold at or below the least, or above the most, as they did before.
     pub(super) fn raise(&mut self, positions: RangeInclusive<usize>, least: u32, most: u32) {
         for class in self.between(least, most) {
             class.at(&positions).fill(Reach::UNKNOWN);
         }
     }
 
-    /// After counts fell, all of them between `most` before and `least` after: what was known about these positions may be
-    /// too much, which still rules out what it ruled out before.
+    /// After counts fell, all of them between `most` before and `least` after: what was known about these positions may
+    /// be too much, which still rules out what it ruled out before.
     pub(super) fn lower(&mut self, positions: RangeInclusive<usize>, least: u32, most: u32) {
         for class in self.between(least, most) {
             for reach in class.at(&positions) {
@@ -231,8 +231,8 @@ fn compute(blocks: &[Box<Block>], position: usize, threshold: u32) -> Reach {
     Reach::of(longest.unwrap_or(Span::ZERO))
 }
 
-/// The windows that the runs of `mask` make, in order; the first of them began at `begun` if it reaches into the block from
-/// an earlier one, and the last lasts until `end` if nothing in the block ends it.
+/// The windows that the runs of `mask` make, in order; the first of them began at `begun` if it reaches into the block
+/// from an earlier one, and the last lasts until `end` if nothing in the block ends it.
 pub(super) fn windows(
     block: &Block,
     mask: u64,

@@ -222,8 +222,8 @@ impl Timeline {
             index = 0;
         }
         let touched = first.position..=last.position;
-        // The next block knows the run that reaches into it from this one, which the change concerns only up to the least
-        // count between.
+        // The next block knows the run that reaches into it from this one, which the change concerns only up to the
+        // least count between.
         let next = last.position.saturating_add(1);
         let summaries = &mut self.summaries;
         match change {

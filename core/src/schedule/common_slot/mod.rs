@@ -1,23 +1,24 @@
 //! The earliest time when enough of many schedules are free together, and which ones.
 //!
-//! A job that needs `count` nodes for `length` at once starts as soon as that many schedules have room (P1 figure 3, steps
-//! 5 to 8). Stepping through time slot by slot asks every schedule again in every slot. [`CommonSearch`] asks each
-//! schedule once: a free window `[a, b)` that is long enough admits every start in `[a, b - length]`, and the answer is
-//! the first instant that `count` of these ranges cover. It needs no slots, so any instant can be the answer, but if all
-//! bounds and `from` lie on slots then so does the answer (PROTOCOLS D5).
+//! A job that needs `count` nodes for `length` at once starts as soon as that many schedules have room (P1 figure 3,
+//! steps 5 to 8). Stepping through time slot by slot asks every schedule again in every slot. [`CommonSearch`] asks
+//! each schedule once: a free window `[a, b)` that is long enough admits every start in `[a, b - length]`, and the
+//! answer is the first instant that `count` of these ranges cover. It needs no slots, so any instant can be the answer,
+//! but if all bounds and `from` lie on slots then so does the answer (PROTOCOLS D5).
 //!
 //! # How
 //! 1. `from` itself is tried first, and only until `count` schedules are found.
-//! 2. Time is swept in stretches, the first one short. Of each the gaps that are long enough are listed; if there are fewer
-//!    than `count`, the answer is not in it. Else every range is counted into a bucket of time where it opens and out of the
-//!    one behind the bucket where it closes; the running sum is the most that may cover an instant of a bucket.
-//! 3. Where that reaches `count`, the gaps around are gathered, and the few ranges that open or close in such buckets are
-//!    sorted to find the exact instant.
+//! 2. Time is swept in stretches, the first one short. Of each the gaps that are long enough are listed; if there are
+//!    fewer than `count`, the answer is not in it. Else every range is counted into a bucket of time where it opens and
+//!    out of the one behind the bucket where it closes; the running sum is the most that may cover an instant of a
+//!    bucket.
+//! 3. Where that reaches `count`, the gaps around are gathered, and the few ranges that open or close in such buckets
+//!    are sorted to find the exact instant.
 //!
 //! # Cost
-//! For `M` windows from `from` to the answer about `M` steps, and at worst, if they all share a bucket or every bucket almost
-//! holds the answer, `M log M`. An arena that has seen a search of this size allocates nothing; it holds a constant number of
-//! words for each window and schedule.
+//! For `M` windows from `from` to the answer about `M` steps, and at worst, if they all share a bucket or every bucket
+//! almost holds the answer, `M log M`. An arena that has seen a search of this size allocates nothing; it holds a
+//! constant number of words for each window and schedule.
 //!
 //! # Which of the free ones
 //! More schedules than needed may be free; a [`Pick`] says which to take (PROTOCOLS D4): [`InOrder`], [`Seeded`] or
@@ -100,8 +101,8 @@ pub enum NoCommonSlot {
 }
 
 impl CommonSearch {
-    /// The earliest time at or after `from` when at least `count` of the schedules are free for `length`, and `count` of
-    /// those that are.
+    /// The earliest time at or after `from` when at least `count` of the schedules are free for `length`, and `count`
+    /// of those that are.
     ///
     /// A schedule counts as busy from its horizon on.
     pub fn earliest<B: BusyTime>(

@@ -25,8 +25,8 @@ pub struct Seeded<'a, R: Rng + ?Sized>(pub &'a mut R);
 
 /// The schedules in which the slot leaves the least idle time, best first; ties go to the first in the order given.
 ///
-/// The idle time is what remains of the schedule's free window, counted from the earliest start asked for: what lies before
-/// that can no longer be used.
+/// The idle time is what remains of the schedule's free window, counted from the earliest start asked for: what lies
+/// before that can no longer be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BestFit;
 

@@ -5,14 +5,15 @@ use super::first_unfinished;
 use crate::schedule::BusyTime;
 use crate::time::{Span, Time};
 
-/// Buckets in a stretch of time, about as many as ranges: enough that few share one, few enough for a first-level cache.
+/// Buckets in a stretch of time, about as many as ranges: enough that few share one, few enough for a first-level
+/// cache.
 const FEWEST_BUCKETS: usize = 64;
 const MOST_BUCKETS: usize = 4096;
 /// Room for as many again, so that masking an index replaces checking it.
 const ROOM: usize = MOST_BUCKETS << 1;
 
-/// The first stretch holds about this many windows of each schedule, so that what lies far behind the answer is not read.
-/// To come to a schedule again costs as much as several windows, so stretches grow fast.
+/// The first stretch holds about this many windows of each schedule, so that what lies far behind the answer is not
+/// read. To come to a schedule again costs as much as several windows, so stretches grow fast.
 const WINDOWS_PER_STRETCH: usize = 3;
 const STRETCH_GROWTH: u64 = 4;
 
@@ -26,14 +27,15 @@ const LOOK_GROWTH: usize = 8;
 /// Times are bare microseconds in here: the inner loops shift and wrap them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
-    /// Of each bucket the most ranges that may cover an instant in it, once a `Scan` has passed it; until then by how much
-    /// that differs from the bucket before.
+    /// Of each bucket the most ranges that may cover an instant in it, once a `Scan` has passed it; until then by how
+    /// much that differs from the bucket before.
     most: Vec<u32>,
     /// When the schedules become idle for ever.
     tails: Vec<u64>,
     /// Of each schedule the first window that is not over when the next stretch begins.
     cursors: Vec<usize>,
-    /// The gaps of the stretch that the job fits into, ordered by owner, then by time; behind `fitting` of them is room.
+    /// The gaps of the stretch that the job fits into, ordered by owner, then by time; behind `fitting` of them is
+    /// room.
     gaps: Vec<Gap>,
     fitting: usize,
     /// Of each schedule where the gaps of the next one begin.
@@ -172,7 +174,8 @@ impl Sweep {
 
     /// Looks for the answer where the buckets say that it may be.
     ///
-    /// Buckets that almost hold it cost a look at the gaps of every schedule, so after each failure more of them share the next one.
+    /// Buckets that almost hold it cost a look at the gaps of every schedule, so after each failure more of them share
+    /// the next one.
     fn first_in_stretch(&mut self, wanted: Wanted, grid: Grid) -> Option<u64> {
         let mut scan = Scan::default();
         let mut look = FIRST_LOOK;
@@ -199,7 +202,8 @@ impl Sweep {
             if self.gaps.len() < room {
                 self.gaps.resize(room, Gap::default());
             }
-            // Whether a gap is long enough is a coin toss to the processor, so the next one replaces it rather than branch.
+            // Whether a gap is long enough is a coin toss to the processor, so the next one replaces it rather than
+            // branch.
             let mut gap = |first: u64, end: u64| {
                 if let Some(gap) = self.gaps.get_mut(fitting) {
                     *gap = Gap { first, end };

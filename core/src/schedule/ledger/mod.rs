@@ -159,8 +159,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
 
     /// The slots that can be claimed now; none if there are no words, or at the [`END`](Self::END).
     ///
-    /// It begins anywhere in its first word and ends with a whole one, so it has `8 * WORDS - 7` slots at least, until the
-    /// ledger ends.
+    /// It begins anywhere in its first word and ends with a whole one, so it has `8 * WORDS - 7` slots at least, until
+    /// the ledger ends.
     pub fn window(&self) -> Option<SlotRange> {
         // Acquire: pairs with `advance`, as in `hold`.
         let first = Slot::new(self.first.load(Ordering::Acquire));
@@ -169,7 +169,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
 
     /// Declares all slots before `first` past, and returns the first that is not.
     ///
-    /// It never goes back: of several advances the furthest counts, and beyond the [`END`](Self::END) all is past for good.
+    /// It never goes back: of several advances the furthest counts, and beyond the [`END`](Self::END) all is past for
+    /// good.
     pub fn advance(&self, first: Slot) -> Slot {
         let first = first.min(Self::END);
         // Release: a claimant in the new window sees what was done before the advance. A maximum is a
@@ -235,8 +236,8 @@ impl<const WORDS: usize> SlotLedger<WORDS> {
 
     /// Takes all these slots or none.
     fn hold(&self, slots: SlotRange) -> Result<(), ClaimError> {
-        // Acquire: pairs with `advance`. Safety does not need it: `first` only grows, so an old value admits no word before its
-        // turn, and only slots that became past just now.
+        // Acquire: pairs with `advance`. Safety does not need it: `first` only grows, so an old value admits no word
+        // before its turn, and only slots that became past just now.
         let first = Slot::new(self.first.load(Ordering::Acquire));
         if slots.first() < first {
             return Err(ClaimError::Past);

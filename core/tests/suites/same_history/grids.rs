@@ -1,5 +1,6 @@
-//! A small grid of each scheduler on a bad network, and a digest of all that happened: every event that a node was given and every effect that
-//! it had, in order. No `std`: the same source is compiled for a microcontroller and for a host, and both must tell the same history.
+//! A small grid of each scheduler on a bad network, and a digest of all that happened: every event that a node was
+//! given and every effect that it had, in order. No `std`: the same source is compiled for a microcontroller and for a
+//! host, and both must tell the same history.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -272,7 +273,8 @@ where
         }
     }
 
-    /// Boots the nodes one after the other, has jobs submitted all over the grid, and goes on until all have had their last word.
+    /// Boots the nodes one after the other, has jobs submitted all over the grid, and goes on until all have had their
+    /// last word.
     fn play(mut self, watch: &mut dyn FnMut()) -> History {
         for node in 0..NODES {
             let at = Time::from_secs(30 * node as u64);

@@ -117,8 +117,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         }
     }
     let notes = [
-        "Push counts schedules told to those who hold the node in their view (D7); Pull counts schedules asked for in a \
-         search and all that are in the answers of neighbours, who pull theirs first (D9)",
+        "Push counts schedules that a node tells the nodes with a link to it (D7); Pull counts schedules asked for in a \
+         search and all that are in the answers of neighbours, which pull theirs first (D9)",
         "windows after the last submission are left out of the table",
     ];
     Report::new([table, series], &notes, setup.size.caveat())

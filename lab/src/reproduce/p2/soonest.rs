@@ -114,7 +114,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
     }
     let notes = [
         "nothing is published about this criterion",
-        "before the job there are half as many others as nodes, of 1 to 16 nodes for 1 to 8 hours, placed by the same protocol; each row has a grid of its own, and the earliest start that anyone could find on it",
+        "before the job there are half as many others as nodes, of 1 to 16 nodes for 1 to 8 hours, placed by the same protocol; each row has a grid of its own, and the earliest start on it, found with knowledge of all nodes",
     ];
     Report::new([table], &notes, setup.caveat())
 }

@@ -63,6 +63,6 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             sample.mean(0, &Finished::completed),
         ]);
     }
-    let note = "all forward: everyone passes floods on, not only those that cannot run the job (A1); near: everyone within two hops";
+    let note = "all forward: all nodes pass floods on, not only those that cannot run the job (A1); near: all nodes within two hops do";
     Report::new([table], &[note], setup.size.caveat())
 }

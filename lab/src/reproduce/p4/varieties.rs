@@ -51,6 +51,11 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let rows = CASES.map(|(name, ..)| name.to_owned());
     let title = "mean wait in seconds, a job every 2.5 s";
-    let table = table(("varieties", title, "who"), &rows, &Scheme::FEW, samples);
+    let table = table(
+        ("varieties", title, "nodes, jobs"),
+        &rows,
+        &Scheme::FEW,
+        samples,
+    );
     Report::new([table], &[], setup.size.caveat())
 }

@@ -22,7 +22,8 @@
 //! - A job starts only when enough nodes are claimed for it. If one of them does not begin, is lost, or says that it no
 //!   longer runs the job, all are stopped, and the job is tried again.
 //! - A job runs under a permission that its origin renews. After a failed attempt, nothing is tried before the last
-//!   permission has ended. By then no node runs the job, if clocks differ by no more than [`slack`](FloodConfig::slack).
+//!   permission has ended. By then no node runs the job, if clocks differ by no more than
+//!   [`slack`](FloodConfig::slack).
 //! - If two searches each claim half of the nodes they need, both fail, release them, and wait for a random time.
 //! - If [`searches`](FloodConfig::searches) searches of the largest radius find too few nodes, busy ones included, the
 //!   job is [too large](Refusal::TooLarge). If enough exist but are busy, it is searched for until

@@ -103,7 +103,8 @@ fn the_owners_jobs_come_first_until_others_have_waited_long() {
 
 #[test]
 fn a_stream_of_preferred_jobs_does_not_starve_another() {
-    // One of the owner's jobs comes every ten seconds and fills the site. The stranger of time 5 may wait until time 205.
+    // One of the owner's jobs comes every ten seconds and fills the site. The stranger of time 5 may wait until time
+    // 205.
     let mut site = SiteQueue::new(Policy::Priority(priorities()), Speed::BASELINE, 99);
     let stranger = of(999, 0, 5);
     assert_eq!(priorities().closed_to_newcomers(&stranger), t(205));

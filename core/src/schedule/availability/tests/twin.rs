@@ -69,7 +69,7 @@ impl Twin {
         Ok(())
     }
 
-    /// The slot where `slots` slots in a row have `count` free; the last slot is as long as anyone asks.
+    /// The slot where `slots` slots in a row have `count` free; the last slot is as long as a caller asks.
     fn earliest_fit(&self, from: usize, count: u32, slots: usize) -> Option<usize> {
         let mut run = 0;
         for slot in from.max(self.origin)..self.free.len() {
