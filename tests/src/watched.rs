@@ -1,28 +1,33 @@
 //! A grid whose host does not trust its nodes: it submits, runs and cancels jobs, makes nodes crash, join and leave,
 //! and watches every job.
 
+mod hearing;
+mod scene;
+
+pub mod criteria;
+
+pub use scene::{
+    BUSY_TIME, CONFIG, DEGREE, EXCHANGES, INSTANT, Scene, bad, partitioned, rules, scenes,
+};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use core::fmt::Debug;
 
-use gridweave_core::commit::{self, Everyone, Permission};
+use gridweave_core::commit::{self, Everyone};
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Refusal};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
 use gridweave_core::machine::Machine;
-use gridweave_core::overlay::cyclon;
 use gridweave_core::rng::Choose;
-use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange, Links};
+use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config};
 use gridweave_core::time::{Span, Time};
 use gridweave_lab::overlay::warmed_up;
-use gridweave_sim::engine::{Checking, Happening, Simulated, Simulation};
-use gridweave_sim::hosting::{Happened, Invariant, Rooms, Terms, Watch, Wish, Word};
-use gridweave_sim::network::{Delay, Network, NetworkConfig, Partition};
-use proptest::prelude::*;
+use gridweave_sim::engine::{Checking, Simulated, Simulation};
+use gridweave_sim::hosting::{Invariant, Rooms, Terms, Watch, Wish};
+use gridweave_sim::network::Network;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-
-pub mod criteria;
 
 /// An `asap` node with at most eight links.
 pub type Node = Asap<8, 4>;
@@ -61,106 +66,11 @@ impl Watched for Node {
     }
 }
 
-/// How many links a node has.
-pub const DEGREE: u8 = 8;
-
-/// Within this time jobs are submitted and things go wrong.
-pub const BUSY_TIME: Span = Span::from_secs(600);
-
 /// No sound run takes longer.
 const MOST_TIME: Time = Time::from_secs(4 * 3600);
 
 /// After the last outcome, everything is forgotten within this time.
 const SETTLING: Span = Span::from_secs(900);
-
-/// Seconds and minutes instead of hours, so that much happens.
-pub const CONFIG: Config = Config {
-    overlay: cyclon::Config {
-        view: DEGREE,
-        shuffle: 4,
-        ..Config::DEFAULT.overlay
-    },
-    forward: 3,
-    slot: Span::from_secs(10),
-    lead: Span::from_secs(10),
-    // If a search took longer than the lead, the start that it finds would be past before it is confirmed.
-    width: 4,
-    search_limit: Span::from_secs(4),
-    commit: commit::Config {
-        permission: Permission::Renewed(Span::from_secs(30)),
-        grace: Span::from_secs(20),
-        retention: Span::from_secs(120),
-        ..commit::Config::DEFAULT
-    },
-    ..Config::DEFAULT
-};
-
-/// The same where messages take no time.
-pub const INSTANT: Config = Config {
-    lead: Span::ZERO,
-    commit: commit::Config {
-        lead: Span::ZERO,
-        ..CONFIG.commit
-    },
-    ..CONFIG
-};
-
-/// The ways of exchange, with periods that fit the rules above.
-pub const EXCHANGES: [Exchange; 3] = [
-    Exchange::Push {
-        lease: Span::from_secs(60),
-    },
-    Exchange::Pull,
-    Exchange::Poll {
-        period: Span::from_secs(20),
-    },
-];
-
-/// The parameters of a run.
-#[derive(Clone, Debug)]
-pub struct Scene<C = Config> {
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// How many nodes there are in the beginning.
-    pub nodes: u32,
-    /// How many jobs are submitted.
-    pub jobs: u32,
-    /// The most nodes that a job wants.
-    pub widest: u32,
-    /// The rules.
-    pub config: C,
-    /// The network.
-    pub network: NetworkConfig,
-    /// How many crashes there are, half of them between two effects of an event.
-    pub crashes: u32,
-    /// How many nodes join later.
-    pub joins: u32,
-    /// How many nodes leave.
-    pub leaves: u32,
-    /// How many of a hundred jobs are cancelled.
-    pub cancelled: u32,
-    /// How many of a hundred jobs run longer than their estimate.
-    pub late: u32,
-}
-
-impl<C> Scene<C> {
-    /// Thirty nodes and thirty jobs without faults.
-    pub fn calm(seed: u64, config: C) -> Self {
-        Self {
-            seed,
-            nodes: 30,
-            jobs: 30,
-            widest: 6,
-            config,
-            network: NetworkConfig::default(),
-            crashes: 0,
-            joins: 0,
-            leaves: 0,
-            cancelled: 0,
-            late: 0,
-        }
-    }
-}
 
 /// What happened in a run, faults included.
 #[derive(Clone, Debug, Default)]
@@ -520,115 +430,6 @@ impl<M: Watched> Grid<M> {
         let fit: Vec<NodeId> = fit.collect();
         self.rng.pick(&fit).copied()
     }
-
-    fn look(&mut self) {
-        let happenings: Vec<Happened> = self.simulation.happenings().collect();
-        for happening in happenings {
-            match happening {
-                Happening::Notice { at, node, notice } => self.hear(at, node, notice),
-                Happening::Crashed { at, node } => {
-                    self.ledger.crashed += 1;
-                    self.watch.crashed(at, node);
-                    if !self.gone.contains(&node) {
-                        let down = Span::from_millis(u64::from(1 + self.rng.below(60_000)));
-                        self.simulation.restart(at + down, node);
-                    }
-                }
-                Happening::Started { at, node } => self.came_up(at, node),
-                Happening::Unheard { command, .. } => {
-                    let fault = format!("a node that is down was told {command:?}");
-                    self.ledger.faults.push(fault);
-                }
-            }
-        }
-    }
-
-    /// Gives a restarted node its commands again: it may have lost them in the crash.
-    fn came_up(&mut self, at: Time, node: NodeId) {
-        self.ledger.started += u32::from(at > Time::ZERO);
-        if self.leaving.contains(&node) {
-            self.todo.insert((at, Todo::Leave(node)));
-        }
-        for (number, job) in self.jobs.iter().enumerate() {
-            if self.watch.home(number) == Some(node) && self.last_word(number).is_none() {
-                self.todo.insert((at, Todo::Submit(number)));
-                if job.is_unwanted {
-                    self.todo.insert((at, Todo::Cancel(number)));
-                }
-            }
-        }
-    }
-
-    fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
-        let number = job.get() as usize;
-        if number >= self.jobs.len() || self.watch.home(number).is_none() {
-            let fault = format!("{at:?}: {node} speaks of {job}, which was never submitted");
-            self.ledger.faults.push(fault);
-            return;
-        }
-        match news {
-            News::Started { attempt, .. } => self.begin(at, node, number, attempt),
-            News::Extended { .. } => {}
-            News::Stopped { attempt } => {
-                self.ledger.stopped += 1;
-                self.watch.stopped(at, node, number, attempt);
-            }
-            News::Accepted { start } => self.jobs[number].accepted = Some(start),
-            News::Moved { start } => {
-                self.ledger.moved += 1;
-                self.jobs[number].accepted = Some(start);
-            }
-            News::Orphaned => panic!("schedulers that reserve time do not say so"),
-            News::Failed(Failure::Refused(Refusal::Known)) => {}
-            News::Failed(Failure::Refused(Refusal::Leaving)) => {
-                self.watch.not_taken(number);
-                self.todo.insert((at, Todo::Submit(number)));
-            }
-            _ if news.is_last() => self.end(at, node, number, news),
-            _ => panic!("{news:?} is not known here"),
-        }
-    }
-
-    fn begin(&mut self, at: Time, node: NodeId, number: usize, epoch: Epoch) {
-        self.ledger.begun += 1;
-        // If the node has crashed since this notice, it runs nothing.
-        if self.simulation.machine(node).is_none() {
-            return;
-        }
-        if self.watch.started(at, node, number, epoch) {
-            let end = Todo::End {
-                job: number,
-                node,
-                epoch,
-                since: at,
-            };
-            self.todo.insert((at + self.jobs[number].runs, end));
-        }
-    }
-
-    fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
-        if self.watch.said(at, node, number, news) != Word::First {
-            return;
-        }
-        match news {
-            News::Finished => self.ledger.finished += 1,
-            News::Cancelled => self.ledger.cancelled += 1,
-            News::Failed(failure) => {
-                let name = match failure {
-                    Failure::Refused(Refusal::TooLarge) => "too large",
-                    Failure::Refused(Refusal::Full) => "full",
-                    Failure::NodeLost => "node lost",
-                    other => {
-                        let fault = format!("{at:?}: {node} says {other:?} of job {number}");
-                        self.ledger.faults.push(fault);
-                        "other"
-                    }
-                };
-                *self.ledger.failed.entry(name).or_default() += 1;
-            }
-            _ => {}
-        }
-    }
 }
 
 impl<M: Watched> Grid<M> {
@@ -648,77 +449,11 @@ impl<M: Watched> Grid<M> {
     }
 }
 
-/// Delays of 20 to 200 ms; of a hundred messages one is lost, one is doubled and five are held up.
-pub fn bad() -> NetworkConfig {
-    NetworkConfig {
-        delay: Delay::Uniform {
-            min: Span::from_millis(20),
-            max: Span::from_millis(200),
-        },
-        loss: 0.01,
-        duplication: 0.01,
-        reordering: 0.05,
-        held_up: Span::from_millis(1000),
-        ..NetworkConfig::default()
-    }
-}
-
-/// The same network, with ten nodes cut off for a minute and five others for two minutes.
-pub fn partitioned(network: NetworkConfig) -> NetworkConfig {
-    let cut = |from, until, first, last| Partition {
-        from: Time::from_secs(from),
-        until: Time::from_secs(until),
-        nodes: vec![[first, last]],
-    };
-    NetworkConfig {
-        partitions: vec![cut(100, 160, 0, 9), cut(300, 420, 10, 14)],
-        ..network
-    }
-}
-
-/// Scenes of any size in any weather, under these rules.
-pub fn scenes<C: Debug>(rules: impl Strategy<Value = C>) -> impl Strategy<Value = Scene<C>> {
-    let chances = (0..8_u32, 0..8_u32, 0..15_u32, any::<bool>());
-    let sizes = (any::<u64>(), 2..24_u32, 1..16_u32, 1..8_u32);
-    let faults = (0..10_u32, 0..4_u32, 0..4_u32, 0..40_u32);
-    (rules, chances, sizes, faults).prop_map(|(config, chances, sizes, faults)| {
-        let (lost, doubled, held_up, report_unreachable) = chances;
-        let share = |percent: u32| f64::from(percent) / 100.0;
-        let (seed, nodes, jobs, widest) = sizes;
-        let (crashes, joins, leaves, cancelled) = faults;
-        Scene {
-            seed,
-            nodes,
-            jobs,
-            widest,
-            config,
-            network: NetworkConfig {
-                loss: share(lost),
-                duplication: share(doubled),
-                reordering: share(held_up),
-                report_unreachable,
-                ..bad()
-            },
-            crashes,
-            joins,
-            leaves: leaves.min(nodes / 2),
-            cancelled,
-            late: 0,
-        }
-    })
-}
-
-/// The rules with these links and this exchange.
-pub fn rules(config: Config, links: Links, exchange: Exchange) -> Config {
-    Config {
-        links,
-        exchange,
-        ..config
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use gridweave_core::job::Failure;
+    use gridweave_core::scheduler::asap::Links;
+
     use super::*;
 
     /// A grid in which a job for two nodes was submitted at node 0 and found its time.

@@ -1,3 +1,7 @@
+use gridweave_core::job::{News, Notice};
+use gridweave_sim::engine::Happening;
+use gridweave_sim::hosting::{Happened, Rooms, Terms, Wish};
+
 use super::*;
 use crate::schedulers::Scheduler;
 use crate::schedulers::asap::Node as AsapNode;

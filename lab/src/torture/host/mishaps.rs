@@ -1,0 +1,112 @@
+//! Nodes that crash, leave and come back.
+
+use gridweave_core::id::NodeId;
+use gridweave_core::job::Command;
+use gridweave_core::time::{Span, Time};
+
+use super::{Host, OFTEN, Todo};
+use crate::torture::fault::Fault;
+use crate::torture::scenario::{Mishap, STALE};
+
+impl Host<'_> {
+    pub(super) fn go_wrong(&mut self, number: usize) {
+        let (at, node, mishap) = self.scenario.mishaps[number];
+        if self.gone.contains(&node) {
+            return;
+        }
+        match mishap {
+            Mishap::Crash(down) => {
+                self.down_for.insert(node, down);
+                self.host.grid.crash(at, node);
+            }
+            Mishap::Doom(effects, down) => {
+                self.down_for.insert(node, down);
+                self.host.grid.crash_after(at, node, effects);
+            }
+            Mishap::Gone => {
+                self.gone.insert(node);
+                self.host.watch.gone(node);
+                self.witness.count(Fault::DiskLoss.name());
+                self.host.grid.crash(at, node);
+            }
+            Mishap::Leave => {
+                self.leaving.insert(node);
+                if self.is_up(node) {
+                    self.tell(node, Command::Leave);
+                }
+                self.todo
+                    .insert((self.host.now + OFTEN, Todo::Depart(node)));
+            }
+        }
+    }
+
+    pub(super) fn depart(&mut self, node: NodeId) {
+        if self.gone.contains(&node) {
+            return;
+        }
+        if self.is_up(node) && self.host.grid.may_go(node) {
+            self.host.watch.departs(self.host.now, node);
+            self.gone.insert(node);
+            self.host.watch.gone(node);
+            self.witness.count("churn: a node left for good");
+            self.host.grid.crash(self.host.now, node);
+        } else {
+            self.todo
+                .insert((self.host.now + OFTEN, Todo::Depart(node)));
+        }
+    }
+
+    pub(super) fn went_down(&mut self, at: Time, node: NodeId) {
+        self.witness.line(at, &node, format_args!("goes down"));
+        // Half of the crashes take the jobs of the node with them, and all that are for good.
+        let alone = !self.gone.contains(&node) && self.scenario.crashes_alone(node, at);
+        if alone {
+            let survive = self.host.outlive(at, node, self.scenario.clock(node));
+            self.witness
+                .add("job: goes on without its machine", survive as u64);
+        } else {
+            let interrupted = self.host.watch.crashed(at, node);
+            let interrupted = interrupted.len() as u64;
+            self.witness.add("job: interrupted by a crash", interrupted);
+        }
+        if self.gone.contains(&node) {
+            return;
+        }
+        let down = self.down_for.remove(&node).unwrap_or(Span::from_secs(1));
+        let up = (at + down).min(self.scenario.calm.max(at + Span::from_secs(1)));
+        if up - at >= STALE {
+            self.witness.count(Fault::Stale.name());
+        } else {
+            self.witness.count(Fault::Crash.name());
+        }
+        self.todo.insert((up, Todo::ComeUp(node)));
+    }
+
+    /// Repeats what the node may have missed when it went down. It must remember the jobs that it accepted.
+    pub(super) fn came_up(&mut self, at: Time, node: NodeId) {
+        if at == Time::ZERO {
+            return;
+        }
+        if self.is_up(node) {
+            self.host.joined(node);
+        }
+        if node.get() >= u64::from(self.scenario.nodes + self.scenario.replacements) {
+            self.witness.count(Fault::Churn.name());
+        }
+        if self.leaving.contains(&node) && !self.gone.contains(&node) {
+            self.tell(node, Command::Leave);
+        }
+        for number in 0..self.jobs.len() {
+            let hosted = &self.jobs[number];
+            if hosted.home != Some(node) || self.host.watch.last_word(number).is_some() {
+                continue;
+            }
+            if !hosted.accepted {
+                self.todo.insert((at, Todo::Submit(number)));
+            }
+            if hosted.unwanted {
+                self.todo.insert((at, Todo::Cancel(number)));
+            }
+        }
+    }
+}
