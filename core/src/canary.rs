@@ -149,6 +149,16 @@ canaries! {
     DroppedJobKeepsItsRoom in "scheduler::aria",
     /// The latest offer counts as the best.
     LastOfferFirst in "scheduler::aria",
+    /// A job that comes back from a failed move is queued under the number that the site withdrew.
+    TakenBackAsBefore in "custody",
+    /// A job is given to another site before its own has withdrawn it.
+    GivenBeforeWithdrawn in "scheduler::aria",
+    /// A job that a foreign site lost is waited for.
+    VanishedNotNoted in "scheduler::aria",
+    /// What a foreign site says of an older attempt is believed of the present one.
+    OldAttemptReported in "scheduler::aria",
+    /// A foreign site that does not answer has lost its jobs.
+    SilentSiteTakenForGone in "scheduler::aria",
     /// What waits is not looked at when something has ended.
     NobodyStartsAfterAnEnd in "scheduler::desktop",
     /// A node that has nothing left stays in the second space.

@@ -19,6 +19,10 @@
 //! # Ok::<(), JobError>(())
 //! ```
 
+mod site;
+
+pub use site::{OwnJob, Seen, SiteReport};
+
 use core::fmt;
 use core::num::NonZeroU32;
 
@@ -172,6 +176,9 @@ pub enum Command {
     },
     /// Hand over what this node keeps, and leave the grid.
     Leave,
+    /// What the host sees at a site that this node does not own. Only `aria` stands before such a site; nothing happens
+    /// if its site is not foreign.
+    Site(SiteReport),
 }
 
 /// What became of an attempt while the machine that had started it was down.
@@ -223,6 +230,9 @@ pub struct Notice {
 /// never have the same.
 ///
 /// A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears from the job's home.
+///
+/// A node before a foreign site tells its host first [`Queue`](Self::Queue), and [`Started`](Self::Started) only after
+/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may then come before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -264,6 +274,19 @@ pub enum News {
     Failed(Failure),
     /// It was cancelled.
     Cancelled,
+    /// Have the site queue it. Only a node before a foreign site tells this, and again after a restart. If the host has
+    /// queued this attempt before, it does not queue it again, but reports how it is.
+    Queue {
+        /// The attempt to queue.
+        attempt: Epoch,
+        /// The attempt does not start at this time or later, unless this is extended: the host sees to that.
+        until: Time,
+    },
+    /// Take it out of the queue of the site, unless it has started. The host reports what became of that.
+    Withdraw {
+        /// The attempt that is to go elsewhere.
+        attempt: Epoch,
+    },
 }
 
 impl News {

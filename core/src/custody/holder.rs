@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
-use super::{Custody, Key, Message, Notice, Record, Timer};
+use super::{Custody, Key, Message, Notice, Record, TakenBack, Timer};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Job, News, Survival};
 use crate::machine::Context;
@@ -119,6 +119,12 @@ impl Custody {
     pub fn running(&self, job: JobId) -> Option<Epoch> {
         let held = self.held.get(self.held_index(job).ok()?)?;
         (held.state == State::Running).then(|| held.claim.attempt())
+    }
+
+    /// The attempt under which a job is here or claimed, whether or not it runs.
+    pub fn attempt(&self, job: JobId) -> Option<Epoch> {
+        let held = self.held.get(self.held_index(job).ok()?)?;
+        (held.is_with_host() || held.is_claimed()).then(|| held.claim.attempt())
     }
 
     pub(super) fn held_index(&self, job: JobId) -> Result<usize, usize> {
@@ -663,6 +669,8 @@ impl Custody {
     /// job away: the home believes the first claim to a term.
     fn take_back(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, tries) = (cx.now(), self.tries());
+        let claim = self.claim.next();
+        let renews = self.taken_back == TakenBack::Anew;
         let Some(held) = self.held_mut(job) else {
             return;
         };
@@ -671,6 +679,13 @@ impl Custody {
             return;
         };
         held.term = term;
+        if renews && !canary!(TakenBackAsBefore) {
+            held.claim = claim;
+            self.claim = claim;
+        }
+        let Some(held) = self.held_mut(job) else {
+            return;
+        };
         held.lease = None;
         held.start = None;
         held.state = State::Claiming { tries };

@@ -120,6 +120,16 @@ pub struct Custody {
     counts: Counts,
     /// The claim of the last job that this node took.
     claim: Claim,
+    taken_back: TakenBack,
+}
+
+/// The claim of a job that comes back from a failed move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum TakenBack {
+    /// It keeps its claim.
+    AsBefore,
+    /// It gets a new one.
+    Anew,
 }
 
 /// Counters of a node for this life.
@@ -319,7 +329,16 @@ impl Custody {
             held: Vec::new(),
             counts: Counts::default(),
             claim: Claim::NONE,
+            taken_back: TakenBack::AsBefore,
         })
+    }
+
+    /// The same node, where a job that comes back from a failed move gets a new claim, and so a new attempt. A host needs
+    /// that if it has told others the number of an attempt before the start: they may still speak of the old one.
+    #[must_use]
+    pub const fn renewing_claims(mut self) -> Self {
+        self.taken_back = TakenBack::Anew;
+        self
     }
 
     /// The jobs that this node answers for.

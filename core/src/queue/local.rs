@@ -32,6 +32,12 @@ pub trait LocalScheduler: Data {
     /// A job that was started runs no longer.
     fn finish(&mut self, now: Time, job: JobId) -> Result<(), NotRunning>;
 
+    /// Whether it only mirrors a foreign site, which starts jobs itself. Then [`start_next`](Self::start_next) starts
+    /// nothing, [`resume`](Self::resume) notes what has started, and what is seen at the site is always taken.
+    fn is_mirror(&self) -> bool {
+        false
+    }
+
     /// The next time at which a job may start even if no job ends or arrives before.
     fn look_again(&self, now: Time) -> Option<Time>;
 

@@ -63,6 +63,25 @@ fn a_job_that_no_node_took_is_claimed_under_the_term_of_the_move() {
 }
 
 #[test]
+fn a_node_that_renews_its_claims_takes_a_job_back_under_a_new_attempt() {
+    let build = || Custody::new(id(ME), CONFIG).unwrap().renewing_claims();
+    let (mut bench, _) = Bench::started(Time::ZERO, build);
+    bench.holding(600);
+    assert_eq!(bench.machine().attempt(JOB), Some(ATTEMPT));
+    bench.give_away(2);
+    assert_eq!(bench.machine().attempt(JOB), None);
+    let anew = second_time(report(term(1, 1), UNKNOWN));
+    let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken));
+    assert_eq!(refused, [Persist(HELD), Send(HOME, anew.clone())]);
+    assert_eq!(bench.machine().attempt(JOB), Some(Claim::new(2).attempt()));
+    assert_eq!(bench.receive(HOME, verdict(term(1, 1), granted(600))), []);
+    // The new claim is on disk.
+    assert_eq!(bench.restart(), [Send(HOME, anew)]);
+    let grant = second_time(verdict(term(1, 1), granted(600)));
+    assert_eq!(bench.receive(HOME, grant), [queue(term(1, 1), 5, 600)]);
+}
+
+#[test]
 fn an_answer_counts_only_from_the_node_that_was_asked_and_for_the_term() {
     let mut bench = giving();
     let before = bench.machine().clone();

@@ -1,5 +1,6 @@
 //! A site with its own policy.
 
+mod mirror;
 mod order;
 mod plan;
 mod scheduling;
@@ -17,6 +18,7 @@ use crate::id::JobId;
 use crate::job::{Demand, Job, Submitter};
 use crate::resource::Speed;
 use crate::time::{Interval, Span, Time};
+use mirror::Starts;
 use windows::Windows;
 
 /// A job in a site's queue.
@@ -105,6 +107,7 @@ impl Running {
 /// - [`backfilling`](Self::backfilling): a job may pass the waiting head if, by the estimates, it does not delay the
 ///   head (EASY, PROTOCOLS 7.1).
 /// - [`reserving`](Self::reserving): the owner keeps processors for a while. No job that would need them then starts.
+/// - [`mirroring`](Self::mirroring): a foreign site starts the jobs, and this queue forecasts what it will do.
 ///
 /// The forecast places the waiting jobs in order: each as soon as enough processors are free for its expected run time,
 /// and not before the job ahead of it. It comes true if jobs run as long as estimated and nothing else happens. With
@@ -149,6 +152,7 @@ pub struct SiteQueue {
     processors: NonZeroU32,
     limit: usize,
     passing: Passing,
+    starts: Starts,
     windows: Windows,
     /// Sorted by when their estimates are used up; ties by id.
     running: Vec<Running>,
@@ -179,6 +183,7 @@ impl SiteQueue {
             processors: NonZeroU32::MIN,
             limit,
             passing: Passing::Nobody,
+            starts: Starts::Here,
             windows: Windows::none(),
             running: Vec::new(),
             waiting: Vec::new(),

@@ -38,7 +38,8 @@ impl Plan {
             let profile = Profile::new(site, now);
             return Self::Profiled { profile, rule };
         }
-        if site.processors == NonZeroU32::MIN {
+        // More than one job runs on one processor only at a foreign site that is mirrored.
+        if site.processors == NonZeroU32::MIN && site.running.len() <= 1 {
             let free = site.running.first().map(|running| running.ends(now));
             let free = free.unwrap_or(now);
             return Self::Single { free };
@@ -77,6 +78,8 @@ impl Plan {
 pub(super) struct Releases {
     clock: Time,
     free: u32,
+    /// How many of those that come back were never there: a mirrored site may run more than it has by this count.
+    excess: u32,
     /// No more of them than there are processors.
     back: BinaryHeap<Reverse<(Time, u32)>>,
 }
@@ -95,6 +98,7 @@ impl Releases {
         Self {
             clock: now,
             free: site.free_processors(),
+            excess: site.busy_processors().saturating_sub(site.processors.get()),
             back: back.into(),
         }
     }
@@ -106,7 +110,9 @@ impl Releases {
                 return Time::MAX;
             };
             self.clock = self.clock.max(at);
-            self.free = self.free.saturating_add(returned);
+            let kept = returned.min(self.excess);
+            self.excess = self.excess.saturating_sub(kept);
+            self.free = self.free.saturating_add(returned.saturating_sub(kept));
         }
         self.free = self.free.saturating_sub(processors);
         self.back.push(Reverse((self.clock + length, processors)));

@@ -8,6 +8,21 @@ use crate::queue::{Change, Expected, LocalScheduler, NotRunning, QueueError};
 use crate::time::{Interval, Span, Time};
 
 impl SiteQueue {
+    /// Whether a job is taken: a mirror takes what is seen.
+    fn takes(&self, job: &QueuedJob) -> Result<(), QueueError> {
+        match self.admits(job) {
+            Err(QueueError::Full | QueueError::Unsuitable) if self.mirrors() => self.is_new(job),
+            admitted => admitted,
+        }
+    }
+
+    fn is_new(&self, job: &QueuedJob) -> Result<(), QueueError> {
+        if self.jobs().any(|known| known.job == job.job) {
+            return Err(QueueError::Known);
+        }
+        Ok(())
+    }
+
     /// Notes that a job runs since `started`. Running jobs are kept in the order of their estimated ends.
     fn run(&mut self, job: QueuedJob, started: Time) {
         let running = Running {
@@ -28,9 +43,7 @@ impl LocalScheduler for SiteQueue {
         if job.processors > self.processors {
             return Err(QueueError::Unsuitable);
         }
-        if self.jobs().any(|known| known.job == job.job) {
-            return Err(QueueError::Known);
-        }
+        self.is_new(job)?;
         if self.room() == 0 {
             return Err(QueueError::Full);
         }
@@ -42,7 +55,7 @@ impl LocalScheduler for SiteQueue {
     }
 
     fn push(&mut self, _: Time, job: QueuedJob) -> Result<(), QueueError> {
-        self.admits(&job)?;
+        self.takes(&job)?;
         self.waiting.insert(self.index_of(&job), job);
         Ok(())
     }
@@ -54,6 +67,9 @@ impl LocalScheduler for SiteQueue {
 
     fn start_next(&mut self, now: Time) -> Option<JobId> {
         self.windows.drop_past(now);
+        if self.mirrors() {
+            return None;
+        }
         let index = self.next_to_start(now)?;
         let job = self.waiting.remove(index);
         self.run(job, now);
@@ -61,13 +77,13 @@ impl LocalScheduler for SiteQueue {
     }
 
     fn resume(&mut self, _: Time, job: QueuedJob, started: Time) -> Result<(), QueueError> {
-        self.admits(&job)?;
+        self.takes(&job)?;
         let used = self
             .running
             .iter()
             .map(|running| running.job.processors.get());
         let used = used.fold(job.processors.get(), u32::saturating_add);
-        if used > self.processors.get() {
+        if used > self.processors.get() && !self.mirrors() {
             return Err(QueueError::Full);
         }
         self.run(job, started);
@@ -84,9 +100,13 @@ impl LocalScheduler for SiteQueue {
         Ok(())
     }
 
+    fn is_mirror(&self) -> bool {
+        self.mirrors()
+    }
+
     /// The next end of a window, if jobs wait.
     fn look_again(&self, now: Time) -> Option<Time> {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() || self.mirrors() {
             return None;
         }
         self.windows.next_end(now)
@@ -141,6 +161,10 @@ impl LocalScheduler for SiteQueue {
         )?;
         let once = |job: &QueuedJob| self.jobs().filter(|other| other.job == job.job).count() == 1;
         Violation::unless(self.jobs().all(once), "a job waits or runs, and once")?;
+        if self.mirrors() {
+            // What a site does within its limits, it decides itself.
+            return Ok(());
+        }
         let suits = |job: &QueuedJob| job.processors <= self.processors;
         Violation::unless(
             self.jobs().all(suits),

@@ -1,4 +1,5 @@
 mod costs;
+mod mirror;
 mod order;
 mod passing;
 mod processors;

@@ -65,12 +65,21 @@ impl<S: LocalScheduler> Aria<S> {
                 }
                 custody::Notice::Offered(gift) => self.answer_gift(gift, cx),
                 custody::Notice::Seek { job, attempt } => self.search(job, attempt, cx),
-                custody::Notice::Queue { job, arrived, .. } => {
-                    if self.custody.is_here(job.get().id) {
+                custody::Notice::Queue {
+                    job,
+                    arrived,
+                    until,
+                    ..
+                } => {
+                    if !self.custody.is_here(job.get().id) {
+                        // It was dropped meanwhile.
+                    } else if self.is_foreign() {
+                        self.queue_at_site(job.get(), (arrived, until), cx);
+                    } else {
                         self.enqueue(job.get(), arrived, cx);
                     }
                 }
-                custody::Notice::Extended { .. } => {}
+                custody::Notice::Extended { job, until } => self.on_extended(job, until, cx),
                 custody::Notice::Resumed { job, started } => self.resume(job.get(), started, cx),
                 custody::Notice::Drop(job) => {
                     if !self.custody.is_here(job) && self.remove(job, cx) {

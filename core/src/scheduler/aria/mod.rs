@@ -32,6 +32,26 @@
 //! - A leaver takes no jobs, gives away waiting jobs (if jobs are moved at all), finishes running jobs, and stays in
 //!   the overlay until all of that is done.
 //!
+//! # Foreign sites
+//! A site may belong to a batch system that this node does not own, such as Slurm. Then [`Site::local`] is a mirror
+//! ([`SiteQueue::mirroring`](crate::queue::SiteQueue::mirroring)): the node forecasts with it, and starts nothing.
+//!
+//! | the node tells its host | the host does |
+//! |---|---|
+//! | [`News::Queue`] | queues the attempt at the site, under a name that contains job and attempt ([`Aria::job`] has the job). If it did so before, it looks it up by that name and reports how it is |
+//! | [`News::Withdraw`] | takes it out of the queue if it has not started, and reports [`Seen::Vanished`](job::Seen::Vanished) or [`Seen::Started`](job::Seen::Started) |
+//! | [`News::Started`], [`News::Extended`] | lets the attempt start and run until that time, and no longer, even while the node is down |
+//! | [`News::Stopped`] | ends it, whether it waits or runs |
+//!
+//! The host reports what it sees with [`job::Command::Site`]:
+//! - A job starts when the site says so. It moves only after the site has withdrawn it; if it has started, it stays.
+//! - A job that vanished is placed again by its home, under a new attempt. What is said of an older attempt changes
+//!   nothing.
+//! - While the site does not answer, the node offers nothing and gives nothing away; leases are still renewed.
+//! - After a restart, the host first says which attempts run or have ended ([`job::Command::Survived`]; if the site does not
+//!   answer, an attempt that had started is said to run). After `Start` it reports all that is there, then
+//!   [`Reachable`](job::SiteReport::Reachable).
+//!
 //! A liar can take jobs and not run them, or keep jobs from other sites: messages are not authenticated here.
 //!
 //! # Example
@@ -57,6 +77,7 @@
 //! ```
 
 mod config;
+mod foreign;
 mod holding;
 pub mod links;
 mod message;
@@ -81,12 +102,14 @@ use crate::custody::{self, Custody};
 use crate::id::{Epoch, JobId, NodeId};
 #[cfg(doc)]
 use crate::job::News;
-use crate::job::{self, Notice};
+use crate::job::{self, Job, Notice};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::flood::Seen;
 use crate::queue::{Cost, LocalScheduler};
 use crate::scheduler::Bootstrap;
+use crate::shared::Shared;
 use crate::time::Time;
+use foreign::Foreign;
 use links::Links;
 use offers::{Offer, Questions};
 use relay::Kind;
@@ -115,6 +138,8 @@ pub struct Aria<S: LocalScheduler> {
     searches: Questions<Search>,
     /// Jobs that wait here and are advertised to other sites.
     adverts: Questions<Advert>,
+    /// What is known of the site, if it is foreign.
+    foreign: Foreign,
     advertise_at: Time,
     leaving: bool,
 }
@@ -191,6 +216,11 @@ impl<S: LocalScheduler> Aria<S> {
     ) -> Result<Self, ConfigError> {
         let config = config.checked()?;
         bootstrap.check(me)?;
+        let custody = Custody::new(me, config.custody())?;
+        let custody = match site.local.is_mirror() {
+            true => custody.renewing_claims(),
+            false => custody,
+        };
         Ok(Self {
             me,
             config,
@@ -204,9 +234,10 @@ impl<S: LocalScheduler> Aria<S> {
             ),
             floods: 0,
             cut_off: 0,
-            custody: Custody::new(me, config.custody())?,
+            custody,
             searches: Questions::none(),
             adverts: Questions::none(),
+            foreign: Foreign::new(),
             advertise_at: Time::MAX,
             leaving: false,
         })
@@ -245,6 +276,11 @@ impl<S: LocalScheduler> Aria<S> {
     /// The holder of a job that was submitted here, if it was granted to a site.
     pub fn holder(&self, job: JobId) -> Option<NodeId> {
         self.custody.holder(job)
+    }
+
+    /// A job that this site holds, or held and whose home does not know the end yet.
+    pub fn job(&self, job: JobId) -> Option<Shared<Job>> {
+        self.custody.job(job)
     }
 
     /// The attempt at a job that runs here, if one does.
@@ -328,6 +364,13 @@ impl<S: LocalScheduler> Aria<S> {
                 job,
                 attempt,
                 survival,
+            } if self.is_foreign() && self.custody.attempt(job) == Some(attempt) => {
+                self.on_survived_at_site(job, attempt, survival, cx);
+            }
+            job::Command::Survived {
+                job,
+                attempt,
+                survival,
             } => {
                 let survived = custody::Command::Survived {
                     job,
@@ -341,6 +384,7 @@ impl<S: LocalScheduler> Aria<S> {
                 self.advertise_at = cx.now();
                 self.advertise(cx);
             }
+            job::Command::Site(report) => self.on_site_report(report, cx),
         }
     }
 
@@ -408,6 +452,10 @@ impl<S: LocalScheduler> Machine for Aria<S> {
         Violation::unless(
             self.searches.is_sound() && self.adverts.is_sound(),
             "each job is asked about once, and offers are in the order of costs",
+        )?;
+        Violation::unless(
+            self.foreign_is_sound(),
+            "what is at a foreign site is held here, under that attempt",
         )?;
         Violation::unless(
             self.seen.len() <= usize::from(self.config.floods),

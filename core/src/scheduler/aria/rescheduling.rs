@@ -51,6 +51,9 @@ impl<S: LocalScheduler> Aria<S> {
         }
         self.advertise_at = now + rescheduling.period;
         cx.wake(self.advertise_at, Timer::Advertise);
+        if !self.site_answers() {
+            return;
+        }
         let count = if self.leaving {
             usize::MAX
         } else {
@@ -149,8 +152,13 @@ impl<S: LocalScheduler> Aria<S> {
         let Some(advert) = self.end_advert(job, cx) else {
             return;
         };
-        if let Some(offer) = advert.offers.best()
-            && self.is_better(offer, job, cx.now())
+        let best = advert.offers.best();
+        let better = best.filter(|offer| self.is_better(*offer, job, cx.now()));
+        if self.is_foreign() {
+            if let Some(offer) = better.filter(|_| self.site_answers()) {
+                self.withdraw_from_site(job, offer.node, cx);
+            }
+        } else if let Some(offer) = better
             && self.site.local.withdraw(job).is_some()
         {
             let (to, carried) = (offer.node, 0);

@@ -3,7 +3,7 @@
 use super::{Aria, Timer};
 use crate::custody::{Command, Ending};
 use crate::id::{Epoch, JobId};
-use crate::job::{Job, Outcome};
+use crate::job::{Job, Outcome, Seen};
 use crate::machine::{Context, Event};
 use crate::queue::{Change, LocalScheduler, QueuedJob, expected};
 use crate::time::Time;
@@ -17,7 +17,7 @@ impl<S: LocalScheduler> Aria<S> {
     /// Whether this site could queue a job, in addition to the jobs that it has taken but that are not granted yet.
     pub(super) fn suits(&self, job: &Job) -> bool {
         let taken = || self.custody.not_granted().filter(|id| *id != job.id);
-        self.site.takes(job) && self.site.local.room() > taken().count()
+        self.site_answers() && self.site.takes(job) && self.site.local.room() > taken().count()
     }
 
     /// When a job would start if it arrived now.
@@ -64,6 +64,9 @@ impl<S: LocalScheduler> Aria<S> {
         outcome: Outcome,
         cx: &mut dyn Context<Self>,
     ) {
+        if self.is_foreign() {
+            return self.on_attempt(job, attempt, Seen::Ended(outcome), cx);
+        }
         let runs = self.custody.running(job) == Some(attempt);
         if !runs || self.site.local.finish(cx.now(), job).is_err() {
             return;
@@ -75,6 +78,9 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// Takes a job that still runs after a restart into the local queue.
     pub(super) fn resume(&mut self, job: &Job, started: Time, cx: &mut dyn Context<Self>) {
+        if self.is_foreign() {
+            return self.resumed_at_site(job.id, started, cx.now());
+        }
         let queued = QueuedJob::arriving(job, started);
         if self.site.local.resume(cx.now(), queued, started).is_err() {
             // The site has not the processors that it had before the restart.
@@ -82,8 +88,13 @@ impl<S: LocalScheduler> Aria<S> {
         }
     }
 
-    /// Removes a job from the queue or from the running jobs. Returns whether it was there.
+    /// Removes a job from the queue or from the running jobs. Returns whether that
+    /// made room for jobs that this node starts.
     pub(super) fn remove(&mut self, job: JobId, cx: &mut dyn Context<Self>) -> bool {
+        if self.is_foreign() {
+            self.drop_at_site(job, cx);
+            return false;
+        }
         self.end_advert(job, cx);
         let now = cx.now();
         self.site.local.withdraw(job).is_some()

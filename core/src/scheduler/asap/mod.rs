@@ -356,8 +356,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             }
             _ => None,
         };
-        let order = desk::Command::from_host(command, refused);
-        self.at_desk(Event::Command(order), cx);
+        if let Some(order) = desk::Command::from_host(command, refused) {
+            self.at_desk(Event::Command(order), cx);
+        }
         if *command == job::Command::Leave {
             self.tell_changes(cx);
             self.gossip(Event::Command(cyclon::Command::Leave), cx);

@@ -394,7 +394,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             _ => None,
         };
-        self.order(desk::Command::from_host(command, refused), cx);
+        if let Some(order) = desk::Command::from_host(command, refused) {
+            self.order(order, cx);
+        }
         if *command == job::Command::Leave {
             self.shuffle(Event::Command(cyclon::Command::Leave), cx);
             self.help_all(&Event::Command(vicinity::Command::Leave), cx);

@@ -163,9 +163,10 @@ pub enum Command {
 }
 
 impl Command {
-    /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job.
-    pub fn from_host(command: &job::Command, refused: Option<Refusal>) -> Self {
-        match *command {
+    /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job. `None` if it
+    /// is about a foreign site: no scheduler with a desk stands before one.
+    pub fn from_host(command: &job::Command, refused: Option<Refusal>) -> Option<Self> {
+        Some(match *command {
             job::Command::Submit(job) => Self::Submit { job, refused },
             job::Command::Cancel(job) => Self::Cancel(job),
             job::Command::Ended {
@@ -187,7 +188,8 @@ impl Command {
                 survival,
             },
             job::Command::Leave => Self::Leave,
-        }
+            job::Command::Site(_) => return None,
+        })
     }
 }
 

@@ -718,6 +718,8 @@ impl<const D: usize> Desktop<D> {
                 self.leaving = true;
                 self.give_all_away(cx);
             }
+            // A desktop has no foreign site.
+            job::Command::Site(_) => {}
         }
     }
 

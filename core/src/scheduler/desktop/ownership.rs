@@ -209,7 +209,8 @@ impl<const D: usize> Desktop<D> {
         match notice {
             custody::Notice::Tell(Notice { job, news }) => match news {
                 News::Accepted { start } => self.tell_owners(Command::Expect { job, start }, cx),
-                News::Moved { .. } => {}
+                // A desktop runs its jobs itself.
+                News::Moved { .. } | News::Queue { .. } | News::Withdraw { .. } => {}
                 News::Started { .. }
                 | News::Extended { .. }
                 | News::Stopped { .. }

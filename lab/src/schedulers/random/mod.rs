@@ -157,7 +157,7 @@ impl Machine for Random {
                     self.close(job, refused, cx);
                 }
             },
-            Event::Command(Command::Cancel(_) | Command::Leave)
+            Event::Command(Command::Cancel(_) | Command::Leave | Command::Site(_))
             | Event::Start
             | Event::Unreachable { .. } => {}
             Event::Timer(never) => match never {},

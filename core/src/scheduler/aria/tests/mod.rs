@@ -15,6 +15,7 @@ use crate::resource::{Dimensions, Kind as Measure, Speed};
 use crate::shared::Shared;
 use crate::time::{Interval, Span};
 
+mod foreign;
 mod hostile;
 mod lasting;
 mod moving;
