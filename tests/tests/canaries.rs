@@ -20,6 +20,7 @@ use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
     Bounded, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift, TrueWord,
+    Withdrawn,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
@@ -213,6 +214,15 @@ const TABLE: &[(Canary, By, u64)] = &[
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
     (DroppedJobKeepsItsRoom, Torture(Aria, &[Outcome]), 20),
     (LastOfferFirst, Torture(Aria, &[State]), 20),
+    (TakenBackAsBefore, Torture(Aria, &[Withdrawn]), 400),
+    (GivenBeforeWithdrawn, Torture(Aria, &[OneExecution]), 100),
+    (VanishedNotNoted, Torture(Aria, &[Outcome]), 20),
+    (
+        OldAttemptReported,
+        Torture(Aria, &[OneExecution, TrueWord]),
+        400,
+    ),
+    (SilentSiteTakenForGone, Torture(Aria, &[OneExecution]), 20),
     (NobodyStartsAfterAnEnd, Torture(Desktop, &[Outcome]), 20),
     (StaysWithNothingLeft, Torture(Desktop, &[Overlay]), 20),
     (PullNotForgotten, Torture(Desktop, &[Quiet]), 2000),

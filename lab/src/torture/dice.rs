@@ -28,6 +28,7 @@ pub(crate) enum For {
     Samples,
     Lengths,
     Survivors,
+    Foreign,
 }
 
 impl Dice {

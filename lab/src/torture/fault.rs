@@ -42,11 +42,14 @@ pub enum Fault {
     Cancels,
     /// Up to a third of all nodes lie.
     Liars,
+    /// Some nodes of `aria` stand before sites with schedulers and users of their own, which answer late, lose jobs and
+    /// restart.
+    Foreign,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -64,6 +67,7 @@ impl Fault {
         Self::BadJobs,
         Self::Cancels,
         Self::Liars,
+        Self::Foreign,
     ];
 
     /// What it is called on the command line.
@@ -86,6 +90,7 @@ impl Fault {
             Self::BadJobs => "bad-jobs",
             Self::Cancels => "cancels",
             Self::Liars => "liars",
+            Self::Foreign => "foreign",
         }
     }
 
@@ -109,6 +114,7 @@ impl Fault {
             Self::BadJobs => "jobs run longer than they say, or break",
             Self::Cancels => "jobs are cancelled",
             Self::Liars => "up to a third of all nodes lie",
+            Self::Foreign => "sites of aria have schedulers and users of their own",
         }
     }
 

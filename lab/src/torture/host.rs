@@ -1,6 +1,7 @@
 //! The host of a tortured grid: submits, runs and cancels jobs, makes things go wrong, and tells the oracle all of it.
 
 mod calm;
+mod foreign;
 mod hearing;
 mod mishaps;
 mod setup;
@@ -20,6 +21,7 @@ use super::dice::{Dice, For};
 use super::fault::Fault;
 use super::report::{Jobs, Report};
 use super::scenario::{Equipped, Planned, Scenario};
+use super::site::ForeignSite;
 use super::subject::Subject;
 use super::tortured::Tortured;
 use super::witness::{Traced, Witness};
@@ -41,6 +43,7 @@ const MADE_UP: Span = Span::from_secs(5);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Next {
     End,
+    Site(NodeId),
     Todo,
     Event,
 }
@@ -104,6 +107,8 @@ pub(super) struct Host<'a> {
     down_for: BTreeMap<NodeId, Span>,
     gone: BTreeSet<NodeId>,
     leaving: BTreeSet<NodeId>,
+    /// The sites that are not their nodes' own.
+    sites: BTreeMap<NodeId, ForeignSite>,
     /// How many events there had been at the last check.
     events: u64,
     /// How many broken invariants of machines were already reported.
@@ -142,6 +147,7 @@ impl<'a> Host<'a> {
             down_for: BTreeMap::new(),
             gone: BTreeSet::new(),
             leaving: BTreeSet::new(),
+            sites: BTreeMap::new(),
             events: 0,
             broken: 0,
             tally: Jobs::default(),
@@ -164,6 +170,9 @@ impl<'a> Host<'a> {
             self.todo.insert((*at, Todo::Mishap(number)));
         }
         self.todo.insert((Time::ZERO + OFTEN, Todo::Look));
+        let foreign = self.scenario.foreign.iter();
+        let sites = foreign.map(|node| (*node, ForeignSite::new(&self.scenario, *node)));
+        self.sites = sites.collect();
     }
 
     fn run(&mut self) {
@@ -235,7 +244,10 @@ impl<'a> Host<'a> {
             let ending = self.host.next_end().map(|at| (at, Next::End));
             let todo = self.todo.first().map(|(at, _)| (*at, Next::Todo));
             let event = self.host.grid.next_at().map(|at| (at, Next::Event));
-            let all = [ending, todo, event].into_iter().flatten();
+            let site = self
+                .next_at_sites()
+                .map(|(at, node)| (at, Next::Site(node)));
+            let all = [ending, site, todo, event].into_iter().flatten();
             let Some((at, next)) = all.min().filter(|(at, _)| *at <= end) else {
                 self.host.grid.run_until(end);
                 self.host.now = end;
@@ -247,6 +259,7 @@ impl<'a> Host<'a> {
                     self.host.end_next();
                     self.look();
                 }
+                Next::Site(node) => self.step_at_site(node),
                 Next::Todo => {
                     if let Some((_, todo)) = self.todo.pop_first() {
                         self.act(todo);
@@ -311,6 +324,7 @@ impl<'a> Host<'a> {
             Todo::Mishap(number) => self.go_wrong(number),
             Todo::ComeUp(node) => {
                 if !self.gone.contains(&node) {
+                    self.name_survivors_at_site(node);
                     self.host.grid.restart(self.host.now, node);
                 }
             }

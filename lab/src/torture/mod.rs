@@ -21,6 +21,7 @@
 //! | `fault` | what may go wrong, and which invariants must hold all the same |
 //! | `subject`, `rules` | what the harness must know of each scheduler, and what several share |
 //! | `player`, `liar` | a node with its own clock, and one that lies |
+//! | `site` | a foreign site: a batch system with users of its own |
 //! | `host` | submits jobs, and makes things go wrong |
 //! | `minimise` | the smallest request that breaks the same invariant |
 //! | `flaw` | bugs that are planted to see that they are caught |
@@ -35,6 +36,7 @@ mod player;
 mod report;
 pub(crate) mod rules;
 pub(crate) mod scenario;
+mod site;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;

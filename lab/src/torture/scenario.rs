@@ -180,6 +180,8 @@ pub struct Scenario {
     pub liars: BTreeSet<NodeId>,
     /// The nodes that are slow.
     pub slow: BTreeSet<NodeId>,
+    /// The nodes that stand before foreign sites.
+    pub foreign: BTreeSet<NodeId>,
     /// The honest nodes that neither leave nor are lost: joiners are introduced by one of these.
     pub stay: Vec<NodeId>,
 }
@@ -203,7 +205,11 @@ impl Scenario {
         let jobs = request.jobs.unwrap_or(drawn);
         let drawn = shape.between(200, 500);
         let chaos = Span::from_secs(u64::from(request.chaos.unwrap_or(drawn)));
+        let may_be_foreign = request.scheduler() == Scheduler::Aria;
         let picked = |fault: &Fault| {
+            if *fault == Fault::Foreign && !may_be_foreign {
+                return false;
+            }
             let mut dice = Dice::new(seed, For::Picks, *fault as u64);
             dice.below(60) < fault.frequency() && !request.without.contains(fault)
         };
@@ -221,6 +227,7 @@ impl Scenario {
             replacements: 0,
             liars: BTreeSet::new(),
             slow: BTreeSet::new(),
+            foreign: BTreeSet::new(),
             stay: Vec::new(),
             request: request.clone(),
         };
@@ -228,6 +235,7 @@ impl Scenario {
         scenario.lay_network();
         scenario.trouble_network();
         scenario.pick_liars();
+        scenario.pick_foreign();
         scenario.plan_mishaps();
         let unsafe_nodes = |node: &NodeId| {
             let goes = |(_, who, what): &(Time, NodeId, Mishap)| {
@@ -361,6 +369,16 @@ impl Scenario {
             let count = dice.between(1, self.nodes / 3) as usize;
             let liars = dice.sample(&mut nodes, count).0.iter();
             self.liars = liars.map(|node| NodeId::new(*node)).collect();
+        }
+    }
+
+    fn pick_foreign(&mut self) {
+        if self.has(Fault::Foreign) {
+            let mut dice = Dice::new(self.request.seed, For::Foreign, 0);
+            let mut nodes: Vec<u64> = (0..u64::from(self.nodes)).collect();
+            let count = dice.between(1, self.nodes) as usize;
+            let foreign = dice.sample(&mut nodes, count).0.iter();
+            self.foreign = foreign.map(|node| NodeId::new(*node)).collect();
         }
     }
 

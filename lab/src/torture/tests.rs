@@ -82,6 +82,10 @@ const SITUATIONS: &[&str] = &[
     "lie: two answers",
     "second space: a zone granted",
     "second space: a zone left or taken over",
+    "site: a job withdrawn",
+    "site: a withdrawal too late",
+    "site: an acknowledged job lost",
+    "site: restarted",
 ];
 
 /// Kinds of messages that need not be sent in these runs; none at present.
@@ -162,6 +166,35 @@ fn seeds_that_once_broke_an_invariant_hold() {
     });
     for report in run_all(&requests) {
         assert_eq!(report.breach, None, "{}", report.request);
+    }
+}
+
+/// With crashes and moves, but without the faults that hide most of what happens at sites.
+#[test]
+fn foreign_sites_lose_no_job_and_run_none_twice() {
+    let others = Fault::ALL
+        .into_iter()
+        .filter(|fault| ![Fault::Foreign, Fault::Crash, Fault::Skew].contains(fault));
+    let request = |seed| Request {
+        scheduler: Some(Scheduler::Aria),
+        without: others.clone().collect(),
+        ..Request::new(seed)
+    };
+    let requests = (0..if WHOLE { 600 } else { 60 }).map(request);
+    let foreign = requests.filter(|request| Scenario::new(request).has(Fault::Foreign));
+    let mut counters = Counters::default();
+    for report in run_all(&foreign.collect::<Vec<_>>()) {
+        assert_eq!(report.breach, None, "{}", report.request);
+        counters.merge(&report.counters);
+    }
+    let often = if WHOLE { 10 } else { 2 };
+    for situation in [
+        "site: a job withdrawn",
+        "site: a withdrawal too late",
+        "site: an acknowledged job lost",
+        "site: restarted",
+    ] {
+        assert!(counters.get(situation) > often, "seldom seen: {situation}");
     }
 }
 

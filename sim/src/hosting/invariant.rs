@@ -38,11 +38,13 @@ pub enum Invariant {
     Purpose,
     /// In the calm a job begins once on each of its nodes, soon, and with few messages.
     Thrift,
+    /// No attempt is queued again at a foreign site after the node was told that the site does not have it any more.
+    Withdrawn,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -58,6 +60,7 @@ impl Invariant {
         Self::Quiet,
         Self::Purpose,
         Self::Thrift,
+        Self::Withdrawn,
     ];
 
     /// What it is called.
@@ -78,6 +81,7 @@ impl Invariant {
             Self::Quiet => "quiet",
             Self::Purpose => "purpose",
             Self::Thrift => "thrift",
+            Self::Withdrawn => "withdrawn",
         }
     }
 
@@ -99,6 +103,7 @@ impl Invariant {
             Self::Quiet => "when nothing is left of any job, nothing is said of jobs",
             Self::Purpose => "in the calm no node keeps time that its coordinator does not know of",
             Self::Thrift => "in the calm a job begins once, soon, and with few messages",
+            Self::Withdrawn => "no attempt is queued again that a foreign site no longer has",
         }
     }
 }

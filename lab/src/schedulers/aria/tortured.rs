@@ -90,6 +90,10 @@ fn site(scenario: &Scenario, node: NodeId) -> Site<SiteQueue> {
     let limit = if scenario.has(Fault::Full) { 2 } else { 256 };
     let local = SiteQueue::new(policy, Speed::BASELINE, limit)
         .with_processors(NonZeroU32::new(cores).unwrap_or(NonZeroU32::MIN));
+    let local = match scenario.foreign.contains(&node) {
+        true => local.mirroring(),
+        false => local,
+    };
     let dimensions = dimensions();
     let capability = dimensions.named("memory").map_or(Capability::none(), |k| {
         Capability::none().with(k, u64::from(memory))

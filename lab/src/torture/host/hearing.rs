@@ -49,6 +49,9 @@ impl Host<'_> {
     }
 
     pub(super) fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
+        if self.hear_at_site(at, node, Notice { job, news }) {
+            return;
+        }
         let number = usize::try_from(job.get()).unwrap_or(usize::MAX);
         let known = self.jobs.get(number).is_some_and(|job| job.asked > 0);
         if !known {

@@ -60,7 +60,10 @@ impl Host<'_> {
         self.witness.line(at, &node, format_args!("goes down"));
         // Half of the crashes take the jobs of the node with them, and all that are for good.
         let alone = !self.gone.contains(&node) && self.scenario.crashes_alone(node, at);
-        if alone {
+        if self.sites.contains_key(&node) {
+            // The site goes on without its node.
+            self.host.watch.lost_its_machine(node);
+        } else if alone {
             let survive = self.host.outlive(at, node, self.scenario.clock(node));
             self.witness
                 .add("job: goes on without its machine", survive as u64);
@@ -89,6 +92,9 @@ impl Host<'_> {
         }
         if self.is_up(node) {
             self.host.joined(node);
+        }
+        if let Some(site) = self.sites.get_mut(&node) {
+            site.report_all(at);
         }
         if node.get() >= u64::from(self.scenario.nodes + self.scenario.replacements) {
             self.witness.count(Fault::Churn.name());
