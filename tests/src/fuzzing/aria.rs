@@ -1,11 +1,13 @@
-//! One `aria` node among liars: bytes choose messages, timers, commands and crashes.
+//! One `aria` node among liars: bytes choose messages, timers, commands and crashes, and whether its site is foreign.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Failure, Job, Notice, Outcome};
+use gridweave_core::job::{
+    Command, Demand, Failure, Job, News, Notice, Outcome, OwnJob, Seen as SeenThere, SiteReport,
+};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::flood::{FloodId, Header, Reach};
 use gridweave_core::queue::{Cost, Policy, SiteQueue};
@@ -55,12 +57,57 @@ struct Scheduling {
     asked: Option<FloodId>,
     /// The claim in the last report about each job.
     claims: BTreeMap<JobId, Claim>,
+    /// What is known of its site, if that is foreign.
+    foreign: Option<Foreign>,
+}
+
+/// A foreign site, which does and reports anything.
+#[derive(Default)]
+struct Foreign {
+    /// The attempts that it was told to queue.
+    queued: BTreeMap<JobId, Epoch>,
+    /// The attempts that it reported as started.
+    begun: BTreeSet<(JobId, Epoch)>,
+}
+
+impl Foreign {
+    /// Only attempts that it was told to queue and that it reported are started, extended and withdrawn.
+    fn hear(&mut self, runs: &mut Runs, Notice { job, news }: Notice) {
+        let queued = self.queued.get(&job).copied();
+        match news {
+            News::Queue { attempt, .. } => {
+                assert!(queued <= Some(attempt), "{job} has an older attempt");
+                self.queued.insert(job, attempt);
+            }
+            News::Withdraw { attempt } => assert_eq!(queued, Some(attempt), "{job} is not there"),
+            News::Started { attempt, until } => {
+                let begun = self.begun.contains(&(job, attempt));
+                assert!(begun, "{job} starts before its site starts it");
+                runs.insert(job, (attempt, until));
+            }
+            News::Extended { attempt, until } => {
+                if let Some(it) = runs.get_mut(&job).filter(|it| it.0 == attempt) {
+                    it.1 = until;
+                }
+            }
+            News::Stopped { attempt } if runs.get(&job).is_some_and(|it| it.0 == attempt) => {
+                runs.remove(&job);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Drives a node, and says what came of it.
 pub fn drive(bytes: &[u8]) -> Seen {
     let mut choices = Choices::new(bytes, 4);
-    let mut host = Host::start(Scheduling::default(), Time::ZERO);
+    let foreign = (choices.below(2) == 0).then(Foreign::default);
+    let subject = Scheduling {
+        foreign,
+        ..Scheduling::default()
+    };
+    let mut host = Host::start(subject, Time::ZERO);
+    host.feed(Event::Command(Command::Site(SiteReport::Reachable)));
     while !choices.is_empty() {
         host.step(&mut choices);
     }
@@ -75,11 +122,15 @@ impl Subject for Scheduling {
     const MOST_RINGS: usize = 64;
 
     fn build(&self, _rng: &mut Xoshiro256PlusPlus) -> Node {
+        let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 2);
         let site = Site {
             dimensions: Dimensions::new(&[]).expect("none are not too many"),
             capability: Capability::none(),
             membership: Membership::default(),
-            local: SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 2),
+            local: match self.foreign {
+                Some(_) => queue.mirroring(),
+                None => queue,
+            },
         };
         let peers = Bootstrap::Meet((1..4).map(NodeId::new).collect());
         Aria::new(ME, CONFIG, peers, site).expect("the rules are sound")
@@ -99,7 +150,11 @@ impl Subject for Scheduling {
 
     fn told(host: &mut Host<Self>, notice: Notice) {
         host.count(name_of(notice.news));
-        note_what_runs(&mut host.subject.runs, notice);
+        let Scheduling { runs, foreign, .. } = &mut host.subject;
+        match foreign {
+            Some(foreign) => foreign.hear(runs, notice),
+            None => note_what_runs(runs, notice),
+        }
     }
 
     fn look(host: &mut Host<Self>) {
@@ -144,7 +199,53 @@ impl Host<Scheduling> {
                 self.feed(Event::Unreachable { to });
             }
             12 if choices.below(16) == 0 => self.restart(),
+            13 | 14 if self.subject.foreign.is_some() => {
+                let report = self.report(choices);
+                self.feed(Event::Command(Command::Site(report)));
+            }
             _ => self.wait(Span::from_micros(u64::from(choices.below(8)))),
+        }
+    }
+
+    /// A report of a foreign site, true or not.
+    fn report(&mut self, choices: &mut Choices<'_>) -> SiteReport {
+        let job = choices.job();
+        let Scheduling { runs, foreign, .. } = &mut self.subject;
+        let queued = foreign.as_ref().and_then(|it| it.queued.get(&job).copied());
+        let other = Epoch::new(u64::from(choices.below(4)));
+        let attempt = choices.pick([queued, queued, queued, None]);
+        let attempt = attempt.unwrap_or(other);
+        let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
+        let at = self.now;
+        let seen = choices.pick([
+            SeenThere::Queued,
+            SeenThere::Started { at },
+            SeenThere::Started { at },
+            SeenThere::Ended(outcome),
+            SeenThere::Vanished,
+        ]);
+        match choices.below(16) {
+            0 => SiteReport::Unreachable,
+            1..=4 => SiteReport::Reachable,
+            5 => {
+                let own = OwnJob {
+                    id: choices.pick([job, JobId::new(100), JobId::new(101)]),
+                    processors: NonZeroU32::MIN.saturating_add(choices.below(2).into()),
+                    estimate: Span::from_micros(u64::from(choices.byte())),
+                    submitted: at,
+                };
+                SiteReport::Own { job: own, seen }
+            }
+            _ => {
+                let goes = matches!(seen, SeenThere::Ended(_) | SeenThere::Vanished);
+                if goes && runs.get(&job).is_some_and(|it| it.0 == attempt) {
+                    runs.remove(&job);
+                }
+                if let (SeenThere::Started { .. }, Some(foreign)) = (seen, foreign) {
+                    foreign.begun.insert((job, attempt));
+                }
+                SiteReport::Attempt { job, attempt, seen }
+            }
         }
     }
 

@@ -182,6 +182,8 @@ pub(super) const fn name_of(news: News) -> &'static str {
         News::Finished => "finished",
         News::Failed(_) => "failed",
         News::Cancelled => "cancelled",
+        News::Queue { .. } => "queue",
+        News::Withdraw { .. } => "withdraw",
         _ => "other news",
     }
 }

@@ -111,9 +111,11 @@ fn no_bytes_break_a_node_of_aria() {
         "finished",
         "moved",
         "orphaned",
+        "queue",
         "restart",
         "started",
         "stopped",
+        "withdraw",
     ];
     drives(fuzzing::aria::drive, 50, &often);
 }
