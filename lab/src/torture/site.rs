@@ -123,6 +123,8 @@ pub(super) struct ForeignSite {
     down: Option<Time>,
     waiting: Vec<Entry>,
     running: Vec<Entry>,
+    /// Jobs that ended while the host could not see it.
+    unseen: Vec<Entry>,
     attempts: BTreeMap<Try, Attempt>,
     acts: Vec<Act>,
 }
@@ -141,6 +143,7 @@ impl ForeignSite {
             down: None,
             waiting: Vec::new(),
             running: Vec::new(),
+            unseen: Vec::new(),
             attempts: BTreeMap::new(),
             acts: Vec::new(),
         };
@@ -376,6 +379,9 @@ impl ForeignSite {
             Doing::Down => self.go_down(now),
             Doing::Up => {
                 self.down = None;
+                for entry in std::mem::take(&mut self.unseen) {
+                    self.say_entry(now, &entry, Seen::Ended(entry.asked.outcome));
+                }
                 self.report_all(now);
             }
         }
@@ -481,6 +487,9 @@ impl ForeignSite {
         if let Name::Grid(which) = name {
             self.acts.push(Act::End(which, outcome));
             self.note(which, Fate::Ended { at: now, outcome });
+        }
+        if self.down.is_some() {
+            self.unseen.push(entry);
         }
         self.say_entry(now, &entry, Seen::Ended(outcome));
     }
