@@ -4,8 +4,9 @@
 
 use std::num::NonZeroU32;
 
-use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
+use gridweave_core::id::{Epoch, JobId, NodeId};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, OwnJob, Seen, SiteReport};
+use gridweave_core::machine::{EffectQueue, Event};
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::queue::{Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
@@ -14,6 +15,9 @@ use gridweave_core::scheduler::aria::{
     Aria, Config, Membership, Overlay, Rescheduling, Serves, Site,
 };
 use gridweave_core::time::{Interval, Span, Time};
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 use super::Exploration;
 use super::leased::Leased;
@@ -58,6 +62,8 @@ enum Role {
     Idle,
     /// It is reserved for its owner until this time, in microseconds.
     Busy(u64),
+    /// It stands before a foreign site where a job of its own users runs until this time, if any.
+    Foreign(Option<u64>),
 }
 
 fn node(me: NodeId, config: Config, role: Role, peers: &[u64]) -> Node {
@@ -71,10 +77,11 @@ fn node(me: NodeId, config: Config, role: Role, peers: &[u64]) -> Node {
                 .reserving(interval, NonZeroU32::MIN)
                 .expect("there is nothing yet")
         }
+        Role::Foreign(_) => queue.mirroring(),
     };
     let serves = match role {
         Role::Submits => Serves::Members,
-        Role::Idle | Role::Busy(_) => Serves::Everyone,
+        Role::Idle | Role::Busy(_) | Role::Foreign(_) => Serves::Everyone,
     };
     let site = Site {
         dimensions: Dimensions::new(&[]).expect("none are not too many"),
@@ -86,7 +93,31 @@ fn node(me: NodeId, config: Config, role: Role, peers: &[u64]) -> Node {
         local,
     };
     let peers = peers.iter().copied().map(NodeId::new).collect();
-    Aria::new(me, config, Bootstrap::Meet(peers), site).expect("the rules are sound")
+    let mut node =
+        Aria::new(me, config, Bootstrap::Meet(peers), site).expect("the rules are sound");
+    if let Role::Foreign(busy) = role {
+        for report in reported(busy) {
+            let command = Event::Command(Command::Site(report));
+            let rng = &mut Xoshiro256PlusPlus::seed_from_u64(0);
+            EffectQueue::new().feed(&mut node, command, Time::ZERO, rng);
+        }
+    }
+    node
+}
+
+/// What the host of a foreign site says at first.
+fn reported(busy: Option<u64>) -> Vec<SiteReport> {
+    let own = |until| SiteReport::Own {
+        job: OwnJob {
+            id: JobId::new(9),
+            processors: NonZeroU32::MIN,
+            estimate: Span::from_micros(until),
+            submitted: Time::ZERO,
+        },
+        seen: Seen::Started { at: Time::ZERO },
+    };
+    let own = busy.map(own).into_iter();
+    own.chain([SiteReport::Reachable]).collect()
 }
 
 fn job() -> Job {
@@ -140,6 +171,12 @@ const MOVING: Config = Config {
     ..CONFIG
 };
 
+/// The same, where a submitter does not ask other sites.
+const ALONE: Config = Config {
+    request: Reach { ttl: 0, fan_out: 0 },
+    ..MOVING
+};
+
 /// A node that submits, a site that is busy for a while, and an idle site that only the busy one knows.
 pub fn moving() -> Exploration<Node> {
     explored(3, |me| match me {
@@ -151,14 +188,57 @@ pub fn moving() -> Exploration<Node> {
 
 /// A busy node that submits without asking other sites, and two idle sites to which the job may move.
 pub fn moving_on() -> Exploration<Node> {
-    const ALONE: Config = Config {
-        request: Reach { ttl: 0, fan_out: 0 },
-        ..MOVING
-    };
     explored(3, |me| match me {
         INITIATOR => node(me, ALONE, Role::Busy(7), &[1, 2]),
         _ => node(me, ALONE, Role::Idle, &[]),
     })
+}
+
+/// A node that submits, and so many foreign sites. A site may start, end and lose the job at any time.
+pub fn foreign(count: u8) -> Exploration<Node> {
+    let case = explored(1 + count, |me| match me {
+        INITIATOR => node(me, CONFIG, Role::Submits, &[1, 2, 3]),
+        _ => node(me, CONFIG, Role::Foreign(None), &[]),
+    });
+    Exploration {
+        reactions: seen_at_site,
+        ..case
+    }
+}
+
+/// A node before a foreign site with users of its own that submits without asking others, and an idle foreign site to
+/// which the job may move.
+pub fn foreign_moving() -> Exploration<Node> {
+    let case = explored(2, |me| match me {
+        INITIATOR => node(me, ALONE, Role::Foreign(Some(7)), &[1]),
+        _ => node(me, ALONE, Role::Foreign(None), &[]),
+    });
+    Exploration {
+        reactions: |node| {
+            let mut seen = seen_at_site(node);
+            // A site lets only its first attempt go: a job that vanishes again and again has too many states.
+            if node.attempt_at_site(JOB) > Some(Epoch::new(1)) {
+                seen.truncate(1);
+            }
+            seen
+        },
+        ..case
+    }
+}
+
+/// What a foreign site may do with the job now.
+fn seen_at_site(node: &Node) -> Vec<Command> {
+    let Some(attempt) = node.attempt_at_site(JOB) else {
+        return Vec::new();
+    };
+    let runs = node.site().local.running();
+    let seen = match runs.iter().any(|running| running.job.job == JOB) {
+        true => [Seen::Ended(Outcome::Done), Seen::Vanished],
+        false => [Seen::Started { at: Time::ZERO }, Seen::Vanished],
+    };
+    let job = JOB;
+    seen.map(|seen| Command::Site(SiteReport::Attempt { job, attempt, seen }))
+        .into()
 }
 
 /// The same, where the job may be cancelled at any time.
@@ -188,7 +268,8 @@ fn ending(node: &Node) -> Vec<Command> {
 
 impl Leased for Node {
     fn runs(&self) -> bool {
-        !self.site().local.running().is_empty()
+        let mut running = self.site().local.running().iter();
+        running.any(|running| running.job.job == JOB)
     }
 
     fn lease(&self) -> Option<Time> {

@@ -5,7 +5,7 @@
 
 use gridweave_core::time::Time;
 use gridweave_tests::model::aria::{
-    Node, cancelled, itself, moving, moving_on, sites, skewed, whole_life,
+    Node, cancelled, foreign, foreign_moving, itself, moving, moving_on, sites, skewed, whole_life,
 };
 use gridweave_tests::model::leased::{
     Leased, finished, recovery, running, runs_again, taken_back, withdrawn,
@@ -27,6 +27,13 @@ fn moved() -> Property<Case> {
         "a job runs where it was moved to",
         |_, state: &State<Node>| up(state).any(|(index, node)| index == 2 && node.runs()),
     )
+}
+
+/// With two nodes, of which the first one submits.
+fn moved_to_the_other() -> Property<Case> {
+    Property::sometimes("a job runs at the other site", |_, state: &State<Node>| {
+        up(state).any(|(index, node)| index == 1 && node.runs())
+    })
 }
 
 #[test]
@@ -69,6 +76,28 @@ fn a_job_is_moved_or_taken_back() {
     moving_on()
         .arriving(6)
         .explore("a move, 6 arrivals", &[taken_back(), moved()], 14_012);
+}
+
+#[test]
+fn foreign_sites_start_end_and_lose_a_job_at_any_moment() {
+    foreign(2).arriving(6).explore(
+        "2 foreign sites, 6 arrivals",
+        &[running(), finished(), placed_again()],
+        11_976,
+    );
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "takes half a minute unless it is optimised"
+)]
+fn a_job_leaves_a_foreign_site_only_when_that_has_withdrawn_it() {
+    foreign_moving().arriving(6).explore(
+        "a move between foreign sites, 6 arrivals",
+        &[finished(), taken_back(), moved_to_the_other()],
+        133_516,
+    );
 }
 
 #[test]

@@ -82,6 +82,11 @@ impl Foreign {
 }
 
 impl<S: LocalScheduler> Aria<S> {
+    /// The attempt at a job that waits or runs at the foreign site of this node, as far as the node knows.
+    pub fn attempt_at_site(&self, job: JobId) -> Option<Epoch> {
+        self.foreign.find(job).map(|placed| placed.attempt)
+    }
+
     pub(super) fn is_foreign(&self) -> bool {
         self.site.local.is_mirror()
     }
