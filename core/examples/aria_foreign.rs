@@ -3,8 +3,8 @@
 //! ```sh
 //! cargo run -p gridweave-core --example aria_foreign
 //! ```
-//! [`Batch`] stands for Slurm. It is neither `Clone` nor pure, and starts jobs when it likes. Its host asks it every ten
-//! seconds what it has, and reports that; the node forecasts with a mirror of the queue.
+//! [`Batch`] stands for Slurm. It is neither `Clone` nor pure, and starts jobs when it likes. Its host asks it every
+//! ten seconds what it has, and reports that; the node forecasts with a mirror of the queue.
 
 mod grid;
 

@@ -232,7 +232,7 @@ pub struct Notice {
 /// A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears from the job's home.
 ///
 /// A node before a foreign site tells its host first [`Queue`](Self::Queue), and [`Started`](Self::Started) only after
-/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may then come before it.
+/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may come before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -333,8 +333,8 @@ impl Custody {
         })
     }
 
-    /// The same node, where a job that comes back from a failed move gets a new claim, and so a new attempt. A host needs
-    /// that if it has told others the number of an attempt before the start: they may still speak of the old one.
+    /// The same node, where a job that comes back from a failed move gets a new claim, and so a new attempt. A host
+    /// needs that if it has told others the number of an attempt before the start: they may still speak of the old one.
     #[must_use]
     pub const fn renewing_claims(mut self) -> Self {
         self.taken_back = TakenBack::Anew;

@@ -1,4 +1,4 @@
-//! A foreign site of a tortured grid: a batch system with users of its own, and the host that stands between it and a node.
+//! A foreign site of a tortured grid: a batch system with users of its own, and the host between it and a node.
 //!
 //! The site starts what it likes when it likes. It answers late, loses jobs that it has acknowledged, and restarts. The
 //! host keeps on disk which attempts it was told to queue, and until when each may start and run; it queues none twice.

@@ -15,8 +15,8 @@ impl SiteQueue {
     /// The same queue as a mirror: a foreign site decides what starts, and this queue only forecasts.
     ///
     /// It is told what is seen there. [`start_next`](crate::queue::LocalScheduler::start_next) starts nothing;
-    /// [`resume`](crate::queue::LocalScheduler::resume) notes a start. What is seen is taken, even if by this queue's own
-    /// count there is no room for it: the site counts in its own way, and an end is seen later than a start.
+    /// [`resume`](crate::queue::LocalScheduler::resume) notes a start. What is seen is taken, even if by this queue's
+    /// own count there is no room for it: the site counts in its own way, and an end is seen later than a start.
     ///
     /// ```
     /// use gridweave_core::id::JobId;

@@ -307,7 +307,7 @@ impl<S: LocalScheduler> Aria<S> {
         };
     }
 
-    /// Asks the host to withdraw a waiting job, which then goes to another site. It may start before that: then it stays.
+    /// Asks the host to withdraw a waiting job, which then goes to another site. If it starts before that, it stays.
     pub(super) fn withdraw_from_site(
         &mut self,
         job: JobId,

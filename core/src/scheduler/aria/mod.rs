@@ -36,20 +36,22 @@
 //! A site may belong to a batch system that this node does not own, such as Slurm. Then [`Site::local`] is a mirror
 //! ([`SiteQueue::mirroring`](crate::queue::SiteQueue::mirroring)): the node forecasts with it, and starts nothing.
 //!
-//! | the node tells its host | the host does |
-//! |---|---|
-//! | [`News::Queue`] | queues the attempt at the site, under a name that contains job and attempt ([`Aria::job`] has the job). If it did so before, it looks it up by that name and reports how it is |
-//! | [`News::Withdraw`] | takes it out of the queue if it has not started, and reports [`Seen::Vanished`](job::Seen::Vanished) or [`Seen::Started`](job::Seen::Started) |
-//! | [`News::Started`], [`News::Extended`] | lets the attempt start and run until that time, and no longer, even while the node is down |
-//! | [`News::Stopped`] | ends it, whether it waits or runs |
+//! The node tells its host what to do there:
+//! - [`News::Queue`]: the host queues the attempt under a name with job and attempt ([`Aria::job`] has the job).
+//!   If it did so before, it looks the attempt up by that name, and reports how it is.
+//! - [`News::Withdraw`]: the host takes the attempt out of the queue if it has not started, and reports
+//!   [`Seen::Vanished`](job::Seen::Vanished) or [`Seen::Started`](job::Seen::Started).
+//! - [`News::Started`], [`News::Extended`]: the attempt may start and run until that time, and no longer, even while
+//!   the node is down. The host sees to that.
+//! - [`News::Stopped`]: the host ends the attempt, whether it waits or runs.
 //!
 //! The host reports what it sees with [`job::Command::Site`]:
 //! - A job starts when the site says so. It moves only after the site has withdrawn it; if it has started, it stays.
 //! - A job that vanished is placed again by its home, under a new attempt. What is said of an older attempt changes
 //!   nothing.
 //! - While the site does not answer, the node offers nothing and gives nothing away; leases are still renewed.
-//! - After a restart, the host first says which attempts run or have ended ([`job::Command::Survived`]; if the site does not
-//!   answer, an attempt that had started is said to run). After `Start` it reports all that is there, then
+//! - After a restart, the host first says which attempts run or have ended ([`job::Command::Survived`]). If the site
+//!   does not answer, it says that an attempt runs which had started. After `Start` it reports all that is there, then
 //!   [`Reachable`](job::SiteReport::Reachable).
 //!
 //! A liar can take jobs and not run them, or keep jobs from other sites: messages are not authenticated here.
